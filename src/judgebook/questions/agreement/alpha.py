@@ -239,10 +239,10 @@ def alpha_two_way(
         values = values - values.mean() if mirrored else values
 
     def rows(counts: np.ndarray) -> np.ndarray:
-        kept = counts.sum(axis=1) >= 2
-        t = terms(counts[kept], values, level, mirrored=mirrored)
+        repeated = counts.sum(axis=1) >= 2
+        t = terms(counts[repeated], values, level, mirrored=mirrored)
         out = np.zeros((len(counts), t.rows.shape[1]))
-        out[kept] = t.rows
+        out[repeated] = t.rows
         out[:, : -len(values)] /= t.scale
         return out
 

@@ -80,8 +80,8 @@ def analyse(
     """
     added = []
     if scope:
-        kept = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
-        alone = alpha_table(without_weights(kept), labels, sampling=sampling, first=first, alone=True)
+        within = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
+        alone = alpha_table(without_weights(within), labels, sampling=sampling, first=first, alone=True)
         added.append(alone["alpha"].assign(scope="paper"))
     if control:
         plain = without_weights(annotations)

@@ -139,23 +139,23 @@ def _from_keys(key: np.ndarray, base: int, kinds: np.ndarray) -> Patterns:
 
 
 def _paired(kinds: np.ndarray, counts: np.ndarray, weights: np.ndarray, index: np.ndarray) -> Patterns:
-    kept = counts.sum(axis=1) >= 2
-    place = np.where(kept, np.cumsum(kept) - 1, -1)
-    return Patterns(kinds, counts[kept], weights[kept], place[index])
+    repeated = counts.sum(axis=1) >= 2
+    place = np.where(repeated, np.cumsum(repeated) - 1, -1)
+    return Patterns(kinds, counts[repeated], weights[repeated], place[index])
 
 
 def with_sampling(items: Patterns, weights: np.ndarray | None) -> Patterns:
     """Patterns of items that have sampling weights, (n,) in the order of `index`, of any scale; unchanged where those
     of the items with two values are equal, or None."""
-    kept = items.index >= 0
-    if weights is None or not kept.any() or np.ptp(weights[kept]) <= 1e-9 * weights[kept].min():
+    repeated = items.index >= 0
+    if weights is None or not repeated.any() or np.ptp(weights[repeated]) <= 1e-9 * weights[repeated].min():
         return items
-    pairs = np.stack([items.index[kept], weights[kept]], axis=1)
+    pairs = np.stack([items.index[repeated], weights[repeated]], axis=1)
     pairs, index, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
     counts, w = items.counts[pairs[:, 0].astype(np.int64)], pairs[:, 1]
     n = times * counts.sum(axis=1)
-    place = np.full(len(kept), -1)
-    place[kept] = index.reshape(-1)
+    place = np.full(len(repeated), -1)
+    place[repeated] = index.reshape(-1)
     return replace(items, counts=counts, weights=times, index=place, sampling=w * (n @ w) / (n @ w**2))
 
 

@@ -172,7 +172,7 @@ class Ratings:
 
 
 @dataclass(frozen=True)
-class Column:
+class CoefficientColumn:
     """How a table shows a coefficient: the values of its keys, and why a cell may be empty."""
 
     keys: Mapping[str, str]
@@ -190,7 +190,7 @@ class Coefficient:
 
     statistic: str
     rows: Callable[[Ratings], Iterable[dict[str, Any]]]
-    columns: Mapping[str, Column]
+    columns: Mapping[str, CoefficientColumn]
 
 
 def _cohen(ratings: Ratings) -> Iterator[dict[str, Any]]:
@@ -223,18 +223,22 @@ COEFFICIENTS = (
         "cohen_kappa",
         _cohen,
         {
-            "Kappa": Column({"weights": "none"}, "Items do not all have two annotations."),
-            "Weighted kappa": Column(
+            "Kappa": CoefficientColumn({"weights": "none"}, "Items do not all have two annotations."),
+            "Weighted kappa": CoefficientColumn(
                 {"weights": "quadratic"}, "Items do not all have two annotations, or the label is binary."
             ),
         },
     ),
-    Coefficient("fleiss_kappa", _fleiss, {"Fleiss' kappa": Column({}, "Items have different numbers of annotations.")}),
+    Coefficient(
+        "fleiss_kappa",
+        _fleiss,
+        {"Fleiss' kappa": CoefficientColumn({}, "Items have different numbers of annotations.")},
+    ),
     Coefficient(
         "icc",
         _intraclass,
         {
-            "ICC(1,1)": Column(
+            "ICC(1,1)": CoefficientColumn(
                 {"form": "ICC(1,1)"},
                 "Not computed for comparisons, binary labels, and items with a missing annotation.",
             )

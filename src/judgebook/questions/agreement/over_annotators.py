@@ -100,7 +100,9 @@ def _without_one(frame: Annotations, label: Label) -> Interval:
     score, possible = frame["score"].to_numpy(), domain(frame["score"], label)
     values = np.unique(score) if possible is None else possible
     mirrored, n = METHODS[label.method].unit == "pair", int(item.max()) + 1
-    rest = [patterns_long(item[kept], score[kept], n, values) for kept in annotator != np.unique(annotator)[:, None]]
+    rest = [
+        patterns_long(item[others], score[others], n, values) for others in annotator != np.unique(annotator)[:, None]
+    ]
     weights = item_weights(frame)
     without = [alpha_of(with_sampling(one, weights), label.level, mirrored=mirrored) for one in rest]
     estimates = np.array([a.estimate for a in without])

@@ -125,8 +125,8 @@ def paid(
     out = {}
     for (corpus, group, method), part in done.groupby(["corpus", "group", "method"], sort=False, observed=True):
         amounts = [_payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"]]
-        known = [amount for amount in amounts if amount is not None]
-        out[corpus, group, method] = sum(known) if len(known) == len(amounts) else np.nan
+        stated = [amount for amount in amounts if amount is not None]
+        out[corpus, group, method] = sum(stated) if len(stated) == len(amounts) else np.nan
     return pd.Series(out, dtype=float)
 
 

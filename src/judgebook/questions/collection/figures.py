@@ -136,9 +136,9 @@ def _highest(rows: pd.DataFrame, most: int = 40) -> tuple[pd.DataFrame, str]:
     each = max(most // max(rows["group"].nunique(), 1), 4)
     if len(order) <= each:
         return rows, ""
-    kept = [*order[: each // 2], *order[-(each // 2) :]]
+    drawn = [*order[: each // 2], *order[-(each // 2) :]]
     note = f" Of {len(order)} systems the {each // 2} highest and {each // 2} lowest are drawn; all are in the table."
-    return rows[rows["system"].isin(kept)], note
+    return rows[rows["system"].isin(drawn)], note
 
 
 def _hollow(rows: pd.DataFrame) -> str:

@@ -62,7 +62,7 @@ def pilots(results: Results, names: DisplayNames, *, simulated: bool) -> Iterato
     yield Prose(_PHRASES.say("simulated") if simulated else "")
 
 
-def _systems(results: Results, names: DisplayNames) -> dict:
+def _systems(results: Results, names: DisplayNames) -> dict[str, Any]:
     means = results.select("mean", interval="independent").sort_values("estimate", ascending=False, kind="stable")
     if means.empty:
         return {"n": 0}
@@ -78,14 +78,14 @@ def _systems(results: Results, names: DisplayNames) -> dict:
     return facts | {"n": len(means), "least": f"{least:g}", "label": means["label"].iloc[0]}
 
 
-def _gains(results: Results, names: DisplayNames) -> list[dict]:
+def _gains(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     rows = results["alpha_gain"].assign(pilot=lambda f: pilot_number(f["corpus"]), before=None)
     rows["before"] = pilot_number(rows["against"]).where(rows["scope"].isna(), None)
     # a gain by screening is of those who passed; the name without it, as the sentence says so itself
     return [row | {"who": annotators(row["group"], None, names)} for row in rows.to_dict("records")]
 
 
-def _screening(results: Results, names: DisplayNames) -> list[dict]:
+def _screening(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     out = []
     for group, of_group in shown_rates(results, names).groupby("group", sort=False):
         tasks = of_group[of_group["task"] != ALL_TASKS]
@@ -121,7 +121,7 @@ def collection(annotations: Annotations, results: Results, names: DisplayNames, 
         yield Prose(_PHRASES.say("unknown_annotators"))
 
 
-def _extremes(times: pd.DataFrame) -> dict:
+def _extremes(times: pd.DataFrame) -> dict[str, Any]:
     """The slowest and the fastest."""
     rows = times.sort_values("estimate", kind="stable")
     return {"slowest": rows.iloc[-1].to_dict(), "fastest": rows.iloc[0].to_dict()}

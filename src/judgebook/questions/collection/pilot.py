@@ -180,8 +180,8 @@ class _Pooled:
     def left_out(self, frame: pd.DataFrame, unit: str) -> np.ndarray:
         """Alpha without each dialogue or annotator."""
         (items, scores), (codes, values) = _arrays(frame), pd.factorize(frame[unit], sort=True)
-        kept = (codes != i for i in range(len(values)))
-        return np.array([self._alpha(items[rows], scores[rows]) for rows in kept])
+        others = (codes != i for i in range(len(values)))
+        return np.array([self._alpha(items[rows], scores[rows]) for rows in others])
 
     def rows(self, scope: str | None, sampling: Sampling) -> Iterator[dict[str, Any]]:
         people = {"n": self.judged["item"].nunique(), "n_annotators": self.judged["annotator"].nunique()}
