@@ -15,7 +15,7 @@ from judgebook.annotations import picks, summary
 from judgebook.display import style
 from judgebook.display.names import display_names
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement import figures, findings, generalizability, tables, variance
+from judgebook.questions.agreement import figures, findings, tables, variance
 from judgebook.questions.groups import effects
 from judgebook.questions.performance import ranking, rates
 from judgebook.questions.performance.overall import overall
@@ -23,12 +23,14 @@ from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold
 from judgebook.study.schema import ITEM
 
 BOOT = {"seed": 1, "n_resamples": 200}
+SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [x for x in LABEL_SETS["abc_eval"] if x.method in ("behavior", "dialogue_likert", "comparative")]
 
 
@@ -53,9 +55,9 @@ def rows_of(annotations, talks):
     (cell,) = sensitivity.groups(ext, talks, systems=SYSTEMS, pick_seed=1)
     given = {"seed": 1, "within": "session"}
     out = {
-        "alpha": agreement.alpha_table(ext, LABELS, first=2, **BOOT),
+        "alpha": agreement.alpha_table(ext, LABELS, sampling=SAMPLING, first=2),
         "annotators": agreement.alpha_over_annotators(ext, LABELS),
-        "decision study": generalizability.decision_study(ext, LABELS),
+        "decision study": variance.decision_study(ext, LABELS),
         "rates": collect(rates.published(one), rates.clustered(one, **BOOT)),
         "ranks": collect(ranking.ranks(one[one["group"] == "ext"], LABELS, unit="session", **BOOT)),
         "tests": sensitivity.tests(cell, n_permutations=99, **given),
@@ -164,7 +166,7 @@ def test_every_score_the_same(tmp_path):
     study = params.load(studies.write(tmp_path, studies.LONG, my_csv=FLAT))
     marks = build.build(study).frames["annotations"]
     names = display_names(study, marks)
-    results = agreement.analyse(marks, study.label_list(), people_resamples=100, first=None, confidence=0.95, **BOOT)
+    results = agreement.analyse(marks, study.label_list(), sampling=SAMPLING, people_resamples=100, first=None)
     assert results["alpha"]["estimate"].isna().all()
     assert results["alpha"]["note"].notna().all()
     headline, *rest = (view.text for view in findings.findings(results, names, min_items=5, confidence=0.95))

@@ -38,7 +38,7 @@ def shown(file: queues.File, folder: Path) -> list[str]:
         marks, built.frames["dialogues"], study.label_list(), own_ids=built.own_ids, selection=study.heds.selection,
         **frames,
     )  # fmt: skip
-    return [one.code for one in findings.said(found, display_names(study, marks))[: findings.BOX]]
+    return [one.code for one in findings.worded(found, display_names(study, marks))[: findings.BOX]]
 
 
 def main(first: int, n: int) -> None:

@@ -4,8 +4,8 @@ from judgebook.annotations.population import populations
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
-from judgebook.questions.agreement.analysis import misleading
 from judgebook.questions.agreement.findings import misled
+from judgebook.questions.agreement.population import misleading
 from judgebook.questions.performance import analysis, figures
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts

@@ -15,9 +15,7 @@ class Page(NotebookPage):
             annotations,
             self.run.read("dialogues"),
             self.labels,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
+            sampling=self.sampling,
         )
         self.run.save_results(self.results)
 

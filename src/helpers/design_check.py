@@ -28,7 +28,7 @@ class Page(NotebookPage):
         yield findings.headline(self.results, self.names)
 
     def faults(self) -> Section:
-        yield tables.found(self.results, self.names)
+        yield tables.findings(self.results, self.names)
 
     def loads(self) -> Section:
         yield figures.loads(self.results, self.names)

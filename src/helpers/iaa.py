@@ -3,7 +3,7 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.published import comparison
-from judgebook.questions.agreement import analysis, figures, findings, library_check, tables
+from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
 
 
 class Page(NotebookPage):
@@ -16,6 +16,7 @@ class Page(NotebookPage):
         self.results = analysis.analyse(
             self.annotations,
             self.labels,
+            sampling=self.sampling,
             first=self.iaa.first,
             scope=self.study.scope,
             control=comparison.is_source(self.run),
@@ -23,14 +24,11 @@ class Page(NotebookPage):
             unit=self.study.bootstrap.unit,
             people=self.study.inference.annotators,
             people_resamples=people_resamples,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.level,
-            seed=self.study.seeds.bootstrap,
         )
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        misleading = analysis.misleading(self.annotations, self.study.bootstrap.unit)
+        misleading = population.misleading(self.annotations, self.study.bootstrap.unit)
         least, limit, level = self.iaa.min_items, self.iaa.threshold, self.level
         yield findings.findings(
             self.results, self.names, min_items=least, threshold=limit, misleading=misleading, confidence=level

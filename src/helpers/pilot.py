@@ -16,9 +16,7 @@ class Page(NotebookPage):
             attempts,
             self.labels,
             self.study.pilot,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.confidence,
-            seed=self.study.seeds.bootstrap,
+            sampling=self.sampling,
         )
         self.run.save_results(self.results)
 

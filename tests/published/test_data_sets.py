@@ -7,6 +7,7 @@ from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.performance.rates import clustered
 from judgebook.sources import build, places
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
 
@@ -50,7 +51,8 @@ def test_all_numbers_of_the_alternative_annotator_test(read, study, panel, cost)
 @pytest.mark.data
 def test_alpha_of_dices(read):
     study, marks = read("dices")
-    found = alpha_table(marks, study.label_list(), first=None, n_resamples=200, alone=True)["alpha"]
+    sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
+    found = alpha_table(marks, study.label_list(), sampling=sampling, first=None, alone=True)["alpha"]
     row = published.load("dices").query("column == 'alpha'").iloc[0]
     assert published.agrees(row["value"], row["decimals"], found["estimate"].iloc[0])
 

@@ -20,6 +20,7 @@ from judgebook.published.consistency.analysis import Audit, audit
 from judgebook.published.mapping import Entry, Mapping
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.sources import build, registry
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.result_schema import IDS, statistics
@@ -535,8 +536,8 @@ def agreement_results(raw_data):
     marks = build.build(study).frames["annotations"]
     marks = marks[marks["group"].isin(["dev_x", "stu_x"])]
     scope = collection.in_scope(marks, dialogues=study.scope.exclude_dialogues, sessions=study.scope.exclude_sessions)
-    options = {"first": 2, "n_resamples": 100}
-    everything, kept = (agreement.alpha_table(m, study.label_list(), **options) for m in (marks, scope))
+    sampling = Sampling(n_resamples=100, confidence=0.95, seed=1)
+    everything, kept = (agreement.alpha_table(m, study.label_list(), sampling=sampling) for m in (marks, scope))
     own = kept["alpha"].assign(scope="paper", statistic="alpha")
     return {("finch2024", "03_iaa"): collect(everything, own)}
 

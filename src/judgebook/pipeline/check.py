@@ -74,7 +74,7 @@ def _design(study: params.Study, built: build.Built) -> list[str]:
         frames["annotations"], frames["dialogues"], study.label_list(), own_ids=built.own_ids, **given
     )
     names = display_names(study, frames["annotations"])
-    lines = [f"  {from_markdown(one.what)}" for one in findings.said(examined, names)]
+    lines = [f"  {from_markdown(one.what)}" for one in findings.worded(examined, names)]
     return [f"design: {findings.checked(examined)}" + (", and these did:" if lines else ""), *lines]
 
 

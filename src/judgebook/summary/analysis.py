@@ -21,7 +21,7 @@ from judgebook.annotations import population, summary
 from judgebook.annotations.dialogue_values import all_own
 from judgebook.annotations.features import undirected
 from judgebook.annotations.population import FEW, UNKNOWN, Population
-from judgebook.questions.agreement import analysis as agreement
+from judgebook.questions.agreement import population as agreement
 from judgebook.questions.annotators.findings import disagreeing
 from judgebook.questions.collection import costs
 from judgebook.questions.fragility import findings as fragility
@@ -151,8 +151,8 @@ def labels(evidence: Evidence) -> pd.DataFrame:
     """Agreement on every label that was judged twice, with `verdict`.
 
     RELIABLE where the interval of alpha lies above the threshold of the study, DOUBTFUL where it lies below, TOO_FEW
-    where it contains it or cannot be estimated. Of the main run and group: rows of `agreement.analysis.primary`, which
-    say of whom each interval speaks.
+    where it contains it or cannot be estimated. Of the main run and group: rows of `agreement.population.primary`,
+    which say of whom each interval speaks.
     """
     rows = _main(evidence, agreement.primary(evidence.results[AGREEMENT]))
     least = evidence.study.iaa.threshold

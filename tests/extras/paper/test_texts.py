@@ -12,9 +12,11 @@ from fixtures import made_annotations, yaml_studies
 from judgebook.display.names import display_names
 from judgebook.display.text import interval
 from judgebook.extras.paper import analysis, files, findings, found, heds, references
-from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.agreement import population
+from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.sensitivity import power
 from judgebook.sources import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
 from judgebook.study.sections.data import Filter
@@ -51,7 +53,7 @@ def material(tmp_path_factory):
     twice = pd.concat([scores, scores.assign(annotator=scores["annotator"] + "x")], ignore_index=True)
     twice["score"] = np.where(twice.index % 7 == 0, 6 - twice["score"], twice["score"])
     twice = twice.assign(source_row=np.arange(len(twice)), work_unit="u", study="small")
-    found = agreement_analysis.alpha_table(twice, study.label_list(), first=2, **BOOT)
+    found = alpha_table(twice, study.label_list(), sampling=Sampling(**BOOT), first=2)
     cell = {"corpus": "main", "method": "dialogue_likert", "group": "g1"}
     label = cell | {"label": "quality"}
     ends = {"ci_low": 0.125, "ci_high": 0.375}
@@ -132,7 +134,7 @@ def test_exclusions_are_counted(material):
 
 def test_values_are_those_of_the_results(material):
     text = found.results(material)
-    rows = agreement_analysis.primary(material.of("03")).set_index("group")
+    rows = population.primary(material.of("03")).set_index("group")
     for group, row in rows.iterrows():
         said = interval(row["estimate"], row["ci_low"], row["ci_high"])
         assert f"{material.names.name('group', group)}: Krippendorff's alpha is {said}" in text
@@ -209,7 +211,7 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     from judgebook.display import cells, tables
 
     monkeypatch.setattr("IPython.display.display", lambda *a, **k: None)
-    rows = agreement_analysis.primary(material.of("03"))
+    rows = population.primary(material.of("03"))
     frame = pd.DataFrame({"Group": ["Öä_%", "α"], "Alpha": cells.intervals(rows).to_numpy()})
     tables.show(
         frame, "Alpha of α_1.", "alpha", run=SimpleNamespace(simulated=False, notebook="03_iaa", tables=tmp_path)
@@ -259,7 +261,7 @@ def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, s
 
 def test_the_text_says_of_whom_agreement_and_detectable_differences_speak(material):
     """Contexts and annotators in words, the two-way jackknife cited, the coefficient of Gwet named."""
-    rows = agreement_analysis.primary(material.of("03")).drop(columns=["population", "unit", "others"])
+    rows = population.primary(material.of("03")).drop(columns=["population", "unit", "others"])
     both = rows.assign(resample="context and annotator", ci_kind="jackknife_t")
     assert findings.agreement_units(both) == ["contexts and annotators"]
     few = both.assign(ci_low=None, ci_high=None, ci_kind="not_estimable", note="3.0 effective annotators")

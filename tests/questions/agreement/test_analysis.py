@@ -1,6 +1,7 @@
 """Agreement of annotation frames: published values, kappas and ICC against R and the literature, odd studies."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
@@ -11,14 +12,17 @@ from fixtures.made_annotations import annotation_rows as frame
 from fixtures.reference import REFERENCE
 
 from judgebook.questions.agreement import analysis as agreement
+from judgebook.questions.agreement import population
 from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import schema
 from judgebook.study.labels import LABEL_SETS, Label
 from judgebook.study.results import fold
 
 LABELS = LABEL_SETS["abc_eval"]
 
-QUICK = {"n_resamples": 500}
+QUICK = Sampling(n_resamples=500, confidence=0.95, seed=1)
+MANY = replace(QUICK, n_resamples=2000)
 
 
 def reference(name):
@@ -116,7 +120,7 @@ def test_table_of_a_likert_label_is_complete_and_valid():
     r = np.random.default_rng(0)
     truth = r.normal(size=(60, 1))
     values = np.clip(np.round(3 + truth + 0.8 * r.normal(size=(60, 3))), 1, 5)
-    table = agreement.alpha_table(likert(values), LABELS, first=None, **QUICK)
+    table = agreement.alpha_table(likert(values), LABELS, first=None, sampling=QUICK)
     stored = fold(table, study="s", notebook="03_iaa")
     assert set(stored["statistic"]) == {
         "alpha", "observed_disagreement", "expected_disagreement", "raw_agreement", "fleiss_kappa", "icc", "ac",
@@ -139,30 +143,30 @@ def test_table_of_a_likert_label_is_complete_and_valid():
 def test_first_two_annotations_are_taken_in_source_order():
     values = np.array([[1.0, 1, 5], [2, 2, 5], [3, 3, 1], [5, 5, 1], [4, np.nan, np.nan]])
     rows = likert(values)
-    two = agreement.alpha_table(rows, LABELS, **QUICK)
+    two = agreement.alpha_table(rows, LABELS, sampling=QUICK)
     assert pick(two, "alpha", raters="first2")["estimate"] == 1.0
     assert pick(two, "alpha", raters="first2")["n"] == 4
     turned = rows.assign(source_row=-rows["source_row"])
-    assert pick(agreement.alpha_table(turned, LABELS, **QUICK), "alpha")["estimate"] < 0.5
+    assert pick(agreement.alpha_table(turned, LABELS, sampling=QUICK), "alpha")["estimate"] < 0.5
     # the order of the rows themselves does not matter
-    again = agreement.alpha_table(rows.sample(frac=1, random_state=1), LABELS, **QUICK)
+    again = agreement.alpha_table(rows.sample(frac=1, random_state=1), LABELS, sampling=QUICK)
     assert_same(again, two)
 
 
 def test_two_judgements_of_one_person_are_no_pair():
     rows = likert(np.array([[1.0, 2], [3, 3], [4, 5]]))
     repeat = rows.assign(annotator="A0", work_unit=rows["annotator"])
-    table = agreement.alpha_table(repeat, LABELS, **QUICK)
+    table = agreement.alpha_table(repeat, LABELS, sampling=QUICK)
     assert pick(table, "alpha")["note"] == "no item has two annotations"
-    positions = agreement.alpha_table(repeat.assign(annotator_known=False), LABELS, **QUICK)
+    positions = agreement.alpha_table(repeat.assign(annotator_known=False), LABELS, sampling=QUICK)
     assert pick(positions, "alpha")["n"] == 3
 
 
 def test_models_stay_out_unless_asked_for():
     rows = likert(np.array([[1.0, 2], [3, 3], [4, 5], [2, 2]]))
     rows.loc[rows["annotator"] == "A1", "annotator_kind"] = "llm"
-    assert pick(agreement.alpha_table(rows, LABELS, **QUICK), "alpha")["ci_kind"] == "not_estimable"
-    both = agreement.alpha_table(rows, LABELS, kinds=("human", "llm"), **QUICK)
+    assert pick(agreement.alpha_table(rows, LABELS, sampling=QUICK), "alpha")["ci_kind"] == "not_estimable"
+    both = agreement.alpha_table(rows, LABELS, kinds=("human", "llm"), sampling=QUICK)
     assert pick(both, "alpha", kind="human+llm")["n"] == 4
 
 
@@ -185,12 +189,12 @@ def test_comparisons_count_both_orientations_and_ignore_which_side_is_left():
     r = np.random.default_rng(1)
     first = r.choice([-1.0, 0, 1], size=40, p=[0.4, 0.2, 0.4])
     scores = np.column_stack([first, np.where(r.random(40) < 0.6, first, r.choice([-1.0, 0, 1], size=40))])
-    table = agreement.alpha_table(comparisons(scores), LABELS, **QUICK)
+    table = agreement.alpha_table(comparisons(scores), LABELS, sampling=QUICK)
     theirs = krippendorff.alpha(reliability_data=np.concatenate([scores, -scores]).T, level_of_measurement="ordinal")
     alpha = pick(table, "alpha", resample="pair")
     assert alpha["estimate"] == pytest.approx(theirs)
     assert (alpha["n"], alpha["n_clusters"], alpha["resample_unit"]) == (40, 40, "pair")
-    turned = agreement.alpha_table(comparisons(scores, turn_second=True), LABELS, **QUICK)
+    turned = agreement.alpha_table(comparisons(scores, turn_second=True), LABELS, sampling=QUICK)
     assert_same(turned, table)
 
 
@@ -208,7 +212,7 @@ def test_turns_have_an_interval_by_turn_and_by_dialogue():
     marks = (r.random((300, 1)) < 0.4).astype(float).repeat(2, axis=1)
     careless = np.repeat(r.random(20) < 0.3, 15)
     marks[careless, 1] = r.random(careless.sum()) < 0.4
-    table = agreement.alpha_table(turns(marks, np.repeat(np.arange(20), 15)), LABELS, n_resamples=2000)
+    table = agreement.alpha_table(turns(marks, np.repeat(np.arange(20), 15)), LABELS, sampling=MANY)
     turn, dialogue = (pick(table, "alpha", resample=u) for u in ("turn", "dialogue"))
     ratio = (dialogue["ci_high"] - dialogue["ci_low"]) / (turn["ci_high"] - turn["ci_low"])
     assert (turn["n_clusters"], dialogue["n_clusters"]) == (300, 20)
@@ -231,7 +235,7 @@ def test_turns_have_an_interval_by_turn_and_by_dialogue():
     ],
 )
 def test_degenerate_labels_give_a_bound_or_a_reason(marks, kind):
-    table = agreement.alpha_table(turns(marks, np.arange(len(marks)) // 15), LABELS, **QUICK)
+    table = agreement.alpha_table(turns(marks, np.arange(len(marks)) // 15), LABELS, sampling=QUICK)
     stored = fold(table, study="s", notebook="n")
     assert set(table["alpha"]["ci_kind"]) == {kind}
     assert stored[stored["estimate"].isna()]["note"].notna().all()
@@ -241,13 +245,13 @@ def test_degenerate_labels_give_a_bound_or_a_reason(marks, kind):
 def test_intervals_depend_on_seed_and_names_only():
     r = np.random.default_rng(3)
     values = np.clip(np.round(3 + r.normal(size=(40, 1)) + r.normal(size=(40, 2))), 1, 5)
-    alone = agreement.alpha_table(likert(values), LABELS, **QUICK)
+    alone = agreement.alpha_table(likert(values), LABELS, sampling=QUICK)
     other = likert(values[:, ::-1], label="engaging")
-    together = agreement.alpha_table(pd.concat([other, likert(values)], ignore_index=True), LABELS, **QUICK)
+    together = agreement.alpha_table(pd.concat([other, likert(values)], ignore_index=True), LABELS, sampling=QUICK)
     columns = ["resample", "estimate", "ci_low", "ci_high"]
     mine = together.select("alpha", label="quality")
     assert mine[columns].to_numpy().tolist() == alone["alpha"][columns].to_numpy().tolist()
-    moved = agreement.alpha_table(likert(values), LABELS, seed=2, **QUICK)
+    moved = agreement.alpha_table(likert(values), LABELS, sampling=replace(QUICK, seed=2))
     assert moved["alpha"]["estimate"].equals(alone["alpha"]["estimate"])
     assert pick(moved, "alpha")["ci_low"] != pick(alone, "alpha")["ci_low"]
 
@@ -257,7 +261,7 @@ def test_labels_off_the_registry_are_named():
     with pytest.raises(ValueError, match=r"missing \[\('dialogue_likert', 'charm'\)\]"):
         agreement.alpha_table(rows, LABELS)
     own = Label("charm", "dialogue_likert", "Charm", (1, 5), "interval")
-    assert pick(agreement.alpha_table(rows, [own], **QUICK), "alpha", measurement="interval")["n"] == 2
+    assert pick(agreement.alpha_table(rows, [own], sampling=QUICK), "alpha", measurement="interval")["n"] == 2
 
 
 def test_no_annotations_give_an_empty_table():
@@ -271,7 +275,7 @@ def test_no_annotations_give_an_empty_table():
 def test_between_groups_pairs_one_annotation_of_each():
     rows = likert(np.array([[1.0, 2, 5], [3, 3, 1], [4, 5, 1], [2, 2, 4], [5, 4, np.nan]]))
     rows["group"] = rows["annotator"].map({"A0": "ours", "A1": "theirs", "A2": "ours"})
-    table = agreement.alpha_between(rows, LABELS, "ours", "theirs", **QUICK)
+    table = agreement.alpha_between(rows, LABELS, "ours", "theirs", sampling=QUICK)
     found = pick(table, "alpha", raters="one_each")
     expected = krippendorff.alpha(
         reliability_data=np.array([[1, 3, 4, 2, 5], [2, 3, 5, 2, 4.0]]), level_of_measurement="ordinal"
@@ -282,7 +286,8 @@ def test_between_groups_pairs_one_annotation_of_each():
     picks = {
         round(
             pick(
-                agreement.alpha_between(rows, LABELS, "ours", "theirs", pick=np.random.default_rng(i), **QUICK), "alpha"
+                agreement.alpha_between(rows, LABELS, "ours", "theirs", pick=np.random.default_rng(i), sampling=QUICK),
+                "alpha",
             )["estimate"],
             6,
         )
@@ -329,7 +334,7 @@ def test_published_alphas_of_the_behaviour_marks(raw_data):
         for label, marks in pair["behaviors"].items()
         for j, score in enumerate(marks["human"])
     ]
-    table = agreement.alpha_table(frame(rows, method="behavior", annotator_known=False), LABELS, n_resamples=2000)
+    table = agreement.alpha_table(frame(rows, method="behavior", annotator_known=False), LABELS, sampling=MANY)
     published = {
         "self_contradiction": 0.407, "empathetic": 0.514, "lack_of_empathy": 0.435, "irrelevant": 0.456,
         "ignore": 0.571, "incorrect_fact": 0.652, "commonsense_contradiction": 0.442, "partner_contradiction": 0.436,
@@ -367,7 +372,7 @@ def test_published_within_group_alphas_of_evaluator_groups(raw_data):
                     )
     rows = frame(rows)
     rows["group"] = rows["annotator"].map(groups).str.lower()
-    table = agreement.alpha_table(rows, LABELS, **QUICK)
+    table = agreement.alpha_table(rows, LABELS, sampling=QUICK)
     published = pd.read_csv(Path(__file__).parents[3] / "data" / "published" / "finch2024_table03.csv")
     published = published[published["row"].isin(["dev_x", "stu_x"])]
     assert len(published) == 32
@@ -405,7 +410,7 @@ def judgements(seed=0, n=60, people=3):
 def test_plain_alphas_equal_those_of_the_agreement_table(seed):
     marks = judgements(seed)
     labels = [KNOWN["behavior", "ignore"], Label("quality", "comparative", "Quality", (-1, 1))]
-    table = agreement.alpha_table(marks, labels, first=None, n_resamples=100, units=("dialogue",))
+    table = agreement.alpha_table(marks, labels, first=None, sampling=QUICK, units=("dialogue",))
     expected = table.select("alpha", orientation=None).set_index("label")
     found = agreement.plain_alphas(marks, labels).set_index("label")
     for label in ("ignore", "quality"):
@@ -447,35 +452,37 @@ def turns_in_sessions(seed=4):
 )
 def test_the_primary_interval_resamples_what_the_study_says(unit, resampled, clusters):
     marks = turns_in_sessions()
-    found = agreement.alpha_table(marks, LABELS, first=None, unit=unit, **QUICK)
+    found = agreement.alpha_table(marks, LABELS, first=None, unit=unit, sampling=QUICK)
     assert found["alpha"]["resample"].tolist() == resampled
-    (row,) = agreement.primary(found).to_dict("records")
+    (row,) = population.primary(found).to_dict("records")
     assert (row["resample"], row["resample_unit"], row["n_clusters"]) == (resampled[-1], resampled[-1], clusters)
     if unit == "session":  # the same as if sessions were dialogues
         second = marks["dialogue"].str[1:].astype(int) % 2
         renamed = marks.assign(dialogue=marks["session"], turn=marks["turn"] + 8 * second)
-        theirs = agreement.primary(agreement.alpha_table(renamed, LABELS, first=None, **QUICK)).iloc[0]
+        theirs = population.primary(agreement.alpha_table(renamed, LABELS, first=None, sampling=QUICK)).iloc[0]
         assert (row["estimate"], row["n"]) == (pytest.approx(theirs["estimate"]), theirs["n"])
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([theirs["ci_low"], theirs["ci_high"]], abs=0.02)
 
 
 def test_turns_are_primary_only_where_the_study_says_so_and_then_mislead():
     marks = turns_in_sessions()
-    found = agreement.alpha_table(marks, LABELS, first=None, unit="turn", **QUICK)
-    (row,) = agreement.primary(found).to_dict("records")
+    found = agreement.alpha_table(marks, LABELS, first=None, unit="turn", sampling=QUICK)
+    (row,) = population.primary(found).to_dict("records")
     assert (row["resample"], row["n_clusters"]) == ("turn", 480)
-    assert agreement.over_turns(found).empty
-    usual = agreement.alpha_table(marks, LABELS, first=None, **QUICK)
-    assert agreement.over_turns(usual)["resample"].tolist() == ["turn"]
-    assert agreement.misleading(marks, "turn") == ["behavior"]
-    assert agreement.misleading(marks, "session") == agreement.misleading(marks, None) == []
-    assert agreement.misleading(marks[marks["turn"] == 3], "turn") == []
+    assert population.over_turns(found).empty
+    usual = agreement.alpha_table(marks, LABELS, first=None, sampling=QUICK)
+    assert population.over_turns(usual)["resample"].tolist() == ["turn"]
+    assert population.misleading(marks, "turn") == ["behavior"]
+    assert population.misleading(marks, "session") == population.misleading(marks, None) == []
+    assert population.misleading(marks[marks["turn"] == 3], "turn") == []
 
 
 def test_ratings_of_dialogues_are_resampled_by_session_too():
     ratings = likert(np.random.default_rng(2).integers(1, 6, (40, 3)).astype(float))
     ratings = ratings.assign(session="s" + (ratings["dialogue"].str[1:].astype(int) // 4).astype(str))
     for unit, clusters in (("session", 10), ("turn", 40), ("dialogue", 40)):
-        (row,) = agreement.primary(agreement.alpha_table(ratings, LABELS, unit=unit, **QUICK)).to_dict("records")
+        (row,) = population.primary(agreement.alpha_table(ratings, LABELS, unit=unit, sampling=QUICK)).to_dict(
+            "records"
+        )
         assert row["n_clusters"] == clusters
         assert row["resample"] == ("session" if unit == "session" else "dialogue")

@@ -8,6 +8,7 @@ from fixtures.reference import REFERENCE
 from scipy import stats
 
 from judgebook.questions.agreement import generalizability as g
+from judgebook.questions.agreement.variance import decision_study
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import fold
 
@@ -186,7 +187,7 @@ def test_decision_study_rows_are_valid_and_grow_with_the_design():
         for x in scores.itertuples()
         for t, mark in enumerate(np.arange(4) < np.clip(round(2 + x.score), 0, 4))
     ]
-    table = g.decision_study(
+    table = decision_study(
         frame(rows, method="behavior", label="ignore"), LABELS, n_dialogues=(5, 50), n_annotators=(1, 4)
     )
     stored = fold(table, study="s", notebook="n")
@@ -203,9 +204,19 @@ def test_decision_study_rows_are_valid_and_grow_with_the_design():
     assert variances.tolist() == pytest.approx(list(alone.variance.values()))
 
 
+def test_every_label_is_by_the_kind_of_annotators_it_was_judged_by():
+    """From the second label on, the kind of interval of the label before stood in its place."""
+    scores = simulate(np.random.default_rng(5), s=4, d=6, a=3).astype({"annotator": str, "system": str})
+    rows = [row | {"label": label} for label in ("quality", "engaging") for row in scores.to_dict("records")]
+    table = decision_study(frame(rows, method="dialogue_likert"), LABELS)
+    kinds = {name: set(rows[["label", "kind"]].itertuples(index=False, name=None)) for name, rows in table.items()}
+    both = {("quality", "human"), ("engaging", "human")}
+    assert kinds == dict.fromkeys(("facet_variance", *g.COEFFICIENTS), both)
+
+
 def test_decision_study_leaves_comparisons_out():
     rows = [{"dialogue": "x", "dialogue_b": "y", "system_b": "b", "annotator": "A", "score": 1.0}]
-    assert g.decision_study(frame(rows, method="comparative", label="quality"), LABELS) == {}
+    assert decision_study(frame(rows, method="comparative", label="quality"), LABELS) == {}
 
 
 @pytest.mark.parametrize("people", [2, 3, 8])

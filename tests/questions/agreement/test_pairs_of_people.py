@@ -6,9 +6,11 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from judgebook.questions.agreement.kappa_icc import kappas
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
+SAMPLING = Sampling(n_resamples=300, confidence=0.95, seed=1)
 LABEL = Label("fine", "turn_rating", "Fine", (1, 3))
 
 
@@ -27,7 +29,7 @@ def judged(n=80, known=True):
 
 def test_kappas_are_those_of_statsmodels():
     frame = judged()
-    found = collect(kappas(frame, [LABEL], seed=1, n_resamples=300))["pair_kappa"].set_index("pair")
+    found = collect(kappas(frame, [LABEL], sampling=SAMPLING))["pair_kappa"].set_index("pair")
     wide = frame.pivot_table(index=["dialogue", "turn"], columns="annotator", values="score")
     for a, b in (("A1", "A2"), ("A1", "A3"), ("A2", "A3")):
         both = wide[[a, b]].dropna()
@@ -39,5 +41,5 @@ def test_kappas_are_those_of_statsmodels():
 
 
 def test_positions_and_few_items_have_none():
-    assert collect(kappas(judged(known=False), [LABEL], seed=1, n_resamples=300)) == {}
-    assert collect(kappas(judged(n=20), [LABEL], seed=1, n_resamples=300)) == {}
+    assert collect(kappas(judged(known=False), [LABEL], sampling=SAMPLING)) == {}
+    assert collect(kappas(judged(n=20), [LABEL], sampling=SAMPLING)) == {}

@@ -11,10 +11,12 @@ from nltk.metrics.agreement import AnnotationTask
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.agreement.coincidences import distances
 from judgebook.questions.collection.answers import answers
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.results import collect
 
+FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 YAML = """\
 title: What is wrong with the reply?
 method: turn_rating
@@ -61,9 +63,9 @@ def test_sets_are_read_and_alpha_is_that_of_nltk(tmp_path):
     assert len(marks) == 120
     bits = [sum(2 ** WORDS.index(w) for w in chosen) for _, _, chosen in triples]
     assert sorted(marks["score"].astype(int)) == sorted(bits)
-    alpha = alpha_table(marks, labels, first=None, n_resamples=200, alone=True)["alpha"]["estimate"].iloc[0]
+    alpha = alpha_table(marks, labels, first=None, sampling=FEW, alone=True)["alpha"]["estimate"].iloc[0]
     assert alpha == pytest.approx(AnnotationTask(triples, distance=masi_distance).alpha(), abs=0.01)
-    share = collect(answers(marks, labels, seed=1, n_resamples=200))["answer_share"].set_index("answer")["estimate"]
+    share = collect(answers(marks, labels, sampling=FEW))["answer_share"].set_index("answer")["estimate"]
     assert share["rude"] == pytest.approx(np.mean(["rude" in chosen for _, _, chosen in triples]))
 
 

@@ -7,10 +7,12 @@ import pytest
 from fixtures.made_annotations import annotation_rows
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.agreement import analysis, figures, findings, library_check, tables
+from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect
 
+QUICK = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "Behaviour", "comparative": "Comparative"}
 NAMES = DisplayNames(LABELS, {"method": METHODS, "group": {"g": "Group G", "h": "Group H"}, "system": {}})
@@ -55,7 +57,7 @@ def texts(results, min_items=25):
 
 
 def test_the_primary_interval_is_over_dialogues_or_pairs():
-    rows = analysis.primary(RESULTS)
+    rows = population.primary(RESULTS)
     assert len(rows) == 5
     assert set(rows["resample"]) == {"dialogue", "pair"}
 
@@ -124,7 +126,7 @@ def judged():
 
 def test_the_libraries_agree_on_every_coefficient(judged):
     labels = LABEL_SETS["abc_eval"]
-    results = analysis.alpha_table(judged, labels, first=None, n_resamples=100)
+    results = analysis.alpha_table(judged, labels, first=None, sampling=QUICK)
     compared = library_check.compare(judged, labels, results)
     assert sorted(compared["library"]) == ["krippendorff", "krippendorff", "pingouin"]
     assert np.abs(compared["ours"] - compared["theirs"]).max() < 1e-12
@@ -145,7 +147,7 @@ def test_annotators_as_a_sample_have_an_interval_and_a_range(judged):
 
 
 def test_one_call_gives_all_results_of_the_notebook(judged):
-    options = {"first": None, "n_resamples": 100, "people_resamples": 50, "confidence": 0.95, "seed": 1}
+    options = {"first": None, "people_resamples": 50, "sampling": QUICK}
     results = analysis.analyse(judged, LABEL_SETS["abc_eval"], **options, control=True)
     resampled = set(results["alpha"]["resample"].dropna())
     assert resampled == {"turn", "dialogue", "dialogue and annotator", "without one annotator"}
@@ -155,8 +157,8 @@ def test_one_call_gives_all_results_of_the_notebook(judged):
 
 def test_what_was_resampled_is_named_and_turns_are_warned_of():
     over_sessions = collect([alpha("g", "behavior", "ignore", 0.8, 0.7, 0.9, resample="session")])
-    assert tables.over(analysis.primary(RESULTS)) == "dialogues or pairs"
-    assert tables.over(analysis.primary(over_sessions)) == "sessions"
+    assert tables.over(population.primary(RESULTS)) == "dialogues or pairs"
+    assert tables.over(population.primary(over_sessions)) == "sessions"
     assert tables.alphas(over_sessions, NAMES, 0.95).caption.endswith("over sessions.")
     assert "too narrow** for Behaviour" in findings.misled(["behavior"], NAMES).text
     assert findings.misled([], NAMES).text.strip() == ""
@@ -180,12 +182,12 @@ def people(n=40, m=6, per=3, contexts=None, known=True, seed=1, label="quality")
 
 
 def analysed(frame, **options):
-    how = {"first": None, "n_resamples": 200, "people_resamples": 50, "confidence": 0.95, "seed": 1, "modelled": []}
+    how = {"first": None, "people_resamples": 50, "sampling": QUICK, "modelled": []}
     return analysis.analyse(frame, LABEL_SETS["abc_eval"], **how | options)
 
 
 @pytest.mark.parametrize(
-    ("frame", "population", "resample"),
+    ("frame", "whom", "resample"),
     [
         (people(), "sample", "dialogue and annotator"),
         (people(contexts=8), "sample", "context and annotator"),
@@ -194,33 +196,33 @@ def analysed(frame, **options):
         (people(known=False), "unknown", "dialogue"),
     ],
 )
-def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, population, resample):
+def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, whom, resample):
     results = analysed(frame)
-    (row,) = analysis.primary(results).to_dict("records")
-    assert (row["population"], row["resample"]) == (population, resample)
+    (row,) = population.primary(results).to_dict("records")
+    assert (row["population"], row["resample"]) == (whom, resample)
     assert row["unit"] == resample.removesuffix(" and annotator")
     assert pd.notna(row["ci_low"])
-    assert (row["others"] == "4.0 effective annotators, of 5 needed") == (population == "fixed")
-    (ac,) = analysis.primary_ac(results).to_dict("records")
+    assert (row["others"] == "4.0 effective annotators, of 5 needed") == (whom == "fixed")
+    (ac,) = population.primary_ac(results).to_dict("records")
     assert ac["resample"] == resample
-    beside = analysis.for_these_annotators(results)
-    assert len(beside) == (population == "sample")
+    beside = population.for_these_annotators(results)
+    assert len(beside) == (whom == "sample")
     table = tables.alphas(results, NAMES, 0.95)
-    assert ("For these annotators" in table.frame) == (population == "sample")
+    assert ("For these annotators" in table.frame) == (whom == "sample")
     text = texts(results)
     said = {
         "sample": "holds for other annotators of the same kind",
         "fixed": "for other annotators, nothing can be said",
     }
-    assert said.get(population, "not known individually") in text
+    assert said.get(whom, "not known individually") in text
     assert "Means of systems" in text
-    (means,) = analysis.reliability_of_means(results).to_dict("records")
+    (means,) = population.reliability_of_means(results).to_dict("records")
     assert (means["n"], means["n_dialogues"], means["annotators_per_dialogue"]) == (3, 13, 3)
 
 
 def test_the_threshold_of_the_study_decides_the_headline():
     results = analysed(people())
-    low = analysis.primary(results)["ci_low"].item()
+    low = population.primary(results)["ci_low"].item()
 
     def headline(threshold):
         return next(findings.findings(results, NAMES, min_items=5, confidence=0.95, threshold=threshold)).text
@@ -244,7 +246,7 @@ def test_a_collapsed_alpha_is_explained_beside_ac1():
     text = texts(results)
     assert "Nearly all items get the same value on 1 label" in text
     assert "Gwet's AC1 0.9" in text
-    assert analysis.primary(results)["estimate"].item() < 0.6
+    assert population.primary(results)["estimate"].item() < 0.6
 
 
 def test_comparisons_say_what_other_software_gives():

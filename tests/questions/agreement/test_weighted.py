@@ -15,6 +15,7 @@ from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha
 from judgebook.questions.agreement.coincidences import patterns, with_sampling
 from judgebook.questions.agreement.items import matrix
 from judgebook.questions.agreement.two_way import Judgements
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS, LEVELS
 
 N = np.nan
@@ -237,7 +238,7 @@ def test_all_measures_of_a_table_use_the_same_weights():
     part = whole[facts["drawn"].to_numpy()].assign(
         sampling_weight=facts.loc[facts["drawn"], "sampling_weight"].to_numpy()
     )
-    how = {"first": None, "n_resamples": 200, "people_resamples": 20, "confidence": 0.95, "seed": 1}
+    how = {"first": None, "people_resamples": 20, "sampling": Sampling(n_resamples=200, confidence=0.95, seed=1)}
     results = analysis.analyse(part, LABELS, **how)
     alphas = results.select("alpha", scope=None)
     assert np.ptp(alphas["estimate"]) < 1e-12

@@ -8,13 +8,14 @@ from judgebook.display.names import display_names
 from judgebook.questions.collection import tables
 from judgebook.questions.collection.answers import answers
 from judgebook.sources import build, places
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
 SAFE = Label("safe", "turn_rating", "Safe?", (0, 2), level="nominal", categories=("No", "Yes", "Unsure"), direction=0)
 LIKED = Label("liked", "turn_rating", "Liked", (1, 5))
-BOOT = {"seed": 1, "n_resamples": 300, "confidence": 0.95}
+SAMPLING = Sampling(n_resamples=300, confidence=0.95, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def marks():
 
 
 def test_shares_and_majorities_by_counting(marks):
-    found = collect(answers(marks, [SAFE], **BOOT))
+    found = collect(answers(marks, [SAFE], sampling=SAMPLING))
     share = found["answer_share"]
     every = share[share["system"].isna()].set_index("answer")["estimate"]
     assert every.to_dict() == pytest.approx({w: (marks["score"] == i).mean() for i, w in enumerate(SAFE.categories)})
@@ -47,7 +48,7 @@ def test_shares_and_majorities_by_counting(marks):
 
 
 def test_labels_with_an_order_have_a_mean_instead(marks):
-    assert collect(answers(marks.assign(label="liked", score=marks["score"] + 1), [LIKED], **BOOT)) == {}
+    assert collect(answers(marks.assign(label="liked", score=marks["score"] + 1), [LIKED], sampling=SAMPLING)) == {}
 
 
 @pytest.mark.data
@@ -60,7 +61,8 @@ def test_printed_majorities_and_kappas_of_pandalm(raw_data, monkeypatch):
     if places.absent(study):
         pytest.skip("the upstream files are not here")
     votes = build.build(study).frames["annotations"]
-    found = collect(answers(votes, study.label_list(), **BOOT), kappas(votes, study.label_list(), **BOOT))
+    labels = study.label_list()
+    found = collect(answers(votes, labels, sampling=SAMPLING), kappas(votes, labels, sampling=SAMPLING))
     counts = found["majority_count"].set_index("answer")["estimate"].to_dict()
     assert counts == {"shown first": 422, "tie": 105, "shown second": 472, "none": 0}
     assert found["pair_kappa"]["estimate"].round(2).tolist() == [0.85, 0.88, 0.86]

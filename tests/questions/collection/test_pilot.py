@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import krippendorff
 import numpy as np
 import pandas as pd
@@ -10,10 +12,11 @@ from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.collection import figures, findings, pilot, tables
 from judgebook.questions.performance import rates
-from judgebook.statistics.intervals import generator, jackknife_t
+from judgebook.statistics.intervals import Sampling, generator, jackknife_t
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
+FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [
     Label("ignore", "behavior", "Ignore", (0, 1), task="transitions"),
     Label("redundant", "behavior", "Redundant", (0, 1), task="consistency"),
@@ -70,7 +73,7 @@ def rows_of(found, group, resample="dialogue", scope=None):
 
 class TestAgreements:
     frame = marks(np.random.default_rng(1))
-    found = agreements(frame, LABELS, seed=1, n_resamples=300)
+    found = agreements(frame, LABELS, sampling=replace(FEW, n_resamples=300))
 
     def test_alpha_over_all_labels_is_that_of_krippendorff(self):
         assert rows_of(self.found, "all")["estimate"] == pytest.approx(alpha(self.frame))
@@ -87,7 +90,7 @@ class TestAgreements:
         few = rows_of(self.found, "all", "annotator")
         assert few["note"] == "4 clusters (annotator) are too few for an interval; 5 are needed"
         frame = marks(np.random.default_rng(7), annotators=[f"u{i}" for i in range(5)])
-        row = rows_of(agreements(frame, LABELS, seed=1, n_resamples=200), "u", "annotator")
+        row = rows_of(agreements(frame, LABELS, sampling=FEW), "u", "annotator")
         left = [alpha(frame[frame["annotator"] != a]) for a in sorted(set(frame["annotator"]))]
         expected = jackknife_t(alpha(frame), np.array(left), "annotator", bounded=False)
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
@@ -113,36 +116,36 @@ class TestAgreements:
 
     def test_a_kind_with_one_annotator_has_no_row(self):
         frame = self.frame[self.frame["annotator"] != "u2"]
-        found = agreements(frame, LABELS, seed=1, n_resamples=200)
+        found = agreements(frame, LABELS, sampling=FEW)
         assert set(found["alpha"]["group"]) == {"all", "g"}
         assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(frame))
 
     def test_what_is_no_pilot_of_annotation_does_not_count(self):
         other = self.frame.assign(corpus="main")
-        assert not agreements(other, LABELS, seed=1)
-        assert gains(agreements(other, LABELS, seed=1)).empty
+        assert not agreements(other, LABELS, sampling=FEW)
+        assert gains(agreements(other, LABELS, sampling=FEW)).empty
         unknown = self.frame.assign(annotator_known=False)
-        assert not agreements(unknown, LABELS, seed=1)
+        assert not agreements(unknown, LABELS, sampling=FEW)
 
     def test_labels_of_different_scales_are_not_combined(self):
         labels = [LABELS[0], Label("redundant", "behavior", "Redundant", (1, 5))]
         with pytest.raises(ValueError, match="annotation_pilot_1, behavior: only labels of one scale can be combined"):
-            agreements(self.frame, labels, seed=1)
+            agreements(self.frame, labels, sampling=FEW)
 
     def test_a_label_that_only_a_pilot_had_counts_like_the_others(self):
         renamed = self.frame.assign(label=self.frame["label"].replace("redundant", "presentation"))
-        found = agreements(renamed, LABELS, seed=1, n_resamples=200)
+        found = agreements(renamed, LABELS, sampling=FEW)
         assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(self.frame))
         able = pd.DataFrame({"corpus": "annotation_pilot_1", "annotator": ["g1", "g2"], "task": ["transitions"] * 2})
-        screened = agreements(renamed, LABELS, able, seed=1, n_resamples=200)
+        screened = agreements(renamed, LABELS, able, sampling=FEW)
         own = renamed[(renamed["label"] == "ignore") & (renamed["group"] == "g")]
         assert rows_of(screened, "g", scope="screened")["estimate"] == pytest.approx(alpha(own))
         with pytest.raises(ValueError, match="declare 'ignore' of method 'behavior', which only a pilot has"):
-            agreements(renamed, [LABELS[2]], seed=1)
+            agreements(renamed, [LABELS[2]], sampling=FEW)
 
     def test_annotators_who_always_agree_have_no_jackknife_but_say_so(self):
         same = self.frame.assign(score=self.frame.groupby(["label", "dialogue", "turn"])["score"].transform("first"))
-        row = rows_of(agreements(same, LABELS, seed=1, n_resamples=200), "all")
+        row = rows_of(agreements(same, LABELS, sampling=FEW), "all")
         assert row["estimate"] == 1
 
 
@@ -155,7 +158,7 @@ class TestScreened:
             "task": ["transitions", "transitions", "transitions", "consistency"],
         }
     )
-    found = agreements(frame, LABELS, passed, seed=1, n_resamples=200)
+    found = agreements(frame, LABELS, passed, sampling=FEW)
 
     def test_only_tasks_that_the_annotator_passed_count(self):
         able = self.frame[(self.frame["label"] == "ignore") & (self.frame["annotator"] != "u4")]
@@ -175,7 +178,7 @@ class TestScreened:
 
     def test_nobody_passed(self):
         nobody = self.passed.iloc[:0]
-        found = agreements(self.frame, LABELS, nobody, seed=1, n_resamples=200)
+        found = agreements(self.frame, LABELS, nobody, sampling=FEW)
         assert found["alpha"]["scope"].isna().all()
         assert found["count"]["scope"].isna().all()
 
@@ -195,7 +198,7 @@ class TestGains:
     def test_is_welch_of_the_two_jackknives(self):
         rng = np.random.default_rng(3)
         frames = [marks(rng, n, ("u1", "u2"), corpus=f"annotation_pilot_{i}") for i, n in ((2, 7), (10, 5))]
-        found = agreements(pd.concat(frames), LABELS, seed=1, n_resamples=200)
+        found = agreements(pd.concat(frames), LABELS, sampling=FEW)
         row = gains(found).iloc[0]
         a, b = (found.select("alpha", corpus=f"annotation_pilot_{i}").iloc[0] for i in (2, 10))
         keys = (row["corpus"], row["against"], row["resample"])
@@ -209,7 +212,7 @@ class TestGains:
     def test_few_dialogues_have_a_reason(self):
         rng = np.random.default_rng(4)
         frames = [marks(rng, n, ("u1", "u2"), corpus=f"annotation_pilot_{i}") for i, n in ((1, 4), (2, 6))]
-        found = agreements(pd.concat(frames), LABELS, seed=1, n_resamples=200)
+        found = agreements(pd.concat(frames), LABELS, sampling=FEW)
         row = gains(found).iloc[0]
         assert row["note"] == "too few dialogues in one of the pilots"
         assert np.isnan(row["ci_low"])
@@ -221,7 +224,9 @@ def test_leaving_out_dialogues_covers_where_resampling_marks_does_not():
     truth = alpha(marks(rng, 1500, people, uneven=0.35))
     hits = {"dialogue": 0, "item": 0}
     for _ in range(runs):
-        found = list(pilot.agreements(marks(rng, 6, people, uneven=0.35), LABELS, seed=1, n_resamples=300))
+        found = list(
+            pilot.agreements(marks(rng, 6, people, uneven=0.35), LABELS, sampling=replace(FEW, n_resamples=300))
+        )
         for unit in hits:
             (row,) = (row for row in found if row["statistic"] == "alpha" and row["resample"] == unit)
             hits[unit] += row["ci_low"] <= truth <= row["ci_high"]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -5,8 +7,10 @@ from judgebook.display.names import DisplayNames
 from judgebook.questions.collection import findings, screening, tables
 from judgebook.questions.collection.question import Pilot
 from judgebook.questions.performance import rates
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect, fold
 
+FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 NAMES = DisplayNames({}, {"group": {"sur_x": "Surge workers", "mtu_x": "MTurk workers"}, "method": {}, "system": {}})
 
 
@@ -67,7 +71,7 @@ def test_dialogues_are_numbered_by_their_ids_or_in_their_order():
 
 
 class TestPassRates:
-    found = pass_rates(screening.verdicts(attempts(ROWS), **RULE), seed=1, n_resamples=200)
+    found = pass_rates(screening.verdicts(attempts(ROWS), **RULE), sampling=FEW)
 
     def row(self, group, **keys):
         rows = self.found.select("screening_pass_rate", group=group, **keys)
@@ -94,7 +98,7 @@ class TestPassRates:
 
     def test_nobody_tried(self):
         empty = screening.verdicts(attempts(ROWS).iloc[:0], **RULE)
-        assert not pass_rates(empty, seed=1)
+        assert not pass_rates(empty, sampling=FEW)
 
     def test_table_and_findings(self):
         section = Pilot(mistakes_below={"antisocial": 2})
@@ -112,7 +116,7 @@ class TestPassRates:
 
 def test_many_people_are_resampled():
     rows = [("sur_x", f"A{i}", t, 3, int(i % 3 == 0) * 5, None) for i in range(90) for t in ("antisocial", "knowledge")]
-    found = pass_rates(screening.verdicts(attempts(rows), **RULE), seed=1, n_resamples=2000)
+    found = pass_rates(screening.verdicts(attempts(rows), **RULE), sampling=replace(FEW, n_resamples=2000))
     row = found.select("screening_pass_rate", by="rule", of="tried", task="all", tries="any").iloc[0]
     assert (row["ci_kind"], row["estimate"], row["n"]) == ("bca", pytest.approx(2 / 3), 180)
     # both tasks of a person stand and fall together: as wide as 90 people, not 180 trials

@@ -29,12 +29,12 @@ def stored(code):
 def test_a_stored_finding_says_the_same(code):
     examined = checked(CASES[code][0]())
     results = unfold(fold(stored(code), study="s", notebook="17_design_check"))
-    assert findings.said(analysis.stored(results), NAMES) == findings.said(examined, NAMES)
+    assert findings.worded(analysis.stored(results), NAMES) == findings.worded(examined, NAMES)
 
 
 @pytest.mark.parametrize("code", CASES)
 def test_a_finding_has_sentences(code):
-    (own,) = [one for one in findings.said(checked(CASES[code][0]()), NAMES) if one.code == code]
+    (own,) = [one for one in findings.worded(checked(CASES[code][0]()), NAMES) if one.code == code]
     assert own.touches
     for text in (own.what, own.change, own.todo):
         assert re.fullmatch(r"\S.*\.", text)
@@ -52,7 +52,7 @@ def test_no_box_without_a_finding():
     made = CASES["missing_codes"][1]()
     results = analysis.store(checked(made), made[0].assign(corpus="main"))
     assert findings.box(results, NAMES) is None
-    assert tables.found(results, NAMES) is None
+    assert tables.findings(results, NAMES) is None
     assert "could not be made" in next(iter(findings.headline(results, NAMES))).text
 
 
@@ -61,16 +61,16 @@ def test_checks_say_what_they_look_for():
 
 
 def test_names_are_shown_as_they_are_spelt():
-    assert any("Beta; 2\\*" in one.what for one in findings.said(checked(CASES["missing_by_system"][0]()), NAMES))
+    assert any("Beta; 2\\*" in one.what for one in findings.worded(checked(CASES["missing_by_system"][0]()), NAMES))
 
 
 def test_where_scores_are_missing_by_system_the_condition_of_alpha_is_said():
     """Only where some item was judged by two; nothing where as many scores are missing of every system."""
     found, clean = (checked(made()) for made in CASES["missing_by_system"])
-    said = next(one for one in findings.said(found, NAMES) if one.code == "missing_by_system")
+    said = next(one for one in findings.worded(found, NAMES) if one.code == "missing_by_system")
     condition = "Alpha uses only the scores that are there"
     twice = next(f for f in found.findings if f.code == "missing_by_system").facts["twice"]
     assert twice
     assert condition in said.change
     assert "which labels can be trusted" in said.touches
-    assert not any(condition in one.change for one in findings.said(clean, NAMES))
+    assert not any(condition in one.change for one in findings.worded(clean, NAMES))

@@ -14,6 +14,7 @@ from judgebook.questions.groups.analysis import comparable, group_counts
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
 from judgebook.questions.groups.effects import label_scores, without_one_annotator
 from judgebook.questions.groups.question import GroupEffects
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS, Label
 from judgebook.study.results import collect, fold
 
@@ -259,12 +260,16 @@ def test_within_groups_is_alpha_of_the_first_two_annotations(three):
     both = pd.concat([three, second[second["group"] != "g3"]], ignore_index=True)
     found = alpha_within(both, [QUALITY], **BOOT)["alpha"]
     assert found["group"].tolist() == ["g1", "g2"]  # of the third group every item was judged once
-    direct = agreement.alpha_table(both, [QUALITY], first=2, alone=True, **BOOT)["alpha"].set_index("group")["estimate"]
+    direct = agreement.alpha_table(both, [QUALITY], sampling=Sampling(**BOOT), first=2, alone=True)["alpha"].set_index(
+        "group"
+    )["estimate"]
     assert found["estimate"].tolist() == pytest.approx([direct["g1"], direct["g2"]])
 
 
 def test_between_groups_uses_the_annotations_it_is_given(three):
     found = alpha_between(three, [QUALITY], **BOOT)["alpha"]
     assert list(zip(found["group"], found["group_b"], strict=True)) == [("g1", "g2"), ("g1", "g3"), ("g2", "g3")]
-    direct = agreement.alpha_between(three, [QUALITY], "g1", "g3", **BOOT)["alpha"]["estimate"].item()
+    direct = agreement.alpha_between(three, [QUALITY], "g1", "g3", sampling=Sampling(**BOOT))["alpha"][
+        "estimate"
+    ].item()
     assert found["estimate"].iloc[1] == pytest.approx(direct)

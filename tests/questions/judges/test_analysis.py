@@ -12,10 +12,12 @@ from judgebook.questions.judges.agreement import judge_alpha
 from judgebook.questions.judges.items import judged_items
 from judgebook.questions.judges.replacement import conclusions
 from judgebook.sources.build import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
+FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [Label("bad", "behavior", "Bad", (0, 1), direction=-1), Label("fine", "turn_rating", "Fine", (1, 5))]
 NAMES = DisplayNames(
     {(label.method, label.id): label for label in LABELS},
@@ -95,7 +97,7 @@ def test_marks_by_counting(one):
 
 def test_people_compared_with_each_other_are_those_of_the_agreement_room(one):
     _, _, frame, found = one
-    people = alpha_table(frame, LABELS, n_resamples=200)
+    people = alpha_table(frame, LABELS, sampling=FEW)
     for statistic in ("positive_agreement", "negative_agreement"):
         row = pick(found, statistic, against="each other")
         assert row["estimate"] == pytest.approx(people[statistic]["estimate"].item())
@@ -116,7 +118,7 @@ def test_alpha_with_each_person_is_that_of_the_agreement_room(one):
     human, model, _, found = one
     values = []
     for i, h in enumerate(human.T):
-        pair = alpha_table(judged(np.stack([h, model], axis=1), model), LABELS, n_resamples=200, alone=True)
+        pair = alpha_table(judged(np.stack([h, model], axis=1), model), LABELS, sampling=FEW, alone=True)
         row = pick(found, "judge_alpha", pair=f"position {i + 1}")
         assert row["estimate"] == pytest.approx(pair["alpha"]["estimate"].iloc[0])
         values.append(row["estimate"])

@@ -17,7 +17,7 @@ from judgebook.annotations.scores import sampled
 from judgebook.display.text import Phrases
 from judgebook.extras.paper import references
 from judgebook.extras.paper.analysis import Material, items, judged_systems, people
-from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.agreement import population
 from judgebook.questions.judges import analysis as judges_analysis
 from judgebook.questions.performance import analysis as performance_analysis
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -118,7 +118,7 @@ def _method(m: Material, method: str, part: pd.DataFrame) -> dict:
 def agreement(m: Material) -> dict | None:
     """How agreement was measured."""
     found = m.of("03")
-    rows = agreement_analysis.primary(found) if found else ()
+    rows = population.primary(found) if found else ()
     if not len(rows):
         return None
     return {
@@ -127,7 +127,7 @@ def agreement(m: Material) -> dict | None:
         "units": agreement_units(rows[~rows["ci_kind"].isin(["jackknife_t", "not_estimable"])]),
         "both": agreement_units(rows[rows["ci_kind"] == "jackknife_t"]),
         "fixed": bool(rows["others"].notna().any()),
-        "ac": bool(len(agreement_analysis.primary_ac(found))),
+        "ac": bool(len(population.primary_ac(found))),
         "reason": bool((rows["resample"] == "dialogue").any()),
         "n_resamples": m.study.bootstrap.n_resamples,
         "level": level(m),

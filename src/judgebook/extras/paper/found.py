@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgebook.extras.paper.analysis import Material
 from judgebook.extras.paper.findings import groups, judge_titles, judges, level, metrics, quality_control, said
-from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.agreement import population
 from judgebook.questions.groups import analysis as groups_analysis
 from judgebook.questions.metrics import analysis as metrics_analysis
 from judgebook.questions.quality_control.worker_tests import OVERALL
@@ -30,7 +30,7 @@ def results(m: Material) -> str:
 def agreement_found(m: Material) -> dict | None:
     """Range of alpha by method and group, and its ends with intervals."""
     found = m.of("03")
-    rows = m.names.sort(agreement_analysis.primary(found)).dropna(subset="estimate") if found else ()
+    rows = m.names.sort(population.primary(found)).dropna(subset="estimate") if found else ()
     if not len(rows):
         return None
     several, parts = _several(rows, "group"), []
@@ -45,7 +45,7 @@ def agreement_found(m: Material) -> dict | None:
                 "low": _named(m, ends[1]),
             }
         )
-    free = rows[~rows["ci_kind"].isin(agreement_analysis.BOUNDS)]
+    free = rows[~rows["ci_kind"].isin(population.BOUNDS)]
     least = m.study.iaa.threshold
     counts = {"tentative": int((free["ci_low"] > least).sum()), "chance": int((free["ci_low"] <= 0).sum())}
     facts = {"parts": parts, "n": len(rows), "level": level(m), "known": len(free)}

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from judgebook.display.text import Phrases
 from judgebook.extras.paper import findings
 from judgebook.extras.paper.analysis import Material, items, people
-from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.agreement import population
 from judgebook.questions.sensitivity import analysis as sensitivity_analysis
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import where
@@ -145,7 +145,7 @@ def _labels(m: Material) -> list[tuple[str, Label]]:
 
 def _alphas(m: Material) -> pd.DataFrame:
     found = m.of("03")
-    return agreement_analysis.primary(found).dropna(subset="estimate") if found else pd.DataFrame()
+    return population.primary(found).dropna(subset="estimate") if found else pd.DataFrame()
 
 
 def _tested(m: Material) -> set[tuple[str, str]]:

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.coincidences import (
+    Domain,
     Patterns,
     Terms,
     midranks,
@@ -42,7 +43,7 @@ class Alpha:
     n_values: int
 
 
-def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | None = None) -> Alpha:
+def alpha(values: np.ndarray, level: str = "nominal", domain: Domain | None = None) -> Alpha:
     """Krippendorff's alpha of an (items, annotators) matrix, NaN where an annotator did not judge an item.
 
     level : nominal, ordinal, interval or ratio. domain : as in `patterns`.
@@ -50,8 +51,7 @@ def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | 
     Items with fewer than two values are left out. The estimate is NaN when all values are equal (no disagreement could
     be expected) or no item has two.
     """
-    items = patterns(values, domain)
-    return alpha_of(items, level)
+    return alpha_of(patterns(values, domain), level)
 
 
 def alpha_of(items: Patterns, level: str, *, mirrored: bool = False) -> Alpha:
@@ -108,20 +108,39 @@ def alpha_intervals(
         return bounds.degenerate(
             items, level, names, unit=unit, clusters=item_clusters, mirrored=mirrored, confidence=confidence
         )
-    options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence, "method": method}
-    options["expanded"] = expanded
     if items.sampling is not None and item_clusters is None:  # an item is a cluster: patterns are nearly as many
         item_clusters = np.where(items.index >= 0, np.cumsum(items.index >= 0) - 1, -1)
     if level == "ordinal" and len(items.values) > MANY_VALUES:
-        out = _many_values(items, item_clusters, names, options)
+        n_units, of_weights, width = _many_values(items, item_clusters, names)
+        intervals = resampling.bootstrap_weights(
+            n_units,
+            of_weights,
+            unit=unit,
+            rng=rng,
+            n_resamples=n_resamples,
+            confidence=confidence,
+            method=method,
+            expanded=expanded,
+            width=width,
+        )
     else:
         t = terms(items.counts, items.values, level, mirrored=mirrored, sampling=items.sampling)
         rows, weights = (
             (t.rows, items.weights) if item_clusters is None else _alike(_sum_by(t.rows, items, item_clusters))
         )
-        statistic = _statistic(t, names)
-        out = resampling.bootstrap_sums(rows, statistic, counts=weights, **options)
-    return dict(zip(names, out, strict=True))
+        intervals = resampling.bootstrap_sums(
+            rows,
+            _statistic(t, names),
+            unit=unit,
+            rng=rng,
+            counts=weights,
+            n_resamples=n_resamples,
+            confidence=confidence,
+            method=method,
+            expanded=expanded,
+        )
+    assert isinstance(intervals, list)  # one for each name
+    return dict(zip(names, intervals, strict=True))
 
 
 def _statistic(t: Terms, names: list[str]) -> Callable[[np.ndarray], np.ndarray]:
@@ -159,8 +178,13 @@ def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     return (distinct, times) if 4 * len(distinct) < len(rows) else (rows, None)
 
 
-def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str], options: dict) -> list[Interval]:
-    """Ordinal alpha where pairs of values are too many to hold: midranks of every annotation in every resample."""
+def _many_values(
+    items: Patterns, clusters: np.ndarray | None, names: list[str]
+) -> tuple[int, Callable[[np.ndarray], np.ndarray], int]:
+    """Ordinal alpha where pairs of values are too many to hold: midranks of every annotation in every resample.
+
+    Returns the number of units, the measures from (k, units) how often each is drawn, and the numbers these hold.
+    """
     pattern, codes = np.nonzero(items.counts)
     times = items.counts[pattern, codes]
     starts = np.flatnonzero(np.r_[True, np.diff(pattern) > 0])
@@ -185,8 +209,7 @@ def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str],
         coefficients = {"alpha": 1 - (n - 1) * observed / expected, "raw_agreement": (w @ same) / n}
         return np.stack([coefficients[name] for name in names], axis=1)
 
-    width = 4 * (len(codes) + len(m) + len(items.values))
-    return resampling.bootstrap_weights(int(units.max()) + 1, statistic, width=width, **options)
+    return int(units.max()) + 1, statistic, 4 * (len(codes) + len(m) + len(items.values))
 
 
 def alpha_two_way(
@@ -216,16 +239,23 @@ def alpha_two_way(
         values = values - values.mean() if mirrored else values
 
     def rows(counts: np.ndarray) -> np.ndarray:
-        kept = counts.sum(axis=1) >= 2
-        t = terms(counts[kept], values, level, mirrored=mirrored)
+        repeated = counts.sum(axis=1) >= 2
+        t = terms(counts[repeated], values, level, mirrored=mirrored)
         out = np.zeros((len(counts), t.rows.shape[1]))
-        out[kept] = t.rows
+        out[repeated] = t.rows
         out[:, : -len(values)] /= t.scale
         return out
 
     measures = Terms(np.empty((0, 0)), values, level, 1).measures
-    how = {"estimate": estimate, "unit": unit, "confidence": confidence}
-    return interval(judged, len(values), rows, lambda sums: measures(sums)["alpha"], **how)
+    return interval(
+        judged,
+        len(values),
+        rows,
+        lambda sums: measures(sums)["alpha"],
+        estimate=estimate,
+        unit=unit,
+        confidence=confidence,
+    )
 
 
 def patterns_of(judged: Judgements, values: np.ndarray) -> Patterns:

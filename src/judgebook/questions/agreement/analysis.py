@@ -8,8 +8,9 @@ orientations, as in the original files; resampling keeps the two together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,45 +20,36 @@ from judgebook.annotations.summary import in_scope
 from judgebook.questions.agreement import gwet
 from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
 from judgebook.questions.agreement.coincidences import Patterns, patterns_long, with_sampling
-from judgebook.questions.agreement.generalizability import OWN, decision_study
 from judgebook.questions.agreement.items import (
     SHARED,
     cluster_unit,
     domain,
     first_annotations,
     item_weights,
-    matrix,
     scale_values,
     without_weights,
 )
-from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc, kappas
-from judgebook.questions.agreement.over_annotators import TWO_WAY, alpha_over_annotators, judgements
-from judgebook.questions.agreement.population import FIXED, SAMPLE, UNKNOWN, population
-from judgebook.questions.agreement.variance import variance_shares
-from judgebook.statistics.intervals import Interval, generator
+from judgebook.questions.agreement.kappa_icc import COEFFICIENTS, Ratings, kappas
+from judgebook.questions.agreement.over_annotators import alpha_over_annotators, judgements
+from judgebook.questions.agreement.population import SAMPLE, population, without_others
+from judgebook.questions.agreement.variance import decision_study, variance_shares
+from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.results import Results, collect
-from judgebook.study.schema import CELL
+from judgebook.study.results import ResultRows, Results, collect
+from judgebook.study.schema import Annotations
 from judgebook.study.sections.data import Scope
 
-#: why nothing is said of other annotators where the YAML does not ask for it
-DECLARED = "`inference.annotators` is fixed"
-#: what the primary interval of alpha resamples, where dialogues are judged and where they are compared
-PRIMARY = ("dialogue", "pair")
-_RANK = {"turn": 0, "dialogue": 1, "pair": 1, "session": 2, "context": 2}
-#: interval kinds that are not an interval around a free estimate
-BOUNDS = ("exact_bound", "not_estimable")
+#: how intervals are resampled unless a study says otherwise
+DEFAULT = Sampling(n_resamples=10_000, confidence=0.95, seed=1)
 
 
 def analyse(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Sequence[Label],
     *,
+    sampling: Sampling,
     first: int | None,
-    n_resamples: int,
     people_resamples: int,
-    confidence: float,
-    seed: int,
     scope: Scope | None = None,
     control: bool = False,
     modelled: Collection[str] | None = None,
@@ -74,8 +66,8 @@ def analyse(
     labels : sequence of Label
     first : int or None
         Annotations used per item; None: all.
-    n_resamples, people_resamples : int
-        Bootstrap resamples, and those of the kappas of two people.
+    people_resamples : int
+        Bootstrap resamples of the kappas of two people.
     scope : Scope, optional
         What a paper left out; its alphas are added, with `scope` of `paper`.
     control : bool
@@ -86,125 +78,32 @@ def analyse(
         `inference.annotators`. fixed: no interval is for other annotators; else from five effective annotators among
         those who judged items twice, as the interval does not hold with fewer.
     """
-    boot = {"confidence": confidence, "seed": seed}
     added = []
     if scope:
-        kept = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
-        alone = alpha_table(without_weights(kept), labels, first=first, n_resamples=n_resamples, alone=True, **boot)
+        within = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
+        alone = alpha_table(without_weights(within), labels, sampling=sampling, first=first, alone=True)
         added.append(alone["alpha"].assign(scope="paper"))
     if control:
         plain = without_weights(annotations)
         added.append(nominal_alphas(plain, labels, first=first))
         added += [plain_alphas(plain, labels)] if first else []
-    others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=confidence)
+    others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=sampling.confidence)
     results = collect(
-        alpha_table(annotations, labels, first=first, n_resamples=n_resamples, unit=unit, **boot),
+        alpha_table(annotations, labels, sampling=sampling, first=first, unit=unit),
         *(frame.assign(statistic="alpha") for frame in (others["alpha"], *added)),
-        kappas(annotations, labels, n_resamples=people_resamples, **boot),
-        decision_study(annotations, labels, seed=seed, confidence=confidence),
-        variance_shares(annotations, labels, confidence=confidence, only=modelled),
+        kappas(annotations, labels, sampling=replace(sampling, n_resamples=people_resamples)),
+        decision_study(annotations, labels, seed=sampling.seed, confidence=sampling.confidence),
+        variance_shares(annotations, labels, confidence=sampling.confidence, only=modelled),
     )
-    return _of_these(results) if people == "fixed" else results
-
-
-def _of_these(results: Results) -> Results:
-    """Without intervals for other annotators, as the study declares; why there are none stands in `note`."""
-    for statistic in ("alpha", "ac"):
-        rows = results[statistic]
-        if len(rows):
-            others = rows["resample"].fillna("").str.endswith(TWO_WAY).astype(bool)
-            ends = rows[["ci_low", "ci_high"]].mask(others)
-            kind, note = rows["ci_kind"].mask(others, "not_estimable"), rows["note"].mask(others, DECLARED)
-            results[statistic] = rows.assign(ci_low=ends["ci_low"], ci_high=ends["ci_high"], ci_kind=kind, note=note)
-    return results
-
-
-def primary(results: Results) -> pd.DataFrame:
-    """Alpha of every label judged twice with its one primary interval: the one to show wherever alpha is shown.
-
-    Returns one row per corpus, group, method and label, with the columns of `alpha` and: `population`, of whom the
-    interval speaks (sample: other annotators, too; fixed: these annotators; unknown: these, who are not known
-    individually); `unit`, what it resamples besides annotators (dialogue, pair, session, context, turn); `others`, why
-    it says nothing of other annotators, missing where it does.
-    """
-    return judged(results).query("n > 0")
-
-
-def judged(results: Results) -> pd.DataFrame:
-    """As `primary`, with labels of which no item was judged twice.
-
-    The interval for other annotators is primary where there is one; else that over contexts or sessions, if items share
-    them; else over dialogues or pairs; over turns only where the study says so.
-    """
-    rows = results.select("alpha", scope=None, pick=None, over=None)
-    rows = rows[rows["resample"].isin([*_RANK, *(unit + TWO_WAY for unit in _RANK)])]
-    people = rows["resample"].str.endswith(TWO_WAY).astype(bool)
-    unit = rows["resample"].str.removesuffix(TWO_WAY)
-    keys = [rows[c] for c in CELL]
-    all_known = people.groupby(keys, dropna=False).transform("any").astype(bool)
-    others = rows["note"].where(people).groupby(keys, dropna=False).transform("first")
-    speaks = people & rows["ci_low"].notna()
-    rank = unit.map(_RANK).where(~people, len(_RANK)).where(speaks | ~people, -1)
-    rows = rows.assign(
-        population=np.select([speaks, all_known], [SAMPLE, FIXED], UNKNOWN),
-        unit=unit,
-        others=others.where(~speaks, None),
-    )
-    return rows[rank == rank.groupby(keys, dropna=False).transform("max")]
-
-
-def primary_ac(results: Results) -> pd.DataFrame:
-    """Gwet's coefficient of every label judged twice with its one primary interval, as `primary`."""
-    rows = results["ac"]
-    others = rows["resample"].str.endswith(TWO_WAY).astype(bool)
-    speaks = others & rows["ci_low"].notna()
-    instead = speaks.groupby([rows[c] for c in CELL], dropna=False).transform("any").astype(bool)
-    return rows[speaks | (~others & ~instead)]
-
-
-def reliability_of_means(results: Results) -> pd.DataFrame:
-    """How reliably the study's own judgements order its systems: `generalizability` of the means of systems, of single
-    judgements' labels that at least three systems were given.
-
-    Returns one row per corpus, group, method and label, with `n` systems, `n_dialogues` (per system) and
-    `annotators_per_dialogue`, means rounded for words; systems, dialogues and annotators are samples in the interval.
-    """
-    return results.select("generalizability", design=OWN).query("n >= 3").dropna(subset="estimate")
-
-
-def for_these_annotators(results: Results) -> pd.DataFrame:
-    """Alpha with the interval for these annotators, of labels whose primary interval holds for others too: to be shown
-    beside it only, and labelled so."""
-    sample = primary(results).query("population == @SAMPLE")
-    rows = results.select("alpha", scope=None, pick=None, over=None).merge(
-        sample[[*CELL, "unit"]].rename(columns={"unit": "resample"}), on=[*CELL, "resample"]
-    )
-    return rows
-
-
-def over_turns(results: Results) -> pd.DataFrame:
-    """Alpha with the interval over turns, where another is primary."""
-    rows = results.select("alpha", resample="turn", scope=None)
-    return rows[~rows.index.isin(judged(results).index)]
-
-
-def misleading(annotations: pd.DataFrame, unit: str | None) -> list[str]:
-    """Methods whose judgements are resampled by turn though a dialogue has several (`bootstrap.unit`)."""
-    if unit != "turn":
-        return []
-    turns = annotations[annotations["turn"].notna()].drop_duplicates(["corpus", "method", "dialogue", "turn"])
-    several = turns.duplicated(["corpus", "method", "dialogue"])
-    return [method for method in METHODS if method in set(turns.loc[several, "method"])]
+    return without_others(results) if people == "fixed" else results
 
 
 def alpha_table(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     *,
+    sampling: Sampling = DEFAULT,
     first: int | None = 2,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 1,
     units: Sequence[str] = ("turn", "dialogue"),
     kinds: Sequence[str] = ("human",),
     alone: bool = False,
@@ -234,9 +133,8 @@ def alpha_table(
     Returns
     -------
     Results: alpha (one row per resampled unit), observed_disagreement, expected_disagreement, raw_agreement,
-    interval_width_ratio; for labels of two values prevalence, positive_agreement, negative_agreement; cohen_kappa
-    (two annotations per item), fleiss_kappa, icc. Kappas compare positions, not people. Where an interval or an
-    estimate is missing, `note` says why.
+    interval_width_ratio; for labels of two values prevalence, positive_agreement, negative_agreement; those of
+    `kappa_icc.COEFFICIENTS`. Where an interval or an estimate is missing, `note` says why.
 
     References
     ----------
@@ -244,26 +142,21 @@ def alpha_table(
     """
     chosen = first_annotations(annotations, first=first, kinds=kinds)
     keys = {"raters": "all" if first is None else f"first{first}", "kind": "+".join(kinds)}
-    options = {"n_resamples": n_resamples, "confidence": confidence}
     return collect(
         {**cell, **row}
         for cell, label, frame in cells(chosen, labels)
-        for row in _rows(
-            frame, label, keys, _resampled(frame, label, units, unit), seed, tuple(cell.values()), options, alone
-        )
+        for row in _rows(frame, label, keys, _resampled(frame, label, units, unit), (*cell.values(),), sampling, alone)
     )
 
 
 def alpha_between(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     group: str,
     group_b: str,
     *,
+    sampling: Sampling = DEFAULT,
     pick: np.random.Generator | None = None,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 1,
     units: Sequence[str] = ("turn", "dialogue"),
     kinds: Sequence[str] = ("human",),
     alone: bool = False,
@@ -285,18 +178,17 @@ def alpha_between(
         ours = ours.iloc[pick.permutation(len(ours))].reset_index(drop=True).assign(source_row=np.arange(len(ours)))
     chosen = first_annotations(ours, first=1, kinds=kinds)
     chosen = chosen.assign(position=(chosen["group"] == group_b).astype(int), group=group)
-    options = {"n_resamples": n_resamples, "confidence": confidence}
     keys = {"raters": "one_each", "kind": "+".join(kinds)}
     return collect(
         {**cell, "group_b": group_b, **row}
         for cell, label, frame in cells(chosen, labels)
         for row in _rows(
-            frame, label, keys, _resampled(frame, label, units, None), seed, (*cell.values(), group_b), options, alone
+            frame, label, keys, _resampled(frame, label, units, None), (*cell.values(), group_b), sampling, alone
         )
     )
 
 
-def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: int | None = None) -> pd.DataFrame:
+def plain_alphas(annotations: Annotations, labels: Iterable[Label], *, first: int | None = None) -> ResultRows:
     """Alpha without intervals, equal to that of `alpha_table`: one row per corpus, group, method and label judged
     twice.
 
@@ -318,7 +210,7 @@ def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: i
     return collect(rows)["alpha"]
 
 
-def nominal_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: int | None = None) -> pd.DataFrame:
+def nominal_alphas(annotations: Annotations, labels: Iterable[Label], *, first: int | None = None) -> ResultRows:
     """`plain_alphas` of ordered labels as if their order meant nothing: a wrong definition, as a control of what
     matches the right one."""
     ordered = {(x.method, x.id): replace(x, level="nominal") for x in labels if x.level == "ordinal" and not x.binary}
@@ -326,56 +218,72 @@ def nominal_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first:
     return plain_alphas(annotations[keep], ordered.values(), first=first)
 
 
-def _resampled(frame: pd.DataFrame, label: Label, units: Sequence[str], unit: str | None) -> list[str]:
+def _resampled(frame: Annotations, label: Label, units: Sequence[str], unit: str | None) -> list[str]:
     """What is resampled for a label, the primary unit last."""
     level, shared = METHODS[label.method].unit, cluster_unit(frame, label, unit)
     if unit in SHARED:
-        return ["turn", unit] if level == "turn" else [unit]
+        return ["turn", shared] if level == "turn" else [shared]
     usual = [*units] if level == "turn" and unit != "turn" else [level]
     return [*usual, shared] if shared in SHARED and usual[-1] != "turn" else usual
 
 
 def _rows(
-    frame: pd.DataFrame, label: Label, keys: dict, units, seed: int, names: tuple, options: dict, alone: bool
-) -> list[dict]:
+    frame: Annotations,
+    label: Label,
+    keys: dict[str, str],
+    units: Sequence[str],
+    names: tuple[str, ...],
+    sampling: Sampling,
+    alone: bool,
+) -> list[dict[str, Any]]:
+    """Rows of one label. frame : its annotations, from `first_annotations`; names : what its streams are called."""
     level = METHODS[label.method].unit
     mirrored = level == "pair"
     item = pd.factorize(frame["item"])[0]
-    n_items = int(item.max()) + 1
-    item_patterns = patterns_long(item, frame["score"].to_numpy(), n_items, domain(frame["score"], label))
+    item_patterns = patterns_long(item, frame["score"].to_numpy(), int(item.max()) + 1, domain(frame["score"], label))
     item_patterns = with_sampling(item_patterns, item_weights(frame))
     by_item = frame.groupby(pd.Series(item, frame.index))
     several = frame[item_patterns.index[item] >= 0]
-    by_unit = {}
-    for unit in units:
-        clusters = None if unit == level else by_item[unit].first().to_numpy()
-        rng = generator(seed, *names, unit)
-        how = {"clusters": clusters, "mirrored": mirrored, "expanded": unit != "turn"}  # over turns as published
-        by_unit[unit] = alpha_intervals(item_patterns, label.level, unit=unit, rng=rng, **how, **options)
+    by_unit = {
+        unit: alpha_intervals(
+            item_patterns,
+            label.level,
+            unit=unit,
+            rng=sampling.stream(*names, unit),
+            clusters=None if unit == level else by_item[unit].first().to_numpy(),
+            mirrored=mirrored,
+            n_resamples=sampling.n_resamples,
+            confidence=sampling.confidence,
+            expanded=unit != "turn",  # over turns as published
+        )
+        for unit in units
+    }
     measurement = {"measurement": label.level, **keys}
-    out = [
+    out: list[dict[str, Any]] = [
         {"statistic": "alpha", **measurement, "resample": unit, **intervals["alpha"].row()}
         for unit, intervals in by_unit.items()
     ]
     if not alone:
-        behind = list(by_unit.values())[-1]
+        behind = by_unit[units[-1]]
         measures = [m for m in behind if m != "alpha" and (label.binary or m == "raw_agreement")]
         out += [{"statistic": m, **keys, **behind[m].row()} for m in measures]
         out += _width_ratio(by_unit, keys["raters"])
         if item_patterns.n_items:
-            out += _gwet(frame, several, label, keys, units[-1], behind["raw_agreement"], (seed, *names), options)
+            out += _gwet(frame, several, label, keys, units[-1], behind["raw_agreement"], names, sampling)
             alpha = alpha_of(item_patterns, label.level, mirrored=mirrored)
             out.append({"statistic": "observed_disagreement", **measurement, "estimate": alpha.observed})
             out.append({"statistic": "expected_disagreement", **measurement, "estimate": alpha.expected})
-            out += _coefficients(several, label, keys, mirrored)
+            ratings = Ratings(several, label)
+            out += [{"statistic": c.statistic, **keys, **row} for c in COEFFICIENTS for row in c.rows(ratings)]
             if mirrored:
                 stored = alpha_of(_as_stored(item, frame), label.level)
                 out.append({"statistic": "alpha", **measurement, "orientation": "stored", "estimate": stored.estimate})
-    common = {"level": level, "n": item_patterns.n_items, "n_annotators": several["annotator"].nunique(), "seed": seed}
+    n_annotators = several["annotator"].nunique()
+    common = {"level": level, "n": item_patterns.n_items, "n_annotators": n_annotators, "seed": sampling.seed}
     return [common | row for row in out]
 
 
-def _as_stored(item: np.ndarray, frame: pd.DataFrame) -> Patterns:
+def _as_stored(item: np.ndarray, frame: Annotations) -> Patterns:
     """Comparisons each in one orientation, that in which the pair is met first, as other software takes them."""
     turned = frame.groupby("item")["turned"].transform("first")
     item_patterns = patterns_long(item, frame["score"].where(~turned, -frame["score"]).to_numpy(), int(item.max()) + 1)
@@ -383,18 +291,35 @@ def _as_stored(item: np.ndarray, frame: pd.DataFrame) -> Patterns:
 
 
 def _gwet(
-    frame: pd.DataFrame, several: pd.DataFrame, label: Label, keys: dict, unit: str, raw: Interval, names, options: dict
-) -> list[dict]:
+    frame: Annotations,
+    several: Annotations,
+    label: Label,
+    keys: dict[str, str],
+    unit: str,
+    raw: Interval,
+    names: tuple[str, ...],
+    sampling: Sampling,
+) -> Iterator[dict[str, Any]]:
     """Gwet's coefficient, for these annotators and, where they are a sample, for others."""
     level, values = METHODS[label.method].unit, scale_values(frame["score"], label)
-    judged = judgements(frame, values, "item" if unit == level else unit)
-    how = {"mirrored": level == "pair", "others": population(several) == SAMPLE, "rng": generator(*names, "gwet")}
-    intervals = gwet.intervals(judged, values, label.level, raw, unit=unit, **how, **options)
-    head = {"statistic": "ac", "weights": gwet.WEIGHTS["nominal" if len(values) == 2 else label.level], **keys}
-    return [{**head, "resample": over, **one.row()} for over, one in intervals.items()]
+    intervals = gwet.intervals(
+        judgements(frame, values, "item" if unit == level else unit),
+        values,
+        label.level,
+        raw,
+        unit=unit,
+        rng=sampling.stream(*names, "gwet"),
+        mirrored=level == "pair",
+        others=population(several) == SAMPLE,
+        n_resamples=sampling.n_resamples,
+        confidence=sampling.confidence,
+    )
+    weights = gwet.WEIGHTS["nominal" if len(values) == 2 else label.level]
+    for over, interval in intervals.items():
+        yield {"statistic": "ac", "weights": weights, **keys, "resample": over, **interval.row()}
 
 
-def _width_ratio(by_unit: dict[str, dict[str, Interval]], raters: str) -> list[dict]:
+def _width_ratio(by_unit: dict[str, dict[str, Interval]], raters: str) -> list[dict[str, Any]]:
     if not {"turn", "dialogue"} <= set(by_unit):
         return []
     turn, dialogue = by_unit["turn"]["alpha"], by_unit["dialogue"]["alpha"]
@@ -402,26 +327,3 @@ def _width_ratio(by_unit: dict[str, dict[str, Interval]], raters: str) -> list[d
         return []
     ratio = (dialogue.high - dialogue.low) / (turn.high - turn.low)
     return [{"statistic": "interval_width_ratio", "raters": raters, "estimate": ratio}]
-
-
-def _coefficients(frame: pd.DataFrame, label: Label, keys: dict, mirrored: bool) -> list[dict]:
-    values = matrix(frame).to_numpy()
-    oriented = np.concatenate([values, -values]) if mirrored else values
-    out = []
-    if values.shape[1] == 2:
-        ordered = label.level not in ("nominal", "sets") and not label.binary
-        for weights in ("none", "linear", "quadratic") if ordered else ("none",):
-            kappa, note = cohen_kappa(oriented, weights)
-            out.append(
-                {"statistic": "cohen_kappa", "weights": weights, **keys, "estimate": kappa, "note": note or None}
-            )
-    kappa, note = fleiss_kappa(oriented)
-    out.append({"statistic": "fleiss_kappa", **keys, "estimate": kappa, "note": note or None})
-    if not (label.binary or mirrored or label.unordered):
-        same_people = frame["annotator_known"].all() and frame["annotator"].nunique() == values.shape[1]
-        forms = ("ICC(1,1)", "ICC(1,k)") + (("ICC(A,1)", "ICC(C,1)") if same_people else ())
-        out += [
-            {"statistic": "icc", **keys, **row}
-            for row in icc(matrix(frame, "annotator").to_numpy() if same_people else values, forms)
-        ]
-    return out

@@ -165,7 +165,7 @@ def _profile(
     specific = ("positive_agreement", "negative_agreement")  # the larger value is the mark
     ends[specific[1 - rare]], ends[specific[rare]] = ends.pop("rare"), ends.pop("common")
     if items.n_disagreeing < 2:  # without the only one, log(1 - x) is infinite
-        return tuple({name: end[side] for name, end in ends.items()} for side in (0, 1))
+        return {name: low for name, (low, _) in ends.items()}, {name: high for name, (_, high) in ends.items()}
     shared, of_marks = int(items.weights[marks > 1].sum() / per_trial), ("alpha", specific[1 - rare])
     lows, highs = {}, {}
     for name, error in _jackknife_errors(items, level, list(ends)).items():

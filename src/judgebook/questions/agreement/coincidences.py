@@ -22,6 +22,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,8 @@ from scipy import sparse
 
 from judgebook.study.labels import LEVELS
 
+#: possible values
+Domain: TypeAlias = Sequence[float] | np.ndarray
 #: values with a smaller share do not occur: sums of weights from which some were taken leave a rounding error
 _NONE = 1e-9
 
@@ -70,7 +73,7 @@ class Patterns:
         return int(self.weights[(self.counts > 0).sum(axis=1) > 1].sum())
 
 
-def patterns(values: np.ndarray, domain: Sequence[float] | None = None) -> Patterns:
+def patterns(values: np.ndarray, domain: Domain | None = None) -> Patterns:
     """Patterns of an (items, annotators) matrix.
 
     values : numbers, NaN where an annotator did not judge an item. Which column a value stands in does not matter.
@@ -89,16 +92,14 @@ def patterns(values: np.ndarray, domain: Sequence[float] | None = None) -> Patte
     return _from_keys(key, m + 1, kinds)
 
 
-def patterns_long(
-    items: np.ndarray, scores: np.ndarray, n_items: int, domain: Sequence[float] | None = None
-) -> Patterns:
+def patterns_long(items: np.ndarray, scores: np.ndarray, n_items: int, domain: Domain | None = None) -> Patterns:
     """As `patterns`, from one row a judgement: `items` holds codes from 0 to n_items - 1."""
     scores = np.asarray(scores, dtype=float)
     kinds = _domain(scores, domain)
     v = len(kinds)
     cell = np.asarray(items) * (v + 1) + positions(scores, kinds)
-    counts = sparse.csr_array((np.ones(len(cell), np.int64), (cell // (v + 1), cell % (v + 1))), (n_items, v + 1))
-    counts = counts[:, :v].toarray()
+    table = sparse.csr_array((np.ones(len(cell), np.int64), (cell // (v + 1), cell % (v + 1))), (n_items, v + 1))
+    counts = table[:, :v].toarray()
     base = int(counts.max(initial=0)) + 1
     if v * math.log2(base) <= 62:
         return _from_keys(counts @ base ** np.arange(v), base, kinds)
@@ -106,7 +107,7 @@ def patterns_long(
     return _paired(kinds, distinct, weights, index.reshape(-1))
 
 
-def _domain(values: np.ndarray, domain: Sequence[float] | None) -> np.ndarray:
+def _domain(values: np.ndarray, domain: Domain | None) -> np.ndarray:
     if domain is not None:
         return np.unique(np.asarray(domain, dtype=float))
     distinct = np.asarray(pd.unique(values.ravel()), dtype=float)
@@ -138,23 +139,23 @@ def _from_keys(key: np.ndarray, base: int, kinds: np.ndarray) -> Patterns:
 
 
 def _paired(kinds: np.ndarray, counts: np.ndarray, weights: np.ndarray, index: np.ndarray) -> Patterns:
-    kept = counts.sum(axis=1) >= 2
-    place = np.where(kept, np.cumsum(kept) - 1, -1)
-    return Patterns(kinds, counts[kept], weights[kept], place[index])
+    repeated = counts.sum(axis=1) >= 2
+    place = np.where(repeated, np.cumsum(repeated) - 1, -1)
+    return Patterns(kinds, counts[repeated], weights[repeated], place[index])
 
 
 def with_sampling(items: Patterns, weights: np.ndarray | None) -> Patterns:
     """Patterns of items that have sampling weights, (n,) in the order of `index`, of any scale; unchanged where those
     of the items with two values are equal, or None."""
-    kept = items.index >= 0
-    if weights is None or not kept.any() or np.ptp(weights[kept]) <= 1e-9 * weights[kept].min():
+    repeated = items.index >= 0
+    if weights is None or not repeated.any() or np.ptp(weights[repeated]) <= 1e-9 * weights[repeated].min():
         return items
-    pairs = np.stack([items.index[kept], weights[kept]], axis=1)
+    pairs = np.stack([items.index[repeated], weights[repeated]], axis=1)
     pairs, index, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
     counts, w = items.counts[pairs[:, 0].astype(np.int64)], pairs[:, 1]
     n = times * counts.sum(axis=1)
-    place = np.full(len(kept), -1)
-    place[kept] = index.reshape(-1)
+    place = np.full(len(repeated), -1)
+    place[repeated] = index.reshape(-1)
     return replace(items, counts=counts, weights=times, index=place, sampling=w * (n @ w) / (n @ w**2))
 
 
@@ -289,7 +290,7 @@ def midranks(n_c: np.ndarray) -> np.ndarray:
 
     The ordinal metric, sum of n_g from c to k less half of n_c and n_k, is the distance of these times n.
     """
-    rank, total, below = np.empty(n_c.shape, order="F"), n_c.sum(axis=1), 0.0
+    rank, total, below = np.empty(n_c.shape, order="F"), n_c.sum(axis=1), np.zeros(len(n_c))
     for j in range(n_c.shape[1]):
         rank[:, j] = (below + n_c[:, j] / 2) / total
         below = below + n_c[:, j]

@@ -15,7 +15,7 @@ from judgebook.display.plots import HOLLOW
 from judgebook.display.style import handle, legend_of, subplots, tips
 from judgebook.display.text import counted, listing, percent, span
 from judgebook.display.views import Plot
-from judgebook.questions.agreement.analysis import over_turns, primary
+from judgebook.questions.agreement.population import over_turns, primary
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -10,8 +11,7 @@ from judgebook.annotations import mixed_models
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.agreement.analysis import BOUNDS, primary, primary_ac, reliability_of_means
-from judgebook.questions.agreement.population import FIXED, SAMPLE
+from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary, primary_ac, reliability_of_means
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -71,18 +71,18 @@ def findings(
     yield Prose(_PHRASES.say("rare", rows=named, level=confidence))
 
 
-def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict:
+def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
     """Of whom the primary intervals speak, and with how many annotators nothing can be said of others."""
     fixed, sample = rows[rows["population"] == FIXED], rows[rows["population"] == SAMPLE]
     unknown = rows[~rows["population"].isin([FIXED, SAMPLE])]
-    why = {}
+    why: dict[str, dict[str, None]] = {}
     for _, r in fixed.iterrows():
         why.setdefault(r["others"], {})[_who(names, r["method"], r["group"])] = None
     facts = {"sample": len(sample), "over": over(sample), "unknown": len(unknown), "n": len(rows)}
     return facts | {"fixed": [(reason, list(who)) for reason, who in why.items()]}
 
 
-def _means(results: Results, names: DisplayNames) -> list[dict]:
+def _means(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     """Reliability of the study's means of systems, by method and group."""
     rows, out = names.sort(reliability_of_means(results)), []
     several = len(set(rows["group"])) > 1
@@ -96,7 +96,7 @@ def _means(results: Results, names: DisplayNames) -> list[dict]:
     return out
 
 
-def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
+def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
     """Labels on which nearly all get the same value, so that alpha is low though most annotations agree."""
     coefficients = names.sort(primary_ac(results)).set_index(CELL)
     raw = results["raw_agreement"].set_index(CELL)["estimate"]
@@ -117,7 +117,7 @@ def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> lis
     return sorted(out, key=lambda f: f["alpha"] - f["ac"]["estimate"])
 
 
-def _orientation(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
+def _orientation(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
     """Alpha of comparisons in both orientations, and in the one in which pairs are stored."""
     stored = results.select("alpha", orientation="stored", scope=None).set_index(CELL)["estimate"]
     keyed = rows[pd.MultiIndex.from_frame(rows[CELL]).isin(stored.index)]
@@ -151,7 +151,7 @@ def _few_items(rows: pd.DataFrame, names: DisplayNames, min_items: int) -> list[
     return [(_who(names, m, g), int(r["min"]), int(r["max"])) for (m, g), r in few.iterrows()]
 
 
-def _by_method(rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
+def _by_method(rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
     several = len(set(rows["group"])) > 1
     out = []
     for (method, group), part in rows.groupby(["method", "group"], sort=False):

@@ -14,22 +14,15 @@ With few systems, the variance between them is poorly estimated: with four it ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from math import nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-
-from judgebook.annotations.cells import cells
-from judgebook.questions.agreement.items import first_annotations
-from judgebook.statistics.intervals import generator
-from judgebook.study.labels import Label
-from judgebook.study.results import Results, collect
 
 #: facets of each model, richest first; the last always remains
 MODELS = (
@@ -38,8 +31,6 @@ MODELS = (
     ("system", "dialogue"),
 )
 COEFFICIENTS = ("generalizability", "dependability")
-#: the design of the study itself, among those of a decision study
-OWN = "study"
 #: judgements drawn at once
 MOST_DRAWN = 4_000_000
 
@@ -87,21 +78,19 @@ def variance_components(scores: pd.DataFrame, *, annotators_known: bool = True) 
         "dialogue": scores.groupby(["system", "dialogue"], sort=False).ngroup().to_numpy(),
     }
     codes["system_annotator"] = codes["system"] * (codes["annotator"].max(initial=0) + 1) + codes["annotator"]
-    size = [len(np.unique(codes[name])) for name in ("system", "dialogue", "annotator")]
-    counts = (len(scores), *size)
-    if size[0] < 2:
-        return Components({}, *counts, note="one system only: there is nothing to compare")
-    if len(scores) == size[1]:
-        return Components(
-            {}, *counts, note="no dialogue has two judgements: annotators and dialogues cannot be separated"
-        )
-    x = scores["score"].to_numpy(dtype=float)
+    n, x = len(scores), scores["score"].to_numpy(dtype=float)
+    n_systems, n_dialogues, n_annotators = (len(np.unique(codes[c])) for c in ("system", "dialogue", "annotator"))
+    empty = Components({}, n, n_systems, n_dialogues, n_annotators)
+    if n_systems < 2:
+        return replace(empty, note="one system only: there is nothing to compare")
+    if n == n_dialogues:
+        return replace(empty, note="no dialogue has two judgements: annotators and dialogues cannot be separated")
     for facets in MODELS if annotators_known else MODELS[-1:]:
         design = _Design({f: codes[f] for f in facets})
         if design.solvable:
             raw = design.components((x - x.mean())[:, None])[:, 0]
-            return Components(dict(zip(design.names, raw.tolist(), strict=True)), *counts, design=design)
-    return Components({}, *counts, note="the design does not separate systems from dialogues")
+            return replace(empty, raw=dict(zip(design.names, raw.tolist(), strict=True)), design=design)
+    return replace(empty, note="the design does not separate systems from dialogues")
 
 
 class _Design:
@@ -115,13 +104,13 @@ class _Design:
         self.codes, self.names = codes, [*codes, "residual"]
         n = len(codes["system"])
         by = {"mean": np.zeros(n, dtype=np.int64), **codes, "residual": np.arange(n)}
-        k, self.sums = [], []
+        rows, self.sums = [], []
         for levels in by.values():
             n_f = np.bincount(levels)
-            k.append([n, *(_shared(levels, by[g], n_f) for g in codes), np.sum(n_f > 0)])
+            rows.append([float(n), *(_shared(levels, by[g], n_f) for g in codes), float(np.sum(n_f > 0))])
             weight = 1 / np.sqrt(n_f[levels])
             self.sums.append(sparse.csr_array((weight, (levels, np.arange(n))), shape=(len(n_f), n)))
-        k = np.array(k, dtype=float)
+        k = np.array(rows)
         scale = k[-1]  # every column by its largest entry, so that the condition number means something
         self.solvable = bool(np.linalg.cond(k / scale) <= 1e6)
         self.inverse = np.linalg.inv(k / scale) / scale[:, None] if self.solvable else np.full(k.shape, nan)
@@ -284,66 +273,3 @@ def of_own_means(
     return estimate, *_ends(
         error, in_error @ np.array([simulated.drawn[name] for name in names]), simulated, confidence
     )
-
-
-def decision_study(
-    annotations: pd.DataFrame,
-    labels: Iterable[Label],
-    *,
-    n_dialogues: Sequence[int] = (10, 25, 50, 100, 200),
-    n_annotators: Sequence[int] = (1, 2, 3, 5),
-    kinds: Sequence[str] = ("human",),
-    seed: int = 1,
-    confidence: float = 0.95,
-) -> Results:
-    """Variance components of each corpus, group, method and label, and the reliability of system means by design.
-
-    annotations : columns of `schema.ANNOTATIONS`; comparisons are left out, as they have no value of one system. A
-    judgement of turns is averaged over the dialogue for each annotator first, so that the unit is the dialogue.
-
-    Returns `facet_variance`, `generalizability` and `dependability`; the latter two with intervals that treat systems,
-    dialogues and annotators as samples (`draws`), which are wide with few systems; `note` says how many there
-    are. `generalizability` of `design` OWN is that of the study's own means (`of_own_means`).
-    """
-    chosen = first_annotations(annotations, first=None, kinds=kinds)
-    kind, rows = "+".join(kinds), []
-    for cell, _, frame in cells(chosen[chosen["dialogue_b"].isna()], labels):
-        scores = frame.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
-        components = variance_components(scores, annotators_known=bool(frame["annotator_known"].all()))
-        common = {**cell, "level": "system", "kind": kind, "note": components.note or _note(components)}
-        common |= {
-            "n": components.n_systems,
-            "n_clusters": components.n_dialogues,
-            "n_annotators": components.n_annotators,
-        }
-        for facet, value in components.variance.items():
-            rows.append({**common, "statistic": "facet_variance", "facet": facet, "estimate": value})
-        drawn = draws(components, rng=generator(seed, "decision_study", *cell.values()))
-        own_mean, low, high = of_own_means(components, drawn, confidence)
-        size = {
-            "n_dialogues": _typical(scores),
-            "annotators_per_dialogue": max(1, round(components.n / components.n_dialogues)),
-        }
-        interval = {"estimate": own_mean, "ci_low": low, "ci_high": high}
-        interval["ci_kind"] = "parametric" if np.isfinite(low) else "not_estimable"
-        rows.append({**common, "statistic": "generalizability", "design": OWN, **size, "seed": seed, **interval})
-        for d, a in product(n_dialogues, n_annotators):
-            design = {"n_dialogues": d, "annotators_per_dialogue": a, "seed": seed}
-            ends = intervals(components, drawn, d, a, confidence)
-            for name, value in generalizability(components, d, a).items():
-                low, high = ends[name]
-                kind = "parametric" if np.isfinite(low) else "not_estimable"
-                interval = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": kind}
-                rows.append({**common, "statistic": name, **design, **interval})
-    return collect(rows)
-
-
-def _typical(scores: pd.DataFrame) -> int:
-    """Dialogues per system: their harmonic mean, which is what the variances of means average to."""
-    n = scores.groupby("system")["dialogue"].nunique()
-    return round(len(n) / float((1 / n).sum()))
-
-
-def _note(components: Components) -> str:
-    below = f"; estimated below 0 and set to 0: {', '.join(components.negative)}" if components.negative else ""
-    return f"{components.n_systems} systems{below}"

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import nan
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +26,8 @@ from judgebook.questions.agreement.two_way import Judgements, interval
 from judgebook.statistics import resampling
 from judgebook.statistics.intervals import Interval
 
+#: numbers, or arrays of them
+Shares = TypeVar("Shares", float, np.ndarray)
 #: level of measurement -> name of its weights in Gwet 2014, chapter 3
 WEIGHTS = {"nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio", "sets": "MASI"}
 
@@ -50,7 +53,7 @@ def coefficient(counts: np.ndarray, values: np.ndarray, level: str) -> float:
     return float(beyond_chance(*shares(rows(counts).sum(axis=0)[None]))[0])
 
 
-def beyond_chance(observed: np.ndarray, chance: np.ndarray) -> np.ndarray:
+def beyond_chance(observed: Shares, chance: Shares) -> Shares:
     """(p_a - p_e) / (1 - p_e)."""
     return (observed - chance) / (1 - chance)
 
@@ -124,8 +127,11 @@ def intervals(
     def statistic(sums: np.ndarray) -> np.ndarray:
         return beyond_chance(*shares(sums))
 
-    options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence}
-    by_unit = {unit: resampling.bootstrap_sums(sums, statistic, **options)}
+    of_these = resampling.bootstrap_sums(
+        sums, statistic, unit=unit, rng=rng, n_resamples=n_resamples, confidence=confidence
+    )
+    assert isinstance(of_these, Interval)  # of one value per resample
+    by_unit = {unit: of_these}
     if others:
         by_unit[unit_and_annotator] = interval(
             judged, len(values), rows, statistic, estimate=estimate, unit=unit, confidence=confidence, cautious=True
@@ -137,5 +143,5 @@ def _carried(raw: Interval, estimate: float, chance: float) -> Interval:
     """The interval of p_a as one of the coefficient."""
     if not np.isfinite(estimate) or not np.isfinite(raw.low):
         return replace(raw, estimate=estimate, low=nan, high=nan, kind="not_estimable")
-    low, high = (float(beyond_chance(end, chance)) for end in (raw.low, raw.high))
+    low, high = (beyond_chance(end, chance) for end in (raw.low, raw.high))
     return replace(raw, estimate=estimate, low=min(low, estimate), high=max(high, estimate))

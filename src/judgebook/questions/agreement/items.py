@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import sampled
+from judgebook.questions.agreement.coincidences import Domain
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
 #: what intervals resample where the study says so
 SHARED = ("session", "context")
@@ -17,8 +19,8 @@ MOST_VALUES = 101
 
 
 def first_annotations(
-    annotations: pd.DataFrame, *, first: int | None = 2, kinds: Sequence[str] = ("human",)
-) -> pd.DataFrame:
+    annotations: Annotations, *, first: int | None = 2, kinds: Sequence[str] = ("human",)
+) -> Annotations:
     """The first annotations of every item within a group, in source order.
 
     Of several judgements of an item by one known person only the first counts: agreement is between people.
@@ -53,24 +55,24 @@ def first_annotations(
     return (out if first is None else out[out["position"] < first]).reset_index(drop=True)
 
 
-def matrix(frame: pd.DataFrame, columns: str = "position") -> pd.DataFrame:
+def matrix(frame: Annotations, columns: str = "position") -> pd.DataFrame:
     """(items, positions) matrix of one label's scores; (items, annotators) with `columns='annotator'`."""
     return frame.pivot(index="item", columns=columns, values="score")  # noqa: PD010 (two values of a cell must raise)
 
 
-def item_weights(frame: pd.DataFrame) -> np.ndarray | None:
+def item_weights(frame: Annotations) -> np.ndarray | None:
     """(items,) sampling weights of the items of one label, in the order in which they occur; None if all are equal."""
     if not sampled(frame):
         return None
     return frame.groupby("item", sort=False)["sampling_weight"].first().fillna(1.0).to_numpy()
 
 
-def without_weights(annotations: pd.DataFrame) -> pd.DataFrame:
+def without_weights(annotations: Annotations) -> Annotations:
     """The annotations as if all had been drawn with equal probability, for values as published."""
     return annotations.drop(columns="sampling_weight", errors="ignore")
 
 
-def cluster_unit(frame: pd.DataFrame, label: Label, unit: str | None = None) -> str:
+def cluster_unit(frame: Annotations, label: Label, unit: str | None = None) -> str:
     """What intervals of a label's agreement resample, items of one such unit not being independent.
 
     frame : the label's annotations; without a column `context`, no contexts are known. unit : what the study says
@@ -90,7 +92,7 @@ def cluster_unit(frame: pd.DataFrame, label: Label, unit: str | None = None) -> 
     return "pair" if level == "pair" else "dialogue"
 
 
-def domain(scores: pd.Series, label: Label) -> Sequence[float] | None:
+def domain(scores: pd.Series, label: Label) -> Domain | None:
     """Values alpha has to know of: those that occur, both for a binary label; others change nothing and cost time."""
     if label.binary:
         return (0, 1)

@@ -1,13 +1,16 @@
 """Kappas and intraclass correlations, and the reason where they are undefined.
 
 `cohen_kappa`, `fleiss_kappa` and `icc` take an (items, annotators) matrix, NaN where an annotator did not judge an
-item, and return the coefficient with a note that is empty unless it is undefined. `kappas` is Cohen's kappa of every
-two people who are known, for few people who judged the same items.
+item, and return the coefficient with a note that is empty unless it is undefined. `COEFFICIENTS` says for which labels
+each is computed and how notebook 03 shows it: to add one, write its function and add it there. `kappas` is Cohen's
+kappa of every two people who are known, for few people who judged the same items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import nan
 from typing import Any
@@ -16,10 +19,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtri
 
-from judgebook.statistics.intervals import generator
+from judgebook.questions.agreement.items import matrix
+from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import CELL, unordered
+from judgebook.study.schema import CELL, Annotations, unordered
 
 
 def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
@@ -141,15 +145,115 @@ def _icc(x: np.ndarray, confidence: float) -> dict[str, tuple[float, float, floa
         }
 
 
+@dataclass(frozen=True)
+class Ratings:
+    """The annotations (`items.first_annotations`) of the items of one label that were judged twice or more."""
+
+    frame: Annotations
+    label: Label
+
+    @cached_property
+    def paired(self) -> bool:
+        """Whether two dialogues are compared."""
+        return METHODS[self.label.method].unit == "pair"
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """(items, positions) scores, NaN where an item has fewer annotations; comparisons in both orientations."""
+        values = matrix(self.frame).to_numpy()
+        return np.concatenate([values, -values]) if self.paired else values
+
+    @cached_property
+    def by_person(self) -> np.ndarray | None:
+        """(items, annotators) scores where the same people judged all items; None where not, or not known."""
+        frame = self.frame
+        same = frame["annotator_known"].all() and frame["annotator"].nunique() == self.scores.shape[1]
+        return matrix(frame, "annotator").to_numpy() if same else None
+
+
+@dataclass(frozen=True)
+class CoefficientColumn:
+    """How a table shows a coefficient: the values of its keys, and why a cell may be empty."""
+
+    keys: Mapping[str, str]
+    missing: str
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient of agreement beside alpha.
+
+    statistic : its name in `statistics.yaml`. rows : its rows for one label, none where it does not apply: keys,
+    estimate, an interval where it has one (`Interval.row`), and the note where it is undefined. columns : heading ->
+    column of the table of what alpha is made of.
+    """
+
+    statistic: str
+    rows: Callable[[Ratings], Iterable[dict[str, Any]]]
+    columns: Mapping[str, CoefficientColumn]
+
+
+def _cohen(ratings: Ratings) -> Iterator[dict[str, Any]]:
+    label = ratings.label
+    if ratings.scores.shape[1] != 2:
+        return
+    ordered = label.level not in ("nominal", "sets") and not label.binary
+    for weights in ("none", "linear", "quadratic") if ordered else ("none",):
+        kappa, note = cohen_kappa(ratings.scores, weights)
+        yield {"weights": weights, "estimate": kappa, "note": note or None}
+
+
+def _fleiss(ratings: Ratings) -> Iterator[dict[str, Any]]:
+    kappa, note = fleiss_kappa(ratings.scores)
+    yield {"estimate": kappa, "note": note or None}
+
+
+def _intraclass(ratings: Ratings) -> Iterator[dict[str, Any]]:
+    if ratings.label.binary or ratings.label.unordered or ratings.paired:
+        return
+    if ratings.by_person is None:
+        yield from icc(ratings.scores, ("ICC(1,1)", "ICC(1,k)"))
+    else:
+        yield from icc(ratings.by_person, ("ICC(1,1)", "ICC(1,k)", "ICC(A,1)", "ICC(C,1)"))
+
+
+#: in the order of their columns
+COEFFICIENTS = (
+    Coefficient(
+        "cohen_kappa",
+        _cohen,
+        {
+            "Kappa": CoefficientColumn({"weights": "none"}, "Items do not all have two annotations."),
+            "Weighted kappa": CoefficientColumn(
+                {"weights": "quadratic"}, "Items do not all have two annotations, or the label is binary."
+            ),
+        },
+    ),
+    Coefficient(
+        "fleiss_kappa",
+        _fleiss,
+        {"Fleiss' kappa": CoefficientColumn({}, "Items have different numbers of annotations.")},
+    ),
+    Coefficient(
+        "icc",
+        _intraclass,
+        {
+            "ICC(1,1)": CoefficientColumn(
+                {"form": "ICC(1,1)"},
+                "Not computed for comparisons, binary labels, and items with a missing annotation.",
+            )
+        },
+    ),
+)
+
 #: people of a label up to which each two are compared, and common items needed
 MOST_PEOPLE, MIN_COMMON, MOST_VALUES = 10, 30, 11
 
 
-def kappas(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **size) -> Iterator[dict]:
+def kappas(annotations: Annotations, labels: Iterable[Label], *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Unweighted kappa of each two known people of a group over the items that both judged.
 
     Resampled are dialogues, of comparisons pairs. Comparisons are taken as they are stored, in one orientation each.
-    size : n_resamples, confidence.
 
     Yields `pair_kappa`; `pair` names the two people.
     """
@@ -159,28 +263,41 @@ def kappas(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **s
         names = sorted(rows["annotator"].unique())
         if key[2:] not in whole or not 2 <= len(names) <= MOST_PEOPLE:
             continue
-        ends = unordered(rows)
-        unit = ends["low"].astype(str) + " and " + ends["high"].astype(str)
-        wide = rows.assign(
-            unit=unit.where(rows["dialogue_b"].notna(), rows["dialogue"].astype(str)), turn=rows["turn"].fillna(-1)
+        head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[2]].unit, "statistic": "pair_kappa"}
+        for a, b, n, interval in _of_pairs(rows, names, sampling, key):
+            row = head | {"pair": f"{a} and {b}", "n": n, "n_annotators": 2, "seed": sampling.seed}
+            yield row | interval.row()
+
+
+def _of_pairs(
+    rows: Annotations, names: list[str], sampling: Sampling, key: tuple[str, ...]
+) -> Iterator[tuple[str, str, int, Interval]]:
+    """Kappa of each two people with MIN_COMMON common items, and their number. rows : of one label; key : its names."""
+    paired = METHODS[key[2]].unit == "pair"
+    ends = unordered(rows)
+    unit = ends["low"].astype(str) + " and " + ends["high"].astype(str)
+    unit = unit.where(rows["dialogue_b"].notna(), rows["dialogue"].astype(str))
+    wide = rows.assign(unit=unit, turn=rows["turn"].fillna(-1)).drop_duplicates(["unit", "turn", "annotator"])
+    wide = wide.set_index(["unit", "turn", "annotator"])["score"].unstack()  # noqa: PD010 (twice must raise)
+    kinds, units = np.unique(rows["score"]), pd.factorize(wide.index.get_level_values("unit"))[0]
+    for a, b in combinations(names, 2):
+        values = wide[[a, b]].to_numpy(float)
+        common = np.isfinite(values).all(axis=1)
+        if common.sum() < MIN_COMMON:
+            continue
+        codes = np.searchsorted(kinds, values[common])
+        sums = np.zeros((units.max() + 1, len(kinds) ** 2))
+        np.add.at(sums, (units[common], codes[:, 0] * len(kinds) + codes[:, 1]), 1.0)
+        interval = bootstrap_sums(
+            sums[np.unique(units[common])],
+            _kappa,
+            unit="pair" if paired else "dialogue",
+            rng=sampling.stream("pair kappa", *key, a, b),
+            n_resamples=sampling.n_resamples,
+            confidence=sampling.confidence,
         )
-        wide = wide.drop_duplicates(["unit", "turn", "annotator"])
-        wide = wide.set_index(["unit", "turn", "annotator"])["score"].unstack()  # noqa: PD010 (twice must raise)
-        kinds, units = np.unique(rows["score"]), pd.factorize(wide.index.get_level_values("unit"))[0]
-        level = METHODS[key[2]].unit
-        for a, b in combinations(names, 2):
-            values = wide[[a, b]].to_numpy(float)
-            common = np.isfinite(values).all(axis=1)
-            if common.sum() < MIN_COMMON:
-                continue
-            codes = np.searchsorted(kinds, values[common])
-            sums = np.zeros((units.max() + 1, len(kinds) ** 2))
-            np.add.at(sums, (units[common], codes[:, 0] * len(kinds) + codes[:, 1]), 1.0)
-            sums = sums[np.unique(units[common])]
-            rng, name = generator(seed, "pair kappa", *key, a, b), "pair" if level == "pair" else "dialogue"
-            interval = bootstrap_sums(sums, _kappa, unit=name, rng=rng, **size)
-            head = dict(zip(CELL, key, strict=True)) | {"level": level, "statistic": "pair_kappa", "seed": seed}
-            yield head | {"pair": f"{a} and {b}", "n": int(common.sum()), "n_annotators": 2} | interval.row()
+        assert isinstance(interval, Interval)  # of one value per resample
+        yield a, b, int(common.sum()), interval
 
 
 def _kappa(sums: np.ndarray) -> np.ndarray:

@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.cells import cells
-from judgebook.questions.agreement.analysis import PRIMARY
 from judgebook.questions.agreement.coincidences import patterns_long
 from judgebook.questions.agreement.items import SHARED, first_annotations, item_weights, matrix
+from judgebook.questions.agreement.population import PRIMARY
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, where
+from judgebook.study.schema import Annotations
 
 
 def compare(
-    annotations: pd.DataFrame, labels: Iterable[Label], results: Results, *, first: int | None = None
+    annotations: Annotations, labels: Iterable[Label], results: Results, *, first: int | None = None
 ) -> pd.DataFrame:
     """Alpha by `krippendorff` and ICC(1,1) by `pingouin` against those in `results`.
 
@@ -46,7 +47,7 @@ def largest_differences(compared: pd.DataFrame) -> dict[str, tuple[int, float]]:
     return {library: (int(d.count()), float(d.max())) for library, d in difference if d.count()}
 
 
-def _krippendorff(frame: pd.DataFrame, label: Label) -> float:
+def _krippendorff(frame: Annotations, label: Label) -> float:
     import krippendorff
 
     item, scores = pd.factorize(frame["item"])[0], frame["score"].to_numpy()
@@ -59,7 +60,7 @@ def _krippendorff(frame: pd.DataFrame, label: Label) -> float:
     return float(krippendorff.alpha(value_counts=counts, value_domain=items.values, level_of_measurement=label.level))
 
 
-def _pingouin(frame: pd.DataFrame) -> float:
+def _pingouin(frame: Annotations) -> float:
     import pingouin
 
     scores = matrix(frame)

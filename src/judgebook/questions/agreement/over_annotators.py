@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,19 +12,26 @@ from judgebook.annotations.cells import cells
 from judgebook.questions.agreement.alpha import alpha_of, alpha_two_way, patterns_of
 from judgebook.questions.agreement.coincidences import patterns_long, with_sampling
 from judgebook.questions.agreement.items import cluster_unit, domain, first_annotations, item_weights
-from judgebook.questions.agreement.population import LEAST_EFFECTIVE, SAMPLE, UNKNOWN, effective_annotators, population
+from judgebook.questions.agreement.population import (
+    LEAST_EFFECTIVE,
+    SAMPLE,
+    TWO_WAY,
+    UNKNOWN,
+    effective_annotators,
+    population,
+)
 from judgebook.questions.agreement.two_way import Judgements
 from judgebook.statistics.intervals import Interval
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
 
-#: what `resample` says of an interval for other annotators
-TWO_WAY = " and annotator"
+#: what `resample` says of the range of alpha without any one annotator
 ONE_OUT = "without one annotator"
 
 
 def alpha_over_annotators(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     *,
     first: int | None = None,
@@ -43,13 +51,15 @@ def alpha_over_annotators(
     return collect(_rows(first_annotations(annotations, first=first, kinds=kinds), labels, first, unit, confidence))
 
 
-def _rows(chosen: pd.DataFrame, labels: Iterable[Label], first, unit: str | None, confidence: float) -> Iterator[dict]:
+def _rows(
+    chosen: Annotations, labels: Iterable[Label], first: int | None, unit: str | None, confidence: float
+) -> Iterator[dict[str, Any]]:
     for cell, label, frame in cells(chosen, labels):
         several = frame[frame.groupby("item")["item"].transform("size") >= 2]
         if several.empty or population(several) == UNKNOWN:
             continue
-        row = {"statistic": "alpha", **cell, "level": METHODS[label.method].unit, "measurement": label.level}
-        row |= {"raters": f"first{first}" if first else "all", "kind": "human"}
+        row: dict[str, Any] = {"statistic": "alpha", **cell, "level": METHODS[label.method].unit}
+        row |= {"measurement": label.level, "raters": f"first{first}" if first else "all", "kind": "human"}
         row |= {"n": several["item"].nunique(), "n_annotators": several["annotator"].nunique()}
         over = cluster_unit(frame, label, unit)
         two_way, one_out = two_way_interval(several, label, over, confidence), _without_one(several, label)
@@ -57,7 +67,7 @@ def _rows(chosen: pd.DataFrame, labels: Iterable[Label], first, unit: str | None
         yield row | {"resample": ONE_OUT} | one_out.row() | {"estimate": two_way.estimate}
 
 
-def two_way_interval(frame: pd.DataFrame, label: Label, unit: str, confidence: float) -> Interval:
+def two_way_interval(frame: Annotations, label: Label, unit: str, confidence: float) -> Interval:
     """The interval of alpha for other annotators. frame : of items judged twice, by known people."""
     scale_values = domain(frame["score"], label)
     values = np.unique(frame["score"] if scale_values is None else scale_values).astype(float)
@@ -70,12 +80,12 @@ def two_way_interval(frame: pd.DataFrame, label: Label, unit: str, confidence: f
     return alpha_two_way(judged, values, label.level, unit=unit, mirrored=mirrored, confidence=confidence)
 
 
-def few_annotators(frame: pd.DataFrame) -> str:
+def few_annotators(frame: Annotations) -> str:
     """Why nothing is said of other annotators."""
     return f"{effective_annotators(frame):.1f} effective annotators, of {LEAST_EFFECTIVE} needed"
 
 
-def judgements(frame: pd.DataFrame, values: np.ndarray, cluster: str) -> Judgements:
+def judgements(frame: Annotations, values: np.ndarray, cluster: str) -> Judgements:
     """One row per judgement in codes. values : of scores, ascending; cluster : the column of what is resampled."""
     item, annotator, cluster_of = (pd.factorize(frame[column])[0] for column in ("item", "annotator", cluster))
     weights = item_weights(frame)
@@ -83,14 +93,16 @@ def judgements(frame: pd.DataFrame, values: np.ndarray, cluster: str) -> Judgeme
     return Judgements(item, annotator, cluster_of, np.searchsorted(values, frame["score"]), weight)
 
 
-def _without_one(frame: pd.DataFrame, label: Label) -> Interval:
+def _without_one(frame: Annotations, label: Label) -> Interval:
     """Smallest and largest alpha without any one annotator."""
     # one row per judgement: with many annotators the matrix is nearly empty, and slow to go through for each
     item, annotator = pd.factorize(frame["item"])[0], pd.factorize(frame["annotator"])[0]
-    score, values = frame["score"].to_numpy(), domain(frame["score"], label)
-    values = np.unique(score) if values is None else values
+    score, possible = frame["score"].to_numpy(), domain(frame["score"], label)
+    values = np.unique(score) if possible is None else possible
     mirrored, n = METHODS[label.method].unit == "pair", int(item.max()) + 1
-    rest = [patterns_long(item[kept], score[kept], n, values) for kept in annotator != np.unique(annotator)[:, None]]
+    rest = [
+        patterns_long(item[others], score[others], n, values) for others in annotator != np.unique(annotator)[:, None]
+    ]
     weights = item_weights(frame)
     without = [alpha_of(with_sampling(one, weights), label.level, mirrored=mirrored) for one in rest]
     estimates = np.array([a.estimate for a in without])

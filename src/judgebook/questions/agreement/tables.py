@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent
 from judgebook.display.views import Prose, Table
-from judgebook.questions.agreement.analysis import (
+from judgebook.questions.agreement.kappa_icc import COEFFICIENTS
+from judgebook.questions.agreement.over_annotators import ONE_OUT
+from judgebook.questions.agreement.population import (
+    FIXED,
+    OF_STUDY,
+    SAMPLE,
+    UNKNOWN,
     for_these_annotators,
     judged,
     over_turns,
     primary,
     primary_ac,
 )
-from judgebook.questions.agreement.generalizability import OWN
-from judgebook.questions.agreement.over_annotators import ONE_OUT
-from judgebook.questions.agreement.population import FIXED, SAMPLE, UNKNOWN
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
 #: values of alpha that Krippendorff asks for: in general, and where tentative conclusions will do (2004, Reliability in
 #: content analysis, Human Communication Research 30, 411-433, p. 429)
 RELIABLE, TENTATIVE = 0.8, 0.667
-#: what alpha is made of: heading -> statistic, values of its keys
-EVIDENCE = {
+#: what alpha is made of, and other coefficients: heading -> statistic, values of its keys
+EVIDENCE: dict[str, tuple[str, Mapping[str, object]]] = {
     "Observed": ("observed_disagreement", {}),
     "Expected": ("expected_disagreement", {}),
     "Raw agreement": ("raw_agreement", {}),
@@ -33,17 +38,11 @@ EVIDENCE = {
     "Positive": ("positive_agreement", {}),
     "Negative": ("negative_agreement", {}),
     "Gwet's AC": ("ac", {}),
-    "Kappa": ("cohen_kappa", {"weights": "none"}),
-    "Weighted kappa": ("cohen_kappa", {"weights": "quadratic"}),
-    "Fleiss' kappa": ("fleiss_kappa", {}),
-    "ICC(1,1)": ("icc", {"form": "ICC(1,1)"}),
+    **{heading: (one.statistic, column.keys) for one in COEFFICIENTS for heading, column in one.columns.items()},
 }
 NO_EVIDENCE = {
     **dict.fromkeys(("Prevalence", "Positive", "Negative"), "Not a binary label."),
-    "Kappa": "Items do not all have two annotations.",
-    "Weighted kappa": "Items do not all have two annotations, or the label is binary.",
-    "Fleiss' kappa": "Items have different numbers of annotations.",
-    "ICC(1,1)": "Not computed for comparisons, binary labels, and items with a missing annotation.",
+    **{heading: column.missing for one in COEFFICIENTS for heading, column in one.columns.items()},
 }
 #: parts of the variance, in the order of figures and tables
 PARTS = {
@@ -55,8 +54,8 @@ PARTS = {
 }
 #: of whom an interval speaks
 HOLDS_FOR = {SAMPLE: "other annotators", FIXED: "these annotators", UNKNOWN: "these annotators"}
-DESIGNS = {
-    "This study": {"design": OWN},
+DESIGNS: dict[str, Mapping[str, object]] = {
+    "This study": {"design": OF_STUDY},
     "25 dialogues, 1 annotator": {"design": None, "n_dialogues": 25, "annotators_per_dialogue": 1},
     "100 dialogues, 1 annotator": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 1},
     "100 dialogues, 2 annotators": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 2},
@@ -159,7 +158,7 @@ def reliability(results: Results, names: DisplayNames) -> Table | Prose:
         return Prose("A decision study needs scores of at least two systems; comparisons give none of one system.")
     if rows["estimate"].isna().all():
         return Prose(f"The reliability of system means cannot be estimated: {listing(dict.fromkeys(rows['note']))}.")
-    spec = {heading: ("generalizability", keys) for heading, keys in DESIGNS.items()}
+    spec: dict[str, tuple[str, Mapping[str, object]]] = {h: ("generalizability", keys) for h, keys in DESIGNS.items()}
     wide = names.named(names.sort(tables.side_by_side(results, CELL, spec, with_interval=list(spec))))
     caption = "Reliability of system means, by dialogues per system and annotators per dialogue, with CI over systems,"
     caption += f" dialogues and annotators (estimated from {int(rows['n'].max())} systems: wide with few)."

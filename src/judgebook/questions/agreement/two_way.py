@@ -94,7 +94,13 @@ def interval(
     )
 
 
-def _spread(judged: Judgements, n_values: int, terms, statistic, cautious: bool) -> tuple[float, float, int, str]:
+def _spread(
+    judged: Judgements,
+    n_values: int,
+    terms: Callable[[np.ndarray], np.ndarray],
+    statistic: Callable[[np.ndarray], np.ndarray],
+    cautious: bool,
+) -> tuple[float, float, int, str]:
     """Standard error of log(1 - coefficient), degrees of freedom, clusters, and the reason where there is none."""
     effective = [_effective(codes, judged.weight) for codes in (judged.cluster, judged.annotator)]
     n = len(np.unique(judged.cluster))
@@ -131,19 +137,26 @@ def _spread(judged: Judgements, n_values: int, terms, statistic, cautious: bool)
     return sqrt(variance), min(effective) - 1, n, ""
 
 
-def _jackknife(kind, group, rows, total, whole: float, statistic) -> float:
+def _jackknife(
+    kind: np.ndarray,
+    group: np.ndarray,
+    rows: np.ndarray,
+    total: np.ndarray,
+    whole: float,
+    statistic: Callable[[np.ndarray], np.ndarray],
+) -> float:
     """Jackknife variance of log(1 - coefficient) over groups: each loses the `rows` of the `kind` of its members."""
     codes = np.unique(group, return_inverse=True)[1]
     size = codes.max() + 1
     if size == len(group):  # groups of one: those that lose the same are one
-        sums, weights = rows, np.bincount(kind, minlength=len(rows))
+        members, weights = None, np.bincount(kind, minlength=len(rows))
     else:
         members = sparse.csr_array((np.ones(len(kind)), (codes, kind)), shape=(size, len(rows)))
-        sums, weights = members, np.ones(size)
+        weights = np.ones(size)
     out, step = 0.0, max(1, _AT_ONCE // rows.shape[1])
-    for start in range(0, sums.shape[0], step):
-        part = sums[start : start + step]
-        apart = _log(statistic(total + (part if sums is rows else part @ rows))) - whole
+    for start in range(0, len(weights), step):
+        lost = rows[start : start + step] if members is None else members[start : start + step] @ rows
+        apart = _log(statistic(total + lost)) - whole
         part_weights = weights[start : start + step]
         out += float(np.sum(part_weights[part_weights > 0] * apart[part_weights > 0] ** 2))
     return (size - 1) / size * out

@@ -7,6 +7,7 @@ dialogues of their own, with the means that the others gave to the systems.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from scipy.special import ndtri
 from judgebook.questions.agreement.coincidences import terms
 from judgebook.questions.annotators.severity import standardised
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
 #: what is judged, within a method
 ITEM = ["label", "dialogue", "turn", "dialogue_b"]
@@ -23,7 +25,7 @@ _BLOCK = ["annotator", "dialogue", "dialogue_b"]
 MIN_SHARED = 10
 
 
-def oriented(rows: pd.DataFrame) -> pd.DataFrame:
+def oriented(rows: Annotations) -> Annotations:
     """Comparisons with their dialogues in one order, the score turned with them: the same pair is one item."""
     turned = (rows["dialogue_b"].notna() & (rows["dialogue"] > rows["dialogue_b"].fillna(""))).to_numpy()
     out = rows.copy()
@@ -33,7 +35,7 @@ def oriented(rows: pd.DataFrame) -> pd.DataFrame:
     return out.assign(score=np.where(turned, -rows["score"], rows["score"]))
 
 
-def with_others(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def with_others(rows: Annotations, by: list[str]) -> pd.DataFrame:
     """Scores beside those that others gave to the same thing: `others`, their mean, and `squared`, the mean square of
     the differences from them; scores that stand alone are left out.
 
@@ -49,13 +51,13 @@ def with_others(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return out.drop(columns="squares").assign(squared=squared)
 
 
-def shared(rows: pd.DataFrame) -> bool:
+def shared(rows: Annotations) -> bool:
     """Whether items have several annotators: at least one in a hundred, and enough for a correlation."""
     n = rows.groupby(ITEM, dropna=False, sort=False)["annotator"].nunique()
     return bool((n > 1).mean() >= 0.01 and (n > 1).sum() >= MIN_SHARED)
 
 
-def agreement(rows: pd.DataFrame) -> tuple[list[dict], pd.Series]:
+def agreement(rows: Annotations) -> tuple[list[dict[str, Any]], pd.Series]:
     """`annotator_agreement`, the correlation with the mean of the others, and (annotators,) z values of disagreement.
 
     Parameters
@@ -99,7 +101,7 @@ def _drawn(blocks: pd.Series) -> pd.Series:
     return (by.mean() - blocks.mean()) / error.where(error > 0)
 
 
-def _correlations(beside: pd.DataFrame, over: str) -> Iterator[dict]:
+def _correlations(beside: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
     for name, of_annotator in beside.groupby("annotator", sort=True):
         row = {"statistic": "annotator_agreement", "annotator": name, "over": over, "n": len(of_annotator)}
         row |= {"n_clusters": of_annotator["dialogue"].nunique()}
@@ -111,7 +113,7 @@ def _correlations(beside: pd.DataFrame, over: str) -> Iterator[dict]:
         yield row | {"estimate": float(np.corrcoef(x, y)[0, 1])}
 
 
-def alpha_without(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -> Iterator[dict]:
+def alpha_without(rows: Annotations, labels: Mapping[tuple[str, str], Label]) -> Iterator[dict[str, Any]]:
     """`alpha_without` each annotator: the mean over labels of alpha without them, minus that with them.
 
     rows : oriented annotations of one corpus, group and method. Positive: agreement is higher without the annotator.
@@ -154,10 +156,10 @@ def _alphas(
     item, who = judged // k, judged % k
     rest = counts[item] - np.bincount(at * v + code, minlength=len(judged) * v).reshape(-1, v)
     stacked = np.concatenate([counts, rest])
-    kept = stacked.sum(axis=1) >= 2
-    t = terms(stacked[kept], values, level, mirrored=mirrored)
+    repeated = stacked.sum(axis=1) >= 2
+    t = terms(stacked[repeated], values, level, mirrored=mirrored)
     rows = np.zeros((len(stacked), t.rows.shape[1]))
-    rows[kept] = t.rows
+    rows[repeated] = t.rows
     total, change = rows[:n].sum(axis=0), rows[n:] - rows[item]
     without = total + np.stack([np.bincount(who, column, k) for column in change.T], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

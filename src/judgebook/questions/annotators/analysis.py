@@ -8,6 +8,7 @@ rule, whose rate of false alarms is chosen beforehand (`annotators.false_alarms`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from judgebook.questions.collection import costs
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
 
 #: indicator -> on which side annotators are unusual in a way that matters
 INDICATORS = {"severity": "both", "disagreement": "high", "answers": "both", "speed": "low", "drift": "both"}
@@ -28,7 +30,7 @@ _CELL = ["corpus", "group"]
 
 
 def analyse(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     work_units: pd.DataFrame,
     labels: Sequence[Label],
     options: Annotators,
@@ -73,12 +75,12 @@ def analyse(
 
 
 def _of_method(
-    rows: pd.DataFrame,
+    rows: Annotations,
     labels: Mapping[tuple[str, str], Label],
     options: Annotators,
     confidence: float,
     rng: np.random.Generator,
-) -> tuple[list[dict], dict[str, pd.Series]]:
+) -> tuple[list[dict[str, Any]], dict[str, pd.Series]]:
     """Rows and z values of one corpus, group and method."""
     z: dict[str, pd.Series] = {}
     of_indicators, z["answers"] = conduct.answers(rows, rng, options.n_draws)
@@ -101,7 +103,7 @@ def _of_method(
     return of_indicators, z
 
 
-def _severities(people: pd.DataFrame, labels: Sequence[Label], confidence: float) -> list[dict]:
+def _severities(people: Annotations, labels: Sequence[Label], confidence: float) -> list[dict[str, Any]]:
     """`annotator_severity` label by label, each by its own model."""
     rated = with_means(people[people["dialogue_b"].isna()], labels)
     keys = ["corpus", "group", "method", "label"]
@@ -113,11 +115,11 @@ def _severities(people: pd.DataFrame, labels: Sequence[Label], confidence: float
     return [head | row for head, rows in zip(heads, results, strict=True) for row in rows]
 
 
-def _of_label(rows: pd.DataFrame, confidence: float) -> list[dict]:
+def _of_label(rows: Annotations, confidence: float) -> list[dict[str, Any]]:
     return list(severity.by_label(rows, confidence))
 
 
-def named(z: Sequence[tuple[dict, str, pd.Series]], false_alarms: float) -> Iterator[dict]:
+def named(z: Sequence[tuple[dict[str, Any], str, pd.Series]], false_alarms: float) -> Iterator[dict[str, Any]]:
     """`annotator_z` of every annotator and indicator, with p-values adjusted within the corpus and group.
 
     Parameters
@@ -133,7 +135,7 @@ def named(z: Sequence[tuple[dict, str, pd.Series]], false_alarms: float) -> Iter
     annotators of a group come from one normal distribution, the chance that any of them is named is at most
     `false_alarms`.
     """
-    tests: dict[tuple[str, str], list[tuple[dict, str, pd.Series, np.ndarray]]] = {}
+    tests: dict[tuple[str, str], list[tuple[dict[str, Any], str, pd.Series, np.ndarray]]] = {}
     for head, indicator, values in z:
         p = outliers.esd(values.to_numpy(float), INDICATORS[indicator])
         if np.isfinite(p).any():

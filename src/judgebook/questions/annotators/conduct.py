@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtr, stdtrit
 
 from judgebook.questions.annotators.severity import standardised
 from judgebook.statistics import reml
+from judgebook.study.schema import Annotations
 
 #: fewer dialogues or work units of an annotator show no trend and no speed
 MIN_UNITS = 5
@@ -17,7 +20,7 @@ CLIP = 3.0
 _MAD = 1.4826
 
 
-def speed(times: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series]:
+def speed(times: pd.DataFrame, confidence: float) -> tuple[list[dict[str, Any]], pd.Series]:
     """`annotator_speed`: an annotator's times over those usual for the task, and (annotators,) z values of their logs.
 
     Parameters
@@ -53,7 +56,7 @@ def speed(times: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series
     return rows, pd.Series(z, index=names)
 
 
-def answers(rows: pd.DataFrame, rng: np.random.Generator, n_draws: int) -> tuple[list[dict], pd.Series]:
+def answers(rows: Annotations, rng: np.random.Generator, n_draws: int) -> tuple[list[dict[str, Any]], pd.Series]:
     """How varied an annotator's answers are, and (annotators,) z values of their entropy.
 
     Parameters
@@ -108,7 +111,7 @@ def _entropy(counts: np.ndarray) -> np.ndarray:
     return -np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=1)
 
 
-def longest_runs(rows: pd.DataFrame) -> pd.Series:
+def longest_runs(rows: Annotations) -> pd.Series:
     """Longest run of equal answers of each annotator, in the order of the source, over all labels of a work unit."""
     unit = rows["work_unit"].astype(object).fillna(rows["dialogue"].astype(object))
     frame = pd.DataFrame({"annotator": rows["annotator"], "unit": unit, "score": rows["score"]})
@@ -118,7 +121,7 @@ def longest_runs(rows: pd.DataFrame) -> pd.Series:
     return size.groupby("first")["size"].max()
 
 
-def drift(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series]:
+def drift(rows: Annotations, confidence: float) -> tuple[list[dict[str, Any]], pd.Series]:
     """`annotator_drift`: change of severity from an annotator's first dialogue to the last, and (annotators,) z values.
 
     rows : annotations of one corpus, group and method, none of them comparisons, from `severity.towards_better`.
@@ -150,7 +153,7 @@ def drift(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series]
     return out, pd.Series(z, dtype=float)
 
 
-def _trend(y: np.ndarray, confidence: float) -> tuple[dict, float]:
+def _trend(y: np.ndarray, confidence: float) -> tuple[dict[str, Any], float]:
     """Slope of y on its order from 0 to 1, with Student's t interval, and its t value as a normal deviate."""
     n = len(y)
     x = np.linspace(0, 1, n) - 0.5

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ from scipy.special import digamma
 from judgebook.questions.annotators.agreement_with_others import ITEM
 from judgebook.statistics.intervals import MIN_MINORITY, generator
 from judgebook.study.labels import Label
+from judgebook.study.schema import Annotations
 
 #: fewer annotators say nothing about accuracy
 MIN_ANNOTATORS = 3
@@ -144,7 +146,7 @@ def _expected(counts: np.ndarray) -> np.ndarray:
     return np.exp(digamma(counts) - digamma(counts.sum(axis=1, keepdims=True)))
 
 
-def consensus(rows: pd.DataFrame, label: Label, *, min_items: int) -> Iterator[dict]:
+def consensus(rows: Annotations, label: Label, *, min_items: int) -> Iterator[dict[str, Any]]:
     """What Dawid and Skene's model and MACE say of one label.
 
     Parameters
@@ -244,7 +246,7 @@ def _why_not(n_items: int, n_people: int, answers: np.ndarray, min_items: int) -
     return ""
 
 
-def _rates(first: pd.DataFrame, scores: dict[str, np.ndarray]) -> Iterator[dict]:
+def _rates(first: pd.DataFrame, scores: dict[str, np.ndarray]) -> Iterator[dict[str, Any]]:
     """Means by system; of comparisons seen from both sides. first : a row of each item."""
     for source, values in scores.items():
         sides = [(first["system"], values)]

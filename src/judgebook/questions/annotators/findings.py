@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -30,7 +31,7 @@ def findings(results: Results, names: DisplayNames, false_alarms: float) -> Iter
     yield Prose(_PHRASES.say("consensus", **_consensus(results)))
 
 
-def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict:
+def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict[str, Any]:
     """How many annotators were compared, who was named and why, and who could not be compared."""
     z, out = results["annotator_z"], flagged(results, false_alarms)
     people = results["annotator_answers"].drop_duplicates(_WHO)
@@ -58,7 +59,7 @@ def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict:
     }  # fmt: skip
 
 
-def _spread(results: Results, names: DisplayNames) -> list[dict]:
+def _spread(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     """By method and group: how many annotators' severities differ from 0, and the range."""
     rows = results["annotator_severity"]
     rows = rows[rows["label"].isna() & rows["estimate"].notna()]
@@ -72,7 +73,7 @@ def _spread(results: Results, names: DisplayNames) -> list[dict]:
     return out
 
 
-def _consensus(results: Results) -> dict:
+def _consensus(results: Results) -> dict[str, Any]:
     """By source: changes of rates (of `labels`, 0 where none has rates because they have no order), and the largest
     `share` of items that change, and the `stability` of the least stable label."""
     changes, tried = order_changes(results), results["consensus_changed"]
@@ -88,7 +89,7 @@ def _consensus(results: Results) -> dict:
     return {"sources": of, "tried": len(tried), "why": why}
 
 
-def _least_stable(results: Results, source: str) -> dict | None:
+def _least_stable(results: Results, source: str) -> dict[str, Any] | None:
     """The share of labels that change in resamples of the items, for the label for which most do."""
     rows = where(results["consensus_stability"], source=source)
     return rows.loc[rows["ci_high"].idxmax()].to_dict() if len(rows) else None

@@ -18,6 +18,7 @@ Association 84, 33-41 (outliers among random effects).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ from scipy.special import stdtrit
 from judgebook.annotations import mixed_models
 from judgebook.annotations.mixed_models import Fitted
 from judgebook.study.labels import Label
+from judgebook.study.schema import Annotations
 
 #: why there is no severity, for readers
 INSEPARABLE = "effects of annotators cannot be separated from those of what they judged"
@@ -33,14 +35,14 @@ _ITEM = ["dialogue", "turn"]
 _COLUMNS = ["system", "annotator", "annotator_known", "dialogue", "score"]
 
 
-def standardised(rows: pd.DataFrame) -> pd.DataFrame:
+def standardised(rows: Annotations) -> Annotations:
     """Scores of each label with mean 0 and standard deviation 1; labels whose scores do not vary are left out."""
     by = rows.groupby("label", sort=False)["score"]
     sd = by.transform("std")
     return rows.assign(score=(rows["score"] - by.transform("mean")) / sd)[(sd > 0).to_numpy()]
 
 
-def towards_better(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -> pd.DataFrame:
+def towards_better(rows: Annotations, labels: Mapping[tuple[str, str], Label]) -> pd.DataFrame:
     """Rows of one method with scores that are higher for the better, which is what a lenient annotator gives.
 
     Labels that are neither good nor bad are left out, unless there are no others. Marks stay as they are: what differs
@@ -53,17 +55,14 @@ def towards_better(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) 
     return rows.assign(score=rows["score"] * sign)[sign != 0]
 
 
-def by_label(rows: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def by_label(rows: Annotations, confidence: float) -> Iterator[dict[str, Any]]:
     """`annotator_severity` of each annotator for one label, on the model's scale; positive: gives higher scores.
 
     rows : annotations of one corpus, group, method and label. Yields one row with a note where there is no model.
     """
     why = mixed_models.why_not(rows)
-    names = ("linear",)
-    if not why:
-        of = mixed_models.models(rows["score"])
-        names = tuple(dict.fromkeys([*(m for m in of if m != "linear"), "linear"]))
-    for name in () if why else names:
+    names = [] if why else [*(m for m in mixed_models.models(rows["score"]) if m != "linear"), "linear"]
+    for name in names:
         fitted = mixed_models.fit(rows[_COLUMNS], name)
         if isinstance(fitted, str):
             why = fitted
@@ -73,7 +72,7 @@ def by_label(rows: pd.DataFrame, confidence: float) -> Iterator[dict]:
     yield {"statistic": "annotator_severity", "ci_kind": "not_estimable", "note": why}
 
 
-def overall(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series]:
+def overall(rows: Annotations, confidence: float) -> tuple[list[dict[str, Any]], pd.Series]:
     """`annotator_severity` over all labels of a method, in standard deviations of scores, and (annotators,) z values.
 
     rows : annotations of one corpus, group and method, none of them comparisons, from `towards_better`.
@@ -91,7 +90,7 @@ def overall(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Serie
     return list(_rows(fitted, confidence, len(means))), z_values(fitted)
 
 
-def _rows(fitted: Fitted, confidence: float, n: int) -> Iterator[dict]:
+def _rows(fitted: Fitted, confidence: float, n: int) -> Iterator[dict[str, Any]]:
     if "annotator" not in fitted.parts:
         yield {"statistic": "annotator_severity", "ci_kind": "not_estimable", "note": INSEPARABLE}
         return

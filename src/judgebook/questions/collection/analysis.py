@@ -12,26 +12,24 @@ from judgebook.questions.collection import pilot, screening
 from judgebook.questions.collection.answers import answers
 from judgebook.questions.collection.costs import costs, medians
 from judgebook.questions.collection.question import Costs, Pilot
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations, Dialogues
 
 
 def data_set(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
+    annotations: Annotations,
+    dialogues: Dialogues,
     labels: Sequence[Label],
     *,
-    seed: int = 1,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
+    sampling: Sampling,
 ) -> Results:
     """Notebook 00, of the evaluation itself: data-set card, facts of design, alpha without intervals, coverage, scores,
     answers.
 
-    annotations, dialogues : DataFrame, all that was read, pilots included. seed, n_resamples, confidence : of shares of
-    answers.
+    annotations, dialogues : all that was read, pilots included. sampling : of shares of answers.
     """
-    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
     main = summary.evaluated(annotations)
     return collect(
         summary.card(main, dialogues),
@@ -39,20 +37,18 @@ def data_set(
         plain_alphas(main, labels).assign(statistic="alpha"),
         summary.coverage(main, dialogues),
         summary.shares(main, labels),
-        answers(main, labels, **boot),
+        answers(main, labels, sampling=sampling),
         [{"statistic": "count", "what": "annotations kept", "estimate": float(len(annotations))}],
     )
 
 
 def pilots(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     attempts: pd.DataFrame,
     labels: Sequence[Label],
     section: Pilot,
     *,
-    seed: int,
-    n_resamples: int,
-    confidence: float,
+    sampling: Sampling,
 ) -> Results:
     """Notebook 01: ratings of systems in pilots, agreement of pilot annotators, and who passed the screening.
 
@@ -64,24 +60,28 @@ def pilots(
     section : Pilot
         The rating and mean with which a system passes, and the mistakes with which an annotator does.
     """
-    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    rule = {"below": section.mistakes_below, "other": section.other_tasks_below}
-    verdicts = screening.verdicts(attempts, deciding=section.deciding_dialogue, **rule)
-    rounds = collect(pilot.agreements(annotations, labels, verdicts[verdicts["passed"]], **boot))
+    confidence = sampling.confidence
+    verdicts = screening.verdicts(
+        attempts,
+        deciding=section.deciding_dialogue,
+        below=section.mistakes_below,
+        other=section.other_tasks_below,
+    )
+    rounds = collect(pilot.agreements(annotations, labels, verdicts[verdicts["passed"]], sampling=sampling))
     rated = annotations["corpus"].str.fullmatch(pilot.BOT_PILOT)
     least = pilot.least_mean(section.least, section.label, labels) if rated.any() else 0.0
     return collect(
         pilot.bots(annotations, section.label, least=least, confidence=confidence),
-        Results({statistic: rows.assign(seed=seed) for statistic, rows in rounds.items()}),
+        Results({statistic: rows.assign(seed=sampling.seed) for statistic, rows in rounds.items()}),
         pilot.gains(rounds["alpha"], confidence),
-        screening.pass_rates(verdicts, **boot),
+        screening.pass_rates(verdicts, sampling=sampling),
         screening.quiz_pass_rates(annotations, section.quiz, confidence),
     )
 
 
 def collection(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
+    annotations: Annotations,
+    dialogues: Dialogues,
     times: pd.DataFrame,
     labels: Sequence[Label],
     section: Costs,
@@ -101,12 +101,18 @@ def collection(
         Hourly rate, planned dialogues, payments and final labels.
     """
     minutes = collect(medians(times, confidence))
-    plan = section.model_dump(include={"hourly_rate", "planned_dialogues", "payments", "final_labels"})
     return collect(
         summary.counts(annotations),
         summary.comparisons(annotations),
         summary.workload_summary(summary.workload(annotations)),
         summary.texts(dialogues),
         minutes,
-        costs(minutes["median_minutes"], labels, **plan),
+        costs(
+            minutes["median_minutes"],
+            labels,
+            hourly_rate=section.hourly_rate,
+            planned_dialogues=section.planned_dialogues,
+            payments=section.payments,
+            final_labels=section.final_labels,
+        ),
     )

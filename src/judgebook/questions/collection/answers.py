@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import CELL, ITEM, unordered
+from judgebook.study.schema import CELL, ITEM, Annotations, unordered
 
 #: answers up to which a label has a row for each
 MOST = 11
@@ -34,12 +35,12 @@ def of_interest(label: Label) -> bool:
     return label.level == "sets" or (few and (METHODS[label.method].unit == "pair" or label.unordered))
 
 
-def answers(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **size) -> Iterator[dict]:
+def answers(annotations: Annotations, labels: Iterable[Label], *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Shares of answers with dialogues (of choices pairs) resampled, and majorities.
 
     Yields `answer_share` by group (every annotation counts once) and, of ratings of several systems, by system; and
     `majority_count`, the items by the answer that more of two people or more gave than any other (`answer` is none
-    where there is no such answer). size : n_resamples, confidence.
+    where there is no such answer).
     """
     by_key = {(x.method, x.id): x for x in labels}
     for key, rows in annotations.groupby(CELL, sort=False):
@@ -56,14 +57,14 @@ def answers(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **
         if METHODS[label.method].unit != "pair" and len(set(rows["system"])) > 1:
             parts += list(rows.groupby("system"))
         for system, part in parts:
-            for word, interval, n in _shares(part, label, words, (*key, system or ""), seed, size):
-                row = head | {"statistic": "answer_share", "system": system, "answer": word, "n": n, "seed": seed}
-                yield row | interval.row()
+            head_of_part = head | {"statistic": "answer_share", "system": system, "n": len(part), "seed": sampling.seed}
+            for word, interval in _shares(part, label, words, (*key, system or ""), sampling):
+                yield head_of_part | {"answer": word} | interval.row()
         for word, n, total in _majorities(rows, words) if label.level != "sets" else ():
             yield head | {"statistic": "majority_count", "answer": word, "estimate": float(n), "n": total}
 
 
-def _as_shown(rows: pd.DataFrame) -> pd.DataFrame | None:
+def _as_shown(rows: Annotations) -> Annotations | None:
     """Comparisons as they were shown; None where the order is not known, or not the same for all votes on a pair."""
     first = rows["first_shown"]
     if first.isna().any() or rows[[*ITEM, "first_shown"]].drop_duplicates().duplicated(ITEM).any():
@@ -72,9 +73,9 @@ def _as_shown(rows: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def _shares(
-    rows: pd.DataFrame, label: Label, words: dict[float, str], key: tuple, seed: int, size: dict
-) -> Iterator[tuple]:
-    """Word, interval and number of annotations; of sets the share of annotations that hold the answer."""
+    rows: Annotations, label: Label, words: dict[float, str], key: tuple[str, ...], sampling: Sampling
+) -> Iterator[tuple[str, Interval]]:
+    """Each answer in words with its share; of sets the share of annotations that hold it."""
     pair = rows["dialogue_b"].notna().all()
     ends = unordered(rows)
     unit = ends["low"].astype(str) + "\x1f" + ends["high"].astype(str) if pair else rows["dialogue"].astype(str)
@@ -86,15 +87,19 @@ def _shares(
         if label.level == "sets":
             chosen = (rows["score"].astype(int) & int(score)) > 0
         sums[:, i] = np.bincount(codes, chosen, len(sums))
-    rng = generator(seed, "answers", *key)
     intervals = bootstrap_sums(
-        sums, lambda s: s[:, 1:] / s[:, :1], unit="pair" if pair else "dialogue", rng=rng, **size
+        sums,
+        lambda s: s[:, 1:] / s[:, :1],
+        unit="pair" if pair else "dialogue",
+        rng=sampling.stream("answers", *key),
+        n_resamples=sampling.n_resamples,
+        confidence=sampling.confidence,
     )
-    for word, interval in zip(words.values(), intervals, strict=True):
-        yield word, interval, len(rows)
+    assert isinstance(intervals, list)  # one for each answer
+    yield from zip(words.values(), intervals, strict=True)
 
 
-def _majorities(rows: pd.DataFrame, words: dict[float, str]) -> Iterator[tuple[str, int, int]]:
+def _majorities(rows: Annotations, words: dict[float, str]) -> Iterator[tuple[str, int, int]]:
     people = rows[rows["annotator_kind"] == "human"]
     if people.empty:
         return

@@ -7,12 +7,14 @@ compared. Throughput, estimated cost and own cost follow by arithmetic, see `mon
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.statistics.fair_coin import coin_ppf
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
 #: the conversation itself, which is no evaluation method
 COLLECTION = "collection"
@@ -29,7 +31,7 @@ PARTS = {
 _KEYS = ["corpus", "group", "method", "task"]
 
 
-def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+def minutes(work_units: pd.DataFrame, annotations: Annotations) -> pd.DataFrame:
     """Minutes per dialogue (per pair, where dialogues are compared) of each work unit.
 
     A unit whose parts were timed counts by its parts (`PARTS`), each about one dialogue or pair; any other as a whole,
@@ -71,7 +73,7 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     return out[[*_KEYS, "annotator", "work_unit", "minutes"]].reset_index(drop=True)
 
 
-def as_whole(annotations: pd.DataFrame) -> pd.DataFrame:
+def as_whole(annotations: Annotations) -> Annotations:
     """`annotations` with those in work units of several methods as of one method, TOGETHER, which judges dialogues: a
     comparison is replaced by its two dialogues."""
     mixed = annotations.groupby("work_unit")["method"].transform("nunique") > 1
@@ -84,7 +86,7 @@ def as_whole(annotations: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([annotations[~mixed], sides])
 
 
-def in_units(annotations: pd.DataFrame) -> pd.DataFrame:
+def in_units(annotations: Annotations) -> Annotations:
     """`annotations` with a work unit for each that was timed: where none is named, what one annotator judged of one
     dialogue or pair by one method, with the seconds of all of it.
 
@@ -105,7 +107,7 @@ def in_units(annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def paid(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     payments: Mapping[str, Mapping[str, float | Mapping[str, float]]],
 ) -> pd.Series:
@@ -123,11 +125,12 @@ def paid(
     out = {}
     for (corpus, group, method), part in done.groupby(["corpus", "group", "method"], sort=False, observed=True):
         amounts = [_payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"]]
-        out[corpus, group, method] = sum(amounts) if None not in amounts else np.nan
+        stated = [amount for amount in amounts if amount is not None]
+        out[corpus, group, method] = sum(stated) if len(stated) == len(amounts) else np.nan
     return pd.Series(out, dtype=float)
 
 
-def medians(times: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
+def medians(times: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """Median minutes per dialogue or pair: a `median_minutes` row per corpus, group, method and task of `minutes`.
 
     The interval is the exact one for a median from order statistics (binomial, at least `confidence`). It takes work
@@ -188,7 +191,7 @@ def costs(
     planned_dialogues: int,
     payments: Mapping[str, Mapping[str, float | Mapping[str, float]]],
     final_labels: Mapping[str, list[str]] | None = None,
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """Time and money of each method, by corpus and group.
 
     Parameters
@@ -216,10 +219,11 @@ def costs(
     Finch, Finch and Choi 2023, appendix F, Table 10.
     """
     task_of = {(label.method, label.id): label.task or label.method for label in labels}
+    final = final_labels or {}
     for (corpus, group, method), part in medians.groupby(_KEYS[:3], sort=False):
         subsets = {"all": set(part["task"])}
-        if method in (final_labels or {}):
-            subsets["final"] = {task_of[method, label] for label in final_labels[method]}
+        if method in final:
+            subsets["final"] = {task_of[method, label] for label in final[method]}
         for name, tasks in subsets.items():
             keys = {"corpus": corpus, "group": group, "method": method, "level": _unit(method), "tasks": name}
             timed, untimed = part[part["task"].isin(tasks)], sorted(tasks - set(part["task"]))
@@ -232,7 +236,9 @@ def costs(
             yield from (keys | row for row in _cost_rows(timed, n_labels, hourly_rate, planned_dialogues, paid))
 
 
-def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, paid: float | None) -> Iterator[dict]:
+def _cost_rows(
+    tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, paid: float | None
+) -> Iterator[dict[str, Any]]:
     total, low, high = mover(*(tasks[c].to_numpy(float) for c in ("estimate", "ci_low", "ci_high")))
     kind = "not_estimable" if np.isnan(low) else "mover"
     row = {"statistic": "unit_minutes", "estimate": total, "ci_low": low, "ci_high": high, "ci_kind": kind}

@@ -136,9 +136,9 @@ def _highest(rows: pd.DataFrame, most: int = 40) -> tuple[pd.DataFrame, str]:
     each = max(most // max(rows["group"].nunique(), 1), 4)
     if len(order) <= each:
         return rows, ""
-    kept = [*order[: each // 2], *order[-(each // 2) :]]
+    drawn = [*order[: each // 2], *order[-(each // 2) :]]
     note = f" Of {len(order)} systems the {each // 2} highest and {each // 2} lowest are drawn; all are in the table."
-    return rows[rows["system"].isin(kept)], note
+    return rows[rows["system"].isin(drawn)], note
 
 
 def _hollow(rows: pd.DataFrame) -> str:
@@ -161,8 +161,15 @@ def agreement(results: Results, names: DisplayNames) -> Plot:
         hue=[annotators(g, s, names) for g, s in zip(rows["group"], rows["scope"], strict=True)],
     )
     keys = interval_keys(f"{names.ci}, dialogues left out", f"{names.ci}, marks resampled", rows)
-    options = {"reference": 0.0, "named": "agreement by chance", "keys": keys}
-    fig = grid_figure(rows, intervals, names=names, xlabel="Krippendorff's alpha", **options)
+    fig = grid_figure(
+        rows,
+        intervals,
+        names=names,
+        xlabel="Krippendorff's alpha",
+        reference=0.0,
+        named="agreement by chance",
+        keys=keys,
+    )
     alt = f"Alpha over all labels in {rows['block'].nunique()} pilots, by kind of annotator, with CIs:"
     caption = f"Krippendorff's alpha over all labels in each pilot, by who judged. Thick lines: {names.ci} leaving"
     caption += f" out one dialogue at a time; thin lines: {names.ci} resampling single marks, as if turns were"
@@ -175,8 +182,8 @@ def screening(results: Results, names: DisplayNames) -> Plot:
     rows = shown_rates(results, names)
     hue = [names.name("group", g) for g in rows["group"]]
     rows = rows.assign(panel="", block=rows["task"].map(task_name), hue=hue)
-    options = {"names": names, "percent": True, "keys": interval_keys(names.ci, None, rows)}
-    fig = grid_figure(rows, intervals, xlabel="Pass rate among those who tried", **options)
+    keys = interval_keys(names.ci, None, rows)
+    fig = grid_figure(rows, intervals, names=names, xlabel="Pass rate among those who tried", percent=True, keys=keys)
     alt = "Share of people who passed the training for each task, with CIs, by workforce:"
     alt += f" {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}."
     caption = f"Share of those who tried the training for a task that passed it, by workforce. Lines: {names.ci} over"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +23,7 @@ from judgebook.questions.collection.tables import (
     task_name,
 )
 from judgebook.study.results import Results
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ITEM, Annotations
 
 _PHRASES = Phrases(__package__)
 _WHO = ["method", "group", "corpus"], ["method"]
@@ -30,11 +31,11 @@ _WHO = ["method", "group", "corpus"], ["method"]
 _FEW_TIMES = 3
 
 
-def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, names: DisplayNames) -> Iterator[Prose]:
+def data_set(counts: pd.DataFrame, annotations: Annotations, results: Results, names: DisplayNames) -> Iterator[Prose]:
     """What became of the annotations that were read; how much was judged twice. annotations : of the evaluation."""
     # some adapters count the annotations of turns and of dialogues separately
     total = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
-    facts = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
+    facts: dict[str, Any] = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
     people = annotations[annotations["annotator_kind"] == "human"]
     sides = [annotations[["corpus", "dialogue", "system"]], annotations[["corpus", "dialogue_b", "system_b"]].dropna()]
     either_side = pd.concat([side.set_axis(["corpus", "dialogue", "system"], axis=1) for side in sides])
@@ -61,7 +62,7 @@ def pilots(results: Results, names: DisplayNames, *, simulated: bool) -> Iterato
     yield Prose(_PHRASES.say("simulated") if simulated else "")
 
 
-def _systems(results: Results, names: DisplayNames) -> dict:
+def _systems(results: Results, names: DisplayNames) -> dict[str, Any]:
     means = results.select("mean", interval="independent").sort_values("estimate", ascending=False, kind="stable")
     if means.empty:
         return {"n": 0}
@@ -77,14 +78,14 @@ def _systems(results: Results, names: DisplayNames) -> dict:
     return facts | {"n": len(means), "least": f"{least:g}", "label": means["label"].iloc[0]}
 
 
-def _gains(results: Results, names: DisplayNames) -> list[dict]:
+def _gains(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     rows = results["alpha_gain"].assign(pilot=lambda f: pilot_number(f["corpus"]), before=None)
     rows["before"] = pilot_number(rows["against"]).where(rows["scope"].isna(), None)
     # a gain by screening is of those who passed; the name without it, as the sentence says so itself
     return [row | {"who": annotators(row["group"], None, names)} for row in rows.to_dict("records")]
 
 
-def _screening(results: Results, names: DisplayNames) -> list[dict]:
+def _screening(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     out = []
     for group, of_group in shown_rates(results, names).groupby("group", sort=False):
         tasks = of_group[of_group["task"] != ALL_TASKS]
@@ -94,11 +95,11 @@ def _screening(results: Results, names: DisplayNames) -> list[dict]:
     return out
 
 
-def collection(annotations: pd.DataFrame, results: Results, names: DisplayNames, section: Costs) -> Iterator[Prose]:
+def collection(annotations: Annotations, results: Results, names: DisplayNames, section: Costs) -> Iterator[Prose]:
     """How much people judged and at what cost, which method takes longest, and how evenly the work was shared."""
     people = annotations[annotations["annotator_kind"] == "human"]
     labels = people[["method", "label"]].drop_duplicates()
-    facts = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
+    facts: dict[str, Any] = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
     costs = results.select("estimated_cost", tasks="all")
     costs = costs[costs["method"] != COLLECTION]
     facts |= {"costs": list(costs["estimate"]), "currency": section.currency, "rate": f"{section.hourly_rate:g}"}
@@ -120,7 +121,7 @@ def collection(annotations: pd.DataFrame, results: Results, names: DisplayNames,
         yield Prose(_PHRASES.say("unknown_annotators"))
 
 
-def _extremes(times: pd.DataFrame) -> dict:
+def _extremes(times: pd.DataFrame) -> dict[str, Any]:
     """The slowest and the fastest."""
     rows = times.sort_values("estimate", kind="stable")
     return {"slowest": rows.iloc[-1].to_dict(), "fastest": rows.iloc[0].to_dict()}

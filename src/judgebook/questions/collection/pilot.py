@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,16 +24,16 @@ from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
 from judgebook.questions.agreement.coincidences import Patterns, patterns_long
 from judgebook.questions.agreement.items import first_annotations
 from judgebook.questions.performance import rates
-from judgebook.statistics.intervals import generator, jackknife_t
+from judgebook.statistics.intervals import Sampling, jackknife_t
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ITEM, Annotations
 
 BOT_PILOT, ANNOTATION_PILOT = r"bot_pilot_\d+", r"annotation_pilot_\d+"
 #: name of the corpus in which all pilots of systems are combined
 BOTS = "bot_pilots"
 
 
-def bots(annotations: pd.DataFrame, label: str, *, least: float, confidence: float = 0.95) -> Iterator[dict]:
+def bots(annotations: Annotations, label: str, *, least: float, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """Mean rating of each system over all pilots of systems, and whether it passes.
 
     Parameters
@@ -72,14 +73,12 @@ def bots(annotations: pd.DataFrame, label: str, *, least: float, confidence: flo
 
 
 def agreements(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     passed: pd.DataFrame | None = None,
     *,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-) -> Iterator[dict]:
+    sampling: Sampling,
+) -> Iterator[dict[str, Any]]:
     """Alpha over all labels together in each pilot: of everybody, of each kind of annotator, of those who passed.
 
     Parameters
@@ -110,15 +109,14 @@ def agreements(
     pilots = annotations[annotations["corpus"].str.fullmatch(ANNOTATION_PILOT)]
     pilots = pilots[(pilots["annotator_kind"] == "human") & pilots["annotator_known"]]
     pilot_labels = _with_pilot_labels(pilots, labels)
-    options = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
     for cell, rows in _parts(pilots):
         whole = _pooled(cell, rows, pilot_labels)
-        yield from whole.rows(None, **options)
+        yield from whole.rows(None, sampling)
         screened = _screened(rows, pilot_labels, passed)
         if len(set(screened["annotator"])) > 1:
             some = _pooled(cell, screened, pilot_labels)
-            yield from some.rows("screened", **options)
-            yield _gain(whole, some, confidence)
+            yield from some.rows("screened", sampling)
+            yield _gain(whole, some, sampling.confidence)
 
 
 def _with_pilot_labels(pilots: pd.DataFrame, labels: Iterable[Label]) -> dict[tuple[str, str], Label]:
@@ -133,7 +131,7 @@ def _with_pilot_labels(pilots: pd.DataFrame, labels: Iterable[Label]) -> dict[tu
     return by_key
 
 
-def _parts(pilots: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+def _parts(pilots: Annotations) -> Iterator[tuple[dict[str, str], Annotations]]:
     """Each pilot and method: all annotators, where they are of several kinds, then each kind with two people."""
     for (corpus, method), rows in pilots.groupby(["corpus", "method"], sort=True):
         if len(set(rows["group"])) > 1:
@@ -143,7 +141,7 @@ def _parts(pilots: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]
                 yield {"corpus": corpus, "group": group, "method": method}, part
 
 
-def _screened(rows: pd.DataFrame, labels: Mapping, passed: pd.DataFrame | None) -> pd.DataFrame:
+def _screened(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label], passed: pd.DataFrame | None) -> pd.DataFrame:
     """The annotations made in tasks that their annotator had passed; none where the pilot had no training."""
     if passed is None:
         return rows.iloc[:0]
@@ -182,22 +180,29 @@ class _Pooled:
     def left_out(self, frame: pd.DataFrame, unit: str) -> np.ndarray:
         """Alpha without each dialogue or annotator."""
         (items, scores), (codes, values) = _arrays(frame), pd.factorize(frame[unit], sort=True)
-        kept = (codes != i for i in range(len(values)))
-        return np.array([self._alpha(items[rows], scores[rows]) for rows in kept])
+        others = (codes != i for i in range(len(values)))
+        return np.array([self._alpha(items[rows], scores[rows]) for rows in others])
 
-    def rows(self, scope: str | None, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+    def rows(self, scope: str | None, sampling: Sampling) -> Iterator[dict[str, Any]]:
         people = {"n": self.judged["item"].nunique(), "n_annotators": self.judged["annotator"].nunique()}
         head = {**self.cell, "level": METHODS[self.cell["method"]].unit, "kind": "human", "scope": scope}
         alpha = {**head, "statistic": "alpha", "measurement": self.level, "raters": "all"}
         estimate = self.alpha(self.judged)
         for unit in ("dialogue", "annotator"):
-            interval = jackknife_t(estimate, self.left_out(self.judged, unit), unit, confidence, bounded=False)
+            left_out = self.left_out(self.judged, unit)
+            interval = jackknife_t(estimate, left_out, unit, sampling.confidence, bounded=False)
             yield {**alpha, "resample": unit, **interval.row(), **people}
         if len(self.judged):
-            rng = generator(seed, "pilot", *self.cell.values(), str(scope))
-            size = {"n_resamples": n_resamples, "confidence": confidence, "mirrored": self.mirrored}
-            options = {"unit": "item", "rng": rng, "only": ["alpha"], **size}
-            intervals = alpha_intervals(self._patterns(*_arrays(self.judged)), self.level, **options)
+            intervals = alpha_intervals(
+                self._patterns(*_arrays(self.judged)),
+                self.level,
+                unit="item",
+                rng=sampling.stream("pilot", *self.cell.values(), str(scope)),
+                mirrored=self.mirrored,
+                n_resamples=sampling.n_resamples,
+                confidence=sampling.confidence,
+                only=["alpha"],
+            )
             yield {**alpha, "resample": "item", **intervals["alpha"].row(), **people}
         for what, column in {"dialogues": "dialogue", "annotators": "annotator", "labels": "label"}.items():
             yield {**head, "statistic": "count", "what": what, "estimate": self.chosen[column].nunique(), **people}
@@ -208,7 +213,7 @@ def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return frame["item"].to_numpy(), frame["score"].to_numpy(float)
 
 
-def _pooled(cell: dict[str, str], rows: pd.DataFrame, labels: Mapping) -> _Pooled:
+def _pooled(cell: dict[str, str], rows: Annotations, labels: Mapping[tuple[str, str], Label]) -> _Pooled:
     used = {(label.scale, label.level) for label in (labels[cell["method"], name] for name in rows["label"].unique())}
     if len(used) > 1:
         raise ValueError(f"{cell['corpus']}, {cell['method']}: only labels of one scale can be combined, found {used}")
@@ -217,7 +222,7 @@ def _pooled(cell: dict[str, str], rows: pd.DataFrame, labels: Mapping) -> _Poole
     return _Pooled(cell, used.pop()[1], chosen, chosen[several])
 
 
-def _gain(whole: _Pooled, some: _Pooled, confidence: float) -> dict:
+def _gain(whole: _Pooled, some: _Pooled, confidence: float) -> dict[str, Any]:
     """Alpha of the screened minus that of everybody on the same items, leaving out one dialogue of both at a time."""
     items = pd.MultiIndex.from_frame(some.judged[ITEM])
     same = whole.judged[pd.MultiIndex.from_frame(whole.judged[ITEM]).isin(items)]
@@ -228,7 +233,7 @@ def _gain(whole: _Pooled, some: _Pooled, confidence: float) -> dict:
     return {**whole.cell, "statistic": "alpha_gain", **keys, "n": items.nunique(), **row}
 
 
-def gains(alphas: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
+def gains(alphas: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """Alpha of each pilot minus that of the one before, of the same group: `alpha_gain` rows.
 
     alphas : `alpha` rows of `agreements`. Two pilots have different dialogues: the variances from leaving out dialogues
@@ -243,7 +248,7 @@ def gains(alphas: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
             yield head | _difference(before, after, confidence)
 
 
-def _difference(before: Mapping, after: Mapping, confidence: float) -> dict:
+def _difference(before: Mapping[str, Any], after: Mapping[str, Any], confidence: float) -> dict[str, Any]:
     value = after["estimate"] - before["estimate"]
     result = {"estimate": value, "resample_unit": "dialogue"}
     clusters = np.array([before["n_clusters"], after["n_clusters"]], dtype=float)

@@ -11,15 +11,16 @@ conversation in which one answer is clearly better. They must choose it every ti
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.collection.question import Quiz
 from judgebook.questions.performance import rates
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.study.schema import Annotations
 
 PERSON = ["corpus", "group", "annotator", "task"]
 ALL_TASKS = "all"
@@ -91,9 +92,7 @@ RATES = {
 }
 
 
-def pass_rates(
-    tried: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Iterator[dict]:
+def pass_rates(tried: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Share of the people who tried a task that passed it: `screening_pass_rate` rows by workforce and task.
 
     Parameters
@@ -113,33 +112,39 @@ def pass_rates(
         for (by, of, tries), (column, among) in RATES.items():
             rows = (people if among is None else people[people[among]]).dropna(subset=column)
             head = {"corpus": corpus, "group": group, "statistic": "screening_pass_rate", "level": "annotator"}
-            head |= {"by": by, "of": of, "tries": tries, "seed": seed}
+            head |= {"by": by, "of": of, "tries": tries, "seed": sampling.seed}
             for task, part in rows.groupby("task", sort=False):
                 passed, n = int(part[column].sum()), len(part)
-                low, high = rates.wilson(passed, n, confidence)
+                low, high = rates.wilson(passed, n, sampling.confidence)
                 row = head | {"task": task, "estimate": passed / n, "ci_low": low, "ci_high": high, "n": n}
                 yield row | {"ci_kind": "wilson", "resample_unit": "annotator", "n_annotators": n}
             if len(rows):
                 # the stream's name as it was when keys were stored as text, so that intervals stay the same
-                rng = generator(seed, "screening", corpus, group, f"by={by};of={of};task={ALL_TASKS};tries={tries}")
+                key = f"by={by};of={of};task={ALL_TASKS};tries={tries}"
+                share = _over_people(rows, column, sampling, sampling.stream("screening", corpus, group, key))
                 size = {"n": len(rows), "n_annotators": rows["annotator"].nunique()}
-                yield head | {"task": ALL_TASKS} | _over_people(rows, column, rng, n_resamples, confidence) | size
+                yield head | {"task": ALL_TASKS} | share | size
 
 
-def _over_people(
-    rows: pd.DataFrame, column: str, rng: np.random.Generator, n_resamples: int, confidence: float
-) -> dict:
+def _over_people(rows: pd.DataFrame, column: str, sampling: Sampling, rng: np.random.Generator) -> dict[str, Any]:
     """The share over all tasks, with people resampled; a bound where few passed, or few did not."""
     who = rows.assign(x=rows[column].astype(float)).groupby("annotator")["x"].agg(["size", "sum"]).to_numpy(float)
     n, passed = who.T
-    size = {"n_resamples": n_resamples, "confidence": confidence}
-    return (
-        rates.rare_interval(n, passed, passed, "annotator", confidence)
-        or bootstrap_sums(who, lambda sums: sums[:, 1] / sums[:, 0], unit="annotator", rng=rng, **size).row()
+    if rare := rates.rare_interval(n, passed, passed, "annotator", sampling.confidence):
+        return rare
+    interval = bootstrap_sums(
+        who,
+        lambda sums: sums[:, 1] / sums[:, 0],
+        unit="annotator",
+        rng=rng,
+        n_resamples=sampling.n_resamples,
+        confidence=sampling.confidence,
     )
+    assert isinstance(interval, Interval)  # of one value per resample
+    return interval.row()
 
 
-def quiz_tries(annotations: pd.DataFrame, quiz: Quiz) -> pd.DataFrame:
+def quiz_tries(annotations: Annotations, quiz: Quiz) -> pd.DataFrame:
     """One row per group, label, person and try: `right`, whether every choice was the better answer, and `place`, the
     number of the try.
 
@@ -154,7 +159,7 @@ def quiz_tries(annotations: pd.DataFrame, quiz: Quiz) -> pd.DataFrame:
     return out.assign(place=out.groupby(person).cumcount() + 1).drop(columns=["unit", "first"])
 
 
-def quiz_pass_rates(annotations: pd.DataFrame, quiz: Quiz | None, confidence: float = 0.95) -> Iterator[dict]:
+def quiz_pass_rates(annotations: Annotations, quiz: Quiz | None, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """`quiz_pass_rate`: share of the people who tried the quiz on a label and passed at the `first` try, and within as
     many as are allowed (`any`), with Wilson's interval; and `quiz_failed`, how many of those who did not pass judged
     anything all the same."""

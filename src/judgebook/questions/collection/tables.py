@@ -18,6 +18,7 @@ from judgebook.study.definitions import definitions
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
+from judgebook.study.schema import Annotations
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
 JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]
@@ -49,7 +50,7 @@ def row_titles(
     return pd.DataFrame({c: shown[c].astype(object) for c in named}).agg(", ".join, axis=1)
 
 
-def kind_names(annotations: pd.DataFrame, names: DisplayNames) -> dict[str, str]:
+def kind_names(annotations: Annotations, names: DisplayNames) -> dict[str, str]:
     """Kind of annotator -> display name: that of its groups, where these hold no other kind and are not people."""
     kinds = annotations[["annotator_kind", "group"]].drop_duplicates()
     alone = kinds[~kinds["group"].duplicated(keep=False) & (kinds["annotator_kind"] != "human")]
@@ -79,10 +80,10 @@ GOOD_WHEN = {1: "high", -1: "low", 0: "neither"}
 GOOD_IF = {1: "chosen", -1: "not chosen", 0: "neither"}  # of two dialogues
 
 
-def labels(annotations: pd.DataFrame, study: Study, names: DisplayNames) -> Table:
+def labels(annotations: Annotations, study: Study, names: DisplayNames) -> Table:
     """What each label means, its scale, and which end is good; one row where several methods agree."""
     judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
-    rows: dict[tuple[str, ...], list[str]] = {}
+    rows: dict[tuple[str, str | None, str, str], list[str]] = {}
     for (method, id_), label in names.labels.items():
         if (method, id_) in judged:
             conditions = GOOD_IF if METHODS[method].unit == "pair" else GOOD_WHEN
@@ -149,7 +150,7 @@ def card(results: Results, names: DisplayNames) -> Table:
     return Table(names.named(wide), "card", caption, 1, why)
 
 
-def missing(annotations: pd.DataFrame) -> Iterator[Table | Prose]:
+def missing(annotations: Annotations) -> Iterator[Table | Prose]:
     """Columns of the judgements that are not always filled, and those that are empty."""
     share = annotations.drop(columns=STRUCTURAL).isna().mean().rename("Percent missing").mul(100)
     partly = share[(share > 0) & (share < 100)].rename_axis("Column").reset_index()
@@ -325,7 +326,7 @@ def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: 
     money = {"estimated_cost": "Estimated cost", "own_cost": "Own cost", "cost_per_label": "Cost per label"}
     heads = {"Minutes": "unit_minutes", "Units per hour": "throughput"}
     heads |= {f"{title} ({section.currency})": statistic for statistic, title in money.items()}
-    spec = {head: (statistic, {}) for head, statistic in heads.items()}
+    spec: dict[str, tuple[str, dict[str, object]]] = {head: (statistic, {}) for head, statistic in heads.items()}
     wide = names.sort(tables.side_by_side(results, ["corpus", "group", "method", "tasks"], spec))
     several = (wide["tasks"] != "all").any() if len(wide) else False
     wide = wide.rename(columns={"tasks": "Tasks"}) if several else wide.drop(columns="tasks")

@@ -13,9 +13,17 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from judgebook.questions.design import answers, conduct, drawing, items, material, missing, order, people, votes  # noqa: F401 they register
-from judgebook.questions.design.registry import CHECKS, UNKNOWN, Check, Finding, NotCheckableError, Unchecked
+from judgebook.questions.design.registry import (
+    CHECKS,
+    UNKNOWN,
+    DesignCheck,
+    DesignFinding,
+    NotCheckableError,
+    Unchecked,
+)
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations, Dialogues
 
 
 class Examined(NamedTuple):
@@ -24,22 +32,22 @@ class Examined(NamedTuple):
     parts : (corpus, group, method) of every evaluation that was looked at.
     """
 
-    findings: list[Finding]
+    findings: list[DesignFinding]
     unchecked: list[Unchecked]
     passed: list[str]
     parts: list[tuple[str, str, str]]
 
 
 def examine(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
+    annotations: Annotations,
+    dialogues: Dialogues,
     labels: Sequence[Label],
     *,
     counts: pd.DataFrame | None = None,
     metric_scores: pd.DataFrame | None = None,
     dialogue_facts: pd.DataFrame | None = None,
     own_ids: pd.DataFrame | None = None,
-    leave_out: Sequence[str] = (),
+    leave_out: Sequence[str | None] = (),
     selection: str = "",
 ) -> Examined:
     """What the design of a study does not allow to conclude, and what could not be looked at.
@@ -52,7 +60,7 @@ def examine(
     own_ids : DataFrame, optional
         Ids of the source (`Built.own_ids`), which tell two spellings of one person.
     leave_out : ids of systems
-        Control and unranked systems.
+        Control and unranked systems; None and an empty id are none.
     selection : str
         What the YAML says of how the outputs were selected (`heds.selection`).
 
@@ -64,7 +72,7 @@ def examine(
         annotations, dialogues, labels, counts, metric_scores, dialogue_facts, own_ids, [s for s in leave_out if s],
         selection,
     )  # fmt: skip
-    findings: list[Finding] = []
+    findings: list[DesignFinding] = []
     unchecked: list[Unchecked] = []
     passed: list[str] = []
     for one in CHECKS.values():
@@ -78,16 +86,19 @@ def examine(
     return Examined(findings, unchecked, passed, [(part.corpus, part.group, part.method) for part in study.parts])
 
 
-def _made(one: Check, study: material.StudyFrames) -> tuple[list[Finding], list[str], bool]:
+def _made(one: DesignCheck, study: material.StudyFrames) -> tuple[list[DesignFinding], list[str], bool]:
     """Findings of a check, reasons why it could not be made somewhere, and whether it was made anywhere."""
     findings, reasons, made = [], [], False
-    for where in [study] if one.whole else study.parts:
-        place = {} if one.whole else {"corpus": where.corpus, "group": where.group, "method": where.method}
+    places = [{"corpus": part.corpus, "group": part.group, "method": part.method} for part in study.parts]
+    looked_at: list[tuple[material.StudyFrames | material.Evaluation, dict[str, str]]] = (
+        [(study, {})] if one.whole else [*zip(study.parts, places, strict=True)]
+    )
+    for where, place in looked_at:
         try:
             for price, facts in one.run(where):
                 place_ = place | {k: facts[k] for k in ("corpus", "group", "method") if k in facts}
                 rest = {k: v for k, v in facts.items() if k not in place_ and v == v}  # what is NaN is not known
-                findings.append(Finding(one.code, min(float(price), UNKNOWN), rest, one.touches, place_))
+                findings.append(DesignFinding(one.code, min(float(price), UNKNOWN), rest, one.touches, place_))
             made = True
         except NotCheckableError as reason:
             reasons.append(str(reason))
@@ -99,7 +110,7 @@ SHOWN = 40
 _PLACE = ("corpus", "group", "method")
 
 
-def store(examined: Examined, annotations: pd.DataFrame) -> Results:
+def store(examined: Examined, annotations: Annotations) -> Results:
     """`design_finding`, `design_evidence`, `design_passed`, `design_unchecked`, `design_part`, `design_load` (figure).
 
     A finding is stored with its facts, a row for each number or text; lists have a row for each item, in order.
@@ -115,7 +126,7 @@ def store(examined: Examined, annotations: pd.DataFrame) -> Results:
     return collect(rows, _loads(annotations))
 
 
-def _finding(case: str, one: Finding) -> Iterator[dict[str, Any]]:
+def _finding(case: str, one: DesignFinding) -> Iterator[dict[str, Any]]:
     key = dict(one.place) | {"code": one.code, "case": case}
     yield key | {"statistic": "design_finding", "touches": ",".join(one.touches), "estimate": one.price}
     for fact, value in one.facts.items():
@@ -132,7 +143,7 @@ def _is_system(fact: str) -> bool:
     return "system" in fact
 
 
-def _loads(annotations: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _loads(annotations: Annotations) -> Iterator[dict[str, Any]]:
     """Who judged how many dialogues of each system, in the largest evaluation with known annotators."""
     study = material.study(annotations, pd.DataFrame({"corpus": []}), [], None, None, None, None, [])
     with_known = [part for part in study.parts if part.known and len(part.systems) > 1]
@@ -160,7 +171,7 @@ def stored(results: Results) -> Examined:
         else:
             of_case.setdefault(row["fact"], []).append(value)
     findings = [
-        Finding(
+        DesignFinding(
             row["code"],
             row["estimate"],
             facts.get(row["case"], {}),

@@ -11,11 +11,10 @@ from scipy.stats import binom, linregress
 from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import COPIED, EXPECTED
 from judgebook.questions.design.material import Evaluation, StudyFrames
-from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
 from judgebook.questions.design.spelling import plain
 from judgebook.study.labels import Label
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ITEM, Annotations
 
 #: numbers that stand for a missing answer in many files
 CODES = (-999.0, -99.0, -9.0, -1.0, 0.0, 9.0, 99.0, 999.0)
@@ -32,7 +31,7 @@ _MARKS = 3
 
 
 @check("undeclared_direction", "order")
-def direction(part: Evaluation) -> Found:
+def direction(part: Evaluation) -> PricedFacts:
     """Labels of which nobody said whether a high score is good."""
     rated = part.rated if part.votes.empty else part.rows
     judged = [label for i, label in part.labels.items() if i in set(rated["label"])]
@@ -53,7 +52,7 @@ def direction(part: Evaluation) -> Found:
 
 
 @check("outside_scale", "labels", "order")
-def outside(part: Evaluation) -> Found:
+def outside(part: Evaluation) -> PricedFacts:
     """Scores that are not on the declared scale."""
     rows, label = part.rated, part.rated["label"]
     if rows.empty:
@@ -68,7 +67,7 @@ def outside(part: Evaluation) -> Found:
     yield _left_out(part, off, _labels_of(rows, off))
 
 
-def _labels_of(rows: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
+def _labels_of(rows: Annotations, off: pd.Series) -> dict[str, Any]:
     worst = rows.loc[off, "label"].value_counts().index[0]
     values = sorted(rows.loc[off & (rows["label"] == worst), "score"].unique())
     return {
@@ -86,7 +85,7 @@ def _left_out(part: Evaluation, off: pd.Series, facts: dict[str, Any]) -> tuple[
 
 
 @check("missing_codes", "labels", "order")
-def codes(part: Evaluation) -> Found:
+def codes(part: Evaluation) -> PricedFacts:
     """Values such as -1, 0, 9 or 99 that look like codes for a missing answer."""
     rows = part.rated
     if rows.empty:
@@ -100,7 +99,7 @@ def codes(part: Evaluation) -> Found:
         yield _left_out(part, off, facts | {"why": why[facts["label_named"]]})
 
 
-def _codes(of_label: pd.DataFrame, label: Label | None) -> tuple[list[float], str]:
+def _codes(of_label: Annotations, label: Label | None) -> tuple[list[float], str]:
     """Scores by one label that look like codes, and why: `far` from all others, off the `scale`, or `unlike` a low
     score."""
     used = np.sort(of_label["score"].unique())
@@ -113,7 +112,7 @@ def _codes(of_label: pd.DataFrame, label: Label | None) -> tuple[list[float], st
     return ([0.0] if _unlike_a_low_score(of_label) else []), "unlike"
 
 
-def _unlike_a_low_score(of_label: pd.DataFrame) -> bool:
+def _unlike_a_low_score(of_label: Annotations) -> bool:
     """Whether items that some rated 0 are no worse than others by those who rated them from 1 on.
 
     of_label : judgements by one label. A low score would be followed by the others' as any other is: they are compared
@@ -155,7 +154,7 @@ def _apart(values: np.ndarray) -> list[float]:
 
 
 @check("unused_scale_ends", "labels")
-def scale_ends(part: Evaluation) -> Found:
+def scale_ends(part: Evaluation) -> PricedFacts:
     """Ends of a scale that nobody uses although the value beside them is common."""
     rows, beyond = part.rated, []
     if rows.empty:
@@ -182,7 +181,7 @@ def scale_ends(part: Evaluation) -> Found:
 
 
 @check("constant_label", "labels")
-def constant(part: Evaluation) -> Found:
+def constant(part: Evaluation) -> PricedFacts:
     """Labels to which everybody gives one answer."""
     rows = part.rows[part.rows["dialogue_b"].isna()]
     if rows.empty:
@@ -195,7 +194,7 @@ def constant(part: Evaluation) -> Found:
 
 
 @check("dependent_judge", "judges", "labels", whole=True)
-def judge(study: StudyFrames) -> Found:
+def judge(study: StudyFrames) -> PricedFacts:
     """Models that repeat people's labels, or judge themselves."""
     marks = study.annotations
     model = marks["annotator_kind"] != "human"
@@ -218,23 +217,23 @@ def _own(judge: str, systems: dict[str, str]) -> str | None:
     return None
 
 
-def _favour(name: str, system: str, rows: pd.DataFrame, people: pd.DataFrame) -> tuple[float, dict[str, Any]]:
+def _favour(name: str, system: str, rows: Annotations, people: Annotations) -> tuple[float, dict[str, Any]]:
     """How much better the judge sees its own system than people do, in standard deviations of its scores."""
     facts: dict[str, Any] = {"kind": "own", "judge": name, "system": system, "n": len(rows)}
     gaps = []
     for _, of_label in rows[rows["dialogue_b"].isna()].groupby(["method", "label"]):
-        there = people.merge(of_label[["method", "label", "dialogue"]].drop_duplicates())
-        if there.empty or not of_label["score"].std() > 0:
+        of_people = people.merge(of_label[["method", "label", "dialogue"]].drop_duplicates())
+        if of_people.empty or not of_label["score"].std() > 0:
             continue
         gap = [f.loc[f["system"] == system, "score"].mean() - f.loc[f["system"] != system, "score"].mean()
-               for f in (of_label, there)]  # fmt: skip
+               for f in (of_label, of_people)]  # fmt: skip
         gaps.append((gap[0] - gap[1]) / of_label["score"].std())
     if gaps and np.isfinite(np.mean(gaps)):
         facts["favour"] = float(np.mean(gaps))
     return 1.0 + abs(facts.get("favour", 0.0)), facts
 
 
-def _repeats(name: str, rows: pd.DataFrame, people: pd.DataFrame) -> dict[str, Any] | None:
+def _repeats(name: str, rows: Annotations, people: Annotations) -> dict[str, Any] | None:
     """Whether a judge equals one person, or people's median, majority or mean, where people themselves do not."""
     item = [c for c in ITEM if c in rows]
     marks = pd.concat([rows, people], keys=["own", "people"])
@@ -253,7 +252,7 @@ def _repeats(name: str, rows: pd.DataFrame, people: pd.DataFrame) -> dict[str, A
     return min(agreements, key=lambda f: f["differs"]) | {"kind": "repeats", "judge": name} if agreements else None
 
 
-def _as(of_judge: pd.Series, by_people: pd.DataFrame, of: str, values: pd.Series) -> dict[str, Any] | None:
+def _as(of_judge: pd.Series, by_people: Annotations, of: str, values: pd.Series) -> dict[str, Any] | None:
     """How often a judge (`of_judge`) and how often people differ from a summary of people, or from one of them; None
     where the judge does so no less than a good judge would.
 

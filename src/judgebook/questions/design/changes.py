@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, stdtrit
 
+from judgebook.study.schema import Annotations
+
 COLUMNS = ("label", "system", "system_b", "difference", "se", "df")
 #: a pair counts as separated at this level, Bonferroni-adjusted over the pairs of its label
 LEVEL = 0.05
@@ -22,7 +24,7 @@ LEVEL = 0.05
 _RIDGE = 0.25
 
 
-def of_means(rated: pd.DataFrame, clusters: str | None = None) -> pd.DataFrame:
+def of_means(rated: Annotations, clusters: str | None = None) -> pd.DataFrame:
     """Differences of mean scores. clusters : column of what is independent instead of dialogues, such as annotators."""
     parts = []
     for label, rows in rated.groupby("label", sort=True):
@@ -66,8 +68,8 @@ def _clustered(label: str, units: pd.DataFrame, clusters: str) -> pd.DataFrame:
     influence = units["size"] * (units["mean"] - units["system"].map(mean)) / units["system"].map(total)
     wide = units.assign(influence=influence).pivot_table(index=clusters, columns="system", values="influence")
     wide = wide.reindex(columns=total.index)
-    there, values = wide.notna().to_numpy(), wide.fillna(0.0).to_numpy()
-    m = (there[:, :, None] | there[:, None, :]).sum(axis=0)
+    judged, values = wide.notna().to_numpy(), wide.fillna(0.0).to_numpy()
+    m = (judged[:, :, None] | judged[:, None, :]).sum(axis=0)
     cov = values.T @ values
     var = np.diag(cov)[:, None] + np.diag(cov)[None, :] - 2 * cov
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -75,7 +77,7 @@ def _clustered(label: str, units: pd.DataFrame, clusters: str) -> pd.DataFrame:
     return _pairs(label, list(total.index), mean.to_numpy(), np.where(se > 0, se, np.nan), np.maximum(m - 1.0, 1.0))
 
 
-def of_votes(votes: pd.DataFrame, clusters: str | None = None, shift: np.ndarray | None = None) -> pd.DataFrame:
+def of_votes(votes: Annotations, clusters: str | None = None, shift: np.ndarray | None = None) -> pd.DataFrame:
     """Differences of strengths. shift : (votes,) a covariate, such as 1 where the left side was shown first."""
     parts = []
     for label, rows in votes.groupby("label", sort=True):
@@ -90,7 +92,7 @@ def of_votes(votes: pd.DataFrame, clusters: str | None = None, shift: np.ndarray
 
 
 def _strengths(
-    rows: pd.DataFrame, systems: list[str], codes: np.ndarray, shift: np.ndarray | None
+    rows: Annotations, systems: list[str], codes: np.ndarray, shift: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """(m,) Bradley–Terry strengths, their covariance with independent clusters (`codes`), and the number of these."""
     place = {s: i for i, s in enumerate(systems)}
@@ -116,7 +118,7 @@ def _strengths(
     return theta[:m], cov[:m, :m], c
 
 
-def adjusted(rated: pd.DataFrame, by: str) -> pd.DataFrame:
+def adjusted(rated: Annotations, by: str) -> pd.DataFrame:
     """Differences of `of_means` with effects of annotators, contexts, … taken off (additive, least squares).
 
     Pairs that `by` does not connect have no difference.

@@ -11,9 +11,9 @@ from scipy.stats import binom
 from judgebook.questions.annotators.outliers import MIN_VALUES, esd
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Evaluation, StudyFrames
-from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
 from judgebook.questions.design.spelling import alike
+from judgebook.study.schema import Annotations
 
 #: two people who differ in fewer of their common answers than this have not judged independently
 COPIED = 0.02
@@ -30,7 +30,7 @@ _MOST = 150
 _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 
 
-def answers(rows: pd.DataFrame) -> pd.DataFrame:
+def answers(rows: Annotations) -> pd.DataFrame:
     """(items, annotators) scores; of repeats the first."""
     item = rows.groupby(_ITEM, dropna=False, sort=False).ngroup()
     frame = pd.DataFrame({"item": item, "annotator": rows["annotator"], "score": rows["score"]})
@@ -39,7 +39,7 @@ def answers(rows: pd.DataFrame) -> pd.DataFrame:
     return frame.pivot_table(index="item", columns="annotator", values="score")
 
 
-def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
+def copies(rows: Annotations) -> list[tuple[str, str, int, float, float]]:
     """Pairs of annotators who agree almost always where others would not: names, common items, differing, usual.
 
     `usual` is the share of common items on which the other pairs differ; where there is no other pair, a quarter of
@@ -47,14 +47,14 @@ def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
     """
     wide = answers(rows)
     values, names = wide.to_numpy(), list(wide.columns)
-    pairs, n, k = [], [], []
+    pairs, sizes, differing = [], [], []
     for i, j in combinations(range(len(names)), 2):
         shared = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
         if (size := int(shared.sum())) > 0:
             pairs.append((i, j))
-            n.append(size)
-            k.append(int((values[shared, i] != values[shared, j]).sum()))
-    n, k = np.array(n, dtype=float), np.array(k, dtype=float)
+            sizes.append(size)
+            differing.append(int((values[shared, i] != values[shared, j]).sum()))
+    n, k = np.array(sizes, dtype=float), np.array(differing, dtype=float)
     shares = rows["score"].groupby(rows["label"]).transform(lambda s: 1 - (s.value_counts(normalize=True) ** 2).sum())
     chance = float(shares.mean()) / 4
     out = []
@@ -67,7 +67,7 @@ def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
 
 
 @check("copied_annotator", "labels", "judges")
-def copied(part: Evaluation) -> Found:
+def copied(part: Evaluation) -> PricedFacts:
     """Two annotators with the same answers, who count as one."""
     part.need_people()
     if part.rows["annotator"].nunique() < 2:
@@ -78,16 +78,17 @@ def copied(part: Evaluation) -> Found:
     if not pairs:
         return
     one, other, n, differs, usual = pairs[0]
+    n_annotators = part.rows["annotator"].nunique()
     facts = {"annotator": one, "annotator_b": other, "n": n, "differs": differs, "usual": usual, "copies": len(pairs)}
-    facts["annotators"] = part.rows["annotator"].nunique()
+    facts["annotators"] = n_annotators
     without = changes.change(part.table, part.without(part.rows["annotator"] == other), widening=True)
     with_both, without_one = _agreement(part.rows), _agreement(part.rows[part.rows["annotator"] != other])
     facts |= without | {"agreement": with_both, "agreement_without": without_one}
     # the two count as one of so few: agreement is overstated, and so is the number of annotators
-    yield max(changes.price(without, UNKNOWN), 3 / facts["annotators"]), facts
+    yield max(changes.price(without, UNKNOWN), 3 / n_annotators), facts
 
 
-def _agreement(rows: pd.DataFrame) -> float:
+def _agreement(rows: Annotations) -> float:
     """Mean share of common items on which two annotators agree; NaN where none is common."""
     values = answers(rows).to_numpy()
     total = same = 0
@@ -98,7 +99,7 @@ def _agreement(rows: pd.DataFrame) -> float:
 
 
 @check("constant_annotator", "labels", "judges", "order")
-def constant(part: Evaluation) -> Found:
+def constant(part: Evaluation) -> PricedFacts:
     """Annotators who always give one answer where the others would not have."""
     part.need_people()
     ways = [rows for rows in (_as_stored(part.rows), _as_shown(part.rows)) if len(rows)]
@@ -111,13 +112,14 @@ def constant(part: Evaluation) -> Found:
         return
     rows = part.rows
     gone = rows["annotator"].isin(named)
-    facts = {"annotators": named, "n": int(gone.sum()), "share": float(gone.mean()), "of": rows["annotator"].nunique()}
+    share = float(gone.mean())
+    facts = {"annotators": named, "n": int(gone.sum()), "share": share, "of": rows["annotator"].nunique()}
     facts |= changes.change(part.table, part.without(gone), widening=True)
     facts |= {"agreement": _agreement(part.rows), "agreement_without": _agreement(part.rows[~gone])}
-    yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
+    yield max(changes.price(facts, UNKNOWN), share), facts
 
 
-def _always(rows: pd.DataFrame) -> list[str]:
+def _always(rows: Annotations) -> list[str]:
     """Annotators with one answer to a label, where the others' answers make this unlikely."""
     size = rows.groupby("annotator").size()
     same = rows.groupby(["annotator", "label"])["score"].nunique().groupby("annotator").max() == 1
@@ -129,7 +131,7 @@ def _always(rows: pd.DataFrame) -> list[str]:
     return named
 
 
-def _as_stored(rows: pd.DataFrame) -> pd.DataFrame:
+def _as_stored(rows: Annotations) -> pd.DataFrame:
     """Ratings, and comparisons by the sides that they have in the file.
 
     Without files that name the winner first: there the first judgement of a pair, which gives it its sides, has the
@@ -141,13 +143,13 @@ def _as_stored(rows: pd.DataFrame) -> pd.DataFrame:
     return rows if sided else rows[rows["dialogue_b"].isna()]
 
 
-def _as_shown(rows: pd.DataFrame) -> pd.DataFrame:
+def _as_shown(rows: Annotations) -> pd.DataFrame:
     """Comparisons with a known order, as 1 where the response shown first wins."""
     first = rows["first_shown"].map({"left": 1.0, "right": -1.0}).astype(float)
     return rows.assign(score=rows["score"] * first)[first.notna() & rows["dialogue_b"].notna()]
 
 
-def _log_chance(of_person: pd.DataFrame, others: pd.DataFrame) -> float:
+def _log_chance(of_person: Annotations, others: Annotations) -> float:
     """Log probability that the others would have given these answers, by label and system; one more of each counted."""
     key = ["label", "system"]
     total = others.groupby(key).size()
@@ -160,7 +162,7 @@ def _log_chance(of_person: pd.DataFrame, others: pd.DataFrame) -> float:
 
 
 @check("fast_annotator", "labels", "judges")
-def fast(part: Evaluation) -> Found:
+def fast(part: Evaluation) -> PricedFacts:
     """Annotators far faster than the rest."""
     part.need_people()
     rows = part.rows[part.rows["seconds"].gt(0)]
@@ -179,13 +181,14 @@ def fast(part: Evaluation) -> Found:
         return
     gone = part.rows["annotator"].isin(named.index)
     facts = {"annotators": list(named.index), "seconds": float(np.exp(named.iloc[0])), "usual": float(np.exp(usual))}
-    facts |= {"share": float(gone.mean()), "of": part.rows["annotator"].nunique()}
+    share = float(gone.mean())
+    facts |= {"share": share, "of": part.rows["annotator"].nunique()}
     facts |= changes.change(part.table, part.without(gone), widening=True)
-    yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
+    yield max(changes.price(facts, UNKNOWN), share), facts
 
 
 @check("annotator_spellings", "judges", whole=True)
-def spellings(study: StudyFrames) -> Found:
+def spellings(study: StudyFrames) -> PricedFacts:
     """One annotator under two spellings of an id."""
     marks = study.annotations
     people = marks[(marks["annotator_kind"] == "human") & marks["annotator_known"].astype(bool)]

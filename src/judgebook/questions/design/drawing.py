@@ -10,8 +10,7 @@ import pandas as pd
 from scipy.stats import f_oneway, norm
 
 from judgebook.questions.design.material import Evaluation, StudyFrames
-from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import NotCheckableError, check
+from judgebook.questions.design.registry import NotCheckableError, PricedFacts, check
 from judgebook.sources import sampling as drawn
 
 #: dialogues below which a stratum is not compared with others
@@ -35,7 +34,7 @@ _QUOTED = 120
 
 
 @check("enriched_sample", "order", "labels", "sample", whole=True)
-def enriched(study: StudyFrames) -> Found:
+def enriched(study: StudyFrames) -> PricedFacts:
     """A column or the YAML says how items were chosen, and the analyses do not use it or use something else."""
     marks, columns = study.annotations, _columns(study)
     if _USED in marks and marks[_USED].notna().any():
@@ -59,7 +58,7 @@ def enriched(study: StudyFrames) -> Found:
         yield 0.5, {"column": telling[0], "kind": "chance"}
 
 
-def _contradicted(study: StudyFrames, columns: dict[str, pd.Series]) -> Found:
+def _contradicted(study: StudyFrames, columns: dict[str, pd.Series]) -> PricedFacts:
     """A probability or weight in the file that is not in proportion to the weights in use, within a system."""
     marks = study.annotations.dropna(subset=_USED)
     used = marks.groupby(["corpus", "dialogue"])[[_USED, "system"]].first()
@@ -180,10 +179,10 @@ def _cell(cell: pd.DataFrame, weighted: bool) -> dict[str, Any] | None:
     if not sd > 0 or values.notna().sum() < 3:
         return None
     if weighted:
-        there = values.notna().to_numpy()
-        w = values.to_numpy(float)[there]
+        weighed = values.notna().to_numpy()
+        w = values.to_numpy(float)[weighed]
         share = w / w.sum()
-        now, chance = float(share @ score[there]), sd * np.sqrt(((share - 1 / len(share)) ** 2).sum())
+        now, chance = float(share @ score[weighed]), sd * np.sqrt(((share - 1 / len(share)) ** 2).sum())
         beyond = abs(now - score.mean()) > _LIMIT * chance
     else:
         (now, p), chance = _apart(score, values), np.nan

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, plural
 from judgebook.questions.design.analysis import Examined, stored
-from judgebook.questions.design.registry import UNKNOWN, Finding
+from judgebook.questions.design.registry import UNKNOWN, DesignFinding
 from judgebook.study.results import Results
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ TOUCHED = {
 
 
 @dataclass(frozen=True)
-class Said:
+class WordedFinding:
     """A finding in words (Markdown). what : with its size. change : what becomes of the results. todo : what to do."""
 
     what: str
@@ -46,38 +46,38 @@ class Said:
 class Box:
     """`Before you read on`: at most three findings, how many more there are, and what was checked (a line)."""
 
-    findings: tuple[Said, ...]
+    findings: tuple[WordedFinding, ...]
     more: int
     checked: str
 
 
-def said(examined: Examined, names: DisplayNames) -> list[Said]:
+def worded(examined: Examined, names: DisplayNames) -> list[WordedFinding]:
     """Every finding in words, one for each kind: of several evaluations with the same finding the one it matters most
     for, which says for how many others it was found."""
-    alike: dict[str, list[Finding]] = {}
+    alike: dict[str, list[DesignFinding]] = {}
     for one in examined.findings:
         alike.setdefault(one.code, []).append(one)
     of = zip(("corpus", "group", "method"), zip(*examined.parts, strict=True), strict=True)
     several = {kind: len(set(values)) > 1 for kind, values in of}
-    return [_said(same[0], names, several, len(same) - 1) for same in alike.values()]
+    return [_worded(same[0], names, several, len(same) - 1) for same in alike.values()]
 
 
-def each(examined: Examined, names: DisplayNames) -> list[Said]:
+def each(examined: Examined, names: DisplayNames) -> list[WordedFinding]:
     """Every finding in words, evaluation by evaluation."""
     every = dict.fromkeys(("corpus", "group", "method"), True)
-    return [_said(one, names, every, 0) for one in examined.findings]
+    return [_worded(one, names, every, 0) for one in examined.findings]
 
 
-def _said(one: Finding, names: DisplayNames, several: Mapping[str, bool], others: int) -> Said:
+def _worded(one: DesignFinding, names: DisplayNames, several: Mapping[str, bool], others: int) -> WordedFinding:
     facts = _named(one, names)
-    parts = [_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo")]
+    what, change, todo = (_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo"))
     where = [names.name(k, one.place[k]) for k in ("method", "group", "corpus") if k in one.place and several[k]]
     where = [w for w in where if w not in ("All evaluators", "all", "Main")]
     place = ", ".join(where) + (f"; similar in {plural(others, 'other evaluation')}" if others and where else "")
-    return Said(*parts, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
+    return WordedFinding(what, change, todo, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
 
 
-def _named(one: Finding, names: DisplayNames) -> dict[str, Any]:
+def _named(one: DesignFinding, names: DisplayNames) -> dict[str, Any]:
     """The facts of a finding with display names of systems and labels."""
     method = one.place.get("method")
 
@@ -99,7 +99,7 @@ def box(results: Results, names: DisplayNames) -> Box | None:
     Raises nothing: without results of notebook 17 there is no box.
     """
     examined = stored(results)
-    sentences = said(examined, names)
+    sentences = worded(examined, names)
     if not sentences:
         return None
     return Box(tuple(sentences[:BOX]), max(len(sentences) - BOX, 0), checked(examined))
@@ -113,7 +113,7 @@ def checked(examined: Examined) -> str:
 def headline(results: Results, names: DisplayNames) -> Iterator[Prose]:
     """How many findings there are, the most expensive one, and what was not checked."""
     examined = stored(results)
-    sentences = said(examined, names)
+    sentences = worded(examined, names)
     first = sentences[0] if sentences else None
     from judgebook.display.views import Prose  # Matplotlib, which `check` does not need
 
@@ -129,7 +129,7 @@ def headline(results: Results, names: DisplayNames) -> Iterator[Prose]:
     )
 
 
-def price(one: Said) -> str:
+def price(one: WordedFinding) -> str:
     return _PHRASES.say("price", price=one.price, unknown=UNKNOWN)
 
 

@@ -12,9 +12,10 @@ from scipy.stats import poisson
 from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import copies
 from judgebook.questions.design.material import Evaluation, StudyFrames
-from judgebook.questions.design.people import FEW, OVERLAP, Found, effective, overlaps, unusual
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
+from judgebook.questions.design.people import FEW, OVERLAP, effective, overlaps, unusual
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
 from judgebook.questions.design.spelling import alike
+from judgebook.study.schema import Annotations
 
 #: fewer dialogues of a system support no interval worth having, whatever the others have
 TINY = 8
@@ -30,7 +31,7 @@ _TEXT = 20
 
 
 @check("unequal_n", "order", "sample")
-def unequal_n(part: Evaluation) -> Found:
+def unequal_n(part: Evaluation) -> PricedFacts:
     """Systems with very few dialogues, or very many fewer than others."""
     part.need_systems()
     n = part.units.drop_duplicates(["dialogue", "system"])["system"].value_counts().sort_index(kind="stable")
@@ -51,7 +52,7 @@ def unequal_n(part: Evaluation) -> Found:
 
 
 @check("single_item_context", "order", "sample")
-def single_item(part: Evaluation) -> Found:
+def single_item(part: Evaluation) -> PricedFacts:
     """One dialogue, or one context, with a large part of a system's judgements."""
     rows = part.rows
     worst: tuple[float, dict[str, Any]] | None = None
@@ -78,7 +79,7 @@ def single_item(part: Evaluation) -> Found:
 
 
 @check("unbalanced_contexts", "order", "sample")
-def contexts(part: Evaluation) -> Found:
+def contexts(part: Evaluation) -> PricedFacts:
     """Systems judged on different contexts or prompts."""
     part.need_systems()
     rows = part.rated
@@ -102,10 +103,8 @@ def contexts(part: Evaluation) -> Found:
     facts["few"] = min(effective_n) < FEW
     after = changes.change(part.table, changes.adjusted(rows, "context"))
     wide = changes.change(part.table, changes.of_means(rows, "context"), widening=True)
-    facts |= {
-        "widened": wide.get("widened", 1.0),
-        **{k: after[k] for k in ("moved", "label", "was", "now") if k in after},
-    }
+    facts["widened"] = wide.get("widened", 1.0)
+    facts |= {k: after[k] for k in ("moved", "label", "was", "now") if k in after}
     if facts["few"] and common[worst] == 0:
         yield UNKNOWN, facts | {"moved": facts.get("moved", 0.0)}
     else:
@@ -113,7 +112,7 @@ def contexts(part: Evaluation) -> Found:
 
 
 @check("system_spellings", "order", "sample", whole=True)
-def spellings(study: StudyFrames) -> Found:
+def spellings(study: StudyFrames) -> PricedFacts:
     """One system under two spellings of its name."""
     marks = study.annotations
     names = sorted({*marks["system"], *marks["system_b"].dropna()})
@@ -130,7 +129,7 @@ def spellings(study: StudyFrames) -> Found:
 
 
 @check("repeated_rows", "sample", "labels", "order")
-def repeated(part: Evaluation) -> Found:
+def repeated(part: Evaluation) -> PricedFacts:
     """Dialogues that occur twice under two ids, by their texts or by their scores; and copied rows."""
     groups = _by_texts(part) or _by_times(part) or _by_scores(part)
     if not groups and not part.known and (part.rows["annotator_kind"] == "human").all():
@@ -143,10 +142,10 @@ def repeated(part: Evaluation) -> Found:
 
 
 def _by_texts(part: Evaluation) -> dict[str, Any] | None:
-    talk = part.dialogues[part.dialogues["system_text"].notna()] if "system_text" in part.dialogues else []
-    if not len(talk):
+    talk = part.dialogues
+    if "system_text" not in talk or talk["system_text"].isna().all():
         return None
-    talk = talk.sort_values(["dialogue", "turn"], kind="stable")
+    talk = talk[talk["system_text"].notna()].sort_values(["dialogue", "turn"], kind="stable")
     texts = talk["system_text"].astype(str)
     if "user_text" in talk:
         texts = talk["user_text"].fillna("").astype(str) + "\n" + texts
@@ -182,7 +181,7 @@ def _by_times(part: Evaluation) -> dict[str, Any] | None:
     return _copies(part, list(frame.index[frame.duplicated()]), len(frame), "times")
 
 
-def _vectors(rows: pd.DataFrame, *more: str) -> pd.Series:
+def _vectors(rows: Annotations, *more: str) -> pd.Series:
     """Dialogue -> who gave which scores on which turns, and `more` of each score."""
     turn = rows["turn"].astype("Float64").fillna(-1).astype(float)
     entry = list(zip(rows["annotator"], rows["label"], turn, rows["score"], *(rows[c] for c in more), strict=True))

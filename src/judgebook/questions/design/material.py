@@ -14,6 +14,7 @@ from judgebook.questions.design import changes
 from judgebook.questions.design.registry import NotCheckableError
 from judgebook.sources import sampling
 from judgebook.study.labels import Label
+from judgebook.study.schema import Annotations, Dialogues
 
 #: columns that frames made by hand may lack
 _OPTIONAL = ("work_unit", "seconds", "completed_at", "context", "session", "dialogue_b", "system_b", "first_shown")
@@ -28,19 +29,19 @@ class Evaluation:
     corpus: str
     group: str
     method: str
-    rows: pd.DataFrame
+    rows: Annotations
     labels: Mapping[str, Label]
-    dialogues: pd.DataFrame
+    dialogues: Dialogues
     absent: pd.DataFrame
 
     @cached_property
-    def rated(self) -> pd.DataFrame:
+    def rated(self) -> Annotations:
         """Judgements of one dialogue or turn each, by labels that have means."""
         without = [i for i, label in self.labels.items() if label.unordered]
         return self.rows[self.rows["dialogue_b"].isna() & ~self.rows["label"].isin(without)]
 
     @cached_property
-    def votes(self) -> pd.DataFrame:
+    def votes(self) -> Annotations:
         """Comparisons of two systems."""
         pairs = self.rows[self.rows["dialogue_b"].notna() & (self.rows["system"] != self.rows["system_b"])]
         return pairs[pairs["system_b"].notna()]
@@ -99,8 +100,8 @@ class Evaluation:
 class StudyFrames:
     """All frames of an evaluation, without pilots and extra corpora; see `analysis.examine`."""
 
-    annotations: pd.DataFrame
-    dialogues: pd.DataFrame
+    annotations: Annotations
+    dialogues: Dialogues
     labels: Mapping[tuple[str, str], Label]
     absent: pd.DataFrame
     metric_scores: pd.DataFrame
@@ -126,8 +127,8 @@ class StudyFrames:
 
 
 def study(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
+    annotations: Annotations,
+    dialogues: Dialogues,
     labels: Sequence[Label],
     counts: pd.DataFrame | None,
     metric_scores: pd.DataFrame | None,
@@ -164,7 +165,7 @@ def _not_used(counts: pd.DataFrame | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reason.partition(": ")[0] for reason in reasons))
 
 
-def _filled(annotations: pd.DataFrame) -> pd.DataFrame:
+def _filled(annotations: Annotations) -> Annotations:
     absent = {c: v for c, v in _FIXED.items() if c not in annotations}
     absent |= {c: None for c in _OPTIONAL if c not in annotations}
     if "source_row" not in annotations:

@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.stats import chi2_contingency
 
 from judgebook.questions.design.material import Evaluation
-from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, NotCheckableError, check
+from judgebook.questions.design.registry import ALPHA, NotCheckableError, PricedFacts, check
+from judgebook.study.schema import Annotations
 
 #: shares of missing scores of two systems that differ by less could not change much
 MISSING = 0.05
@@ -20,7 +20,7 @@ _ITEM = ["label", "system", "dialogue", "turn", "system_b", "dialogue_b"]
 
 
 @check("missing_by_system", "order", "labels", "sample")
-def missing(part: Evaluation) -> Found:
+def missing(part: Evaluation) -> PricedFacts:
     """Scores that are missing more often for some systems than for others."""
     part.need_systems()
     if part.rated.empty and part.votes.empty:
@@ -47,7 +47,7 @@ def missing(part: Evaluation) -> Found:
     yield max(bounds.get("moved", 0.0), 0.5), facts | bounds
 
 
-def _sides(votes: pd.DataFrame) -> pd.Series:
+def _sides(votes: Annotations) -> pd.Series:
     """(label, system) -> comparisons with a system on either side; a row counts `n` times, if it has `n`."""
     n = votes["n"] if "n" in votes else pd.Series(1, votes.index)
     sides = [votes[["label", side]].set_axis(_BY, axis=1).assign(here=n) for side in ("system", "system_b")]

@@ -11,8 +11,8 @@ from scipy.stats import t as student
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Evaluation
-from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
+from judgebook.study.schema import Annotations
 
 #: effects of position below this share of choices, or this many standard deviations of scores, change little
 CHOICES, SCORES = 0.05, 0.2
@@ -48,7 +48,7 @@ def _in_sessions(part: Evaluation) -> pd.DataFrame:
 
 
 @check("order_effect", "order", "sample")
-def effect(part: Evaluation) -> Found:
+def effect(part: Evaluation) -> PricedFacts:
     """Positions or orders that draw better judgements."""
     votes, units = _first(part), _in_sessions(part)
     if votes.empty and units.empty:
@@ -59,7 +59,7 @@ def effect(part: Evaluation) -> Found:
         yield from _of_order(units)
 
 
-def _of_position(part: Evaluation, votes: pd.DataFrame) -> Found:
+def _of_position(part: Evaluation, votes: Annotations) -> PricedFacts:
     won = np.sign(votes["score"]) * votes["first"]
     decided = votes.assign(won=won)[won != 0]
     # where nobody prefers a position, choices on different pairs are independent, whoever made them
@@ -79,7 +79,7 @@ def _of_position(part: Evaluation, votes: pd.DataFrame) -> Found:
     yield max(changes.price(after, UNKNOWN), 4 * abs(share - 0.5) ** 2, 0.1), facts
 
 
-def _of_order(units: pd.DataFrame) -> Found:
+def _of_order(units: pd.DataFrame) -> PricedFacts:
     later = units["order"] > units["order"].min()
     by = units.assign(later=later).groupby(["dialogue", "later"])["rest"].mean().reset_index()
     one, other = by.loc[by["later"], "rest"], by.loc[~by["later"], "rest"]
@@ -96,7 +96,7 @@ def _of_order(units: pd.DataFrame) -> Found:
 
 
 @check("order_is_system", "order")
-def coincides(part: Evaluation) -> Found:
+def coincides(part: Evaluation) -> PricedFacts:
     """A system that is nearly always shown first, or second."""
     part.need_systems()
     votes = _first(part)
@@ -130,7 +130,7 @@ def coincides(part: Evaluation) -> Found:
 
 
 @check("drift", "order", "judges")
-def drift(part: Evaluation) -> Found:
+def drift(part: Evaluation) -> PricedFacts:
     """Systems judged at different times while severity shifts."""
     part.need_systems()
     rows = part.rated[part.rated["completed_at"].notna()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ from scipy.stats import random_table
 from judgebook.annotations.dialogue_values import all_own
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Evaluation
-from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, check
+from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, PricedFacts, check
 from judgebook.statistics.clusters import LEAST_DF
-
-Found = Iterator[tuple[float, dict[str, Any]]]
+from judgebook.study.schema import Annotations
 
 #: fewer effective annotators are no sample of others (the limit of the analyses themselves)
 FEW = 5.0
@@ -63,7 +61,7 @@ def unusual(loads: np.ndarray, effective_n: np.ndarray) -> np.ndarray:
 
 
 @check("confounded_annotators", "order", "judges", "sample")
-def confounded(part: Evaluation) -> Found:
+def confounded(part: Evaluation) -> PricedFacts:
     """Pairs of systems whose annotators differ, so that a difference may be one between annotators."""
     part.need_systems()
     part.need_people()
@@ -103,7 +101,7 @@ def _by_people(part: Evaluation) -> pd.DataFrame:
 
 
 @check("few_annotators", "order", "judges", "sample")
-def few(part: Evaluation) -> Found:
+def few(part: Evaluation) -> PricedFacts:
     """Fewer than five effective annotators, who cannot stand for others."""
     part.need_people()
     sizes = part.units["annotator"].value_counts()
@@ -113,7 +111,7 @@ def few(part: Evaluation) -> Found:
     # where no difference between systems tells, Student's t of so few against the normal distribution
     least = stdtrit(len(sizes) - 1, 0.975) / stdtrit(np.inf, 0.975) if len(sizes) > 1 else np.inf
     ratio = least if np.isnan(wider) else wider
-    yield max(ratio - 1, 0.5), {"annotators": len(sizes), "effective": number, "wider": wider}
+    yield max(float(ratio) - 1, 0.5), {"annotators": len(sizes), "effective": number, "wider": wider}
 
 
 def _for_others(part: Evaluation) -> float:
@@ -140,7 +138,7 @@ def _for_others(part: Evaluation) -> float:
 
 
 @check("dominant_annotator", "order", "judges", "labels")
-def dominant_annotator(part: Evaluation) -> Found:
+def dominant_annotator(part: Evaluation) -> PricedFacts:
     """One annotator with a large share of the ratings."""
     if part.rated.empty:
         raise NotCheckableError(part.unrated)
@@ -148,14 +146,14 @@ def dominant_annotator(part: Evaluation) -> Found:
 
 
 @check("dominant_voter", "order", "judges", "sample")
-def dominant_voter(part: Evaluation) -> Found:
+def dominant_voter(part: Evaluation) -> PricedFacts:
     """One annotator with a large share of the votes."""
     if part.votes.empty:
         raise NotCheckableError("No two systems were compared directly.")
     yield from _dominant(part, part.votes, DOMINANT_VOTES)
 
 
-def _dominant(part: Evaluation, rows: pd.DataFrame, least: float) -> Found:
+def _dominant(part: Evaluation, rows: Annotations, least: float) -> PricedFacts:
     part.need_people()
     share = rows["annotator"].value_counts(normalize=True)
     if len(share) < 3 or share.iloc[0] < max(least, 2 / len(share)):
@@ -172,7 +170,7 @@ def _dominant(part: Evaluation, rows: pd.DataFrame, least: float) -> Found:
 
 
 @check("annotator_is_session", "judges")
-def session(part: Evaluation) -> Found:
+def session(part: Evaluation) -> PricedFacts:
     """Annotators who judged one session each, and sessions with one annotator: their effects cannot be separated."""
     part.need_people()
     unit = "session" if part.rows["session"].notna().all() else "dialogue"

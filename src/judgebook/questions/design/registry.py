@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from judgebook.errors import JudgebookError
 
+#: what a check yields: the price and the facts of each finding
+PricedFacts: TypeAlias = Iterator[tuple[float, dict[str, Any]]]
+Run = TypeVar("Run", bound=Callable[..., PricedFacts])
 #: the answers of the first page (`summary.findings.QUESTIONS`)
 ANSWERS = ("order", "labels", "judges", "sample", "cost", "next")
 #: price of a design that cannot answer: more than any shift that could be worked out
@@ -21,7 +24,7 @@ class NotCheckableError(JudgebookError):
 
 
 @dataclass(frozen=True)
-class Finding:
+class DesignFinding:
     """Something in the design that changes what can be concluded.
 
     price : standard errors by which a conclusion moves, or its interval widens, when the finding is acted on; `UNKNOWN`
@@ -45,7 +48,7 @@ class Unchecked:
 
 
 @dataclass(frozen=True)
-class Check:
+class DesignCheck:
     """run : looks at a `material.Evaluation`, or (`whole`) at the `material.StudyFrames`; yields (price, facts).
 
     It raises NotCheckableError where the data do not have what it takes.
@@ -53,7 +56,7 @@ class Check:
 
     code: str
     touches: tuple[str, ...]
-    run: Callable[[Any], Iterator[tuple[float, dict[str, Any]]]]
+    run: Callable[[Any], PricedFacts]
     whole: bool
 
     @property
@@ -62,16 +65,16 @@ class Check:
         return (self.run.__doc__ or self.code).splitlines()[0].rstrip(".")
 
 
-CHECKS: dict[str, Check] = {}
+CHECKS: dict[str, DesignCheck] = {}
 
 
-def check(code: str, *touches: str, whole: bool = False) -> Callable[[Callable], Callable]:
+def check(code: str, *touches: str, whole: bool = False) -> Callable[[Run], Run]:
     """Register the decorated function under `code`. touches : answers that its findings concern."""
 
-    def add(function: Callable) -> Callable:
+    def add(function: Run) -> Run:
         if code in CHECKS or not set(touches) <= set(ANSWERS):
             raise ValueError(f"check {code!r}: expected a new code and answers of {ANSWERS}, found {touches}")
-        CHECKS[code] = Check(code, touches, function, whole)
+        CHECKS[code] = DesignCheck(code, touches, function, whole)
         return function
 
     return add

@@ -15,7 +15,7 @@ from judgebook.study.escape import from_markdown
 from judgebook.study.results import Results
 
 
-def found(results: Results, names: DisplayNames) -> Table | None:
+def findings(results: Results, names: DisplayNames) -> Table | None:
     """Every finding: where, what, what changes when it is acted on, what to do, which answers it touches."""
     rows = [
         {

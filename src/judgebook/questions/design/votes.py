@@ -10,8 +10,8 @@ from scipy.stats import t as student
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Evaluation
-from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, check
+from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, PricedFacts, check
+from judgebook.study.schema import Annotations
 
 #: fewer pairs without a comparison are bridged by the others
 UNCOMPARED = 0.2
@@ -30,7 +30,7 @@ def _need(part: Evaluation) -> pd.DataFrame:
 
 
 @check("uncompared_pairs", "order", "sample")
-def uncompared(part: Evaluation) -> Found:
+def uncompared(part: Evaluation) -> PricedFacts:
     """Pairs of systems that nobody compared."""
     votes = _need(part)
     systems = part.systems
@@ -57,7 +57,7 @@ def uncompared(part: Evaluation) -> Found:
 
 
 @check("cycles", "order")
-def cycles(part: Evaluation) -> Found:
+def cycles(part: Evaluation) -> PricedFacts:
     """A beats B, B beats C, and C beats A, all three beyond chance."""
     votes = _need(part)
     systems = part.systems
@@ -83,7 +83,7 @@ def cycles(part: Evaluation) -> Found:
         yield worst
 
 
-def _preferences(rows: pd.DataFrame, systems: list[str], part: Evaluation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _preferences(rows: Annotations, systems: list[str], part: Evaluation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(m, m) mean score of a system (row) against another, its t value and degrees of freedom; NaN with few clusters.
 
     Votes of one annotator or on one context are not independent: the larger standard error counts.
@@ -91,7 +91,9 @@ def _preferences(rows: pd.DataFrame, systems: list[str], part: Evaluation) -> tu
     place = {s: i for i, s in enumerate(systems)}
     m = len(systems)
     mean, t, df = (np.full((m, m), np.nan) for _ in range(3))
-    kinds = [c for c in ("context", "annotator") if rows[c].notna().all() and (c == "context" or part.known)]
+    kinds: list[str | None] = [
+        c for c in ("context", "annotator") if rows[c].notna().all() and (c == "context" or part.known)
+    ]
     turned = rows["system"] > rows["system_b"]
     low, high = rows["system"].where(~turned, rows["system_b"]), rows["system_b"].where(~turned, rows["system"])
     score = rows["score"].clip(-1, 1).where(~turned, -rows["score"].clip(-1, 1))

@@ -13,7 +13,7 @@ from judgebook.questions.agreement.coincidences import terms
 from judgebook.questions.agreement.items import first_annotations, matrix
 from judgebook.questions.groups.effects import KEY
 from judgebook.questions.groups.pick_ranges import value_range
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling, generator
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 
@@ -21,7 +21,7 @@ from judgebook.study.results import Results, collect
 def alpha_within(annotations: pd.DataFrame, labels: Sequence[Label], **boot: float) -> Results:
     """Alpha of the first two annotations per item within each group (Finch et al. 2024, Table 3), where an item was
     judged twice. boot : n_resamples, confidence, seed."""
-    alphas = agreement.alpha_table(annotations, labels, first=2, alone=True, **boot)["alpha"]
+    alphas = agreement.alpha_table(annotations, labels, sampling=Sampling(**boot), first=2, alone=True)["alpha"]
     return Results(alpha=alphas[alphas["n"] > 0])
 
 
@@ -34,7 +34,7 @@ def alpha_between(picked: pd.DataFrame, labels: Sequence[Label], **boot: float) 
     for a, b in combinations(sorted(picked["group"].unique()), 2):
         of_pair = picked[picked["group"].isin([a, b])]
         kinds = sorted(of_pair["annotator_kind"].unique())
-        parts.append(agreement.alpha_between(of_pair, labels, a, b, kinds=kinds, alone=True, **boot))
+        parts.append(agreement.alpha_between(of_pair, labels, a, b, sampling=Sampling(**boot), kinds=kinds, alone=True))
     alphas = collect(*parts)["alpha"]
     return Results(alpha=alphas[alphas["n"] > 0])
 

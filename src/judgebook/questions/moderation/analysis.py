@@ -19,7 +19,7 @@ from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.moderation import categories, preferences
 from judgebook.questions.moderation.categories import kappa_bounds
 from judgebook.questions.moderation.question import Moderation
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling, generator
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
@@ -108,7 +108,8 @@ def _categories(
     levels = ("nominal", "ordinal") if ordered else ("nominal",)
     for level in levels if declared else ():
         one_level = [replace(label, level=level) for label in declared]
-        yield alpha_table(without_weights(marks), one_level, first=None, units=("turn",), alone=True, seed=seed, **size)
+        sampling = Sampling(n_resamples=n_resamples, confidence=confidence, seed=seed)
+        yield alpha_table(without_weights(marks), one_level, sampling=sampling, first=None, units=("turn",), alone=True)
 
 
 def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict]:

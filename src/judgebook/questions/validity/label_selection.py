@@ -18,7 +18,7 @@ import pandas as pd
 
 from judgebook.annotations.dialogue_values import Design
 from judgebook.published import numbers
-from judgebook.questions.agreement.analysis import judged
+from judgebook.questions.agreement.population import judged
 from judgebook.questions.validity.coverage import Predictors
 from judgebook.questions.validity.question import LabelSelection
 from judgebook.statistics.intervals import generator
