@@ -27,9 +27,7 @@ class Page(Sections):
             replies,
             overlap,
             self.printed,
+            sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
         )
         self.run.save_results(self.results)

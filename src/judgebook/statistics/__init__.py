@@ -9,6 +9,7 @@ Intervals
     bootstrap_sums             BCa interval of what depends on the data through sums: a rate, a difference of means
     bootstrap_weights          BCa interval of anything else, from how often each unit is drawn
     bootstrap_two_way          items and annotators both resampled
+    ratio_interval             BCa interval of a share or mean: sums over sums
     replicate_sums             the resampled values behind `bootstrap_sums`
     replicate_two_way          the resampled values behind `bootstrap_two_way`
     replicate_weights          the resampled values behind `bootstrap_weights`
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
         bootstrap_sums,
         bootstrap_two_way,
         bootstrap_weights,
+        ratio_interval,
         replicate_sums,
         replicate_two_way,
         replicate_weights,
@@ -135,7 +137,7 @@ _MODULES = {
     "permutation": ["Permutation", "blocked_permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
     "resampling": [
-        *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights"),
+        *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights", "ratio_interval"),
         *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
     "saddlepoint": ["blocked_saddlepoint", "sign_flip_saddlepoint"],
@@ -188,6 +190,7 @@ __all__ = [
     "pair_df",
     "pearson_interval",
     "permutation_test",
+    "ratio_interval",
     "replicate_sums",
     "replicate_two_way",
     "replicate_weights",

@@ -25,7 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, exact_binomial, generator  # noqa: F401
+from judgebook.statistics.intervals import (  # noqa: F401
+    MIN_MINORITY,
+    Interval,
+    Replicates,
+    Sampling,
+    exact_binomial,
+    generator,
+)
 
 #: numbers that one chunk of resamples may hold at once (memory peaks at about 20 bytes for each)
 CHUNK = 1_000_000
@@ -94,6 +101,23 @@ def bootstrap_sums(
     )
     made = replicates.intervals(confidence, method, expanded=expanded)
     return made[0] if replicates.scalar else made
+
+
+def ratio_interval(
+    rows: np.ndarray,
+    unit: str,
+    rng: np.random.Generator,
+    sampling: Sampling,
+    counts: np.ndarray | None = None,
+) -> Interval:
+    """BCa interval of the sum of the first column of `rows` (n, 2) over that of the second: a share, or a mean.
+
+    unit, counts : as in `bootstrap_sums`. rng : its stream of random numbers, in place of `sampling`'s seed.
+    """
+    replicates = replicate_sums(
+        rows, lambda sums: sums[:, 0] / sums[:, 1], unit=unit, rng=rng, counts=counts, n_resamples=sampling.n_resamples
+    )
+    return replicates.interval(sampling.confidence)
 
 
 def replicate_sums(
