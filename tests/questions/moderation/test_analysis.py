@@ -26,7 +26,7 @@ from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.study.sections.data import Simulate
 
 NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})
-SAMPLING = Sampling(n_resamples=500, confidence=0.95, seed=1)
+SAMPLING = Sampling(500, 0.95, 1)
 SPEC = Simulate()
 
 
