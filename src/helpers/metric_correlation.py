@@ -23,8 +23,8 @@ class Page(Sections):
         self.annotations = of_those_who_passed(self.everybody, labels, control, self.study.quality_control)
         given = self.run.read("metric_scores").drop(columns="study")
         self.asked = text_metrics.choose(options.computed, given["metric"])
-        self.own = self._computed()
-        self.scores = analysis.oriented(given, self.own, directions=directions)
+        self.computed = self._compute()
+        self.scores = analysis.oriented(given, self.computed, directions=directions)
         self.results = analysis.analyse(
             self.annotations,
             self.scores,
@@ -32,18 +32,16 @@ class Page(Sections):
             unranked=self.study.unranked_systems,
             control=control,
             range_without=options.range_without,
-            rank_resamples=options.n_resamples,
+            sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
+            rank_resamples=options.n_resamples,
         )
         self.run.save_results(self.results)
         titles = analysis.metric_titles(self.results, options.titles, directions)
         self.names = display_names(self.study, self.annotations, metric=titles)
 
     def findings(self) -> Section:
-        yield super().findings()
+        yield from super().findings()
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.read, self.labels)
         yield without_direction(analysis.rated(self.read, self.study.metrics.corpora), self.labels)
