@@ -38,12 +38,10 @@ class Page(Sections):
             self.annotations,
             self.labels,
             self.study.group_effects,
-            scope=self.study.scope,
+            sampling=self.sampling,
             pick_seed=self.study.seeds.pick,
             permute_seed=self.study.seeds.permute,
+            scope=self.study.scope,
             keep=self.run.frame,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
         )
         self.run.save_results(self.results)

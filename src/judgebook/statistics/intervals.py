@@ -118,6 +118,12 @@ class Replicates:
     scalar: bool
     n_samples: int
 
+    def leave_one_out(self) -> np.ndarray:
+        """`jackknife`; ValueError where it was not asked for."""
+        if self.jackknife is None:
+            raise ValueError("the statistics without one unit were not computed")
+        return self.jackknife
+
     def interval(self, confidence: float = 0.95, method: str = "bca", *, expanded: bool = True) -> Interval:
         """The Interval of the only statistic; ValueError where there are several."""
         (only,) = self.intervals(confidence, method, expanded=expanded)
