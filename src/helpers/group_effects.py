@@ -3,10 +3,10 @@
 from judgebook.display.names import display_names
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import comparable
-from judgebook.questions.groups.page import Sections
+from judgebook.questions.groups.page import GroupSections
 
 
-class Page(Sections):
+class Page(GroupSections):
     def __init__(
         self,
         study: str,

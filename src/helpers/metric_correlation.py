@@ -5,12 +5,12 @@ from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import without_direction, without_means
 from judgebook.questions.metrics import analysis, text_metrics
-from judgebook.questions.metrics.page import Sections
+from judgebook.questions.metrics.page import MetricSections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
 
-class Page(Sections):
+class Page(MetricSections):
     def __init__(
         self, study: str, run_id: str | None, *, n_resamples: int | None, rank_resamples: int | None, seed: int | None
     ) -> None:

@@ -14,7 +14,7 @@ from judgebook.questions.groups import figures, findings, library_check, printed
 from judgebook.study.results import Results
 
 
-class Sections(NotebookPage):
+class GroupSections(NotebookPage):
     """annotations : judgements of groups that can be compared."""
 
     annotations: pd.DataFrame

@@ -141,7 +141,7 @@ def _rows(
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MetricPair:
     """Two metrics and one label: the items with all three (`both`), the correlations of the metrics with people and
     with each other (`r`, NaN where undefined), and why they are undefined."""
 
@@ -150,7 +150,7 @@ class Comparison:
     reason: str
 
 
-def compare(items: ScoredItems, label: int, pairs: list[tuple[int, int]]) -> list[Comparison]:
+def compare(items: ScoredItems, label: int, pairs: list[tuple[int, int]]) -> list[MetricPair]:
     """The comparison of each pair of metrics on one label. Pairs with the same items share a matrix of correlations."""
     y, present = items.y[:, label], np.isfinite(items.x)
     cached: dict[bytes, np.ndarray] = {}
@@ -166,7 +166,7 @@ def compare(items: ScoredItems, label: int, pairs: list[tuple[int, int]]) -> lis
         sides = ((y, items.x[:, a]), (y, items.x[:, b]), (items.x[:, a], items.x[:, b]))
         undefined = next((side for side, value in zip(sides, r, strict=True) if np.isnan(value)), None)
         reason = correlate(undefined[0][common], undefined[1][common])[1] if undefined else ""
-        out.append(Comparison(common, tuple(r), reason))
+        out.append(MetricPair(common, tuple(r), reason))
     return out
 
 
@@ -174,7 +174,7 @@ def permute(
     items: ScoredItems,
     label: int,
     pairs: list[tuple[int, int]],
-    compared: list[Comparison],
+    compared: list[MetricPair],
     *,
     rng: np.random.Generator,
     n_permutations: int = 10_000,
@@ -191,7 +191,7 @@ def permute(
         Number of the label.
     pairs : list of (int, int)
         Numbers of the metrics.
-    compared : list of Comparison
+    compared : list of MetricPair
         From `compare`, one per pair.
     """
     n_clusters, blocks = items.n_clusters, []
@@ -221,7 +221,7 @@ def permute(
 
 
 def _with_same_items(
-    pairs: list[tuple[int, int]], compared: list[Comparison]
+    pairs: list[tuple[int, int]], compared: list[MetricPair]
 ) -> Iterator[tuple[np.ndarray, np.ndarray, list[int]]]:
     """Places of the pairs without a reason that have the same items, these items, and the metrics of these pairs."""
     defined = np.flatnonzero([not c.reason for c in compared])
@@ -230,7 +230,7 @@ def _with_same_items(
 
 
 def contributions(
-    items: ScoredItems, label: int, pairs: list[tuple[int, int]], compared: list[Comparison]
+    items: ScoredItems, label: int, pairs: list[tuple[int, int]], compared: list[MetricPair]
 ) -> np.ndarray:
     """(2, pairs, clusters): what each cluster contributes to the deviation of a difference of two correlations, and its
     share of the items. Arguments as for `permute`; 0 for pairs that have a reason."""

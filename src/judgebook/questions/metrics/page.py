@@ -13,7 +13,7 @@ from judgebook.questions.metrics import analysis, figures, findings, tables, tex
 from judgebook.study.results import Results
 
 
-class Sections(NotebookPage):
+class MetricSections(NotebookPage):
     """annotations : judgements as analysed. asked, computed : metrics of texts that are asked for, and the scores
     of those that could be computed. scores : of all metrics, higher for better systems."""
 
