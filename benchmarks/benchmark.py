@@ -287,6 +287,7 @@ def group_effects() -> Case:
     from scipy import stats
 
     from judgebook.questions.groups import effects
+    from judgebook.statistics import Sampling
 
     rng = np.random.default_rng(3)
     system = np.repeat(["a", "b", "c", "d"], 100)
@@ -313,7 +314,7 @@ def group_effects() -> Case:
 
     return Case(
         "group effects as published, 8 labels × 6 pairs of groups, BCa",
-        lambda: list(effects.for_each_label(effects.published, frame, seed=1)),
+        lambda: list(effects.for_each_label(partial(effects.published, sampling=Sampling(K, 0.95, 1)), frame)),
         "≤ 1 s",
         seconds=1.0,
         theirs=theirs,

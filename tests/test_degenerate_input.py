@@ -4,6 +4,8 @@ Kernels have their own cases (test_alpha, test_rates, test_logit, test_validity)
 in test_agreement. Here whole studies run through what the notebooks call.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,7 +66,11 @@ def rows_of(annotations, talks):
         "power": sensitivity.planning(cell, sizes=[8]),
         "alike": sensitivity.alike(cell, margin=0.2),
         "overall": overall(one[one["group"] == "ext"], LABELS, "all", unit="session"),
-        "groups": collect(effects.for_each_label(effects.published, one[one["method"] == "dialogue_likert"], **BOOT)),
+        "groups": collect(
+            effects.for_each_label(
+                partial(effects.published, sampling=Sampling(200, 0.95, 1)), one[one["method"] == "dialogue_likert"]
+            )
+        ),
         "mixed": variance.variance_shares(ext, LABELS),
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)

@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from judgebook.annotations import mixed_models
 from judgebook.questions.annotators.consensus import dawid_skene, mace
-from judgebook.questions.judges.assisted import Sums, estimate, selection
+from judgebook.questions.judges.prediction_powered import Sums, estimate, selection
 from judgebook.questions.performance.mixed import pooled
 from judgebook.questions.planning import simulated
 from judgebook.questions.planning.components import PilotVariances

@@ -3,10 +3,10 @@
 from judgebook.display.names import display_names
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import comparable
-from judgebook.questions.groups.page import Sections
+from judgebook.questions.groups.page import GroupSections
 
 
-class Page(Sections):
+class Page(GroupSections):
     def __init__(
         self,
         study: str,
@@ -38,12 +38,10 @@ class Page(Sections):
             self.annotations,
             self.labels,
             self.study.group_effects,
-            scope=self.study.scope,
+            sampling=self.sampling,
             pick_seed=self.study.seeds.pick,
             permute_seed=self.study.seeds.permute,
+            scope=self.study.scope,
             keep=self.run.frame,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
         )
         self.run.save_results(self.results)

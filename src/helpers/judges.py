@@ -12,13 +12,11 @@ class Page(NotebookPage):
         self.results = analysis.analyse(
             annotations,
             self.labels,
+            sampling=self.sampling,
             cost=self.test.cost,
             min_items=self.test.min_items,
             margin=self.test.margin,
             half_width=self.test.half_width,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
         )
         self.run.save_results(self.results)
         titles = analysis.judge_titles(self.study.groups, annotations, self.test.titles)

@@ -5,12 +5,12 @@ from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import without_direction, without_means
 from judgebook.questions.metrics import analysis, text_metrics
-from judgebook.questions.metrics.page import Sections
+from judgebook.questions.metrics.page import MetricSections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
 
-class Page(Sections):
+class Page(MetricSections):
     def __init__(
         self, study: str, run_id: str | None, *, n_resamples: int | None, rank_resamples: int | None, seed: int | None
     ) -> None:
@@ -23,8 +23,8 @@ class Page(Sections):
         self.annotations = of_those_who_passed(self.everybody, labels, control, self.study.quality_control)
         given = self.run.read("metric_scores").drop(columns="study")
         self.asked = text_metrics.choose(options.computed, given["metric"])
-        self.own = self._computed()
-        self.scores = analysis.oriented(given, self.own, directions=directions)
+        self.computed = self._compute()
+        self.scores = analysis.oriented(given, self.computed, directions=directions)
         self.results = analysis.analyse(
             self.annotations,
             self.scores,
@@ -32,18 +32,16 @@ class Page(Sections):
             unranked=self.study.unranked_systems,
             control=control,
             range_without=options.range_without,
-            rank_resamples=options.n_resamples,
+            sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
+            rank_resamples=options.n_resamples,
         )
         self.run.save_results(self.results)
         titles = analysis.metric_titles(self.results, options.titles, directions)
         self.names = display_names(self.study, self.annotations, metric=titles)
 
     def findings(self) -> Section:
-        yield super().findings()
+        yield from super().findings()
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.read, self.labels)
         yield without_direction(analysis.rated(self.read, self.study.metrics.corpora), self.labels)

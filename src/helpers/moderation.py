@@ -4,10 +4,10 @@ from judgebook.display.names import display_names
 from judgebook.published import numbers
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis, categories, preferences
-from judgebook.questions.moderation.page import Sections
+from judgebook.questions.moderation.page import ModerationSections
 
 
-class Page(Sections):
+class Page(ModerationSections):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("12_moderation", study, run_id, n_resamples=n_resamples, seed=seed)
         section, dialogues = self.study.moderation, self.run.read("dialogues")
@@ -27,9 +27,7 @@ class Page(Sections):
             replies,
             overlap,
             self.printed,
+            sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
         )
         self.run.save_results(self.results)

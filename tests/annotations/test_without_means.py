@@ -13,6 +13,7 @@ from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.operating_characteristics import analysis as characteristics
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 
 YAML = """\
@@ -78,8 +79,8 @@ def test_performance_and_sensitivity_compute_what_they_do_without_the_label(both
 def test_groups_have_alphas_of_the_label_and_nothing_else(both):
     """All else is what it would be without the label."""
     options = GroupEffects(n_permutations=99, n_picks=100, people_resamples=100)
-    seeds = {"pick_seed": 1, "permute_seed": 1, "n_resamples": 200, "confidence": 0.95, "seed": 1}
-    found = [groups.analyse(comparable(f["annotations"]), labels, options, **seeds) for f, labels, _ in both]
+    how = {"sampling": Sampling(200, 0.95, 1), "pick_seed": 1, "permute_seed": 1}
+    found = [groups.analyse(comparable(f["annotations"]), labels, options, **how) for f, labels, _ in both]
     with_label = {s for s, frame in found[0].items() if "tone" in set(frame["label"].dropna())}
     assert "alpha" in with_label
     assert not {

@@ -4,6 +4,7 @@ import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from fixtures.made_annotations import study
 
 from judgebook.execution import seats, tasks
 from judgebook.questions.groups import effects, joint_resampling, many_pairs
+from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.parallel import run_tasks
 from judgebook.study import params
 from judgebook.study.results import fold
@@ -208,9 +210,10 @@ def test_the_effects_of_groups_are_the_same_bits_elsewhere(monkeypatch):
 
     def found():
         kept = {}
-        sizes = {"margin": 0.2, "people_resamples": 50, "seed": 1, "n_resamples": 50}
+        sizes = {"margin": 0.2, "people_resamples": 50, "sampling": Sampling(50, 0.95, 1)}
         many = many_pairs.many_pairs(frame, frame, lambda rows, name: kept.update({name: rows}), **sizes)
-        rows = effects.for_each_label(joint_resampling.resampled, frame, per_item=True, seed=1, n_resamples=50)
+        kernel = partial(joint_resampling.resampled, sampling=sizes["sampling"])
+        rows = effects.for_each_label(kernel, frame, per_item=True)
         return [*kept.values(), fold(many, study="s", notebook="n"), pd.DataFrame(list(rows))]
 
     here, sent = found(), []

@@ -13,12 +13,14 @@ from judgebook.study.schema import CELL, Annotations
 __all__ = ["cells", "parts"]
 
 
-def parts(frame: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Each combination of values of `keys` that occurs, sorted: the values by the name of their column, and its rows.
+def parts(
+    frame: pd.DataFrame, keys: Sequence[str], *, sort: bool = True
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Each combination of values of `keys` that occurs: the values by the name of their column, and its rows.
 
-    Rows with a missing key are left out.
+    sort : by the values, or in order of first appearance. Rows with a missing key are left out.
     """
-    for key, part in frame.groupby(list(keys), sort=True):
+    for key, part in frame.groupby(list(keys), sort=sort):
         yield dict(zip(keys, key, strict=True)), part
 
 

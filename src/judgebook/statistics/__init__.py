@@ -9,8 +9,10 @@ Intervals
     bootstrap_sums             BCa interval of what depends on the data through sums: a rate, a difference of means
     bootstrap_weights          BCa interval of anything else, from how often each unit is drawn
     bootstrap_two_way          items and annotators both resampled
+    ratio_interval             BCa interval of a share or mean: sums over sums
     replicate_sums             the resampled values behind `bootstrap_sums`
     replicate_two_way          the resampled values behind `bootstrap_two_way`
+    replicate_weights          the resampled values behind `bootstrap_weights`
     Replicates                 what intervals are made from
     Sampling                   how often, at which level, from which seed
     jackknife_t                Student's t from leave-one-out values, for few clusters
@@ -106,8 +108,10 @@ if TYPE_CHECKING:
         bootstrap_sums,
         bootstrap_two_way,
         bootstrap_weights,
+        ratio_interval,
         replicate_sums,
         replicate_two_way,
+        replicate_weights,
     )
     from judgebook.statistics.saddlepoint import blocked_saddlepoint, sign_flip_saddlepoint
     from judgebook.statistics.subset_stability import best_subset_losses
@@ -133,7 +137,8 @@ _MODULES = {
     "permutation": ["Permutation", "blocked_permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
     "resampling": [
-        *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights", "replicate_sums", "replicate_two_way"),
+        *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights", "ratio_interval"),
+        *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
     "saddlepoint": ["blocked_saddlepoint", "sign_flip_saddlepoint"],
     "subset_stability": ["best_subset_losses"],
@@ -185,8 +190,10 @@ __all__ = [
     "pair_df",
     "pearson_interval",
     "permutation_test",
+    "ratio_interval",
     "replicate_sums",
     "replicate_two_way",
+    "replicate_weights",
     "run_tasks",
     "sign_flip_saddlepoint",
     "sign_flip_test",

@@ -25,7 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, exact_binomial, generator  # noqa: F401
+from judgebook.statistics.intervals import (  # noqa: F401
+    MIN_MINORITY,
+    Interval,
+    Replicates,
+    Sampling,
+    exact_binomial,
+    generator,
+)
 
 #: numbers that one chunk of resamples may hold at once (memory peaks at about 20 bytes for each)
 CHUNK = 1_000_000
@@ -92,7 +99,25 @@ def bootstrap_sums(
     replicates = replicate_sums(
         rows, statistic, unit=unit, rng=rng, counts=counts, strata=strata, n_resamples=n_resamples
     )
-    return replicates.intervals(confidence, method, expanded=expanded)
+    made = replicates.intervals(confidence, method, expanded=expanded)
+    return made[0] if replicates.scalar else made
+
+
+def ratio_interval(
+    rows: np.ndarray,
+    unit: str,
+    rng: np.random.Generator,
+    sampling: Sampling,
+    counts: np.ndarray | None = None,
+) -> Interval:
+    """BCa interval of the sum of the first column of `rows` (n, 2) over that of the second: a share, or a mean.
+
+    unit, counts : as in `bootstrap_sums`. rng : its stream of random numbers, in place of `sampling`'s seed.
+    """
+    replicates = replicate_sums(
+        rows, lambda sums: sums[:, 0] / sums[:, 1], unit=unit, rng=rng, counts=counts, n_resamples=sampling.n_resamples
+    )
+    return replicates.interval(sampling.confidence)
 
 
 def replicate_sums(
@@ -132,9 +157,25 @@ def bootstrap_weights(
     numbers it holds for each resample beyond that array, so that memory stays bounded. Everything else as
     `bootstrap_sums`, against which it was checked.
     """
-    samples = [_Multiplicities(n, rng.spawn(1)[0], width)]
-    replicates = _replicates(samples, statistic, unit, n_resamples, method == "bca")
-    return replicates.intervals(confidence, method, expanded=expanded)
+    replicates = replicate_weights(
+        n, statistic, unit=unit, rng=rng, n_resamples=n_resamples, width=width, jackknife=method == "bca"
+    )
+    made = replicates.intervals(confidence, method, expanded=expanded)
+    return made[0] if replicates.scalar else made
+
+
+def replicate_weights(
+    n: int,
+    statistic: Statistic,
+    *,
+    unit: str,
+    rng: np.random.Generator,
+    n_resamples: int = 10_000,
+    width: int = 0,
+    jackknife: bool = True,
+) -> Replicates:
+    """The resampled and leave-one-out values behind `bootstrap_weights`."""
+    return _replicates([_Multiplicities(n, rng.spawn(1)[0], width)], statistic, unit, n_resamples, jackknife)
 
 
 def bootstrap_two_way(
@@ -161,7 +202,8 @@ def bootstrap_two_way(
     replicates = replicate_two_way(
         n_items, n_annotators, statistic, rng=rng, unit=unit, strata=strata, n_resamples=n_resamples, width=width
     )
-    return replicates.intervals(confidence, "percentile")
+    made = replicates.intervals(confidence, "percentile")
+    return made[0] if replicates.scalar else made
 
 
 def replicate_two_way(

@@ -147,7 +147,8 @@ def spelled_out(key: str) -> str:
 LABEL_SETS: dict[str, tuple[Label, ...]] = {"abc_eval": _abc_eval()}
 
 #: metrics that can be computed from texts (`metrics.text_metrics` says how)
-TEXT_METRICS = (
-    *("bleu", "chrf", "rouge_l", "meteor_no_wordnet", "similarity_reference", "matching_reference"),
-    *("similarity_last_turn", "length", "distinct_1", "distinct_2", "new_bigrams", "turns"),
-)
+TextMetricName = Literal[
+    "bleu", "chrf", "rouge_l", "meteor_no_wordnet", "similarity_reference", "matching_reference",
+    "similarity_last_turn", "length", "distinct_1", "distinct_2", "new_bigrams", "turns",
+]  # fmt: skip
+TEXT_METRICS: tuple[str, ...] = get_args(TextMetricName)

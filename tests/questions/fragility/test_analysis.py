@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.fragility import analysis, findings
+from judgebook.questions.fragility import analysis, findings, leaving_out
 from judgebook.questions.fragility.question import Fragility
 from judgebook.questions.fragility.specifications import open_choices
 from judgebook.questions.quality_control.question import QualityControl
@@ -96,19 +96,19 @@ def test_a_person_who_judged_all_of_a_system_is_what_the_result_hangs_on(labels)
     assert analysis.PERSON in hangs_on(results)
     rows = results["without_person"].set_index("without")
     assert sorted(rows.index) == PEOPLE[:4]  # each tried person has a row
-    assert rows.at["A0", "verdict"] == analysis.LOST
+    assert rows.at["A0", "verdict"] == leaving_out.LOST
     assert np.isnan(rows.at["A0", "estimate"])
-    assert rows.at["A0", "note"] == analysis.NOTHING_LEFT
-    assert set(rows.drop(index="A0")["verdict"]) == {analysis.KEPT}
+    assert rows.at["A0", "note"] == leaving_out.NOTHING_LEFT
+    assert set(rows.drop(index="A0")["verdict"]) == {leaving_out.KEPT}
     few = results.select("drop_few", dropped="annotator")
-    assert (few["estimate"].isna() & (few["note"] == analysis.NOTHING_LEFT)).all()
+    assert (few["estimate"].isna() & (few["note"] == leaving_out.NOTHING_LEFT)).all()
 
 
 def test_a_session_with_all_of_a_system_is_what_the_result_hangs_on():
     totals, counts = np.array([[50.0, 0.0], [0.0, 9.0], [0.0, 8.0]]), np.array([[10.0, 0.0], [0.0, 5.0], [0.0, 5.0]])
     row = {"estimate": 3.3, "se": 0.1, "df": 10.0}
-    left = analysis.without_session(totals, counts, row, 0.05)
-    assert (left["verdict"], left["note"]) == (analysis.LOST, analysis.NOTHING_LEFT)
+    left = leaving_out.without_session(totals, counts, row, 0.05)
+    assert (left["verdict"], left["note"]) == (leaving_out.LOST, leaving_out.NOTHING_LEFT)
     assert np.isnan(left["estimate"])
 
 
@@ -117,20 +117,20 @@ def test_a_system_of_very_few_dialogues_is_what_the_result_hangs_on(labels):
     results = found(frame[(frame["system"] == "b") | frame["dialogue"].isin(["maina0", "maina1", "maina2"])], labels)
     assert analysis.DIALOGUES in hangs_on(results)
     (few,) = results.select("drop_few", dropped="dialogue", turns="sign").to_dict("records")
-    assert (few["note"], few["n"]) == (analysis.NOTHING_LEFT, 83)
-    enough = analysis._unless_emptied(analysis.drop_few.Dropped(40, None, np.array([])), 5)
+    assert (few["note"], few["n"]) == (leaving_out.NOTHING_LEFT, 83)
+    enough = leaving_out._unless_emptied(leaving_out.drop_few.Dropped(40, None, np.array([])), 5)
     assert not enough.emptied  # an eighth of the dialogues
 
 
 def test_the_difference_without_a_session_is_exact():
     totals, counts = np.array([[5.0, 1.0], [4.0, 2.0], [9.0, 0.0]]), np.array([[2.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
     row = {"estimate": 18 / 4 - 1, "se": 0.5, "df": 10.0}
-    left = analysis.without_session(totals, counts, row, 0.025)
+    left = leaving_out.without_session(totals, counts, row, 0.025)
     assert left["estimate"] == pytest.approx(9 / 3 - 3 / 2)  # without the third
-    assert (left["n"], left["verdict"]) == (3, analysis.KEPT)
-    assert analysis.without_session(totals, counts, row, 0.01)["verdict"] == analysis.LOST  # t is 3: p = 0.013
-    turned = analysis.without_session(np.array([[5.0, 0], [0, 0], [0, 1]]), np.ones((3, 2)), row, 0.025)
-    assert turned["verdict"] == analysis.TURNED
+    assert (left["n"], left["verdict"]) == (3, leaving_out.KEPT)
+    assert leaving_out.without_session(totals, counts, row, 0.01)["verdict"] == leaving_out.LOST  # t is 3: p = 0.013
+    turned = leaving_out.without_session(np.array([[5.0, 0], [0, 0], [0, 1]]), np.ones((3, 2)), row, 0.025)
+    assert turned["verdict"] == leaving_out.TURNED
 
 
 def test_of_too_many_conclusions_the_clearest_and_the_most_doubtful_are_examined():

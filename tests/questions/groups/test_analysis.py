@@ -20,9 +20,9 @@ from judgebook.study.results import collect, fold
 
 QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
 COMPARED = Label("quality", "comparative", "Quality", (-1, 1))
-BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+SAMPLING = Sampling(200, 0.95, 1)
 OPTIONS = GroupEffects(n_permutations=300, n_picks=100, people_resamples=200)
-RUN = {"pick_seed": 123, "permute_seed": 1, **BOOT}
+RUN = {"sampling": SAMPLING, "pick_seed": 123, "permute_seed": 1}
 
 
 def names_of(groups, systems="abcd"):
@@ -258,18 +258,16 @@ def test_within_groups_is_alpha_of_the_first_two_annotations(three):
     second = three.assign(annotator="Z", source_row=three["source_row"] + len(three))
     second["score"] = (second["score"] + 1).clip(upper=5)
     both = pd.concat([three, second[second["group"] != "g3"]], ignore_index=True)
-    found = alpha_within(both, [QUALITY], **BOOT)["alpha"]
+    found = alpha_within(both, [QUALITY], SAMPLING)["alpha"]
     assert found["group"].tolist() == ["g1", "g2"]  # of the third group every item was judged once
-    direct = agreement.alpha_table(both, [QUALITY], sampling=Sampling(**BOOT), first=2, alone=True)["alpha"].set_index(
-        "group"
-    )["estimate"]
+    alphas = agreement.alpha_table(both, [QUALITY], sampling=SAMPLING, first=2, alone=True)["alpha"]
+    direct = alphas.set_index("group")["estimate"]
     assert found["estimate"].tolist() == pytest.approx([direct["g1"], direct["g2"]])
 
 
 def test_between_groups_uses_the_annotations_it_is_given(three):
-    found = alpha_between(three, [QUALITY], **BOOT)["alpha"]
+    found = alpha_between(three, [QUALITY], SAMPLING)["alpha"]
     assert list(zip(found["group"], found["group_b"], strict=True)) == [("g1", "g2"), ("g1", "g3"), ("g2", "g3")]
-    direct = agreement.alpha_between(three, [QUALITY], "g1", "g3", sampling=Sampling(**BOOT))["alpha"][
-        "estimate"
-    ].item()
+    alphas = agreement.alpha_between(three, [QUALITY], "g1", "g3", sampling=SAMPLING)["alpha"]
+    direct = alphas["estimate"].item()
     assert found["estimate"].iloc[1] == pytest.approx(direct)

@@ -1,6 +1,7 @@
 """The pick of the authors' code, and the printed values of Finch et al. 2024 from the raw files."""
 
 import random
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from judgebook.questions.groups import analysis, effects, findings, pick_ranges,
 from judgebook.questions.groups.alphas import alpha_within
 from judgebook.questions.groups.analysis import as_published, comparable, group_counts
 from judgebook.sources import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect, fold
@@ -92,10 +94,11 @@ def kept(raw):
 @pytest.fixture(scope="module")
 def results(raw):
     """What corresponds to printed values, on all data and on the paper's scope."""
-    labels, boot, study = LABEL_SETS["abc_eval"], {"seed": 1, "n_resamples": 100}, params.load("finch2024")
+    labels, sampling, study = LABEL_SETS["abc_eval"], Sampling(100, 0.95, 1), params.load("finch2024")
     options = study.group_effects.model_copy(update={"n_permutations": 99})
-    printed = as_published(raw, labels, options, study.scope, pick_seed=123, permute_seed=1, **boot)
-    return analysis._adjusted(collect(*printed, alpha_within(raw, labels, **boot), group_counts(raw)))
+    seeds = {"pick_seed": 123, "permute_seed": 1}
+    printed = as_published(raw, labels, options, study.scope, numbers.load("finch2024"), sampling=sampling, **seeds)
+    return analysis._adjusted(collect(*printed, alpha_within(raw, labels, sampling), group_counts(raw)))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +132,7 @@ class TestPrintedValues:
 
         def equal(seed):
             picked = picks.pick_as_published(kept, seed)
-            found = collect(effects.for_each_label(effects.published, picked, seed=1, n_resamples=100))
+            found = collect(effects.for_each_label(partial(effects.published, sampling=Sampling(100, 0.95, 1)), picked))
             ours = found["mean_absolute_effect"].set_index(["method", "label", "group"])["estimate"]
             ours = pd.Series(
                 [ours[k] for k in zip(methods, printed["row"], printed["column"], strict=True)], printed.index

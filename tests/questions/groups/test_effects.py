@@ -1,5 +1,6 @@
 import itertools
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_effectsize
 
 from judgebook.questions.groups import effects, pick_ranges
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling, generator
 from judgebook.study.results import collect, fold
 
 PUBLISHED = pd.read_csv(ROOT / "data" / "published" / "finch2024_table04.csv")
@@ -26,8 +27,14 @@ def sums(scores):
     return np.array([len(x), x.sum(), np.square(x).sum()])
 
 
-def published(frame, **options):
-    return collect(effects.for_each_label(effects.published, frame, **options))
+def published(frame, n_resamples=10_000, seed=1):
+    kernel = partial(effects.published, sampling=Sampling(n_resamples, 0.95, seed))
+    return collect(effects.for_each_label(kernel, frame))
+
+
+def effect(x, y, kind="d"):
+    """Cohen's d, or h, of two samples."""
+    return effects.pair_effects(np.stack([sums(x), sums(y)]), kind).item()
 
 
 scores = st.lists(st.integers(1, 5), min_size=3, max_size=30).filter(lambda x: len(set(x)) > 1)
@@ -35,32 +42,32 @@ scores = st.lists(st.integers(1, 5), min_size=3, max_size=30).filter(lambda x: l
 
 @given(scores, scores)
 def test_d_is_that_of_pingouin(x, y):
-    found = effects.cohens_d(sums(x), sums(y))
+    found = effect(x, y)
     assert found == pytest.approx(pingouin.compute_effsize(x, y, eftype="cohen"), abs=1e-12)
 
 
 @given(scores, scores, st.floats(0.1, 10), st.floats(-50, 50))
 def test_d_does_not_see_shift_nor_scale(x, y, scale, shift):
-    before = effects.cohens_d(sums(x), sums(y))
+    before = effect(x, y)
     x, y = (np.array(v) * scale + shift for v in (x, y))
-    assert effects.cohens_d(sums(x), sums(y)) == pytest.approx(before, rel=1e-6, abs=1e-6)
+    assert effect(x, y) == pytest.approx(before, rel=1e-6, abs=1e-6)
 
 
 @given(st.integers(0, 20), st.integers(0, 20))
 def test_h_is_that_of_statsmodels(i, j):
     marks = [np.repeat([1, 0], [k, 20 - k]) for k in (i, j)]
-    found = effects.cohens_h(*(sums(m) for m in marks))
+    found = effect(*marks, "h")
     assert found == pytest.approx(proportion_effectsize(i / 20, j / 20), abs=1e-12)
 
 
 def test_d_by_hand():
     # means 2 and 4, sums of squares 2 and 8 on 2 + 2 degrees of freedom: d = -2 / sqrt(10 / 4)
-    assert effects.cohens_d(sums([1, 2, 3]), sums([2, 4, 6])) == pytest.approx(-2 / 2.5**0.5)
+    assert effect([1, 2, 3], [2, 4, 6]) == pytest.approx(-2 / 2.5**0.5)
 
 
 @pytest.mark.parametrize(("x", "y"), [([], [1, 2]), ([3], [4]), ([0.1] * 7, [0.3] * 9)])
 def test_d_is_undefined_without_scores_or_spread(x, y):
-    assert np.isnan(effects.cohens_d(sums(x), sums(y)))
+    assert np.isnan(effect(x, y))
 
 
 def test_pairs_come_in_order_and_missing_scores_do_not_count():
@@ -216,7 +223,9 @@ def test_printed_effects_lie_among_those_of_the_possible_picks(raw_data):
     assert len(cells) == 32
     outside = {}
     for sides in ("apart", "together"):
-        rows = effects.for_each_label(pick_ranges.effect_ranges, annotations, seed=1, n_picks=5_000, sides=sides)
+        rows = effects.for_each_label(
+            partial(pick_ranges.effect_ranges, seed=1, n_picks=5_000, sides=sides), annotations
+        )
         both = collect(rows)["mean_absolute_effect"].set_index(["method", "label", "group"]).loc[cells]
         low, high = both["ci_low"].to_numpy(), both["ci_high"].to_numpy()
         outside[sides] = both.index[(value < low - 0.005) | (value > high + 0.005)].tolist()

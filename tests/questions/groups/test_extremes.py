@@ -6,6 +6,7 @@ import pytest
 from fixtures.made_annotations import numbered
 
 from judgebook.questions.groups.extremes import extremes
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
@@ -18,10 +19,9 @@ def rated(scores, group, annotator, **columns):
     return numbered(rows, group=group, annotator=annotator, **columns)
 
 
-def found(*parts, labels=(QUALITY,), **options):
-    frame = pd.concat(parts, ignore_index=True)
-    given = {"seed": 1, "n_resamples": 300, "people_resamples": 200}
-    return collect(extremes(frame, list(labels), **(given | options)))
+def found(*parts, labels=(QUALITY,), n_resamples=300, seed=1):
+    frame, sampling = pd.concat(parts, ignore_index=True), Sampling(n_resamples, 0.95, seed)
+    return collect(extremes(frame, list(labels), sampling=sampling, people_resamples=200))
 
 
 def shares(results, of):

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pingouin
@@ -10,20 +12,20 @@ from judgebook.questions.groups import joint_resampling as groups
 from judgebook.questions.groups.conclusions import conclusions
 from judgebook.statistics import resampling
 from judgebook.statistics.clusters import jackknife_covariance
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import Results, collect, fold
 
 
-def resampled(frame, **options):
-    return collect(effects.for_each_label(groups.resampled, frame, **options))
+def rows_of(kernel, frame, seed=1, n_resamples=10_000):
+    return list(effects.for_each_label(partial(kernel, sampling=Sampling(n_resamples, 0.95, seed)), frame))
 
 
-def resampled_two_way(frame, **options):
-    return collect(effects.for_each_label(groups.resampled_two_way, frame, **options))
+def resampled(frame, n_resamples=10_000):
+    return collect(rows_of(groups.resampled, frame, n_resamples=n_resamples))
 
 
-def rows_of(statistic, kernel, frame, **options):
-    """The rows of one statistic, without frames of results: for simulations."""
-    return [row for row in effects.for_each_label(kernel, frame, **options) if row["statistic"] == statistic]
+def resampled_two_way(frame, n_resamples=10_000):
+    return collect(rows_of(groups.resampled_two_way, frame, n_resamples=n_resamples))
 
 
 def column(rows, name):
@@ -44,11 +46,11 @@ def frame():
 
 @pytest.fixture(scope="module")
 def found(frame):
-    return resampled(frame, seed=1, n_resamples=2_000)
+    return resampled(frame, n_resamples=2_000)
 
 
 def test_point_estimates_are_the_published_ones(frame, found):
-    published = collect(effects.for_each_label(effects.published, frame, seed=1, n_resamples=200))
+    published = collect(rows_of(effects.published, frame, n_resamples=200))
     for statistic in ("mean_absolute_effect", "group_difference"):
         assert found[statistic]["estimate"].to_numpy() == pytest.approx(published[statistic]["estimate"].to_numpy())
     sizes, differences = (found[s]["estimate"].to_numpy() for s in ("effect_size", "effect_difference"))
@@ -64,21 +66,21 @@ def test_rows_fit_the_schema(found):
 def test_sessions_resampled_jointly_give_narrower_differences(frame, found):
     # both groups judged every dialogue: what they share cancels, and the published resampling does not know it
     joint = found["effect_difference"]
-    apart = resampled(frame.assign(session=frame["session"] + frame["group"]), seed=1, n_resamples=2_000)
+    apart = resampled(frame.assign(session=frame["session"] + frame["group"]), n_resamples=2_000)
     width = [(x["ci_high"] - x["ci_low"]).mean() for x in (joint, apart["effect_difference"])]
     assert width[0] < 0.95 * width[1]
 
 
 def test_an_unknown_session_is_an_error(frame):
     with pytest.raises(ValueError, match="session: must be known"):
-        resampled(frame.assign(session=None), seed=1)
+        resampled(frame.assign(session=None))
 
 
 def test_a_group_without_spread_leaves_reasons():
     rng = np.random.default_rng(0)
     rows = [(f"d{i}", "ab"[i % 2], f"s{i // 2}", rng.integers(1, 6)) for i in range(40)]
     frame = pd.concat([ratings(rows, group="g1"), ratings([(*r[:3], 3) for r in rows], group="g2", annotator="A2")])
-    found = resampled(frame, seed=1, n_resamples=300)
+    found = resampled(frame, n_resamples=300)
     for rows in found.values():
         missing = rows[rows["estimate"].isna()]
         assert len(missing)
@@ -91,7 +93,7 @@ def test_comparisons_have_h():
     rng = np.random.default_rng(5)
     rows = [(*rng.choice(["a", "b", "c"], 2, replace=False), rng.integers(-1, 2)) for _ in range(80)]
     frame = pd.concat([comparisons(rows, group="g1"), comparisons([(*r[:2], -r[2]) for r in rows], group="g2")])
-    found = resampled(frame, seed=1, n_resamples=300)
+    found = resampled(frame, n_resamples=300)
     assert found["group_difference"]["effect"].item() == "h"
     sizes = found["effect_size"]["estimate"].to_numpy()
     assert sizes[:3] == pytest.approx(-sizes[3:])  # 2 arcsin sqrt(1 - p) = pi - 2 arcsin sqrt(p)
@@ -99,7 +101,7 @@ def test_comparisons_have_h():
 
 def test_two_way_intervals_are_wider_where_people_differ():
     frame = with_tastes(study(np.random.default_rng(1), n_annotators=4), np.random.default_rng(2))
-    one, two = resampled(frame, seed=1, n_resamples=500), resampled_two_way(frame, seed=1, n_resamples=500)
+    one, two = resampled(frame, n_resamples=500), resampled_two_way(frame, n_resamples=500)
     widths = []
     for statistic, n in (("effect_size", 12), ("effect_difference", 6)):
         both = one[statistic].merge(two[statistic], on=["group", "group_b", "system", "system_b"])
@@ -120,8 +122,8 @@ def test_two_way_intervals_cover_where_sessions_alone_do_not():
         rng = np.random.default_rng([4, i])
         frame = with_tastes(study(rng, n_sessions=100, n_annotators=12), rng)
         for kernel, inside in covered.items():
-            rows = rows_of("effect_difference", kernel, frame, seed=i, n_resamples=400)
-            inside += [row["ci_low"] < 0 < row["ci_high"] for row in rows]
+            rows = rows_of(kernel, frame, seed=i, n_resamples=400)
+            inside += [r["ci_low"] < 0 < r["ci_high"] for r in rows if r["statistic"] == "effect_difference"]
     assert np.mean(covered[groups.resampled]) < 0.85
     assert np.mean(covered[groups.resampled_two_way]) > 0.91
 
@@ -230,7 +232,7 @@ def test_coverage_and_bias_when_sessions_are_resampled():
     covered, squares, inside = [], [], []
     for i in range(n):
         (one,) = effects.label_scores(study(np.random.default_rng([1, i]), shift=shift))
-        found = list(groups.resampled(one, seed=i, n_resamples=500))
+        found = list(groups.resampled(one, sampling=Sampling(500, 0.95, i)))
         rows = [row for row in found if row["statistic"] == "effect_difference"]
         covered.append((column(rows, "ci_low") < truth) & (truth < column(rows, "ci_high")))
         square = next(row for row in found if row.get("scale") == "square")

@@ -1,5 +1,7 @@
 """Effects of very many pairs of systems: against the resampling that holds all of them."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from fixtures.made_annotations import study
 
 from judgebook.questions.groups import effects, joint_resampling, many_pairs
 from judgebook.questions.groups.conclusions import conclusions
-from judgebook.statistics.intervals import QUANTILES
+from judgebook.statistics.intervals import QUANTILES, Sampling
 from judgebook.study.results import collect, fold
 
 KEYS = ["label", "group", "group_b", "system", "system_b"]
@@ -22,13 +24,15 @@ def frame():
 def both(frame):
     """Results and the effects of all pairs; the same by `joint_resampling`."""
     kept = []
-    size = {"margin": 0.2, "people_resamples": 300, "seed": 1, "n_resamples": 1_000}
+    size = {"margin": 0.2, "people_resamples": 300, "sampling": Sampling(1_000, 0.95, 1)}
     found = many_pairs.many_pairs(frame, frame, lambda rows, name: kept.append((rows, name)), **size)
     ((every, name),) = kept
     assert name == many_pairs.STORED
     joint = collect(
-        effects.for_each_label(joint_resampling.resampled, frame, per_item=True, seed=1, n_resamples=1_000),
-        effects.for_each_label(joint_resampling.resampled_two_way, frame, per_item=True, seed=1, n_resamples=300),
+        *(
+            effects.for_each_label(partial(kernel, sampling=Sampling(n, 0.95, 1)), frame, per_item=True)
+            for kernel, n in ((joint_resampling.resampled, 1_000), (joint_resampling.resampled_two_way, 300))
+        )
     )
     return found, every, joint
 
@@ -74,7 +78,7 @@ def test_conclusions_are_counted_over_all_pairs(both):
 
 
 def test_blocks_change_nothing(frame, monkeypatch):
-    size = {"margin": 0.2, "people_resamples": 100, "seed": 1, "n_resamples": 100}
+    size = {"margin": 0.2, "people_resamples": 100, "sampling": Sampling(100, 0.95, 1)}
     kept = [[], []]
     whole = many_pairs.many_pairs(frame, frame, lambda f, _: kept[0].append(f), **size)
     for module in (many_pairs, effects):
@@ -86,7 +90,7 @@ def test_blocks_change_nothing(frame, monkeypatch):
 
 
 def test_many_sessions_are_left_out_in_groups(frame, monkeypatch):
-    size = {"margin": 0.2, "people_resamples": 100, "seed": 1, "n_resamples": 200}
+    size = {"margin": 0.2, "people_resamples": 100, "sampling": Sampling(200, 0.95, 1)}
     exact = many_pairs.many_pairs(frame, frame.head(0), lambda *_: None, **size)
     n = frame["session"].nunique()
     monkeypatch.setattr(many_pairs, "MOST_UNITS", n // 2)

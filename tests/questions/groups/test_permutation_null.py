@@ -1,4 +1,5 @@
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -7,16 +8,17 @@ from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
 
 from judgebook.questions.groups import effects
 from judgebook.questions.groups.permutation_null import permutation_null
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect, fold
 
 
 def difference(frame):
-    found = collect(effects.for_each_label(effects.published, frame, seed=0, n_resamples=100))
+    found = collect(effects.for_each_label(partial(effects.published, sampling=Sampling(100, 0.95, 0)), frame))
     return found["group_difference"]["estimate"].item()
 
 
 def null(frame, **options):
-    return collect(effects.for_each_label(permutation_null, frame, **options))
+    return collect(effects.for_each_label(partial(permutation_null, **options), frame))
 
 
 def row_of_test(found):

@@ -1,5 +1,7 @@
 """Which method, and which labels, depend less on who judges."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from fixtures.made_annotations import comparisons, monte_carlo, study
 
 from judgebook.questions.groups import effects, joint_resampling
 from judgebook.questions.groups.robustness import _Noise, _Side, robustness
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect, fold
 
 #: standard deviation of a score within a system in `study`
@@ -23,8 +26,9 @@ def two_methods(rng, shifts=(0.0, 0.0), labels=("quality",), **options):
     return pd.concat(parts, ignore_index=True)
 
 
-def found(frame, **options):
-    return collect(robustness(frame, **({"seed": 1, "n_resamples": 300, "people_resamples": 100} | options)))
+def found(frame, n_resamples=300, objective=()):
+    sampling = Sampling(n_resamples, 0.95, 1)
+    return collect(robustness(frame, sampling=sampling, objective=objective, people_resamples=100))
 
 
 def test_measures_by_hand():
@@ -42,7 +46,7 @@ def test_measures_by_hand():
 def test_difference_is_the_root_of_the_mean_of_what_each_label_has():
     frame = two_methods(np.random.default_rng(1), (0.5, 1.5), ("quality", "fun"))
     mine = found(frame)["robustness"].query("of == 'difference' and resample == 'session'").set_index("method")
-    each = collect(effects.for_each_label(joint_resampling.resampled, frame, seed=1, n_resamples=50))
+    each = collect(effects.for_each_label(partial(joint_resampling.resampled, sampling=Sampling(50, 0.95, 1)), frame))
     each = each.select("group_difference_debiased", scale="square").groupby("method")["estimate"].mean()
     for method, square in each.items():
         assert mine.loc[method, "estimate"] == pytest.approx(np.sqrt(square))
@@ -117,7 +121,7 @@ def test_intervals_cover_the_truth(shifts):
     n, covered, estimates = 80, [], []
     for i in range(n):
         frame = two_methods(np.random.default_rng([8, i]), shifts, n_sessions=80)
-        rows = robustness(frame.assign(annotator_known=False), seed=i, n_resamples=400)
+        rows = robustness(frame.assign(annotator_known=False), sampling=Sampling(400, 0.95, i))
         row = next(r for r in rows if r["statistic"] == "robustness_contrast" and r["of"] == "difference")
         sign = 1 if row["method"] == "continuous" else -1
         ends = sorted([sign * row["ci_low"], sign * row["ci_high"]])

@@ -67,7 +67,12 @@ def one():
     truth, human = marks(rng)
     model = np.where(rng.random(400) < 0.6, truth, rng.random(400) < 0.4).astype(float)
     frame = judged(human, model)
-    return human, model, frame, analysis.analyse(frame, LABELS, seed=1, n_resamples=500)
+    return (
+        human,
+        model,
+        frame,
+        analysis.analyse(frame, LABELS, sampling=Sampling(500, 0.95, 1)),
+    )
 
 
 def pick(found, statistic, **keys):
@@ -109,7 +114,7 @@ def test_people_compared_with_each_other_are_those_of_the_agreement_room(one):
 def test_people_compared_with_each_other_come_once_whatever_the_number_of_judges(one):
     _, _, frame, _ = one
     second = frame[frame["annotator"] == "llm"].assign(annotator="other")
-    both = analysis.analyse(pd.concat([frame, second]), LABELS, seed=1, n_resamples=200)
+    both = analysis.analyse(pd.concat([frame, second]), LABELS, sampling=Sampling(200, 0.95, 1))
     assert len(both.select("positive_agreement", against="people")) == 2
     assert len(both.select("positive_agreement", against="each other")) == 1
 
@@ -151,7 +156,7 @@ def test_a_judge_that_marks_more_of_everything_leaves_differences_as_they_are():
     system = (np.arange(800) * 20 // 800) % 2
     human[system == 1] = (rng.random((400, 2)) < 0.8).astype(float)  # the second system is marked far more often
     eager = np.where(rng.random(800) < 0.15, 1.0, human[:, 0])
-    found = analysis.analyse(judged(human, eager), LABELS, seed=1, n_resamples=500)
+    found = analysis.analyse(judged(human, eager), LABELS, sampling=Sampling(500, 0.95, 1))
     assert (found.select("rate_change", by="model")["ci_low"] > 0).all()
     assert pick(found, "judge_conclusions", verdict="same")["estimate"] == 1
     assert found["judge_conclusions"]["estimate"].sum() == 1
@@ -184,7 +189,7 @@ def test_conclusions_by_hand(people, model, verdict):
 def test_few_marks_have_no_bootstrap_interval():
     human, model = np.zeros((200, 2)), np.zeros(200)
     human[:10], model[:8] = 1, 1
-    found = analysis.analyse(judged(human, model), LABELS, seed=1, n_resamples=300)
+    found = analysis.analyse(judged(human, model), LABELS, sampling=Sampling(300, 0.95, 1))
     for statistic in ("precision", "recall", "judge_alpha"):
         assert set(found[statistic]["ci_kind"]) == {"not_estimable"}
         assert found[statistic]["note"].str.contains("fewer than 20").all()
@@ -196,7 +201,7 @@ def ratings():
     rng = np.random.default_rng(4)
     truth = rng.integers(1, 6, 200)
     human = np.clip(truth[:, None] + rng.integers(-1, 2, (200, 2)), 1, 5)
-    return analysis.analyse(judged(human, truth, "fine", "turn_rating"), LABELS, seed=1, n_resamples=300)
+    return analysis.analyse(judged(human, truth, "fine", "turn_rating"), LABELS, sampling=Sampling(300, 0.95, 1))
 
 
 def test_ratings_have_no_precision_but_all_the_rest():
@@ -228,11 +233,19 @@ def test_changes_of_ratings_are_not_in_percent():
 
 def test_nothing_to_compare():
     frame = judged(np.ones((20, 2)), np.ones(20))
-    people = analysis.analyse(frame[frame["annotator_kind"] == "human"], LABELS, seed=1)
+    people = analysis.analyse(
+        frame[frame["annotator_kind"] == "human"],
+        LABELS,
+        sampling=Sampling(10_000, 0.95, 1),
+    )
     assert people == {}
-    alone = analysis.analyse(frame[frame["annotator"] != "pos1"], LABELS, seed=1)
+    alone = analysis.analyse(frame[frame["annotator"] != "pos1"], LABELS, sampling=Sampling(10_000, 0.95, 1))
     assert alone.keys() == {"winning_rate", "assisted_explained", "assisted_width"}
-    constant = fold(analysis.analyse(frame, LABELS, seed=1, n_resamples=200), study="x", notebook="13")
+    constant = fold(
+        analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1)),
+        study="x",
+        notebook="13",
+    )
     assert constant.loc[constant["estimate"].isna(), "note"].notna().all()
     assert not list(figures.alphas(people, NAMES))
     assert not list(figures.changes(people, NAMES))
@@ -255,7 +268,11 @@ def test_interval_of_the_difference_covers():
         values = (noise > 0.5).astype(float)
         frame = judged(values[:, :2], values[:, 2], n_dialogues=40)
         items = next(judged_items(frame, LABELS))
-        row = pick(collect(judge_alpha(items, seed=i, n_resamples=400)), "judge_alpha", pair="difference")
+        row = pick(
+            collect(judge_alpha(items, sampling=Sampling(400, 0.95, i))),
+            "judge_alpha",
+            pair="difference",
+        )
         inside.append(row["ci_low"] < 0 < row["ci_high"])
     assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
 
@@ -298,7 +315,7 @@ def test_items_with_more_judgements_than_others_do_not_displace_them():
     # where most items were judged three times, those judged twice are left out, and the page says how many
     frame = judged(np.column_stack([human, human[:, 0]]), truth, n_dialogues=81)
     frame = frame[(frame["annotator"] != "pos2") | (frame.groupby("annotator").cumcount() < 324)]
-    found = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    found = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1))
     kept = pick(found, "judge_items")
     assert (kept["estimate"], kept["n"], kept["n_annotators"]) == (324 / 405, 324, 3)
     told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
@@ -308,7 +325,11 @@ def test_items_with_more_judgements_than_others_do_not_displace_them():
 def test_a_judge_in_two_groups_judges_an_item_once(one):
     frame = one[2]
     again = frame[frame["annotator"] == "llm"].assign(group="other", score=lambda f: 1 - f["score"])
-    found = analysis.analyse(pd.concat([frame, again], ignore_index=True), LABELS, seed=1, n_resamples=500)
+    found = analysis.analyse(
+        pd.concat([frame, again], ignore_index=True),
+        LABELS,
+        sampling=Sampling(500, 0.95, 1),
+    )
     for statistic in ("judge_alpha", "judge_rate", "winning_rate", "assisted_explained"):
         pd.testing.assert_frame_equal(found[statistic], one[-1][statistic])
 
@@ -317,7 +338,7 @@ def test_a_judge_that_always_says_the_same_saves_no_labels():
     rng = np.random.default_rng(4)
     scores = rng.integers(1, 6, (400, 2)).astype(float)
     frame = judged(scores, np.full(400, 3.0), label="fine", method="turn_rating", n_dialogues=100)
-    found = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    found = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1))
     assert found["assisted_gain"]["estimate"].tolist() == [1] * len(found["assisted_gain"]) != []
     told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
     assert any("The Model: 1.00 labels" in text for text in told)
@@ -327,7 +348,9 @@ def test_a_panel_without_a_label_keeps_its_row(one):
     frame, worse = one[2], Label("worse", "behavior", "Worse", (0, 1))
     second = frame[frame["annotator"] == "llm"].assign(annotator="x")
     found = analysis.analyse(
-        pd.concat([frame, frame.assign(label="worse"), second]), [*LABELS, worse], seed=1, n_resamples=200
+        pd.concat([frame, frame.assign(label="worse"), second]),
+        [*LABELS, worse],
+        sampling=Sampling(200, 0.95, 1),
     )
     titles = NAMES.titles | {"metric": {"llm": "The Model", "x": "Other"}}
     names = DisplayNames({**NAMES.labels, ("behavior", "worse"): worse}, titles)
@@ -344,7 +367,7 @@ def test_judges_of_gpt_abceval(raw_data):
     annotations = build(study).frames["annotations"]
     labels = [label for label in study.label_list() if label.id in ("redundant", "self_contradiction")]
     chosen = annotations[annotations["label"].isin([x.id for x in labels])]
-    found = analysis.analyse(chosen, labels, seed=1, n_resamples=500)
+    found = analysis.analyse(chosen, labels, sampling=Sampling(500, 0.95, 1))
     people = found.select("judge_alpha", pair="people").drop_duplicates("label").set_index("label")
     assert people["estimate"].round(3).to_dict() == {"self_contradiction": 0.407, "redundant": 0.551}
     gap = found.select("judge_alpha", pair="difference")

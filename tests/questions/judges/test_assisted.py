@@ -9,20 +9,23 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.judges import analysis, figures, findings, tables
+from judgebook.questions.judges import analysis, figures, findings, prediction_powered, tables
 from judgebook.questions.judges import assisted as room
-from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate
+from judgebook.questions.judges.assisted import ASSISTED, HUMAN
 from judgebook.questions.judges.items import judged_items
+from judgebook.questions.judges.prediction_powered import Sums, estimate
 from judgebook.questions.judges.replacement import decisions
 from judgebook.questions.operating_characteristics import other_procedures
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.sources import build
 from judgebook.statistics.clusters import clustered_covariance
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
+SAMPLING = Sampling(200, 0.95, 1)
 LABELS = [Label("fine", "dialogue_rating", "Fine", (1, 5)), Label("better", "pairwise_dialogue", "Better", (-1, 1))]
 
 
@@ -58,10 +61,10 @@ def test_by_hand():
     opposite = estimate(one_system([3, 2, 1, nan, nan, nan], [1, 2, 3, 4, 5, 6]))
     assert opposite[2] == 0
     assert opposite[1].values[0] == opposite[0].values[0] == 2
-    assert room.gain(0.5, 0.5) == pytest.approx(4 / 3)
-    assert room.gain(0.0, 0.1) == 1
+    assert prediction_powered.gain(0.5, 0.5) == pytest.approx(4 / 3)
+    assert prediction_powered.gain(0.0, 0.1) == 1
     # Student's t is 2.110 with 17 degrees of freedom, 2.120 with 16: 2.110 * 2 / sqrt(18) = 0.995, 1.028 with 17
-    assert room.to_buy(4.0, 1.0) == 18
+    assert prediction_powered.to_buy(4.0, 1.0) == 18
 
 
 def chosen_by_quality(rng, n=150, r=0.7, tilt=0.5):
@@ -94,8 +97,8 @@ def test_the_random_sample_is_tested_and_weights_take_its_place():
         found = (estimate(replace(data, chosen=x))[1].contrast(np.ones(1)) for x in (inverse, None))
         hits.append([one["ci_low"] <= 0 <= one["ci_high"] for one in found])
         random = replace(data, people=np.where(rng.random(150) < 0.3, data.model, np.nan))
-        rejected.append(next(room.selection(data))["p_value"] < 0.05)
-        level.append(next(room.selection(random))["p_value"] < 0.05)
+        rejected.append(next(prediction_powered.selection(data))["p_value"] < 0.05)
+        level.append(next(prediction_powered.selection(random))["p_value"] < 0.05)
     weighted, plain = np.mean(hits, axis=0)
     assert weighted > 0.95 - monte_carlo(0.95, n) - 0.01  # heavy weights leave few effective dialogues
     assert plain < 0.8
@@ -137,7 +140,7 @@ def test_sampling_weights_of_people_and_model_are_used():
     ((_, plain),) = room.sums(frame.drop(columns="sampling_weight"), LABELS)
     assert plain.weight is None
     assert plain.chosen is None
-    rows = list(room.assisted(same, LABELS, seed=1, n_resamples=100, confidence=0.95))
+    rows = list(room.assisted(same, LABELS, sampling=Sampling(100, 0.95, 1)))
     assert {"assisted_mean", "assisted_width", "assisted_dialogues"} <= {row["statistic"] for row in rows}
 
 
@@ -164,7 +167,7 @@ def test_estimates_from_a_review_queue_are_those_of_all_dialogues_with_weights()
 
 def test_a_judge_that_goes_against_people_explains_nothing_and_has_no_interval():
     x = np.random.default_rng(2).normal(size=60)
-    found = room.explained(one_system(x, -x), seed=1, name=["a"], n_resamples=200, confidence=0.95)
+    found = prediction_powered.explained(one_system(x, -x), SAMPLING.stream("a"), SAMPLING)
     assert found.estimate == 0
     assert found.kind == "not_estimable"
     assert np.isnan([found.low, found.high]).all()
@@ -196,8 +199,8 @@ def test_a_judge_that_uses_less_of_the_scale_helps_as_much():
         data = one_system(np.where(known, truth, np.nan), scale * model)
         people, both, weight = estimate(data)
         found[scale] = both.values[0], both.se(one), scale * weight
-        r2 = room.explained(data, seed=1, name=["x"], n_resamples=50, confidence=0.95).estimate
-        assert (people.se(one) / both.se(one)) ** 2 == pytest.approx(room.gain(r2, 0.25), rel=0.05)
+        r2 = prediction_powered.explained(data, SAMPLING.stream("x"), replace(SAMPLING, n_resamples=50)).estimate
+        assert (people.se(one) / both.se(one)) ** 2 == pytest.approx(prediction_powered.gain(r2, 0.25), rel=0.05)
     assert found[0.3] == pytest.approx(found[1.0])
 
 
@@ -232,14 +235,14 @@ def test_dialogues_of_one_session_have_no_interval():
     for one in (people, both):
         assert one.contrast(np.array([1.0, 0.0]))["ci_kind"] == "not_estimable"
         assert np.isnan(one.covariance).all()
-    assert not np.isfinite(room.half_widths(people, both)["mean"]).any()
+    assert not np.isfinite(prediction_powered.half_widths(people, both)["mean"]).any()
 
 
 def test_dialogues_to_buy_in_sessions_are_those_that_there_are():
     """60 sessions with 3 labelled dialogues of a system each have the half-width that they have."""
     data = in_sessions(np.random.default_rng(2), 120)
-    head = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
-    rows = list(room._bought(data, room.explained(data, name=["x"], **head), None, 0.95))
+    interval = prediction_powered.explained(data, SAMPLING.stream("x"), SAMPLING)
+    rows = list(room._bought(data, interval, None, 0.95))
     assert rows[0]["estimate"] == pytest.approx(180, rel=0.1)
     assert rows[1]["estimate"] < rows[0]["estimate"]
     assert rows[0]["estimate"] % 3 == 0
@@ -263,7 +266,7 @@ def test_rows_of_ratings_that_people_made_in_part():
     frame = ratings()
     (found,) = room.sums(frame, LABELS)
     assert found[1].labelled.sum() == 80
-    results = collect(room.assisted(frame, LABELS, seed=1, n_resamples=300, confidence=0.95))
+    results = collect(room.assisted(frame, LABELS, sampling=Sampling(300, 0.95, 1)))
     means = results["assisted_mean"].set_index(["system", "raters"])
     human = frame[frame["annotator_kind"] == "human"].groupby("system")["score"].mean()
     for system in "ab":
@@ -285,7 +288,7 @@ def test_labels_to_buy_are_fewer_with_a_judge_and_for_a_wider_interval():
     bought = {}
     for wanted in (None, 0.1, 0.2):
         half_width = {} if wanted is None else {"*": wanted}
-        found = collect(room.assisted(frame, LABELS, seed=1, n_resamples=200, confidence=0.95, half_width=half_width))
+        found = collect(room.assisted(frame, LABELS, sampling=Sampling(200, 0.95, 1), half_width=half_width))
         rows = found["assisted_dialogues"].set_index("raters")
         bought[wanted] = rows["estimate"]
         assert rows.loc[ASSISTED, "estimate"] < rows.loc[HUMAN, "estimate"]
@@ -308,9 +311,7 @@ def test_win_rates_by_counting():
     frame = pd.DataFrame(rows, columns=columns)
     fixed = {"study": "x", "corpus": "main", "group": "all", "annotator_known": True, "turn": pd.NA, "context": None}
     frame = frame.assign(method="pairwise_dialogue", label="better", session=None, first_shown=None, **fixed)
-    results = collect(
-        room.assisted(frame.assign(source_row=range(80)), LABELS, seed=1, n_resamples=200, confidence=0.95)
-    )
+    results = collect(room.assisted(frame.assign(source_row=range(80)), LABELS, sampling=Sampling(200, 0.95, 1)))
     side = np.where(frame["system"] == "a", 1, -1)
     wins = ((frame["score"] * side + 1) / 2).groupby(frame["annotator"]).mean()
     change = results["win_rate_change"].set_index("system")
@@ -373,7 +374,13 @@ def test_labels_without_order_have_no_means():
     topic = Label("topic", "dialogue_rating", "Topic", (1, 5), level="nominal")
     assert topic.unordered
     assert not list(room.sums(frame, [*LABELS, topic]))
-    found = analysis.analyse(frame, [topic], seed=1, n_resamples=50, margin={"*": 1.0}, half_width={"*": 0.1})
+    found = analysis.analyse(
+        frame,
+        [topic],
+        sampling=Sampling(50, 0.95, 1),
+        margin={"*": 1.0},
+        half_width={"*": 0.1},
+    )
     assert not {s for s in found if s.startswith(("assisted", "judge_rate", "rate_change", "judge_margin"))}
     assert len(found["judge_alpha"])
     titles = {"method": {}, "group": {}, "system": {}, "metric": {}}
@@ -395,7 +402,7 @@ def test_what_notebook_13_shows():
     titles = {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}}
     names = DisplayNames({(label.method, label.id): label for label in LABELS}, titles)
     frame = ratings().assign(score=lambda f: f["score"].round(1))  # alpha takes long with hundreds of values
-    results = analysis.analyse(frame, LABELS, seed=1, n_resamples=200, margin={"*": 2.0})
+    results = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1), margin={"*": 2.0})
     texts = "\n".join(p.text for p in findings.findings(results, names, confidence=0.95, cost=0.15))
     assert "rates of systems on 1 of 1 label;" in texts
     assert f"{results.select('assisted_gain', share='0.25')['estimate'].item():.2f}" in texts
@@ -404,11 +411,11 @@ def test_what_notebook_13_shows():
     assert len(tables.estimates(results, names).frame) == 3
     (plot,) = figures.gains(results, names)
     assert "25%" in plot.caption
-    undecided = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    undecided = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1))
     texts = "\n".join(p.text for p in findings.findings(undecided, names, confidence=0.95, cost=0.15))
     assert "no margin is set" in texts
     people = frame.query("annotator_kind == 'human'")
-    nothing = analysis.analyse(people, LABELS, seed=1, n_resamples=200)
+    nothing = analysis.analyse(people, LABELS, sampling=Sampling(200, 0.95, 1))
     texts = "\n".join(p.text for p in findings.findings(nothing, names, confidence=0.95, cost=0.15))
     assert "nothing was judged by both people and a judge" in texts
     assert not list(figures.gains(nothing, names))

@@ -10,6 +10,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.questions.judges import analysis, choices, findings, tables
 from judgebook.questions.performance.bradley_terry import bradley_terry
 from judgebook.sources import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
@@ -19,7 +20,7 @@ NAMES = DisplayNames(
     {(label.method, label.id): label for label in LABELS},
     {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
 )
-BOOT = {"seed": 1, "n_resamples": 400, "confidence": 0.95}
+SAMPLING = Sampling(400, 0.95, 1)
 
 
 def votes(rows, **columns):
@@ -77,8 +78,8 @@ def by_count(frame):
     return np.mean(with_judge), np.mean(each_other), np.mean(majority)
 
 
-def results(frame, **options):
-    return analysis.chosen(frame, LABELS, **BOOT | options)
+def results(frame):
+    return analysis.of_choices(frame, LABELS, SAMPLING)
 
 
 def test_agreement_by_counting_whichever_way_round_the_votes_are(made):
@@ -134,15 +135,15 @@ def test_a_model_as_good_as_people_wins_the_alternative_annotator_test():
     truth = rng.choice([-1, 0, 1], 150)
     say = lambda p: int(truth[p] if rng.random() < 0.8 else rng.choice([-1, 0, 1]))  # noqa: E731
     rows = [(p, who, say(p)) for who in ("A1", "A2", "A3", "A4", "llm") for p in range(150)]
-    found = analysis.analyse(votes(rows), LABELS, **BOOT)
+    found = analysis.analyse(votes(rows), LABELS, sampling=SAMPLING)
     assert found["winning_rate"].set_index("test")["estimate"].to_dict() == {"items": 1.0, "dialogues": 1.0}
     bad = [(p, who, s if who != "llm" else int(rng.choice([-1, 0, 1]))) for p, who, s in rows]
-    found = analysis.analyse(votes(bad), LABELS, **BOOT)
+    found = analysis.analyse(votes(bad), LABELS, sampling=SAMPLING)
     assert found["winning_rate"]["estimate"].tolist() == [0, 0]
 
 
 def test_what_is_said_and_shown(made):
-    found = analysis.analyse(made, LABELS, **BOOT)
+    found = analysis.analyse(made, LABELS, sampling=SAMPLING)
     said = "\n".join(p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15))
     share = found["choice_agreement"].set_index("pair")["estimate"]
     assert f"on {share['judge']:.0%} of pairs" in said
@@ -155,7 +156,7 @@ def test_without_scores_no_system_is_first(made):
     """A model that always prefers one of two systems gives neither a score: the library then returns equal ones."""
     model = made["annotator"] == "llm"
     always = made["score"].mask(model, np.where(made["system"] < made["system_b"], 1, -1))
-    found = analysis.analyse(made.assign(score=always), LABELS, **BOOT)
+    found = analysis.analyse(made.assign(score=always), LABELS, sampling=SAMPLING)
     first = found["judge_first_system"].iloc[0]
     assert np.isnan(first["estimate"])
     assert pd.isna(first["system_b"])

@@ -14,6 +14,7 @@ from judgebook.questions.metrics import analysis, figures, findings, items, tabl
 from judgebook.questions.metrics.correlations import correlations
 from judgebook.questions.metrics.question import Metrics
 from judgebook.sources.build import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, fold
@@ -23,7 +24,7 @@ NAMES = DisplayNames(
     {(label.method, label.id): label for label in LABELS},
     {"method": {"turn_rating": "Turn rating"}, "metric": {"m": "Good", "n": "Weak"}, "group": {}, "system": {}},
 )
-QUICK = {"seed": 1, "permute_seed": 1, "rank_resamples": 200}
+QUICK = {"permute_seed": 1, "rank_resamples": 200}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def analysed():
     annotations["dialogue_b"] = None
     people = analysis.rated(pd.concat([annotations.assign(corpus=c) for c in ("main", "other")]))
     both = pd.concat([scores, scores.assign(corpus="other", score=-scores["score"])])
-    return people, both, analysis.analyse(people, both, LABELS, n_resamples=300, **QUICK)
+    return people, both, analysis.analyse(people, both, LABELS, sampling=Sampling(300, 0.95, 1), **QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_every_result_is_there_once(analysed):
     # 2 corpora, 5 definitions: 2 labels, lowest and highest
     assert counts["annotator_correlation"] == 2 * 5 * (2 + 2)
     joined = items.join(items.human_means(people, LABELS), scores)
-    alone = collect(correlations(joined, "spearman", n_resamples=200, seed=1))["correlation"]
+    alone = collect(correlations(joined, "spearman", sampling=Sampling(200, 0.95, 1)))["correlation"]
     keys = ["corpus", "method", "metric", "label", "coefficient", "scope"]
     both = alone.merge(found["correlation"], on=keys)
     assert len(both) == len(alone)
@@ -196,7 +197,7 @@ def test_sources_say_what_could_not_be_computed(monkeypatch):
 
 
 def test_a_panel_holds_the_ceiling_and_the_annotator_left_out(main):
-    one = figures.panel(analysis.restrict(main, label="quality"), NAMES, {"n"})
+    one = figures.panel(main.part(label="quality"), NAMES, {"n"})
     mean = figures.panel(main, NAMES, {"n"})
     ceilings = main["reliability_ceiling"].set_index("label")["estimate"]
     assert (one["ceiling"] == ceilings["quality"]).all()
@@ -260,7 +261,7 @@ def test_another_file_in_the_usr_format_runs_with_a_yaml_alone(tmp_path):
     chosen = text_metrics.choose(study.metrics.computed)
     scores, _ = text_metrics.score_texts(built.frames["dialogues"], annotations, chosen)
     assert set(scores["metric"]) == set(text_metrics.METRICS) - {"new_bigrams", "turns"}  # for these, dialogues
-    found = analysis.analyse(annotations, scores, study.label_list(), n_resamples=200, **QUICK)
+    found = analysis.analyse(annotations, scores, study.label_list(), sampling=Sampling(200, 0.95, 1), **QUICK)
     stored = fold(found, study=study.key, notebook="09")
     assert (stored[stored["estimate"].isna()]["note"].str.len() > 0).all()
     names = display_names(study, annotations, metric=analysis.metric_titles(found, {}, {}))
@@ -316,7 +317,7 @@ def test_public_data_have_their_metrics(raw_data, study, least):
     assert given["metric"].nunique() + len(applies) >= least
     both = pd.concat([f for f in (given, text_metrics.of_dialogues(scores, annotations)) if len(f)])
     rated = annotations[annotations["dialogue"].isin(annotations["dialogue"].unique()[:200])]
-    found = analysis.analyse(rated, both, spec.label_list(), n_resamples=200, **QUICK)
+    found = analysis.analyse(rated, both, spec.label_list(), sampling=Sampling(200, 0.95, 1), **QUICK)
     stored = fold(found, study=study, notebook="09")
     assert len(stored)
     assert stored.loc[stored["estimate"].isna(), "note"].notna().all()

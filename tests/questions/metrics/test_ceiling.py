@@ -7,12 +7,13 @@ from fixtures.made_annotations import rated_items as rated
 from scipy import stats
 
 from judgebook.questions.metrics import ceiling
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect, fold
 
 
 def ceilings(annotations, coefficient="spearman", n_resamples=200, seed=1):
     """Reliability and ceiling of the only label."""
-    found = collect(ceiling.ceilings(annotations, seed=seed, coefficient=coefficient, n_resamples=n_resamples))
+    found = collect(ceiling.ceilings(annotations, sampling=Sampling(n_resamples, 0.95, seed), coefficient=coefficient))
     return pd.concat(found).droplevel(1)
 
 

@@ -6,10 +6,11 @@ import pytest
 from scipy.stats import mannwhitneyu, norm
 
 from judgebook.questions.metrics.control import above_control
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
-BOOT = {"seed": 1, "n_resamples": 500, "confidence": 0.95}
+SAMPLING = Sampling(500, 0.95, 1)
 LABELS = [
     Label("nice", "continuous", "Nice", (0, 100)),
     Label("odd", "continuous", "Odd", (0, 100), direction=-1),
@@ -31,8 +32,8 @@ def metric(rows, score):
     return once[["corpus", "dialogue", "turn"]].assign(metric="m", score=score(once))
 
 
-def found(rows, scores, **options):
-    return collect(above_control(rows, scores, LABELS, "qc", **BOOT | options))["above_control"]
+def found(rows, scores):
+    return collect(above_control(rows, scores, LABELS, "qc", sampling=SAMPLING))["above_control"]
 
 
 def test_share_of_pairs_is_that_of_mann_whitney_by_annotator():

@@ -7,7 +7,7 @@ from scipy import stats
 
 from judgebook.questions.metrics import correlations, items
 from judgebook.questions.metrics.tables import places
-from judgebook.statistics.intervals import expansion, generator
+from judgebook.statistics.intervals import Sampling, expansion, generator
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold, where
 
@@ -24,8 +24,8 @@ def pick(found, statistic="correlation", **keys):
     return rows.iloc[0]
 
 
-def spearman(joined, **options):
-    return collect(correlations.correlations(joined, "spearman", seed=1, **options))
+def spearman(joined, n_resamples=10_000):
+    return collect(correlations.correlations(joined, "spearman", sampling=Sampling(n_resamples, 0.95, 1)))
 
 
 def test_human_means_by_hand():
@@ -58,7 +58,7 @@ def test_join_says_what_is_wrong():
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
 def test_estimates_are_those_of_scipy(joined, coefficient):
-    found = collect(correlations.correlations(joined, coefficient, seed=1, n_resamples=200))
+    found = collect(correlations.correlations(joined, coefficient, sampling=Sampling(200, 0.95, 1)))
     expected = {}
     for (label, metric), rows in joined.groupby(["label", "metric"]):
         rows = rows.dropna(subset="value")
@@ -104,7 +104,7 @@ def test_items_without_context_are_resampled_by_dialogue(joined):
 def test_a_constant_label_or_metric_has_a_reason(joined, coefficient):
     constant = joined.assign(human=joined["human"].where(joined["label"] == "quality", 3.0))
     constant["value"] = constant["value"].where(constant["metric"] == "m", 0.5)
-    found = collect(correlations.correlations(constant, coefficient, seed=1, n_resamples=200))
+    found = collect(correlations.correlations(constant, coefficient, sampling=Sampling(200, 0.95, 1)))
     assert pick(found, label="fluent", metric="m")["note"] == "one of the two sides is constant"
     assert pick(found, "mean_correlation", metric="m")["note"] == "undefined for 1 of 2 labels"
     assert np.isfinite(pick(found, label="quality", metric="m")["ci_low"])
@@ -123,7 +123,7 @@ def test_a_metric_that_is_the_mean_itself_has_a_reason(joined):
 
 
 def test_within_contexts_it_is_the_mean_of_those_of_scipy(joined):
-    found = collect(correlations.within_context(joined, seed=1, n_resamples=300))
+    found = collect(correlations.within_context(joined, sampling=Sampling(300, 0.95, 1)))
     rows = joined[(joined["label"] == "quality") & (joined["metric"] == "m")].dropna(subset="value")
     r = []
     for _, part in rows.groupby("context"):
@@ -140,7 +140,8 @@ def test_within_contexts_it_is_the_mean_of_those_of_scipy(joined):
 
 
 def test_contexts_of_one_response_leave_a_reason(joined):
-    found = collect(correlations.within_context(joined.assign(context=joined["dialogue"]), seed=1))["correlation"]
+    alone = joined.assign(context=joined["dialogue"])
+    found = collect(correlations.within_context(alone, sampling=Sampling(300, 0.95, 1)))["correlation"]
     assert found["estimate"].isna().all()
     assert set(found["note"].str.split(";").str[0]) == {"160 of 160 contexts have no correlation"}
 
@@ -150,7 +151,7 @@ def test_few_systems_have_no_interval(n, kind):
     annotations, scores = metric_study(np.random.default_rng(4), n_contexts=25, n_systems=n)
     joined = items.join(items.human_means(annotations), scores)
     joined["human"] += joined["system"].str[1:].astype(int) / 3
-    found = collect(correlations.system_level(joined, "pearson", seed=1, n_resamples=500))
+    found = collect(correlations.system_level(joined, "pearson", sampling=Sampling(500, 0.95, 1)))
     means = (
         joined[(joined["label"] == "quality") & (joined["metric"] == "m")].groupby("system")[["value", "human"]].mean()
     )
@@ -166,7 +167,7 @@ def test_the_mean_over_labels_is_that_of_systems_resampled_jointly(n):
     annotations, scores = metric_study(np.random.default_rng(5), n_contexts=25, n_systems=n)
     joined = items.join(items.human_means(annotations), scores)
     joined["human"] += joined["system"].str[1:].astype(int) / 3
-    found = collect(correlations.system_level(joined, "pearson", seed=1, n_resamples=4000))
+    found = collect(correlations.system_level(joined, "pearson", sampling=Sampling(4000, 0.95, 1)))
     each = found.select("correlation", metric="m")
     mean = pick(found, "mean_correlation", metric="m")
     assert mean["estimate"] == pytest.approx(each["estimate"].mean(), abs=1e-12)
@@ -193,14 +194,14 @@ def test_the_overall_score_is_the_mean_of_labels_on_one_scale():
     joined = items.join(items.human_means(annotations), scores)
     names, method = joined["label"].unique(), joined["method"].iloc[0]
     labels = [Label(name, method, name, (1, 5)) for name in names]
-    found = collect(correlations.overall_system_level(joined, labels, "pearson", seed=1, n_resamples=500))
+    found = collect(correlations.overall_system_level(joined, labels, "pearson", sampling=Sampling(500, 0.95, 1)))
     row = pick(found, "overall_correlation", metric="m")
     means = joined[joined["metric"] == "m"].groupby(["system", "label"])[["value", "human"]].mean()
     means = means.groupby("system").mean()
     assert row["estimate"] == pytest.approx(stats.pearsonr(means["value"], means["human"]).statistic)
     assert (row["level"], row["n"], row["ci_kind"]) == ("system", 9, "bca")
     labels[0] = Label(names[0], method, "other", (0, 1))
-    assert not list(correlations.overall_system_level(joined, labels, "pearson", seed=1, n_resamples=500))
+    assert not list(correlations.overall_system_level(joined, labels, "pearson", sampling=Sampling(500, 0.95, 1)))
 
 
 def test_averages_by_hand():
@@ -255,10 +256,10 @@ def test_context_intervals_cover_where_item_intervals_do_not():
 
 @pytest.mark.parametrize("coefficient", ["spearman", "pearson"])
 def test_over_very_many_clusters_intervals_are_those_of_the_bootstrap(joined, coefficient, monkeypatch):
-    options = {"seed": 1, "n_resamples": 1_000}
-    resampled = collect(correlations.correlations(joined, coefficient, **options))
+    sampling = Sampling(1_000, 0.95, 1)
+    resampled = collect(correlations.correlations(joined, coefficient, sampling=sampling))
     monkeypatch.setattr(correlations, "MANY_CLUSTERS", 3)
-    robust = collect(correlations.correlations(joined, coefficient, **options))
+    robust = collect(correlations.correlations(joined, coefficient, sampling=sampling))
     for statistic in ("correlation", "mean_correlation"):
         a, b = resampled[statistic], robust[statistic]
         assert b["estimate"].to_numpy() == pytest.approx(a["estimate"].to_numpy())

@@ -11,10 +11,11 @@ import pytest
 from judgebook.questions.metrics import analysis, text_metrics
 from judgebook.questions.quality_control import worker_tests
 from judgebook.sources.build import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import where
 
-QUICK = {"seed": 1, "permute_seed": 1, "n_resamples": 200, "rank_resamples": 200}
+QUICK = {"sampling": Sampling(200, 0.95, 1), "permute_seed": 1, "rank_resamples": 200}
 
 
 def mean_by_system(path):

@@ -1,6 +1,7 @@
 """Moderation: cases by hand, statsmodels, printed tables of Zhang et al. 2022, and the simulated study."""
 
 import itertools
+from dataclasses import replace
 
 import krippendorff
 import numpy as np
@@ -16,6 +17,7 @@ from judgebook.questions.moderation.question import Moderation
 from judgebook.questions.performance.rates import wilson
 from judgebook.simulation import moderation as simulated
 from judgebook.sources.build import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.permutation import sign_flip_test
 from judgebook.study import params
 from judgebook.study.labels import Label
@@ -24,7 +26,7 @@ from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.study.sections.data import Simulate
 
 NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})
-BOOT = {"seed": 1, "n_resamples": 500, "confidence": 0.95}
+SAMPLING = Sampling(500, 0.95, 1)
 SPEC = Simulate()
 
 
@@ -50,7 +52,7 @@ class TestCategories:
         texts = {"user_text": ["a b c", "d", "not judged", "e e"], "system_text": ["f  g", "h i j k", "l", None]}
         dialogues = pd.DataFrame({"corpus": "main", "dialogue": ["i1", "i2", "x", "i3"], "turn": 0, **texts})
         found = categories.pairs(dialogues, marked(self.ROWS))
-        rows = collect(categories.sizes(found, **BOOT))["pair_size"].set_index("what")
+        rows = collect(categories.sizes(found, sampling=SAMPLING))["pair_size"].set_index("what")
         assert rows["estimate"].to_dict() == {"pairs": 2, "prompt_words": 2, "answer_words": 3}
         assert rows.loc[["prompt_words", "answer_words"], ["ci_low", "ci_high"]].notna().all().all()
 
@@ -95,7 +97,7 @@ class TestCategories:
         rng = np.random.default_rng(1)
         values = rng.integers(-1, 2, (80, 7)) * (rng.random((80, 1)) < 0.7) + 0.0
         table = np.stack([(values == s).sum(axis=1) for s in (-1, 0, 1)], axis=1)
-        found = categories.kappa_interval(table, rng=rng, n_resamples=2000)
+        found = categories.kappa_interval(table, rng, replace(SAMPLING, n_resamples=2000))
         assert found.estimate == pytest.approx(coefficients.fleiss_kappa(values)[0])
         assert found.estimate == pytest.approx(inter_rater.fleiss_kappa(table))
         assert found.low < found.estimate < found.high
@@ -196,20 +198,20 @@ class TestOutcomes:
 
     def test_shares_with_three_intervals(self):
         both = preferences.outcomes(*compared(self.ROWS))
-        rows = collect(preferences.shares(both, **BOOT))
+        rows = collect(preferences.shares(both, sampling=SAMPLING))
         x = rows.select("moderation_share", system="x", outcome="wins")
         assert x["estimate"].tolist() == pytest.approx([4 / 9] * 3)
         ends = x.set_index("interval")
         assert (ends.at["n", "ci_low"], ends.at["n", "ci_high"]) == pytest.approx(wilson(4, 9))
         assert ends.at["items", "n_clusters"] == 3
         assert ends.at["items", "ci_high"] > ends.at["n", "ci_high"]
-        against = collect(preferences.shares(both, against=True, **BOOT))
+        against = collect(preferences.shares(both, against=True, sampling=SAMPLING))
         pair = against.select("moderation_count", system="x", system_b="z", outcome="unrelated")
         assert pair["estimate"].item() == 2
 
     def test_leads_turn_whole_prompts(self):
         rows = [(f"p{i}", "x", "y", ("wins", "wins", "loses") if i % 4 else ("loses",) * 3) for i in range(12)]
-        found = preferences.leads(preferences.outcomes(*compared(rows)), permute_seed=1, **BOOT).iloc[0]
+        found = preferences.leads(preferences.outcomes(*compared(rows)), permute_seed=1, sampling=SAMPLING).iloc[0]
         assert found["estimate"] == pytest.approx((9 - 9) / 36)
         sums = np.array([1.0 if i % 4 else -3.0 for i in range(12)])
         test = sign_flip_test(sums, rng=np.random.default_rng(1))
@@ -220,7 +222,7 @@ class TestOutcomes:
         marks = pd.DataFrame(
             {"corpus": "main", "system": "x", "context": ["p1", "p1", "p2"], "annotator": ["A", "B", "A"]}
         )
-        found = next(preferences.flagged(marks.assign(score=[1.0, 0.0, 0.0]), **BOOT))
+        found = next(preferences.flagged(marks.assign(score=[1.0, 0.0, 0.0]), sampling=SAMPLING))
         assert found["estimate"] == pytest.approx(1 / 3)
         assert found["ci_kind"] == "exact_bound"
         both = preferences.outcomes(*compared(self.ROWS))
@@ -230,7 +232,7 @@ class TestOutcomes:
         assert got[["dialogue", "reference"]].to_numpy().tolist() == [["p1-x-y/x", "z says"], ["p1-x-y/y", "z says"]]
         assert preferences.replies(texts, both, "nobody").empty
         scores = got[["corpus", "dialogue"]].assign(metric="length", score=[2.0, 5.0])
-        mean = preferences.overlap(pd.concat([scores, scores.assign(score=4.0)]), got, **BOOT)
+        mean = preferences.overlap(pd.concat([scores, scores.assign(score=4.0)]), got, sampling=SAMPLING)
         mean = collect(mean)["overlap"].set_index("system")
         assert mean["estimate"].to_dict() == {"x": 3.0, "y": 4.5}
         assert mean["n"].to_dict() == {"x": 2, "y": 2}
@@ -292,7 +294,7 @@ class TestSimulated:
 
     def test_simulated_shares_are_within_noise(self, rows):
         both = preferences.outcomes(rows[rows["label"] == "better"], rows[rows["label"] == "unrelated"])
-        found = collect(preferences.shares(both, **BOOT)).select("moderation_share", interval="context")
+        found = collect(preferences.shares(both, sampling=SAMPLING)).select("moderation_share", interval="context")
         model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
         aim = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
         for row in found.itertuples():
@@ -344,7 +346,7 @@ def test_categories_in_words_of_people_who_are_not_known():
     empty = preferences.outcomes(judged["better"].assign(system_b=None), judged["unrelated"])
     dialogues = pd.DataFrame({c: None for c in ("corpus", "dialogue", "turn", "user_text", "system_text")}, index=[])
     pairs = categories.pairs(dialogues.astype({"turn": "Int64"}), marks)
-    results = analysis.analyse(judged, [label], pairs, empty, empty, empty, None, permute_seed=1, **BOOT)
+    results = analysis.analyse(judged, [label], pairs, empty, empty, empty, None, permute_seed=1, sampling=SAMPLING)
     headline, agreement, *_ = findings.findings(results, names, simulated=False)
     assert headline.text.startswith("**Fleiss' kappa of the categories is")
     assert "(nominal)" in agreement.text

@@ -9,37 +9,33 @@ highest mean over labels, only the choices are varied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from math import comb
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr
 
-from judgebook.annotations.dialogue_values import dialogue_values, one_side
-from judgebook.annotations.scores import known_people
+from judgebook.annotations.dialogue_values import one_side
 from judgebook.annotations.summary import in_sessions, main_group, with_means
 from judgebook.questions.fragility import drop_few
+from judgebook.questions.fragility.leaving_out import KEPT, NOTHING_LEFT, STURDY_DIALOGUES, with_less_data
 from judgebook.questions.fragility.question import Fragility
-from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, MethodData, curve, without_people
+from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, MethodData, curve
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
 
 #: a conclusion is sturdy if it keeps its sign in all, and its significance in at least this share of specifications,
+#: if at least STURDY_DIALOGUES of the dialogues must be left out to turn its sign, and if it is kept (sign and
+#: significance) without any single person or session
 STURDY_SHARE = 0.9
-#: if at least this share of the dialogues must be left out to turn its sign, and it is kept (sign and significance)
-#: without any single person or session
-STURDY_DIALOGUES = 0.05
 #: the choice between runs with the same systems, besides CHOICES
 DATA = "data"
-#: what becomes of a conclusion without a person or session
-KEPT, LOST, TURNED = "kept", "not significant", "turned"
-#: note of a conclusion that is lost because a system has no data without a person, a session or few dialogues
-NOTHING_LEFT = "a system has no data left, or too few for a test"
 #: what it can depend on, besides choices
 DIALOGUES, PERSON, SESSION, CONTEXT = "dialogues", "a person", "a session", "a context"
 
@@ -57,7 +53,7 @@ class GroupData:
 
 
 def parts(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Sequence[Label],
     *,
     systems: Sequence[str],
@@ -70,7 +66,7 @@ def parts(
     for corpus, of_corpus in annotations.groupby("corpus", sort=False):
         group = main_group(of_corpus)
         rows, blocks = in_sessions(with_means(of_corpus[of_corpus["group"] == group], labels))
-        kept = {
+        selections = {
             value: of_corpus.index.isin(of_those_who_passed(of_corpus, labels, control, chosen).index)
             for value, chosen in _thresholds(options).items()
         }
@@ -81,7 +77,7 @@ def parts(
                 of_method = one_side(of_method[of_method["system_b"].isin(list(systems))])
             if of_method["system"].nunique() + of_method["system_b"].dropna().nunique() < 2:
                 continue
-            masks = {value: mask[of_corpus.index.get_indexer(of_method.index)] for value, mask in kept.items()}
+            masks = {value: mask[of_corpus.index.get_indexer(of_method.index)] for value, mask in selections.items()}
             methods.append(MethodData(of_method, method, list(systems), distinct(masks), pick_seed))
         yield GroupData(str(corpus), str(group), methods, directions, blocks)
 
@@ -98,12 +94,12 @@ def _thresholds(options: QualityControl) -> dict[str, QualityControl]:
     return out
 
 
-def distinct(masks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def distinct(masks: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Selections of annotations with that of all, without empty ones and those that equal an earlier one. `passed` is
     always there: all annotations where nobody passed."""
     everything = np.ones(len(masks["passed"]), dtype=bool)
     out = {"passed": masks["passed"] if masks["passed"].any() else everything}
-    for value, mask in (masks | {"all": everything}).items():
+    for value, mask in {**masks, "all": everything}.items():
         if mask.any() and not any(np.array_equal(mask, earlier) for earlier in out.values()):
             out[value] = mask
     return out
@@ -112,13 +108,12 @@ def distinct(masks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def analyse(evaluations: Sequence[GroupData], options: Fragility) -> Results:
     """All results of notebook 16.
 
-    `conclusions_found` (how many there are by method; all else is about those
-    `examined`), `conclusion`, `specification`,
-    `specification_share`, `choice_effect`, `without_person`, `people_tried` (how many of the annotators of a method
-    were left out in turn), `without_session`, `drop_few`, `sturdy`, `hangs_on`, and `first_system` (the share of
-    specifications in which each system is first).
+    `conclusions_found` (how many there are by method; all else is about those `examined`), `conclusion`,
+    `specification`, `specification_share`, `choice_effect`, `without_person`, `people_tried` (how many of the
+    annotators of a method were left out in turn), `without_session`, `drop_few`, `sturdy`, `hangs_on`, and
+    `first_system` (the share of specifications in which each system is first).
     """
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     frames: list[pd.DataFrame] = []
     curves = [{data.method: curve(data) for data in part.methods} for part in evaluations]
     for i, part in enumerate(evaluations):
@@ -142,9 +137,9 @@ def analyse(evaluations: Sequence[GroupData], options: Fragility) -> Results:
             ]
             every = _of_chosen(pd.concat([every, *others], ignore_index=True), chosen)
             frames += [f.assign(**head, level=level) for f in _curves(every, chosen)]
-            rows += [head | {"level": level} | row for row in _of_choices(every, chosen)]
             levels = holm_levels(specifications_of[specifications_of["spec"] == 0], chosen)
-            rows += [head | {"level": level} | row for row in _of_few(data, chosen, levels, options, part.blocks)]
+            left = with_less_data(data, chosen, levels, options.people, part.blocks)
+            rows += [head | {"level": level} | row for row in chain(_of_choices(every, chosen), left)]
         rows += [head | row for row in first_systems(curves[i], part.directions)]
     results = collect(*frames, rows)
     return collect(results, sturdy(results))
@@ -197,7 +192,7 @@ def _curves(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[pd.DataFrame]
     yield scaled.assign(statistic="specification", note=note).drop(columns=drop, errors="ignore")
 
 
-def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
+def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Shares of specifications that keep sign and significance, and how they change with each choice."""
     places = every.groupby(KEYS, sort=False).indices
     estimates, p = every["estimate"].to_numpy(), every["p_adjusted"].to_numpy()
@@ -206,174 +201,19 @@ def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
         key = {k: row[k] for k in KEYS}
         at = places[tuple(key.values())]
         same = np.sign(estimates[at]) == np.sign(row["estimate"])
-        kept, n = same & (p[at] < ALPHA), len(at)
-        yield key | {"statistic": "specification_share", "kept": "sign", "estimate": float(same.mean()), "n": n}
-        yield key | {"statistic": "specification_share", "kept": "significance", "estimate": float(kept.mean()), "n": n}
+        significant = same & (p[at] < ALPHA)
+        for keeps, holds in (("sign", same), ("significance", significant)):
+            share = {"statistic": "specification_share", "kept": keeps, "estimate": float(holds.mean())}
+            yield key | share | {"n": len(at)}
         for choice, values in choices.items():
             made = values[at]
             for value in present if len(present := dict.fromkeys(made)) > 1 else ():
                 what = {"statistic": "choice_effect", "choice": choice, "value": value}
-                under = kept[made == value]
+                under = significant[made == value]
                 yield key | what | {"estimate": float(under.mean()), "n": len(under)}
 
 
-def _of_few(
-    data: MethodData, chosen: pd.DataFrame, levels: np.ndarray, options: Fragility, blocks: str
-) -> Iterator[dict]:
-    """How few dialogues and people turn each conclusion, and what remains without each session and person.
-
-    levels : from `holm_levels`.
-    """
-    rows = data.primary
-    values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
-    all_known = known_people(rows)
-    labels = chosen["label"].unique()
-    by_session = {label: _by_session(data, values[label]) for label in labels}
-    by_person = {
-        k: _by_person(data, part) for k, part in rows.groupby("label", sort=False) if all_known and k in labels
-    }
-    for row, level in zip(chosen.to_dict("records"), levels, strict=True):
-        key = {k: row[k] for k in KEYS}
-        of_label = values[row["label"]]
-        for of, dropped in _dropped(data, of_label, row, level).items():
-            yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(dropped)}
-        left = without_session(*by_session[row["label"]](row), row, level)
-        yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
-        if all_known:
-            dropped = drop_few.people(*by_person[row["label"]](row))
-            yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(dropped)}
-    busiest = rows["annotator"].value_counts().index
-    tried = busiest[: options.people].tolist() if all_known else []
-    row = {"statistic": "people_tried", "method": data.method, "estimate": float(len(tried))}
-    yield row | (
-        {"n_annotators": len(busiest)} if all_known else {"note": "not all annotators are known, or there is one"}
-    )
-    yield from _without_people(data, chosen, tried)
-
-
-def _without_people(data: MethodData, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
-    about = data.where(data.annotations["label"].isin(chosen["label"]).to_numpy())
-    for person, left in zip(people, without_people(about, people), strict=True):
-        keys = zip(*(left[k] for k in KEYS), strict=True) if len(left) else ()
-        place = {key: i for i, key in enumerate(keys)}
-        values = {k: left[k].to_numpy() for k in ("estimate", "p_value", "p_adjusted", "n") if len(left)}
-        for row in chosen.to_dict("records"):
-            key = {k: row[k] for k in KEYS}
-            head = key | {"statistic": "without_person", "without": person}
-            at = place.get(tuple(key.values()))
-            if at is None or not np.isfinite(values["estimate"][at]):
-                yield head | {"verdict": LOST, "estimate": np.nan, "note": NOTHING_LEFT}
-                continue
-            one = {k: column[at].item() for k, column in values.items()}
-            yield head | one | {"verdict": _verdict(one["estimate"], row["estimate"], one["p_adjusted"])}
-
-
-def _verdict(left: float, before: float, p: float) -> str:
-    """p : adjusted; where it is missing, no test is possible and the conclusion is not significant."""
-    if np.sign(left) != np.sign(before):
-        return TURNED
-    return KEPT if p < ALPHA else LOST
-
-
-def without_session(totals: np.ndarray, counts: np.ndarray, row: dict, level: float) -> dict:
-    """The difference without the session whose removal brings it closest to 0, or farthest beyond it.
-
-    totals, counts : as in `drop_few.people`, a row for each session. Differences are exact. Significance goes by the
-    standard error with all sessions and by `level`, the unadjusted p-value from which Holm's adjustment with the
-    p-values of the other pairs would not reject. Where a session holds all data of a system, the conclusion is lost
-    without it, and there is no difference.
-    """
-    left = counts.sum(axis=0) - counts
-    if not (left > 1e-9).all():
-        return {"verdict": LOST, "estimate": np.nan, "n": len(totals), "note": NOTHING_LEFT}
-    gaps = drop_few.gap((totals.sum(axis=0) - totals).T, left.T)
-    nearest = float(gaps[np.argmin(np.sign(row["estimate"]) * gaps)])
-    p = 2 * float(stdtr(row["df"], -abs(nearest) / row["se"]))
-    adjusted = 0.0 if p < level else 1.0
-    return {"verdict": _verdict(nearest, row["estimate"], adjusted), "estimate": nearest, "n": len(totals)}
-
-
-def _few(dropped: drop_few.Dropped) -> dict:
-    if dropped.emptied:
-        return {"estimate": np.nan, "n": dropped.n, "note": NOTHING_LEFT}
-    note = None if dropped.needed is not None else "not even half of them"
-    return {"estimate": np.nan if dropped.needed is None else float(dropped.needed), "n": dropped.n, "note": note}
-
-
-def _dropped(data: MethodData, of_label: pd.DataFrame, row: dict, level: float) -> dict[str, drop_few.Dropped]:
-    """By what turns: the sign, and the significance, at `level`, of a plain t test of dialogue values where that has
-    any."""
-    if METHODS[data.method].unit == "pair":
-        x = _seen_from_first(of_label, row, "value")["value"].to_numpy(float)
-        out = {drop_few.SIGN: drop_few.sign_of_one(x)}
-        samples = (x,)
-    else:
-        samples = tuple(
-            of_label.loc[of_label["system"] == row[s], "value"].to_numpy(float) for s in ("system", "system_b")
-        )
-        out = {drop_few.SIGN: _unless_emptied(drop_few.sign_of_two(*samples), min(map(len, samples)))}
-    with suppress(ValueError):  # significant within sessions only, or by other weights
-        out[drop_few.SIGNIFICANCE] = drop_few.significance(*samples, alpha=level)
-    return out
-
-
-def _unless_emptied(dropped: drop_few.Dropped, fewest: int) -> drop_few.Dropped:
-    """Where the smaller system has so few dialogues that all of them can be left out before the sign turns.
-
-    fewest : its dialogues.
-    """
-    sooner = dropped.needed is None or dropped.needed > fewest
-    return replace(dropped, needed=None, emptied=True) if sooner and fewest < STURDY_DIALOGUES * dropped.n else dropped
-
-
-def _seen_from_first(rows: pd.DataFrame, row: dict, value: str) -> pd.DataFrame:
-    """The comparisons of a conclusion's two systems, with `value` positive where its first system was chosen."""
-    straight = (rows["system"] == row["system"]) & (rows["system_b"] == row["system_b"])
-    turned = (rows["system"] == row["system_b"]) & (rows["system_b"] == row["system"])
-    one_pair = rows[straight | turned]
-    return one_pair.assign(**{value: np.where(straight[one_pair.index], 1, -1) * one_pair[value].astype(float)})
-
-
-def _by_person(data: MethodData, rows: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
-    """Conclusion -> sums and numbers of dialogues that each annotator judged: (people, systems), or (people, 1) of
-    comparisons. rows : of one label."""
-    if METHODS[data.method].unit == "pair":
-        return lambda row: _one_column(_seen_from_first(rows, row, "score").groupby("annotator")["score"])
-    values = rows.groupby(["annotator", "system", "dialogue"], sort=True)["score"].mean().reset_index()
-    return _two_columns(values, "annotator", "score")
-
-
-def _by_session(data: MethodData, values: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
-    """Sums and numbers of dialogues (pairs) of each session, as `_by_person`; values : of dialogues, one label."""
-    unit = values["dialogue"].astype(str) + "\x1f" + values["dialogue_b"].fillna("").astype(str)
-    values = values.assign(session=values["session"].fillna(unit))
-    if METHODS[data.method].unit == "pair":
-        return lambda row: _one_column(_seen_from_first(values, row, "value").groupby("session")["value"])
-    return _two_columns(values, "session", "value")
-
-
-def _one_column(by: object) -> tuple[np.ndarray, np.ndarray]:
-    return by.sum().to_numpy(float)[:, None], by.size().to_numpy(float)[:, None]
-
-
-def _two_columns(values: pd.DataFrame, unit: str, value: str) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
-    by = values.groupby([unit, "system"], sort=True)[value]
-    whole, sizes = by.sum(), by.size().to_numpy()
-    place, system = pd.factorize(whole.index.get_level_values(0))[0], whole.index.get_level_values(1).to_numpy(object)
-    sums, n = whole.to_numpy(float), int(place.max(initial=-1)) + 1
-
-    def of(row: dict) -> tuple[np.ndarray, np.ndarray]:
-        totals, counts = np.zeros((2, n, 2))
-        for column, name in enumerate((row["system"], row["system_b"])):
-            of_system = system == name
-            totals[place[of_system], column], counts[place[of_system], column] = sums[of_system], sizes[of_system]
-        judged = counts.any(axis=1)
-        return totals[judged], counts[judged]
-
-    return of
-
-
-def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, str], int]) -> Iterator[dict]:
+def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, str], int]) -> Iterator[dict[str, Any]]:
     """The share of specifications in which each system has the highest mean over labels, by method; not of comparisons
     in which some pairs of systems did not meet.
 
@@ -396,13 +236,13 @@ def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, s
             yield row | {"estimate": float(share), "n": len(first)}
 
 
-def sturdy(results: Results) -> Iterator[dict]:
+def sturdy(results: Results) -> Iterator[dict[str, Any]]:
     """1 for each conclusion that is sturdy (STURDY_SHARE, STURDY_DIALOGUES), else 0, and what it hangs on (`hangs_on`:
     a choice, DIALOGUES, PERSON, SESSION or CONTEXT): one row `hangs_on` for each."""
     if results["conclusion"].empty:
         return
     by = ["corpus", *KEYS]
-    sign, kept = (
+    sign, significance = (
         results.select("specification_share", kept=k).set_index(by)["estimate"] for k in ("sign", "significance")
     )
     few = results.select("drop_few", dropped="dialogue", turns=drop_few.SIGN).set_index(by)
@@ -418,7 +258,7 @@ def sturdy(results: Results) -> Iterator[dict]:
     for row in results["conclusion"].to_dict("records"):
         key = tuple(row[k] for k in by)
         reasons = []
-        if sign[key] < 1 or kept[key] < STURDY_SHARE:
+        if sign[key] < 1 or significance[key] < STURDY_SHARE:
             reasons.append(_choice(effects.get(key)))
         if few.at[key, "estimate"] < STURDY_DIALOGUES * few.at[key, "n"] or few.at[key, "note"] == NOTHING_LEFT:
             reasons.append(DIALOGUES)

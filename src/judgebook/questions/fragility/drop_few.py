@@ -82,7 +82,8 @@ def significance(a: np.ndarray, b: np.ndarray | None = None, alpha: float = 0.05
     Raises ValueError where the test is not significant to begin with.
     """
     samples = [_Sample(a, 0)] if b is None else [_Sample(a, 0), _Sample(b, len(a))]
-    n, gone = sum(s.n for s in samples), []
+    n = sum(s.n for s in samples)
+    gone: list[int] = []
     parts = [s.moments() for s in samples]
     if _p(parts) >= alpha:
         raise ValueError("the difference is not significant")
@@ -182,12 +183,13 @@ def people(totals: np.ndarray, counts: np.ndarray) -> Dropped:
     person must turn the difference, else it is `emptied`.
     """
     n = len(totals)
-    kept, gone = np.ones(n, bool), []
+    left_in = np.ones(n, bool)
+    gone: list[int] = []
     sign = np.sign(gap(totals.sum(axis=0), counts.sum(axis=0)))
     alone = not (counts.sum(axis=0) - counts > 1e-9).all()
     while len(gone) < MOST * n:
-        total, count = totals[kept].sum(axis=0), counts[kept].sum(axis=0)
-        places = np.flatnonzero(kept)
+        total, count = totals[left_in].sum(axis=0), counts[left_in].sum(axis=0)
+        places = np.flatnonzero(left_in)
         left = count - counts[places]
         usable = (left > 1e-9).all(axis=1)
         if not usable.any():
@@ -195,7 +197,7 @@ def people(totals: np.ndarray, counts: np.ndarray) -> Dropped:
         gaps = np.full(len(places), np.inf)
         gaps[usable] = sign * gap((total - totals[places])[usable].T, left[usable].T)
         best = places[int(np.argmin(gaps))]
-        kept[best] = False
+        left_in[best] = False
         gone.append(best)
         if gaps.min() <= 1e-12:
             return Dropped(n, len(gone), np.sort(np.array(gone)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,7 @@ def curves(results: Results, names: DisplayNames) -> Iterator[Plot]:
     yield Plot(fig, "curves", alt, captions.joined(caption, note))
 
 
-def _heading(one: dict, names: DisplayNames, *, several: bool) -> str:
+def _heading(one: Mapping[str, Any], names: DisplayNames, *, several: bool) -> str:
     """Label and systems of a conclusion, and its corpus where there are several."""
     pair = f"{names.name('system', one['system'])} – {names.name('system', one['system_b'])}"
     where = f" ({names.name('corpus', one['corpus'])})" if several else ""

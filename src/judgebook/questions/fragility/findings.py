@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -16,9 +17,9 @@ from judgebook.questions.fragility.analysis import (
     DIALOGUES,
     PERSON,
     SESSION,
-    STURDY_DIALOGUES,
     STURDY_SHARE,
 )
+from judgebook.questions.fragility.leaving_out import STURDY_DIALOGUES
 from judgebook.study.results import Results, where
 
 _PHRASES = Phrases(__package__)
@@ -39,7 +40,7 @@ HANGS_ON = {
 }
 
 
-def facts(results: Results, **keys: object) -> dict:
+def facts(results: Results, **keys: object) -> dict[str, Any]:
     """How many conclusions there are, how many are sturdy, and what the others depend on.
 
     keys : of which conclusions, for instance those of a corpus and group.

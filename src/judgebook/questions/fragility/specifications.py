@@ -22,6 +22,7 @@ from judgebook.annotations.picks import masks
 from judgebook.annotations.scores import known_people
 from judgebook.questions.sensitivity.differences import numbers, of_numbers
 from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
 
 #: choice -> its values, the one of our primary analysis first
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -45,7 +46,7 @@ class MethodData:
     systems : in the order of figures. picked : picks made so far, by their choices of workers and ties.
     """
 
-    annotations: pd.DataFrame
+    annotations: Annotations
     method: str
     systems: list[str]
     workers: Mapping[str, np.ndarray]
@@ -62,10 +63,10 @@ class MethodData:
         """The annotations of the primary analysis."""
         return self.annotations[self.workers["passed"]]
 
-    def where(self, kept: np.ndarray) -> MethodData:
+    def where(self, chosen: np.ndarray) -> MethodData:
         """Some of the annotations, (annotations,) bool."""
-        workers = {name: mask[kept] for name, mask in self.workers.items()}
-        return MethodData(self.annotations[kept], self.method, self.systems, workers, self.pick_seed)
+        workers = {name: mask[chosen] for name, mask in self.workers.items()}
+        return MethodData(self.annotations[chosen], self.method, self.systems, workers, self.pick_seed)
 
 
 def open_choices(data: MethodData) -> dict[str, tuple[str, ...]]:
@@ -74,18 +75,18 @@ def open_choices(data: MethodData) -> dict[str, tuple[str, ...]]:
     pairwise = METHODS[data.method].unit == "pair"
     item = ["label", "dialogue", "dialogue_b", "turn"]
     all_known = known_people(rows)
-    there = {
+    matters = {
         "ratings": bool(rows.duplicated(item).any()),
         "scores": all_known and not pairwise and _rated_several(rows),
         "units": METHODS[data.method].unit == "turn",
         "people": all_known,
         "ties": pairwise and bool((rows["score"] == 0).any()) and bool((rows["score"] != 0).any()),
     }
-    out = {name: values if there.get(name) else values[:1] for name, values in CHOICES.items()}
+    out = {name: values if matters.get(name) else values[:1] for name, values in CHOICES.items()}
     return out | {"workers": tuple(v for v in CHOICES["workers"] if v in data.workers)}
 
 
-def _rated_several(rows: pd.DataFrame) -> bool:
+def _rated_several(rows: Annotations) -> bool:
     """Whether most annotators met several systems: otherwise standardising takes the systems' differences away."""
     met = rows.groupby("annotator")["system"].nunique()
     return bool((met > 1).mean() > 0.5)
@@ -93,24 +94,24 @@ def _rated_several(rows: pd.DataFrame) -> bool:
 
 def specifications(data: MethodData) -> Iterator[dict[str, str]]:
     """Every combination of the open choices, the primary analysis first."""
-    there = open_choices(data)
-    for values in product(*there.values()):
-        yield dict(zip(there, values, strict=True))
+    choices = open_choices(data)
+    for values in product(*choices.values()):
+        yield dict(zip(choices, values, strict=True))
 
 
 def under(data: MethodData, choice: Mapping[str, str]) -> pd.DataFrame:
     """All pairs of systems and labels under one combination: estimate, interval, p-value, and p adjusted by Holm within
     the label."""
-    kept = data.workers[choice["workers"]]
+    used = data.workers[choice["workers"]]
     if choice["ties"] == "dropped":
-        kept = kept & (data.numbers["score"] != 0).to_numpy()
-    rows = data.numbers[kept]
+        used = used & (data.numbers["score"] != 0).to_numpy()
+    rows = data.numbers[used]
     if choice["scores"] == "standardised":
         rows = standardised(rows)
     if choice["ratings"] == "pick":
         same = (choice["workers"], choice["ties"])
         if same not in data.picked:
-            data.picked[same] = next(masks(data.annotations[kept], 1, data.pick_seed))
+            data.picked[same] = next(masks(data.annotations[used], 1, data.pick_seed))
         rows = rows[data.picked[same]]
     if choice["units"] == "item":
         rows = rows.assign(dialogue=rows["item"], session=rows["item"])
@@ -163,7 +164,7 @@ def curve(data: MethodData) -> pd.DataFrame:
 
 def without_people(data: MethodData, people: list[str]) -> Iterator[pd.DataFrame]:
     """The primary analysis without each of these people in turn; an empty frame where nothing is left."""
-    kept = data.workers["passed"]
-    rows, annotator = data.numbers[kept], data.annotations["annotator"].to_numpy(object)[kept]
+    passed = data.workers["passed"]
+    rows, annotator = data.numbers[passed], data.annotations["annotator"].to_numpy(object)[passed]
     for person in people:
         yield _compared(data, rows[annotator != person], people=False)

@@ -9,8 +9,8 @@ from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
 from judgebook.display.views import Table
 from judgebook.questions.fragility import drop_few
-from judgebook.questions.fragility.analysis import KEPT, LOST, TURNED
 from judgebook.questions.fragility.findings import HANGS_ON
+from judgebook.questions.fragility.leaving_out import KEPT, LOST, TURNED
 from judgebook.questions.fragility.specifications import KEYS
 from judgebook.study.results import Results
 
@@ -24,8 +24,8 @@ def conclusions(results: Results, names: DisplayNames) -> Table:
     rows = results["conclusion"]
     key = pd.MultiIndex.from_frame(rows[_BY])
     out = rows[[*_BY, "estimate"]].rename(columns={"estimate": "Difference"})
-    for kept, heading in (("sign", "Same sign, %"), ("significance", "Significant, %")):
-        share = results.select("specification_share", kept=kept).set_index(_BY)["estimate"]
+    for keeps, heading in (("sign", "Same sign, %"), ("significance", "Significant, %")):
+        share = results.select("specification_share", kept=keeps).set_index(_BY)["estimate"]
         out[heading] = 100 * share.reindex(key).to_numpy()
     few = results["drop_few"]
     headings = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement.coincidences import terms
@@ -16,32 +16,33 @@ from judgebook.questions.groups.pick_ranges import value_range
 from judgebook.statistics.intervals import Sampling, generator
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
 
 
-def alpha_within(annotations: pd.DataFrame, labels: Sequence[Label], **boot: float) -> Results:
+def alpha_within(annotations: Annotations, labels: Sequence[Label], sampling: Sampling) -> Results:
     """Alpha of the first two annotations per item within each group (Finch et al. 2024, Table 3), where an item was
-    judged twice. boot : n_resamples, confidence, seed."""
-    alphas = agreement.alpha_table(annotations, labels, sampling=Sampling(**boot), first=2, alone=True)["alpha"]
+    judged twice."""
+    alphas = agreement.alpha_table(annotations, labels, sampling=sampling, first=2, alone=True)["alpha"]
     return Results(alpha=alphas[alphas["n"] > 0])
 
 
-def alpha_between(picked: pd.DataFrame, labels: Sequence[Label], **boot: float) -> Results:
+def alpha_between(picked: Annotations, labels: Sequence[Label], sampling: Sampling) -> Results:
     """Alpha between each pair of groups, models included, on the items that both judged.
 
-    picked : one annotation per item and group. boot : n_resamples, confidence, seed.
+    picked : one annotation per item and group.
     """
     parts = []
     for a, b in combinations(sorted(picked["group"].unique()), 2):
         of_pair = picked[picked["group"].isin([a, b])]
         kinds = sorted(of_pair["annotator_kind"].unique())
-        parts.append(agreement.alpha_between(of_pair, labels, a, b, sampling=Sampling(**boot), kinds=kinds, alone=True))
+        parts.append(agreement.alpha_between(of_pair, labels, a, b, sampling=sampling, kinds=kinds, alone=True))
     alphas = collect(*parts)["alpha"]
     return Results(alpha=alphas[alphas["n"] > 0])
 
 
 def alpha_ranges(
-    annotations: pd.DataFrame, labels: Sequence[Label], group: str, group_b: str, *, seed: int, n_picks: int = 1_000
-) -> Iterator[dict[str, object]]:
+    annotations: Annotations, labels: Sequence[Label], group: str, group_b: str, *, seed: int, n_picks: int = 1_000
+) -> Iterator[dict[str, Any]]:
     """Mean and range over picks of alpha between two groups, one annotation of each: rows of `alpha`.
 
     annotations : **all** annotations. Labels of which no item was judged by people of both groups are left out.
@@ -66,7 +67,7 @@ def _alphas(values: list[np.ndarray], label: Label, rng: np.random.Generator, n:
     mirrored = METHODS[label.method].unit == "pair"
     distinct = np.unique(np.concatenate([v[np.isfinite(v)] for v in values]))
     kinds = np.unique(np.r_[distinct, -distinct]) if mirrored else distinct
-    v, code = len(kinds), 0
+    v, code = len(kinds), np.zeros((n, len(values[0])), dtype=int)
     for judged in values:
         m = np.isfinite(judged).sum(axis=1)
         chosen = np.floor(rng.random((n, len(judged))) * m).astype(int)

@@ -10,7 +10,10 @@ counting once; the range over picks of one annotation per item shows what using 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,21 +41,22 @@ from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.groups.pick_ranges import effect_ranges, wrong_inside
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.robustness import robustness
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.results import Results, collect
-from judgebook.study.schema import unordered
+from judgebook.study.results import ResultRows, Results, collect
+from judgebook.study.schema import Annotations, unordered
 from judgebook.study.sections.data import Scope
 
 #: identifies a difference between groups
 PAIR = [*KEY, "group", "group_b"]
 #: what qualifies a difference: statistic, values of its keys, names of its columns in `differences`
-_QUALIFIED = (
+_QUALIFIED: tuple[tuple[str, dict[str, str | None], dict[str, str]], ...] = (
     ("group_difference_null", {"exchange": "judgement", "point": "mean"}, {"estimate": "null_mean"}),
     ("group_difference_null", {"exchange": "judgement", "point": "q95"}, {"estimate": "null_q95"}),
     ("group_difference_test", {"exchange": "judgement"}, {"estimate": "tested", "p_value": "p"}),
     ("group_difference_test", {"exchange": "judgement"}, {"p_adjusted": "p_adjusted"}),
 )
-_QUALIFIED_PRIMARY = (
+_QUALIFIED_PRIMARY: tuple[tuple[str, dict[str, str | None], dict[str, str]], ...] = (
     ("group_difference_test", {"exchange": "annotator"}, {"p_adjusted": "p_people"}),
     ("group_difference_debiased", {"scale": "root"}, {"estimate": "debiased"}),
     ("group_difference_debiased", {"scale": "root"}, {"ci_low": "debiased_low", "ci_high": "debiased_high"}),
@@ -65,21 +69,21 @@ DIFFERS, EQUIVALENT, BOTH = "different", "equivalent", "different, within the ma
 UNDECIDED, UNTESTED = "inconclusive", "no test"
 
 
-def own_pick(annotations: pd.DataFrame, seed: int) -> pd.DataFrame:
+def study_pick(annotations: Annotations, seed: int) -> Annotations:
     """The study's own pick of one annotation per item and group, for the values as published."""
     return next(picks(annotations, 1, seed))
 
 
 def analyse(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Sequence[Label],
     options: GroupEffects,
     *,
-    scope: Scope | None = None,
+    sampling: Sampling,
     pick_seed: int,
     permute_seed: int,
+    scope: Scope | None = None,
     keep: Callable[[pd.DataFrame, str], object] = lambda frame, name: None,
-    **boot: float,
 ) -> Results:
     """All results of notebook 08.
 
@@ -90,54 +94,69 @@ def analyse(
     labels : sequence of Label
     options : GroupEffects
         Margin, numbers of permutations, picks and resamples, and the paper whose values are computed by its own pick.
-    scope : Scope, optional
-        What the paper left out.
     pick_seed, permute_seed : int
         Of the pick of one annotation per item; of permutations and of the picks to range over.
+    scope : Scope, optional
+        What the paper left out.
     keep : callable
         Is given the effects of all pairs of systems where these are very many (`many_pairs`), and a name.
-    boot
-        n_resamples, confidence, seed.
     """
-    permutations = {"seed": permute_seed, "n_permutations": options.n_permutations}
+    exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
+    with_people = replace(sampling, n_resamples=options.people_resamples)
     every, annotations = annotations, with_means(annotations, labels)
-    picked = own_pick(annotations, pick_seed)
+    picked = study_pick(annotations, pick_seed)
     people = comparable(annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")])
-    many, fewer = n_pairs(annotations) > MANY_PAIRS, boot
+    many, fewer = n_pairs(annotations) > MANY_PAIRS, sampling
     if many:
-        fewer = boot | {"n_resamples": min(boot.get("n_resamples", 10_000), MOST_RESAMPLES)}
-        size = {"margin": options.margin, "people_resamples": options.people_resamples}
-        effects = many_pairs(annotations, people, keep, **size, **boot)
-    else:
-        two_way = boot | {"n_resamples": options.people_resamples}
-        effects = collect(
-            for_each_label(resampled, annotations, per_item=True, margin=options.margin, **boot),
-            for_each_label(resampled_two_way, people, per_item=True, **two_way),
+        fewer = replace(sampling, n_resamples=min(sampling.n_resamples, MOST_RESAMPLES))
+        effects = many_pairs(
+            annotations,
+            people,
+            keep,
+            sampling=sampling,
+            margin=options.margin,
+            people_resamples=options.people_resamples,
         )
+    else:
+        over_sessions = partial(resampled, sampling=sampling, margin=options.margin)
+        effects = collect(
+            for_each_label(over_sessions, annotations, per_item=True),
+            for_each_label(partial(resampled_two_way, sampling=with_people), people, per_item=True),
+        )
+    ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks)
     results = collect(
-        for_each_label(published, picked, **fewer),
+        for_each_label(partial(published, sampling=fewer), picked),
         effects,
-        for_each_label(permutation_null, annotations, per_item=True, **permutations),
-        for_each_label(permutation_null, annotations, per_item=True, exchange="annotator", **permutations),
+        for_each_label(exchanged, annotations, per_item=True),
+        for_each_label(partial(exchanged, exchange="annotator"), annotations, per_item=True),
         for_each_label(without_one_annotator, people, per_item=True),
-        for_each_label(effect_ranges, annotations, seed=permute_seed, n_picks=options.n_picks),
-        alpha_within(every, labels, **boot),
-        alpha_between(picked if every is annotations else own_pick(every, pick_seed), labels, **boot),
-        robustness(picked, objective=options.objective, people_resamples=options.people_resamples, **boot),
-        extremes(annotations, labels, people_resamples=options.people_resamples, **boot),
+        for_each_label(ranges, annotations),
+        alpha_within(every, labels, sampling),
+        alpha_between(picked if every is annotations else study_pick(every, pick_seed), labels, sampling),
+        robustness(picked, sampling=sampling, objective=options.objective, people_resamples=options.people_resamples),
+        extremes(annotations, labels, sampling=sampling, people_resamples=options.people_resamples),
         group_counts(every),
     )
     if not many:
         results = collect(results, conclusions(results, options.margin))
     if options.paper:
-        seeds = {"pick_seed": pick_seed, "permute_seed": permute_seed}
-        results = collect(results, *as_published(annotations, labels, options, scope, **seeds, **boot))
+        of_paper = as_published(
+            annotations,
+            labels,
+            options,
+            scope,
+            numbers.load(options.paper),
+            sampling=sampling,
+            pick_seed=pick_seed,
+            permute_seed=permute_seed,
+        )
+        results = collect(results, *of_paper)
     return _adjusted(results)
 
 
 def _adjusted(results: Results) -> Results:
     """Tests of difference and of equivalence with Holm's p-values over all labels and pairs of groups of a method."""
-    families = {"group_difference_test": ["exchange", "scope", "pick"], "equivalence_margin": []}
+    families: dict[str, list[str]] = {"group_difference_test": ["exchange", "scope", "pick"], "equivalence_margin": []}
     for statistic, keys in families.items():
         frame = results[statistic]
         by = ["corpus", "method", *keys]
@@ -147,7 +166,7 @@ def _adjusted(results: Results) -> Results:
     return results
 
 
-def differences(results: Results, confidence: float, **variant: str) -> pd.DataFrame:
+def differences(results: Results, confidence: float, **variant: str) -> ResultRows:
     """One row per label and two groups: the difference, with its interval over sessions, and what qualifies it.
 
     Parameters
@@ -164,12 +183,12 @@ def differences(results: Results, confidence: float, **variant: str) -> pd.DataF
     difference exceeds null_q95; missing without a test), p, p_adjusted; for the primary analysis also p_people,
     debiased, debiased_low, debiased_high, margin, p_margin, without_low, without_high, picks_low, picks_high, verdict.
     """
-    variant = {"scope": None, "pick": None} | variant
-    primary = variant["pick"] is None
+    chosen: dict[str, str | None] = {"scope": None, "pick": None, **variant}
+    primary = chosen["pick"] is None
     resample = "session" if primary else "score"
-    out = results.select("group_difference", resample=resample, **variant).set_index(PAIR)
+    out = results.select("group_difference", resample=resample, **chosen).set_index(PAIR)
     out = out[["level", "n", "n_annotators", "estimate", "ci_low", "ci_high"]]
-    qualified = [(statistic, keys | variant, columns) for statistic, keys, columns in _QUALIFIED]
+    qualified = [(statistic, keys | chosen, columns) for statistic, keys, columns in _QUALIFIED]
     for statistic, keys, columns in (*qualified, *(_QUALIFIED_PRIMARY if primary else ())):
         out = out.join(results.select(statistic, **keys).set_index(PAIR)[list(columns)].rename(columns=columns))
     exceeds = (out["tested"] > out["null_q95"]).astype("boolean")
@@ -189,46 +208,56 @@ def verdict(p_difference: float, p_equivalence: float, level: float) -> str:
 
 
 def as_published(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Sequence[Label],
     options: GroupEffects,
     scope: Scope | None,
+    printed: pd.DataFrame,
     *,
+    sampling: Sampling,
     pick_seed: int,
     permute_seed: int,
-    **boot: float,
 ) -> Iterator[Results]:
     """The paper's values by its own pick (`pick` is paper), on all data and on its scope (`scope` is paper).
 
     On its scope also: the permutation null of Figure 1, ranges over picks, alpha within groups (Table 3), counts (Table
-    2), and how many wrong values lie inside the ranges. Parameters as `analysis.analyse`.
+    2), and how many wrong values lie inside the ranges.
+
+    printed : numbers of the paper. Other parameters as of `analyse`.
     """
     annotations = without_weights(annotations)
-    seeds = {"seed": pick_seed, "source_order": options.source_order}
-    frames = {"paper": annotations}
+    frames: dict[str | None, Annotations] = {"paper": annotations}
     if scope:
-        kept = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
-        frames = {None: annotations, "paper": kept}
+        inside = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
+        frames = {None: annotations, "paper": inside}
+    effects = partial(published, sampling=sampling)
     for name, frame in frames.items():
-        by_dialogue, by_pair = (pick_as_published(frame, comparisons=c, **seeds) for c in ("dialogue", "pair"))
-        table, figure = (collect(for_each_label(published, f, **boot)) for f in (by_dialogue, by_pair))
+        by_dialogue, by_pair = (
+            pick_as_published(frame, comparisons=of, seed=pick_seed, source_order=options.source_order)
+            for of in ("dialogue", "pair")
+        )
+        table, figure = (collect(for_each_label(effects, picked)) for picked in (by_dialogue, by_pair))
         figure["mean_absolute_effect"] = table["mean_absolute_effect"]
-        results = collect(figure, alpha_between(by_pair, labels, **boot))
+        results = collect(figure, alpha_between(by_pair, labels, sampling))
         yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()})
-    null = collect(for_each_label(permutation_null, by_pair, seed=permute_seed, n_permutations=options.n_permutations))
-    ranges = {"seed": permute_seed, "n_picks": options.n_picks}
+    exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
+    null = collect(for_each_label(exchanged, by_pair))
+    ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks, sides="apart")
     around = collect(
         Results({s: rows.assign(pick="paper") for s, rows in null.items()}),
-        for_each_label(effect_ranges, frame, sides="apart", **ranges),
-        *(alpha_ranges(frame, labels, *pair, **ranges) for pair in combinations(sorted(frame["group"].unique()), 2)),
-        alpha_within(frame, labels, **boot),
+        for_each_label(ranges, frame),
+        *(
+            alpha_ranges(frame, labels, a, b, seed=permute_seed, n_picks=options.n_picks)
+            for a, b in combinations(sorted(frame["group"].unique()), 2)
+        ),
+        alpha_within(frame, labels, sampling),
         group_counts(frame),
     )
     around = Results({s: rows.assign(scope="paper") for s, rows in around.items()})
-    yield collect(around, wrong_inside(numbers.load(options.paper), around))
+    yield collect(around, wrong_inside(printed, around))
 
 
-def comparable(annotations: pd.DataFrame) -> pd.DataFrame:
+def comparable(annotations: Annotations) -> Annotations:
     """Judgements of labels that two groups or more judged, each on two systems or more; no pilots, no gold units.
 
     Where no session is known, each dialogue (each pair, for comparisons) is a session.
@@ -238,13 +267,13 @@ def comparable(annotations: pd.DataFrame) -> pd.DataFrame:
     systems = sides.groupby([*KEY, "group"])["system"].nunique()
     systems = systems[systems >= 2]
     enough = systems.index[(systems.groupby(KEY).transform("size") >= 2).to_numpy()]
-    kept = main[pd.MultiIndex.from_frame(main[[*KEY, "group"]]).isin(enough)]
-    ends = unordered(kept)
+    compared = main[pd.MultiIndex.from_frame(main[[*KEY, "group"]]).isin(enough)]
+    ends = unordered(compared)
     alone = ends["low"].astype(str) + "\x1f" + ends["high"].fillna("").astype(str)
-    return kept.assign(session=kept["session"].astype(object).where(kept["session"].notna(), alone))
+    return compared.assign(session=compared["session"].astype(object).where(compared["session"].notna(), alone))
 
 
-def group_counts(annotations: pd.DataFrame) -> Iterator[dict[str, object]]:
+def group_counts(annotations: Annotations) -> Iterator[dict[str, Any]]:
     """Dialogues (pairs) evaluated once or twice, those evaluated twice, and by whom, as Table 2 of Finch et al. 2024
     counts them, which leaves out what was judged more than twice: rows of `count`.
 

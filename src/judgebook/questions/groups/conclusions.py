@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import parts
 from judgebook.questions.groups.effects import KEY
 from judgebook.study.results import Results, where
 
@@ -23,7 +25,7 @@ VERDICTS = ["same", "undecided", "contrary"]
 _ROW = [*KEY, "level"]
 
 
-def conclusions(results: Results, margin: float) -> Iterator[dict[str, object]]:
+def conclusions(results: Results, margin: float) -> Iterator[dict[str, Any]]:
     """Counts of pairs of systems by three questions, for each label and two groups.
 
     Parameters
@@ -50,12 +52,11 @@ def conclusions(results: Results, margin: float) -> Iterator[dict[str, object]]:
     low, high = differences["ci_low"], differences["ci_high"]
     same = (low > -margin) & (high < margin)
     verdict = np.select([same, ~same & ((low > 0) | (high < 0))], ["same", "different"], "undecided")
-    for key, part in differences.assign(verdict=verdict).groupby([*_ROW, "group", "group_b"], sort=False):
-        head = dict(zip([*_ROW, "group", "group_b"], key, strict=True)) | {"of": "size", "margin": margin}
-        yield from _counted(head, part["verdict"], "different")
+    for key, part in parts(differences.assign(verdict=verdict), [*_ROW, "group", "group_b"], sort=False):
+        yield from _counted(key | {"of": "size", "margin": margin}, part["verdict"], "different")
 
 
-def _same_sign(sizes: pd.DataFrame, of: str, keys: list[str]) -> Iterator[dict[str, object]]:
+def _same_sign(sizes: pd.DataFrame, of: str, keys: list[str]) -> Iterator[dict[str, Any]]:
     """By the column `sign` of effect sizes; pairs without a sign in one of the groups are not counted."""
     index = [*_ROW, *keys]
     # unstack, because pivot_table leaves out a group whose signs are all missing
@@ -67,7 +68,7 @@ def _same_sign(sizes: pd.DataFrame, of: str, keys: list[str]) -> Iterator[dict[s
             yield from _counted(head, verdicts, "opposite")
 
 
-def _counted(head: dict[str, object], verdicts: pd.Series, contrary: str) -> Iterator[dict[str, object]]:
+def _counted(head: dict[str, Any], verdicts: pd.Series, contrary: str) -> Iterator[dict[str, Any]]:
     for verdict in ("same", contrary, "undecided"):
         counts = {"estimate": float((verdicts == verdict).sum()), "n": len(verdicts)}
         yield head | {"statistic": "conclusion_count", "verdict": verdict} | counts

@@ -8,19 +8,21 @@ three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import sides, weighted
 from judgebook.execution.tasks import run
-from judgebook.statistics.intervals import generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
 
 #: columns that distinguish one `LabelScores` from the next
 KEY = ["corpus", "method", "label"]
@@ -35,30 +37,6 @@ CHUNK = 100_000
 MANY_PAIRS, MOST_RESAMPLES = 5_000, 500
 
 
-def cohens_d(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cohen's d of two samples: difference of means over the pooled standard deviation (ddof 1).
-
-    Parameters
-    ----------
-    a, b : (..., 3) array
-        Sums of the two samples; leading axes are independent cases.
-
-    Returns
-    -------
-    (...) array in standard deviations; NaN where a sample is empty, both have one score, or all scores within each
-    sample are equal.
-
-    References
-    ----------
-    Cohen 1988, Statistical Power Analysis for the Behavioral Sciences, 2nd edition, eq. 2.5.1 and 2.5.2.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean_a, within_a = _mean_and_squares(a)
-        mean_b, within_b = _mean_and_squares(b)
-        pooled = (within_a + within_b) / (a[..., 0] + b[..., 0] - 2)
-        return np.where(pooled > 0, (mean_a - mean_b) / np.sqrt(pooled), np.nan)
-
-
 def _mean_and_squares(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and sum of squared deviations. Rounding must not make a constant sample vary."""
     n, s, q = np.moveaxis(sums, -1, 0)
@@ -66,35 +44,31 @@ def _mean_and_squares(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return s / n, np.where(within <= 1e-12 * q, 0.0, within)
 
 
-def cohens_h(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cohen's h of two proportions: difference of 2 arcsin(sqrt(p)).
-
-    Parameters
-    ----------
-    a, b : (..., 3) array
-        Sums of 0/1 scores.
-
-    Returns
-    -------
-    (...) array from -pi to pi; NaN where a sample is empty. Proportions of 0 and 1 are no special case.
-
-    References
-    ----------
-    Cohen 1988, eq. 6.2.1.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_a, p_b = a[..., 1] / a[..., 0], b[..., 1] / b[..., 0]
-        return 2 * np.arcsin(np.sqrt(p_a)) - 2 * np.arcsin(np.sqrt(p_b))
-
-
 def pair_effects(sums: np.ndarray, effect: str, pairs: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
     """Effect size of pairs of systems, first minus second: of all, in the order of `itertools.combinations`, or of
     some.
 
-    sums : (..., systems, 3). effect : `d` or `h`. pairs : places of both systems. Returns (..., pairs).
+    Parameters
+    ----------
+    sums : (..., systems, 3) array
+        Leading axes are independent cases.
+    effect : `d` or `h`
+        Cohen's d, the difference of means over the pooled standard deviation (ddof 1), or Cohen's h of 0/1 scores, the
+        difference of 2 arcsin(sqrt(p)), from -pi to pi.
+    pairs : two arrays of int, optional
+        Places of both systems.
+
+    Returns
+    -------
+    (..., pairs) array. Missing where a sample is empty; d also where both have one score, or all scores within each
+    sample are equal. Proportions of 0 and 1 are no special case of h.
+
+    References
+    ----------
+    Cohen 1988, Statistical Power Analysis for the Behavioral Sciences, 2nd edition, eq. 2.5.1, 2.5.2 and 6.2.1.
     """
     i, j = all_pairs(sums.shape[-2]) if pairs is None else pairs
-    with np.errstate(divide="ignore", invalid="ignore"):  # as `cohens_d` and `cohens_h`, each system's part once
+    with np.errstate(divide="ignore", invalid="ignore"):  # each system's part once
         if effect == "h":
             angle = 2 * np.arcsin(np.sqrt(sums[..., 1] / sums[..., 0]))
             return angle[..., i] - angle[..., j]
@@ -127,13 +101,30 @@ def over_pairs(sums: np.ndarray, effect: str) -> np.ndarray:
     return np.concatenate(out)
 
 
+def session_annotator(scores: pd.DataFrame) -> pd.Series:
+    """What `split_cells` takes apart: the session and the annotator of each score."""
+    return scores["session"].astype(str) + "\x1f" + scores["annotator"].astype(str)
+
+
+def split_cells(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The sessions of cells (n,) of `session_annotator`, the place of each cell's among them (n,), and the same of
+    annotators."""
+    # a session may be a pair of dialogues, joined the same way
+    ends = [cell.rsplit("\x1f", 1) for cell in cells]
+    sessions, u = np.unique([end[0] for end in ends], return_inverse=True)
+    people, a = np.unique([end[1] for end in ends], return_inverse=True)
+    return sessions, u, people, a
+
+
 @lru_cache(maxsize=8)
 def all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Places of both of every two, in the order of `itertools.combinations`."""
     return np.triu_indices(n, 1)
 
 
-def unit_sums(scores: pd.DataFrame, units: pd.Series, groups: list, systems: list) -> tuple[np.ndarray, np.ndarray]:
+def unit_sums(
+    scores: pd.DataFrame, units: pd.Series | np.ndarray, groups: list[str], systems: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
     """Sums of the scores by unit, group and system.
 
     Parameters
@@ -152,10 +143,10 @@ def unit_sums(scores: pd.DataFrame, units: pd.Series, groups: list, systems: lis
     place, distinct = pd.factorize(pd.Series(units), use_na_sentinel=False)
     codes, names = pd.factorize(pd.Series(distinct).astype(str), sort=True)  # text of each only once
     codes = codes[place]
-    kept = np.isfinite(x)
-    x, w = x[kept], scores["weight"].to_numpy(float)[kept] if "weight" in scores else 1.0
+    scored = np.isfinite(x)
+    x, w = x[scored], scores["weight"].to_numpy(float)[scored] if "weight" in scores else 1.0
     shape = (len(names), len(groups), len(systems))
-    cell = np.ravel_multi_index((codes[kept], group[kept], system[kept]), shape)
+    cell = np.ravel_multi_index((codes[scored], group[scored], system[scored]), shape)
     sums = [np.bincount(cell, w * v, int(np.prod(shape))).reshape(shape) for v in (np.ones(len(x)), x, x**2)]
     return np.asarray(names, dtype=str), np.stack(sums, axis=-1)
 
@@ -178,6 +169,12 @@ class LabelScores:
     def group_pairs(self) -> list[tuple[str, str]]:
         return list(combinations(self.groups, 2))
 
+    @property
+    def means(self) -> list[tuple[str, str, str | None]]:
+        """Statistic and groups of what `over_pairs` gives."""
+        of_groups: list[tuple[str, str, str | None]] = [("mean_absolute_effect", g, None) for g in self.groups]
+        return [*of_groups, *(("group_difference", a, b) for a, b in self.group_pairs)]
+
     def sums(self, column: str) -> tuple[np.ndarray, np.ndarray]:
         """`unit_sums` of the units that a column names."""
         return unit_sums(self.scores, self.scores[column], self.groups, self.systems)
@@ -186,7 +183,7 @@ class LabelScores:
         """The group of each annotator."""
         return self.scores.drop_duplicates("annotator").set_index("annotator")["group"].loc[annotators].to_numpy(str)
 
-    def row(self, statistic: str, group: str, group_b: str | None = None, **keys: object) -> dict:
+    def row(self, statistic: str, group: str, group_b: str | None = None, **keys: object) -> dict[str, Any]:
         """Identity and counts of a result row."""
         out = dict(zip(KEY, self.key, strict=True)) | {"statistic": statistic, "level": METHODS[self.key[1]].unit}
         sizes = [self._sizes.get(g, (0, 0)) for g in (group, group_b) if g]
@@ -206,7 +203,7 @@ class LabelScores:
         return dict(zip(names, counts, strict=True))
 
 
-def label_scores(annotations: pd.DataFrame, *, per_item: bool = False) -> Iterator[LabelScores]:
+def label_scores(annotations: Annotations, *, per_item: bool = False) -> Iterator[LabelScores]:
     """`LabelScores` of each corpus, method and label.
 
     annotations : one annotation per item and group, or all. per_item : items count once, whatever the number of their
@@ -226,26 +223,29 @@ def label_scores(annotations: pd.DataFrame, *, per_item: bool = False) -> Iterat
 
 
 def for_each_label(
-    statistic: Callable, annotations: pd.DataFrame, *, per_item: bool = False, **options: object
-) -> Iterator[dict[str, object]]:
-    """The rows that a statistic (a function of a module) of `LabelScores` gives for each corpus, method and label."""
-    pieces = [(statistic, one, options) for one in label_scores(annotations, per_item=per_item)]
+    statistic: Callable[[LabelScores], Iterable[dict[str, Any]]], annotations: Annotations, *, per_item: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The rows that a statistic gives for each corpus, method and label.
+
+    statistic : a function of a module, or a `functools.partial` of one, as it may be sent to another process.
+    """
+    pieces = [(statistic, one) for one in label_scores(annotations, per_item=per_item)]
     for rows in run(_rows_of, pieces, doing="groups, label"):
         yield from rows
 
 
-def _rows_of(statistic: Callable, one: LabelScores, options: dict) -> list[dict[str, object]]:
-    return list(statistic(one, **options))
+def _rows_of(statistic: Callable[[LabelScores], Iterable[dict[str, Any]]], one: LabelScores) -> list[dict[str, Any]]:
+    return list(statistic(one))
 
 
-def n_pairs(annotations: pd.DataFrame) -> int:
+def n_pairs(annotations: Annotations) -> int:
     """Pairs of systems, added up over labels."""
     sides = [annotations[[*KEY, s]].rename(columns={s: "system"}) for s in ("system", "system_b")]
     m = pd.concat(sides).dropna(subset="system").groupby(KEY)["system"].nunique()
     return int((m * (m - 1) // 2).sum())
 
 
-def scored(rows: pd.DataFrame) -> pd.DataFrame:
+def scored(rows: Annotations) -> pd.DataFrame:
     """Scores of systems, one row per judged system: a comparison gives two, each 1 (won), 0 (lost) or missing (tied).
 
     Adds `item`, what is judged together: the dialogue, or the pair compared. Comparisons already seen from one side
@@ -258,9 +258,7 @@ def scored(rows: pd.DataFrame) -> pd.DataFrame:
     return out.assign(score=np.where(out["score"] == 0, np.nan, (out["score"] + 1) / 2))
 
 
-def published(
-    one: LabelScores, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Iterator[dict[str, object]]:
+def published(one: LabelScores, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Mean |effect| of each group (Table 4) and difference between each pair of groups (Figure 1), with BCa intervals.
 
     Returns rows of `mean_absolute_effect` and `group_difference`; where a value is undefined, `note` says why.
@@ -275,18 +273,22 @@ def published(
         return over_pairs(np.stack(sums, axis=1).reshape(shape), one.effect)
 
     rows, counts = _patterns(one)
-    rng = generator(seed, "published_group_difference", *one.key)
-    options = {"counts": counts, "n_resamples": n_resamples, "confidence": confidence, "expanded": False}
-    intervals = bootstrap_sums(rows, statistic, unit="score within system and group", rng=rng, **options)
-    names = [("mean_absolute_effect", g) for g in one.groups] + [("group_difference", *p) for p in one.group_pairs]
-    for name, interval in zip(names, intervals, strict=True):
+    replicates = replicate_sums(
+        rows,
+        statistic,
+        unit="score within system and group",
+        rng=sampling.stream("published_group_difference", *one.key),
+        counts=counts,
+        n_resamples=sampling.n_resamples,
+    )
+    for name, interval in zip(one.means, replicates.intervals(sampling.confidence, expanded=False), strict=True):
         yield one.row(*name, resample="score") | interval.row()
 
 
 def _patterns(one: LabelScores) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The distinct scores of each group and system as rows of sums, and how often each occurs."""
     rows, counts = [], []
-    cells = dict(list(one.scores.dropna(subset="score").groupby(["group", "system"])["score"]))
+    cells = dict(iter(one.scores.dropna(subset="score").groupby(["group", "system"])["score"]))
     for cell in product(one.groups, one.systems):
         values, n = np.unique(cells[cell].to_numpy(float), return_counts=True) if cell in cells else ([0.0], [1])
         # an empty sample is one unit without a score: every effect that needs it is undefined
@@ -295,7 +297,7 @@ def _patterns(one: LabelScores) -> tuple[list[np.ndarray], list[np.ndarray]]:
     return rows, counts
 
 
-def without_one_annotator(one: LabelScores) -> Iterator[dict[str, object]]:
+def without_one_annotator(one: LabelScores) -> Iterator[dict[str, Any]]:
     """The group difference, and its range when any one annotator is left out: rows of `group_difference`.
 
     What the annotator judged is then not judged by the group; no other annotation takes its place. `n_undefined` counts

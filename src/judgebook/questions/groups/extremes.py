@@ -8,30 +8,29 @@ extreme than each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgebook.statistics.intervals import Interval, generator
-from judgebook.statistics.resampling import bootstrap_sums, bootstrap_two_way
+from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.statistics.resampling import replicate_sums, replicate_two_way
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ITEM, Annotations
 
 #: which of the items that both groups rated: all, or those to which they gave different (mean) ratings
 RATED, DISAGREED = "both rated", "disagreed"
 
 
 def extremes(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Sequence[Label],
     *,
-    seed: int,
-    n_resamples: int = 10_000,
+    sampling: Sampling,
     people_resamples: int = 1_000,
-    confidence: float = 0.95,
-) -> Iterator[dict[str, object]]:
+) -> Iterator[dict[str, Any]]:
     """Share of the lowest and highest scores of a scale by group, and its difference between two groups.
 
     Parameters
@@ -40,8 +39,10 @@ def extremes(
         All of them, with the session of each.
     labels : sequence of Label
         Their scales. Comparisons and labels with fewer than three scores are left out: each score is an end.
-    n_resamples, people_resamples : int
-        Resamples of sessions; of sessions and annotators, where all are known people.
+    sampling : Sampling
+        Of sessions.
+    people_resamples : int
+        Resamples of sessions and annotators, where all are known people.
 
     Returns
     -------
@@ -55,16 +56,15 @@ def extremes(
     rated = annotations[place.isin(list(scales))]
     ends = np.array([scales[key] for key in zip(rated["method"], rated["label"], strict=True)]).reshape(-1, 2)
     rated = rated.assign(extreme=(rated["score"].to_numpy()[:, None] == ends).any(axis=1).astype(float))
-    options = {"n_resamples": n_resamples, "confidence": confidence}
     for (corpus, method), part in rated.groupby(["corpus", "method"], sort=False):
         for pair in combinations(sorted(part["group"].unique()), 2):
             shared = _shared(part[part["group"].isin(pair)], pair)
             if len(shared):
                 head = {"corpus": corpus, "method": method, "level": METHODS[method].unit}
-                yield from _compared(shared, pair, head, seed, people_resamples, options)
+                yield from _compared(shared, pair, head, sampling, people_resamples)
 
 
-def _shared(part: pd.DataFrame, pair: tuple[str, str]) -> pd.DataFrame:
+def _shared(part: Annotations, pair: tuple[str, str]) -> pd.DataFrame:
     """Annotations of items that both groups rated, with `item`, `second` (group), the weight of each within its item
     and group, and whether the groups `disagreed` on the item."""
     part = part.assign(item=part.groupby(ITEM, dropna=False).ngroup(), second=part["group"] == pair[1])
@@ -76,33 +76,32 @@ def _shared(part: pd.DataFrame, pair: tuple[str, str]) -> pd.DataFrame:
 
 
 def _compared(
-    shared: pd.DataFrame, pair: tuple[str, str], head: dict, seed: int, people_resamples: int, options: dict
-) -> Iterator[dict[str, object]]:
+    shared: pd.DataFrame, pair: tuple[str, str], head: dict[str, str], sampling: Sampling, people_resamples: int
+) -> Iterator[dict[str, Any]]:
     names = list(shared["label"].unique())
     session, sessions = pd.factorize(shared["session"].astype(str), sort=True)
     counts, rows = _counts(shared, names, session)
-    rng = generator(seed, "extremes", *head.values(), *pair)
-    statistic = _statistic(len(names))
-    yield from _rows(
-        shared, pair, head, names, counts, bootstrap_sums(rows, statistic, unit="session", rng=rng, **options)
-    )
+    rng, statistic = sampling.stream("extremes", *head.values(), *pair), _statistic(len(names))
+    over_sessions = replicate_sums(rows, statistic, unit="session", rng=rng, n_resamples=sampling.n_resamples)
+    yield from _rows(shared, pair, head, names, counts, over_sessions.intervals(sampling.confidence))
     if shared["annotator_known"].all() and (shared["annotator_kind"] == "human").all():
         person, people = pd.factorize(shared["annotator"].astype(str), sort=True)
         cell, pairs = pd.factorize(session * len(people) + person)
         u, v = np.divmod(pairs, len(people))
         sums = _counts(shared, names, cell)[1]
         home = shared.drop_duplicates("annotator").set_index("annotator")["group"].loc[people].to_numpy(str)
-        over_people = bootstrap_two_way(
+        over_people = replicate_two_way(
             len(sessions),
             len(people),
             lambda w, x: statistic((w[:, u] * x[:, v]) @ sums),
             rng=rng,
             unit="session and annotator",
             strata=home,
+            n_resamples=people_resamples,
             width=3 * len(sums) + sums.shape[1],
-            **(options | {"n_resamples": people_resamples}),
         )
-        yield from _rows(shared, pair, head, names, counts, over_people)
+        intervals = over_people.intervals(sampling.confidence, "percentile")
+        yield from _rows(shared, pair, head, names, counts, intervals)
 
 
 def _counts(shared: pd.DataFrame, names: list[str], of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +123,7 @@ def _counts(shared: pd.DataFrame, names: list[str], of: np.ndarray) -> tuple[np.
     return items, out.reshape(len(out), -1)
 
 
-def _statistic(n: int):
+def _statistic(n: int) -> Callable[[np.ndarray], np.ndarray]:
     def statistic(sums: np.ndarray) -> np.ndarray:
         """(k, 2 * (2 + 1 + labels)): for both kinds of items the share of each group over labels, their difference, and
         that of each label."""
@@ -139,18 +138,23 @@ def _statistic(n: int):
 
 
 def _rows(
-    shared: pd.DataFrame, pair: tuple, head: dict, names: list[str], counts: np.ndarray, intervals: list[Interval]
-) -> Iterator[dict[str, object]]:
+    shared: pd.DataFrame,
+    pair: tuple[str, str],
+    head: dict[str, str],
+    names: list[str],
+    counts: np.ndarray,
+    intervals: list[Interval],
+) -> Iterator[dict[str, Any]]:
     people = shared.groupby("second")["annotator"].nunique()
     for of, items, places in zip((RATED, DISAGREED), counts, np.array_split(np.arange(len(intervals)), 2), strict=True):
         *shares, whole = (intervals[i] for i in places[:3])
-        fixed = head | {"of": of, "resample": whole.unit}
+        fixed: dict[str, Any] = {**head, "of": of, "resample": whole.unit}
         size = {"n": int(items.sum())}
         for k, share in enumerate(shares):
             who = {"group": pair[k], "group_b": pair[1 - k], "n_annotators": int(people[bool(k)])}
             yield {"statistic": "extreme_share"} | fixed | who | size | share.row()
-        who = {"statistic": "extreme_share_difference", "group": pair[0], "group_b": pair[1]}
-        who["n_annotators"] = int(people.sum())
+        who = {"group": pair[0], "group_b": pair[1], "n_annotators": int(people.sum())}
+        fixed |= {"statistic": "extreme_share_difference"}
         yield fixed | who | size | whole.row()
         for name, n, i in zip(names, items, places[3:], strict=True):
             yield fixed | who | {"label": name, "n": int(n)} | intervals[i].row()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import comb
 from textwrap import fill
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -101,8 +102,8 @@ def _differences(
     # a row for each label: a verdict is a colour, no row of its own
     placed = rows.assign(hue="")
     for suffix, page in pages(placed, columns=3, around=1.7):
-        options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
-        fig = grid_figure(page, paint, **options)
+        xlabel = "Mean absolute difference of effect sizes"
+        fig = grid_figure(page, paint, xlabel=xlabel, columns=3, sharex=True, keys=keys)
         counts = page["verdict"].value_counts()
         methods = dict.fromkeys(names.name("method", m) for m in page["method"])
         of = f"{', '.join(methods)}. " if len(set(rows["method"])) > 1 else ""
@@ -157,9 +158,9 @@ def _most_contested_labels(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     if rows["label"].nunique() <= MANY_PAIRS:
         return rows, ""
     spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
-    kept = spread.groupby("label").mean().nlargest(MANY_PAIRS).index
-    note = captions.chosen(len(kept), rows["label"].nunique(), "labels on which they do")
-    return rows[rows["label"].isin(kept)], note
+    most = spread.groupby("label").mean().nlargest(MANY_PAIRS).index
+    note = captions.chosen(len(most), rows["label"].nunique(), "labels on which they do")
+    return rows[rows["label"].isin(most)], note
 
 
 def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -177,16 +178,23 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 
 def _by_label(
-    rows: pd.DataFrame, names: DisplayNames, name: str, xlabel: str, keys: list, caption: str
+    rows: pd.DataFrame, names: DisplayNames, name: str, xlabel: str, keys: Sequence[Any], caption: str
 ) -> Iterator[Plot]:
     method = rows["method"].iloc[0]
     rows = rows.assign(panel=[names.name("label", x, method) for x in rows["label"]])
     places = rows.drop_duplicates("block").sort_values("pair" if "pair" in rows else "place", kind="stable")
     placed = filled(rows, list(places["block"]))
-    options = {"names": names, "xlabel": xlabel, "reference": 0, "sharex": True, "keys": keys}
-    options["named"] = "agreement by chance" if "alpha" in name else "no difference"
     for suffix, page in pages(placed):
-        fig = grid_figure(page, intervals, **options)
+        fig = grid_figure(
+            page,
+            intervals,
+            names=names,
+            xlabel=xlabel,
+            reference=0,
+            named="agreement by chance" if "alpha" in name else "no difference",
+            sharex=True,
+            keys=keys,
+        )
         alt = f"{xlabel} by label, {names.name('method', method)}: {page['estimate'].notna().sum()} values with"
         yield Plot(fig, f"{name}{suffix}", f"{alt} intervals{_spanned(page)}.", caption)
 

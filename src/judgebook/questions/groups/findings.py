@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -41,7 +42,7 @@ def findings(
         yield Prose(_PHRASES.say("recovered", level=1 - confidence, **_recovered(rows, simulate, 1 - confidence)))
 
 
-def _headline(rows: pd.DataFrame, names: DisplayNames, level: float) -> dict:
+def _headline(rows: pd.DataFrame, names: DisplayNames, level: float) -> dict[str, Any]:
     """What differs, how many differences remain when annotators are permuted, and how far one annotator moves them."""
     differ, by_people = rows[rows["verdict"].isin([DIFFERS, BOTH])], rows["p_people"].dropna()
     moved = (rows["without_high"] - rows["without_low"]).dropna()
@@ -65,7 +66,7 @@ def _few_people(results: Results, names: DisplayNames) -> list[tuple[str, int]]:
     return [(names.name("group", g), int(n)) for g, n in zip(few["group"], few["estimate"], strict=True)]
 
 
-def _method(rows: pd.DataFrame, names: DisplayNames) -> dict:
+def _method(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
     """Of one method: medians, and how many differences exceed chance or are equivalent."""
     tested = rows.dropna(subset="p")
     facts = {"method": names.name("method", rows["method"].iloc[0]), "n": len(rows), "tested": len(tested)}
@@ -74,7 +75,7 @@ def _method(rows: pd.DataFrame, names: DisplayNames) -> dict:
     return facts | {"equivalent": int(rows["verdict"].isin([EQUIVALENT, BOTH]).sum())}
 
 
-def _conclusions(results: Results, names: DisplayNames) -> list[dict]:
+def _conclusions(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     """Of each method and question, the number of pairs of systems and the share of each verdict."""
     verdicts = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
     shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in verdicts.items()}
@@ -85,7 +86,7 @@ def _conclusions(results: Results, names: DisplayNames) -> list[dict]:
     ]
 
 
-def _recovered(rows: pd.DataFrame, simulate: Simulate, level: float) -> dict:
+def _recovered(rows: pd.DataFrame, simulate: Simulate, level: float) -> dict[str, Any]:
     """How many differences are found where there is none in truth, and where there is one."""
     true = pd.DataFrame(truth(simulate)["group_differences"])
     keys = ["method", "label", "pair"]
@@ -110,7 +111,7 @@ def claims(results: Results, names: DisplayNames, objective: Sequence[str]) -> I
     yield Prose(_PHRASES.say("objective_claim", contrasts=_contrasts(results, names, OBJECTIVE), labels=list(titles)))
 
 
-def _contrasts(results: Results, names: DisplayNames, labels: str) -> list[dict]:
+def _contrasts(results: Results, names: DisplayNames, labels: str) -> list[dict[str, Any]]:
     """Contrasts of the difference over all pairs of groups (or of the only two groups), and whether each is clear."""
     rows = results.select("robustness_contrast", labels=labels, of="difference")
     key = ["corpus", "method", "against"]
@@ -121,17 +122,17 @@ def _contrasts(results: Results, names: DisplayNames, labels: str) -> list[dict]
         at = tuple(row[c] for c in key)
         wider = people.loc[at] if at in people.index else None
         facts = {"method": names.name("method", row["method"]), "against": names.name("method", row["against"])}
-        facts |= {"resolved": _excludes_zero(row), "people": wider is not None and _excludes_zero(wider), "row": row}
         units = {METHODS[row[c]].unit == "pair" for c in ("method", "against") if row[c] in METHODS}
-        out.append(facts | {"asked": wider is not None, "scales": len(units) > 1})
+        resolved = {"resolved": _excludes_zero(row), "people": wider is not None and _excludes_zero(wider)}
+        out.append({**facts, **resolved, "row": row, "asked": wider is not None, "scales": len(units) > 1})
     return out
 
 
-def _excludes_zero(row: Mapping) -> bool:
+def _excludes_zero(row: Mapping[str, Any]) -> bool:
     return bool(row["ci_low"] > 0 or row["ci_high"] < 0)
 
 
-def _extreme(row: dict, results: Results, names: DisplayNames) -> dict:
+def _extreme(row: Mapping[str, Any], results: Results, names: DisplayNames) -> dict[str, Any]:
     share = results.select(
         "extreme_share", of=row["of"], resample="session", method=row["method"], corpus=row["corpus"]
     )

@@ -12,22 +12,28 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from scipy import optimize, sparse
 from scipy.special import chdtr, chndtr, stdtr, stdtrit
 
-from judgebook.questions.groups.effects import LabelScores, between_groups, pair_effects, unit_sums
+from judgebook.questions.groups.effects import (
+    LabelScores,
+    between_groups,
+    pair_effects,
+    session_annotator,
+    split_cells,
+    unit_sums,
+)
 from judgebook.statistics.clusters import jackknife_covariance
-from judgebook.statistics.intervals import Interval, Replicates, generator
+from judgebook.statistics.intervals import Interval, Replicates, Sampling, generator
 from judgebook.statistics.resampling import replicate_sums, replicate_two_way
 
-Rows = Iterator[dict[str, object]]
+Rows = Iterator[dict[str, Any]]
 
 
-def resampled(
-    one: LabelScores, *, seed: int, margin: float = 0.2, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Rows:
+def resampled(one: LabelScores, *, sampling: Sampling, margin: float = 0.2) -> Rows:
     """Effects and their differences between groups, with BCa intervals over sessions.
 
     Parameters
@@ -51,11 +57,15 @@ def resampled(
     if one.scores["session"].isna().any():
         raise ValueError("session: must be known for every annotation, because sessions are resampled")
     names, sums = one.sums("session")
-    rng = generator(seed, "resampled_group_difference", "session", *one.key)
-    options = {"unit": "session", "rng": rng, "n_resamples": n_resamples}
-    replicates = replicate_sums(sums.reshape(len(names), -1), _joint_statistic(one), **options)
-    yield from _named(one, replicates.intervals(confidence), "session")
-    yield from _beyond_noise(one, replicates, margin, confidence)
+    replicates = replicate_sums(
+        sums.reshape(len(names), -1),
+        _joint_statistic(one),
+        unit="session",
+        rng=sampling.stream("resampled_group_difference", "session", *one.key),
+        n_resamples=sampling.n_resamples,
+    )
+    yield from _named(one, replicates.intervals(sampling.confidence), "session")
+    yield from _beyond_noise(one, replicates, margin, sampling.confidence)
 
 
 def _joint_statistic(one: LabelScores) -> Callable[[np.ndarray], np.ndarray]:
@@ -70,15 +80,17 @@ def _joint_statistic(one: LabelScores) -> Callable[[np.ndarray], np.ndarray]:
 
 def _named(one: LabelScores, intervals: Sequence[Interval], unit: str) -> Rows:
     """Result rows of the intervals of `_joint_statistic`, or of its first parts."""
-    who = {"effect_size": [(g,) for g in one.groups], "effect_difference": one.group_pairs}
-    of_pairs = [(s, g, bots) for s, groups in who.items() for g in groups for bots in combinations(one.systems, 2)]
-    means = {"mean_absolute_effect": who["effect_size"], "group_difference": one.group_pairs}
-    names = of_pairs + [(s, g, (None, None)) for s, groups in means.items() for g in groups]
-    for (statistic, groups, bots), interval in zip(names[: len(intervals)], intervals, strict=True):
-        yield one.row(statistic, *groups, resample=unit) | {"system": bots[0], "system_b": bots[1]} | interval.row()
+    of_pairs = {"mean_absolute_effect": "effect_size", "group_difference": "effect_difference"}
+    names: list[tuple[dict[str, Any], str | None, str | None]] = []
+    for mean, group, group_b in one.means:
+        row = one.row(of_pairs[mean], group, group_b, resample=unit)
+        names += [(row, *bots) for bots in combinations(one.systems, 2)]
+    names += [(one.row(*mean, resample=unit), None, None) for mean in one.means]
+    for (row, system, system_b), interval in zip(names[: len(intervals)], intervals, strict=True):
+        yield row | {"system": system, "system_b": system_b} | interval.row()
 
 
-def resampled_two_way(one: LabelScores, *, seed: int, n_resamples: int = 2_000, confidence: float = 0.95) -> Rows:
+def resampled_two_way(one: LabelScores, *, sampling: Sampling) -> Rows:
     """Effects and their differences between groups when annotators are resampled as well as sessions.
 
     Sessions are resampled, and annotators within their group, independently of each other; a judgement counts as often
@@ -88,23 +100,20 @@ def resampled_two_way(one: LabelScores, *, seed: int, n_resamples: int = 2_000, 
     one : of judgements by known people. Returns rows of effect_size and effect_difference with
     percentile intervals.
     """
-    replicates = two_way_sums(one, seed=seed, n_resamples=n_resamples)
+    replicates = two_way_sums(one, seed=sampling.seed, n_resamples=sampling.n_resamples)
     wanted = (len(one.groups) + len(one.group_pairs)) * comb(len(one.systems), 2)
     statistic = _joint_statistic(one)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate, values = (statistic(sums)[:, :wanted] for sums in (replicates.estimate[None], replicates.values))
-    intervals = replace(replicates, estimate=estimate[0], values=values).intervals(confidence, "percentile")
+    intervals = replace(replicates, estimate=estimate[0], values=values).intervals(sampling.confidence, "percentile")
     yield from _named(one, intervals, "session and annotator")
 
 
 def two_way_sums(one: LabelScores, *, seed: int, n_resamples: int) -> Replicates:
     """The sums of each group and system, (groups * systems * 3), when sessions and annotators are resampled."""
     scores = one.scores.dropna(subset="score")
-    cell = scores["session"].astype(str) + "\x1f" + scores["annotator"].astype(str)
-    names, sums = unit_sums(scores, cell, one.groups, one.systems)
-    parts = [name.rsplit("\x1f", 1) for name in names]  # a session may be a pair of dialogues, joined the same way
-    sessions, u = np.unique([p[0] for p in parts], return_inverse=True)
-    people, a = np.unique([p[1] for p in parts], return_inverse=True)
+    names, sums = unit_sums(scores, session_annotator(scores), one.groups, one.systems)
+    sessions, u, people, a = split_cells(names)
     # most are 0: one person judges few systems in a session
     rows = sparse.coo_array(sums.reshape(len(names), -1))
     (at, column), width = rows.coords, rows.shape[1]
@@ -125,11 +134,11 @@ def two_way_sums(one: LabelScores, *, seed: int, n_resamples: int) -> Replicates
 
 def _beyond_noise(one: LabelScores, replicates: Replicates, margin: float, confidence: float) -> Rows:
     """The noise-corrected difference and the equivalence margin of each pair of groups."""
-    n_pairs = comb(len(one.systems), 2)
+    n_pairs, without = comb(len(one.systems), 2), replicates.leave_one_out()
     for k, pair in enumerate(one.group_pairs, len(one.groups)):
         at = slice(k * n_pairs, (k + 1) * n_pairs)
-        covariance = jackknife_covariance(replicates.jackknife[:, at])
-        moments = replicates.estimate[at], np.diag(covariance), np.sum(covariance**2)
+        covariance = jackknife_covariance(without[:, at])
+        moments = replicates.estimate[at], np.diag(covariance), float(np.sum(covariance**2))
         yield from beyond_noise(one, pair, *moments, replicates.n_units, margin, confidence)
 
 
@@ -145,7 +154,7 @@ def beyond_noise(
 ) -> Rows:
     """The same of one pair of groups, from differences of effects (pairs,) with their variances and the sum of the
     squared elements of their covariance."""
-    square = _mean_square(differences, np.sum(variances), squared, confidence)
+    square = _mean_square(differences, float(np.sum(variances)), squared, confidence)
     width, p = _equivalence(differences, np.sqrt(variances), margin, n_units - 1, 1 - confidence)
     defined = np.isfinite(square[0])
     note = None if defined else "an effect is undefined, on these data or without one session"
@@ -181,7 +190,7 @@ def mean_square_difference(
     ----------
     Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
     """
-    return _mean_square(differences, np.trace(covariance), np.sum(covariance**2), confidence)
+    return _mean_square(differences, float(np.trace(covariance)), float(np.sum(covariance**2)), confidence)
 
 
 def _mean_square(

@@ -8,15 +8,16 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.groups.analysis import own_pick
+from judgebook.questions.groups.analysis import study_pick
 from judgebook.questions.groups.effects import KEY, label_scores
 from judgebook.study.results import Results
+from judgebook.study.schema import Annotations
 
 #: pairs of systems that are compared, about
 MOST = 10_000
 
 
-def compare(annotations: pd.DataFrame, results: Results, pick_seed: int) -> pd.DataFrame:
+def compare(annotations: Annotations, results: Results, pick_seed: int) -> pd.DataFrame:
     """Mean |effect| of each group by `pingouin` (Cohen's d) and `statsmodels` (Cohen's h), against that in `results`.
 
     annotations, pick_seed : as given to `analysis.analyse`, which `results` come from.
@@ -32,7 +33,7 @@ def compare(annotations: pd.DataFrame, results: Results, pick_seed: int) -> pd.D
     ours = results.select("mean_absolute_effect", resample="score", scope=None, pick=None, over=None)
     ours = ours.set_index(by)["estimate"].dropna()
     rows, done = [], 0
-    for one in label_scores(own_pick(annotations, pick_seed)):
+    for one in label_scores(study_pick(annotations, pick_seed)):
         scores = dict(list(one.scores.dropna(subset="score").groupby(["group", "system"])["score"]))
         if done > MOST:
             break

@@ -14,7 +14,8 @@ Introduction to the Bootstrap, eq. 11.5.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,9 +34,10 @@ from judgebook.questions.groups.effects import (
     pair_effects,
 )
 from judgebook.questions.groups.joint_resampling import beyond_noise, two_way_sums
-from judgebook.statistics.intervals import generator
-from judgebook.statistics.resampling import bootstrap_sums, grouped
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import grouped, replicate_sums
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
 
 #: sessions, or groups of them, that are left out in turn
 MOST_UNITS = 200
@@ -48,25 +50,21 @@ _UNITS = {"session": ["ci_low", "ci_high"], "session and annotator": ["people_lo
 
 @dataclass(frozen=True)
 class _Sizes:
-    """How much is computed, and with which seed."""
+    """How much is computed."""
 
-    seed: int
+    sampling: Sampling
     margin: float
-    n_resamples: int
     people_resamples: int
-    confidence: float
 
 
 def many_pairs(
-    annotations: pd.DataFrame,
-    people: pd.DataFrame,
+    annotations: Annotations,
+    people: Annotations,
     keep: Callable[[pd.DataFrame, str], object],
     *,
+    sampling: Sampling,
     margin: float,
     people_resamples: int,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
 ) -> Results:
     """What `resampled`, `resampled_two_way` and `conclusions` give, in memory that does not grow with pairs times
     resamples.
@@ -88,7 +86,8 @@ def many_pairs(
     if annotations["session"].isna().any():
         raise ValueError("session: must be known for every annotation, because sessions are resampled")
     of_people = {one.key: one for one in label_scores(people, per_item=True)} if len(people) else {}
-    sizes = _Sizes(seed, margin, min(n_resamples, MOST_RESAMPLES), min(people_resamples, MOST_RESAMPLES), confidence)
+    fewer = replace(sampling, n_resamples=min(sampling.n_resamples, MOST_RESAMPLES))
+    sizes = _Sizes(fewer, margin, min(people_resamples, MOST_RESAMPLES))
     pieces = [(one, of_people.get(one.key), sizes) for one in label_scores(annotations, per_item=True)]
     results = run(of_label, pieces, doing="effects, label")
     every = pd.concat([frame for _, frame in results], ignore_index=True)
@@ -96,22 +95,27 @@ def many_pairs(
     return collect(*(rows for rows, _ in results), *_stored(most_contested(every)))
 
 
-def of_label(one: LabelScores, people: LabelScores | None, sizes: _Sizes) -> tuple[list[dict], pd.DataFrame]:
+def of_label(one: LabelScores, people: LabelScores | None, sizes: _Sizes) -> tuple[list[dict[str, Any]], pd.DataFrame]:
     """Rows of one label (means over pairs, and counts of conclusions), and a frame of its pairs."""
     names, sums = one.sums("session")
-    rng = generator(sizes.seed, "many_pairs", "session", *one.key)
+    rng, confidence = sizes.sampling.stream("many_pairs", "session", *one.key), sizes.sampling.confidence
     rows = grouped(sums.reshape(len(names), -1), MOST_UNITS, rng)
     note = f"sessions in {len(rows)} random groups" if len(rows) < len(names) else None
     shape = (-1, *sums.shape[1:])
-    boot = {"unit": "session", "rng": rng, "n_resamples": sizes.n_resamples, "confidence": sizes.confidence}
-    means = bootstrap_sums(rows, lambda s: over_pairs(s.reshape(shape), one.effect), **boot)
-    who = [("mean_absolute_effect", g) for g in one.groups] + [("group_difference", *p) for p in one.group_pairs]
-    out = [one.row(*w, resample="session") | i.row() for w, i in zip(who, means, strict=True)]
+    replicates = replicate_sums(
+        rows,
+        lambda s: over_pairs(s.reshape(shape), one.effect),
+        unit="session",
+        rng=rng,
+        n_resamples=sizes.sampling.n_resamples,
+    )
+    means = zip(one.means, replicates.intervals(confidence), strict=True)
+    out = [one.row(*mean, resample="session") | interval.row() for mean, interval in means]
     for row in out:
         row["note"] = "; ".join(filter(None, [note, row["note"]])) or None
-    frame, noise = _over_sessions(one, rows.reshape(shape), sizes.confidence)
+    frame, noise = _over_sessions(one, rows.reshape(shape), confidence)
     for pair, moments in zip(one.group_pairs, noise, strict=True):
-        out += beyond_noise(one, pair, *moments, len(rows), sizes.margin, sizes.confidence)
+        out += beyond_noise(one, pair, *moments, len(rows), sizes.margin, confidence)
     if people is not None:
         ends = _over_people(people, one, sizes)
         frame = frame.merge(ends, on=["group", "group_b", "system", "system_b"], how="left")
@@ -121,7 +125,9 @@ def of_label(one: LabelScores, people: LabelScores | None, sizes: _Sizes) -> tup
     return [*out, *counts], frame
 
 
-def _over_sessions(one: LabelScores, rows: np.ndarray, confidence: float) -> tuple[pd.DataFrame, list[tuple]]:
+def _over_sessions(
+    one: LabelScores, rows: np.ndarray, confidence: float
+) -> tuple[pd.DataFrame, list[tuple[np.ndarray, np.ndarray, float]]]:
     """The frame of all pairs, and of each two groups the differences (pairs,), their variances, and the sum of
     their squared covariances. rows : (units, groups, systems, 3)."""
     n = len(rows)
@@ -147,14 +153,14 @@ def _over_sessions(one: LabelScores, rows: np.ndarray, confidence: float) -> tup
     frame["ci_kind"] = np.where(estimable.ravel(), "jackknife_t", "not_estimable")
     squared = ((n - 1) / n) ** 2 * np.sum(gram**2, axis=(1, 2))
     at = range(len(one.groups), len(value))
-    return frame, [(value[k], error[k] ** 2, squared[k - len(one.groups)]) for k in at]
+    return frame, [(value[k], error[k] ** 2, float(squared[k - len(one.groups)])) for k in at]
 
 
 def _over_people(people: LabelScores, one: LabelScores, sizes: _Sizes) -> pd.DataFrame:
     """Percentile ends of all pairs when annotators are resampled as well as sessions."""
-    replicates = two_way_sums(people, seed=sizes.seed, n_resamples=sizes.people_resamples)
+    replicates = two_way_sums(people, seed=sizes.sampling.seed, n_resamples=sizes.people_resamples)
     sums = replicates.values.reshape(len(replicates.values), len(people.groups), len(people.systems), 3)
-    tail, ends = (1 - sizes.confidence) / 2, []
+    tail, ends = (1 - sizes.sampling.confidence) / 2, []
     for i, j in _blocks(len(people.systems), len(sums) * (len(people.groups) + len(people.group_pairs))):
         effects = pair_effects(sums, people.effect, (i, j))
         ends.append(percentiles(np.concatenate([effects, between_groups(effects)], axis=1), tail))
@@ -191,8 +197,8 @@ def _frame(one: LabelScores, values: dict[str, np.ndarray]) -> pd.DataFrame:
     """A row for each group, then for each two groups, and pair of systems; values : (groups + pairs of groups,
     pairs)."""
     i, j = all_pairs(len(one.systems))
-    who = [(g, None) for g in one.groups] + one.group_pairs
-    heads = pd.DataFrame([one.row("", *w) for w in who]).drop(columns="statistic")
+    who = one.means
+    heads = pd.DataFrame([one.row(*mean) for mean in who]).drop(columns="statistic")
     out = heads.loc[np.repeat(np.arange(len(who)), len(i))].reset_index(drop=True)
     systems = np.array(one.systems, dtype=object)
     out["system"], out["system_b"] = np.tile(systems[i], len(who)), np.tile(systems[j], len(who))
@@ -204,8 +210,8 @@ def most_contested(every: pd.DataFrame) -> pd.DataFrame:
     most, over all labels."""
     pair, of = ["corpus", "method", "system", "system_b"], every[every["group_b"].notna()]
     size = of.assign(size=of["estimate"].abs()).groupby(pair, sort=False)["size"].mean()
-    kept = size.groupby(["corpus", "method"], group_keys=False, sort=False).nlargest(MOST_KEPT).index
-    return every[pd.MultiIndex.from_frame(every[pair]).isin(kept)]
+    most = size.groupby(["corpus", "method"], group_keys=False, sort=False).nlargest(MOST_KEPT).index
+    return every[pd.MultiIndex.from_frame(every[pair]).isin(most)]
 
 
 def _stored(frame: pd.DataFrame) -> Sequence[pd.DataFrame]:

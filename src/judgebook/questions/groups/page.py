@@ -14,7 +14,7 @@ from judgebook.questions.groups import figures, findings, library_check, printed
 from judgebook.study.results import Results
 
 
-class Sections(NotebookPage):
+class GroupSections(NotebookPage):
     """annotations : judgements of groups that can be compared."""
 
     annotations: pd.DataFrame
@@ -68,8 +68,7 @@ class Sections(NotebookPage):
             yield findings.figure_one(self.results, self.names, level)
 
     def printed_effects(self) -> Section:
-        options = self.study.group_effects
-        printed = numbers.load(options.paper) if options.paper else None
-        if printed is not None and printed_effects.are_printed(printed):
-            yield findings.printed_claims(printed, options.paper, options.objective)
-            yield tables.printed_pairs(printed, options.paper)
+        paper, objective = self.study.group_effects.paper, self.study.group_effects.objective
+        if paper and printed_effects.are_printed(printed := numbers.load(paper)):
+            yield findings.printed_claims(printed, paper, objective)
+            yield tables.printed_pairs(printed, paper)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,13 @@ from judgebook.study.labels import METHODS
 EXACT_LIMIT = 10_000
 #: numbers that one chunk of arrangements may hold at once
 CHUNK = 4_000_000
+#: a generator and k -> (k, q) sums of the first group under k random arrangements
+_Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 
 def permutation_null(
     one: LabelScores, *, seed: int, exchange: str = "judgement", n_permutations: int = 10_000
-) -> Iterator[dict[str, object]]:
+) -> Iterator[dict[str, Any]]:
     """The group difference to expect if it did not matter who judged: its mean, its 95% quantile and a p-value.
 
     Parameters
@@ -70,7 +73,7 @@ def _standardised(two: LabelScores) -> LabelScores:
     return replace(two, scores=two.scores.assign(score=score))
 
 
-def _exchange_judgements(two: LabelScores) -> tuple[np.ndarray, Callable]:
+def _exchange_judgements(two: LabelScores) -> tuple[np.ndarray, _Draw]:
     """Sums of the first group, and a function that draws them with judgements exchanged within items and sessions."""
     scores = two.scores
     items, sums = two.sums("item")
@@ -95,7 +98,7 @@ def _exchange_judgements(two: LabelScores) -> tuple[np.ndarray, Callable]:
     return base + of_first @ alone, draw
 
 
-def _exchange_annotators(two: LabelScores) -> tuple[np.ndarray, Callable, np.ndarray | None]:
+def _exchange_annotators(two: LabelScores) -> tuple[np.ndarray, _Draw, np.ndarray | None]:
     """The same with whole annotators exchanged; the sums of all arrangements where these are few."""
     people, sums = two.sums("annotator")
     work = sums.sum(axis=1).reshape(len(people), -1)
@@ -146,7 +149,7 @@ def _test(two: LabelScores, exchange: str, rng: np.random.Generator, n: int) -> 
     )
 
 
-def _subset_sums(kind: np.ndarray, of_first: np.ndarray, rows: np.ndarray) -> Callable:
+def _subset_sums(kind: np.ndarray, of_first: np.ndarray, rows: np.ndarray) -> _Draw:
     """A function of a generator and k that gives (k, q) sums of rows (n, q): those of random subsets with the same
     number of each kind as `of_first`."""
     parts = []
@@ -167,10 +170,13 @@ def _subset_sums(kind: np.ndarray, of_first: np.ndarray, rows: np.ndarray) -> Ca
     return draw
 
 
-def _rows(two: LabelScores, exchange: str, test: Permutation | str) -> Iterator[dict[str, object]]:
-    points, extra = {"mean": np.nan, "q95": np.nan}, {"resample_unit": exchange}
+def _rows(two: LabelScores, exchange: str, test: Permutation | str) -> Iterator[dict[str, Any]]:
+    points: dict[str, Any] = {"mean": np.nan, "q95": np.nan}
+    extra: dict[str, Any] = {}
+    observed: dict[str, Any] = {"estimate": np.nan}
+    note: str | None
     if isinstance(test, str):
-        observed, extra, note = {"estimate": np.nan}, {}, test
+        note = test
     else:
         defined = test.null[np.isfinite(test.null)]
         if len(defined):
@@ -178,7 +184,7 @@ def _rows(two: LabelScores, exchange: str, test: Permutation | str) -> Iterator[
         note = None if len(defined) and np.isfinite(test.observed) else "an effect is undefined on these data"
         how = f"{'all' if test.exact else 'random'} {len(test.null)} arrangements"
         observed = {"estimate": test.observed, "p_value": test.p_value, "note": note or how}
-        extra["n_undefined"] = test.n_undefined
+        extra = {"resample_unit": exchange, "n_undefined": test.n_undefined}
     for point, value in points.items():
         row = two.row("group_difference_null", *two.groups, exchange=exchange, point=point)
         yield row | extra | {"estimate": value, "note": note}

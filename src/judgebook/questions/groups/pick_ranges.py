@@ -7,6 +7,7 @@ contains almost anything, so it is reported with the share of printed values of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,18 +69,17 @@ def over_picks(one: LabelScores, *, seed: int, n_picks: int = 1_000, sides: str 
     return np.concatenate(out)
 
 
-def effect_ranges(one: LabelScores, *, seed: int, n_picks: int, sides: str = "together") -> Iterator[dict[str, object]]:
+def effect_ranges(one: LabelScores, *, seed: int, n_picks: int, sides: str = "together") -> Iterator[dict[str, Any]]:
     """Mean and range of `over_picks`: rows of `mean_absolute_effect` and `group_difference` with `over` of picks."""
-    names = [("mean_absolute_effect", g, None) for g in one.groups]
-    names += [("group_difference", *pair) for pair in one.group_pairs]
     values = over_picks(one, seed=seed, n_picks=n_picks, sides=sides)
-    for (statistic, group, group_b), column in zip(names, values.T, strict=True):
+    for (statistic, group, group_b), column in zip(one.means, values.T, strict=True):
         head = dict(zip(KEY, one.key, strict=True)) | {"level": METHODS[one.key[1]].unit, "statistic": statistic}
         keys = {"group": group, "group_b": group_b, "over": "picks", "sides": sides}
         yield head | keys | value_range(column, "an effect is undefined on these data")
 
 
-def value_range(values: np.ndarray, reason: str) -> dict[str, object]:
+def value_range(values: np.ndarray, reason: str) -> dict[str, Any]:
+    """Mean and range of the values that are defined, as columns of a result row; `reason` : why none is."""
     defined = values[np.isfinite(values)]
     if not len(defined):
         return {"ci_kind": "not_estimable", "n_undefined": len(values), "note": reason}
@@ -118,7 +118,7 @@ def inside(printed: pd.DataFrame, results: Results) -> pd.DataFrame:
     return out.assign(wrong_inside=(np.array(hits) - out["inside"]) / others.where(others > 0))
 
 
-def _keys(cells: pd.DataFrame) -> Iterator[tuple]:
+def _keys(cells: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
     return zip(cells["of"], cells["method"], cells["groups"], strict=True)
 
 

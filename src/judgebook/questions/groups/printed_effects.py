@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import pandas as pd
 
@@ -34,8 +35,8 @@ def are_printed(numbers: pd.DataFrame) -> bool:
 def gap(first: Range, second: Range) -> Range:
     """|first − second|."""
     low, high = first.low - second.high, first.high - second.low
-    nearest = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
-    return Range(nearest, max(abs(low), abs(high)))
+    nearest = Fraction(0) if low <= 0 <= high else low if low > 0 else -high
+    return Range(nearest, high if high > -low else -low)
 
 
 def differences(numbers: pd.DataFrame, paper: str) -> pd.DataFrame:
@@ -45,7 +46,8 @@ def differences(numbers: pd.DataFrame, paper: str) -> pd.DataFrame:
     """
     rows = []
     for (method, label), cells in select(numbers, paper, EFFECTS).groupby(["panel", "row"], sort=False):
-        values = {c.column: printed(c.printed, c.decimals) for c in cells.itertuples()}
+        texts = zip(cells["column"], cells["printed"], cells["decimals"], strict=True)
+        values = {group: printed(text, decimals) for group, text, decimals in texts}
         for first, second in combinations(values, 2):
             between, most = gap(values[first], values[second]), values[first] + values[second]
             row = {"method": method, "label": label, "group": first, "group_b": second, "gap": between}
@@ -80,7 +82,7 @@ def smaller(first: Range, second: Range) -> str:
     return "smaller" if first.high < second.low else "larger" if first.low > second.high else "open"
 
 
-def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict:
+def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict[str, Any]:
     """What the printed numbers say of the paper's three claims and of its recommendations (sections 5 and 6).
 
     methods : the two, as printed. by_method : for each pair of groups, whether the gap is smaller under the first.
@@ -93,7 +95,7 @@ def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict:
     """
     rows, effects = differences(numbers, paper), select(numbers, paper, EFFECTS)
     by_pair, odd = means(rows), odd_one_out(means(rows))
-    with_odd, first, second = (rows["group"] == odd) | (rows["group_b"] == odd), *rows["method"].unique()
+    with_odd, (first, second) = (rows["group"] == odd) | (rows["group_b"] == odd), rows["method"].unique().tolist()
     sides = by_pair.pivot(index=["group", "group_b"], columns="method", values="gap")  # noqa: PD010
     table = effects.pivot(index=["panel", "row"], columns="column", values="value")  # noqa: PD010
     alphas = select(numbers, paper, AGREEMENT)
@@ -128,7 +130,7 @@ def _middle(gap: Range) -> float:
     return float(gap.low + gap.high) / 2
 
 
-def _judged(numbers: pd.DataFrame, paper: str, method: str, group: str) -> dict:
+def _judged(numbers: pd.DataFrame, paper: str, method: str, group: str) -> dict[str, Any]:
     n = select(numbers, paper, f"Table 2/{method}/*/evaluated").set_index("row")["value"].astype(int)
     least = int(n.drop(index=group).min())
     return {"method": method, "n": int(n[group]), "least": least, "fewest": bool(n[group] < least)}
@@ -138,7 +140,7 @@ def _large(rows: pd.DataFrame) -> tuple[int, int]:
     return int((rows["low"] > LARGE).sum()), len(rows)
 
 
-def _closest(rows: pd.DataFrame) -> dict:
+def _closest(rows: pd.DataFrame) -> dict[str, Any]:
     """The pair of groups with the smallest gap, and whether another pair can have as small a D."""
     at = rows["gap"].map(_middle).idxmin()
     method, label, *pair, high = rows.loc[at, ["method", "label", "group", "group_b", "high"]]

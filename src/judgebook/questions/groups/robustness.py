@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,28 +31,29 @@ from judgebook.questions.groups.effects import (
     all_pairs,
     label_scores,
     pair_effects,
+    session_annotator,
+    split_cells,
     unit_sums,
 )
 from judgebook.questions.groups.many_pairs import MOST_KEPT
-from judgebook.statistics.intervals import Interval, Replicates, generator
+from judgebook.statistics.intervals import Interval, Replicates, Sampling, generator
 from judgebook.statistics.resampling import replicate_sums, replicate_two_way
 from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
 
 #: what is said of the effects of two groups
 MEASURES = ("difference", "correlation", "same_sign")
 #: labels of a method: those that the other method has as well, or those that the study calls objective, and the others
 SHARED, OBJECTIVE, OTHER = "shared", "objective", "other"
-Rows = Iterator[dict[str, object]]
+Rows = Iterator[dict[str, Any]]
 
 
 def robustness(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     *,
+    sampling: Sampling,
     objective: Collection[str] = (),
-    seed: int,
-    n_resamples: int = 10_000,
     people_resamples: int = 1_000,
-    confidence: float = 0.95,
 ) -> Rows:
     """How much two groups differ under each of two methods, on objective labels and the others, and the contrasts.
 
@@ -63,8 +65,10 @@ def robustness(
     objective : collection of str
         Labels whose scores leave less to taste, for the second comparison: the paper names Con and Inf after seeing
         the results, so it is post hoc.
-    n_resamples, people_resamples : int
-        Resamples of sessions; of sessions and annotators, for labels whose annotators are all known people.
+    sampling : Sampling
+        Of sessions.
+    people_resamples : int
+        Resamples of sessions and annotators, for labels whose annotators are all known people.
 
     Returns
     -------
@@ -88,15 +92,15 @@ def robustness(
     for corpus, part in annotations.groupby("corpus", sort=False):
         all_known = part["annotator_known"] & (part["annotator_kind"] == "human")
         all_known = all_known.groupby([part[c] for c in KEY]).transform("all")
-        ways = ((part, "over_sessions", n_resamples), (part[all_known], "over_people", people_resamples))
+        ways = ((part, "over_sessions", sampling.n_resamples), (part[all_known], "over_people", people_resamples))
         for rows, way, n in ways:
-            joint = _Joint(list(label_scores(rows)), seed)
+            joint = _Joint(list(label_scores(rows)), sampling.seed)
             comparisons = [*_methods(joint), *_objective(joint, objective)]
             if comparisons:
                 n = min(n, MOST_RESAMPLES) if joint.many else n
-                replicates = getattr(joint, way)(generator(seed, "robustness", way, corpus), n)
+                replicates = getattr(joint, way)(sampling.stream("robustness", way, corpus), n)
                 note = f"of {MOST_KEPT} random pairs of systems of each label" if joint.many else ""
-                for row in _rows(comparisons, replicates, confidence):
+                for row in _rows(comparisons, replicates, sampling.confidence):
                     yield row | {"note": "; ".join(filter(None, [note, row["note"]])) or None}
 
 
@@ -153,10 +157,8 @@ class _Joint:
         return replicate_sums(rows, self.effects, unit="session", rng=rng, n_resamples=n_resamples)
 
     def over_people(self, rng: np.random.Generator, n_resamples: int) -> Replicates:
-        cells, rows = self.sums(lambda s: s["session"].astype(str) + "\x1f" + s["annotator"].astype(str))
-        parts = [name.rsplit("\x1f", 1) for name in cells]
-        sessions, u = np.unique([p[0] for p in parts], return_inverse=True)
-        people, a = np.unique([p[1] for p in parts], return_inverse=True)
+        cells, rows = self.sums(session_annotator)
+        sessions, u, people, a = split_cells(cells)
         homes = pd.concat([one.scores for one in self.ones]).drop_duplicates("annotator")
         return replicate_two_way(
             len(sessions),
@@ -177,7 +179,7 @@ class _Side:
     keys : columns of its rows. first, second : (m,) where the effects of either group stand in the vector of `_Joint`.
     """
 
-    keys: dict[str, object]
+    keys: dict[str, Any]
     first: np.ndarray
     second: np.ndarray
 
@@ -239,27 +241,27 @@ def _objective(joint: _Joint, objective: Collection[str]) -> Iterator[tuple[_Sid
         yield from _pairs(joint, [of_method & inside, of_method & ~inside], keys)
 
 
-def _pairs(joint: _Joint, chosen: Sequence[np.ndarray], keys: Sequence[dict]) -> Iterator[tuple[_Side, _Side]]:
+def _pairs(
+    joint: _Joint, chosen: Sequence[np.ndarray], keys: Sequence[dict[str, Any]]
+) -> Iterator[tuple[_Side, _Side]]:
     """Both sides for each two groups, and over all pairs of groups where there are several."""
-    comparisons = []
+    comparisons: list[tuple[dict[str, str], list[np.ndarray]]] = []
     for a, b in combinations(joint.groups, 2):
         shared = np.array([{a, b} <= groups for groups in joint.of["groups"]], dtype=bool)
         # only labels that these two groups judged on both sides, where the sides are two methods
-        kept = [np.flatnonzero(side & shared) for side in chosen]
+        common = [np.flatnonzero(side & shared) for side in chosen]
         if keys[0]["labels"] == SHARED:
-            labels = set.intersection(*(set(joint.of["label"].iloc[at]) for at in kept))
-            kept = [at[joint.of["label"].iloc[at].isin(labels)] for at in kept]
-        if all(map(len, kept)):
-            comparisons.append((a, b, [(joint.columns(a, at), joint.columns(b, at)) for at in kept]))
-    parts = [({"group": a, "group_b": b}, sides) for a, b, sides in comparisons]
+            labels = set.intersection(*(set(joint.of["label"].iloc[at]) for at in common))
+            common = [at[joint.of["label"].iloc[at].isin(labels)] for at in common]
+        if all(map(len, common)):
+            sides = [np.stack([joint.columns(a, at), joint.columns(b, at)]) for at in common]
+            comparisons.append(({"group": a, "group_b": b}, sides))
     if len(comparisons) > 1:
-        pooled = [
-            tuple(np.concatenate(ends) for ends in zip(*(f[2][k] for f in comparisons), strict=True)) for k in (0, 1)
-        ]
-        parts.append(({}, pooled))
+        pooled = [np.concatenate([sides[k] for _, sides in comparisons], axis=1) for k in (0, 1)]
+        comparisons.append(({}, pooled))
     head = {"corpus": joint.of["corpus"].iloc[0]} if len(joint.of) else {}
-    for who, sides in parts:
-        one, two = (_Side(head | who | key, *ends) for key, ends in zip(keys, sides, strict=True))
+    for who, sides in comparisons:
+        one, two = (_Side(head | who | key, ends[0], ends[1]) for key, ends in zip(keys, sides, strict=True))
         yield one, two
 
 

@@ -6,22 +6,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from judgebook.questions.agreement.coincidences import patterns, terms
 from judgebook.questions.judges.items import JudgedItems, checked
+from judgebook.statistics.intervals import Sampling
 
 
-def judge_alpha(items: JudgedItems, **boot) -> Iterator[dict]:
+def judge_alpha(items: JudgedItems, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Alpha of the judge with each person, of the people, and the difference, at the label's level of measurement.
 
     Yields `judge_alpha` with `pair` each position in turn, mean (plain mean over people), people (all people together)
     and difference (mean minus people): below 0 the judge agrees with a person less than people do. Dialogues are
-    resampled, the same in all (boot : seed, n_resamples, confidence).
+    resampled, the same in all.
     """
     rows, alphas, pairs, marks = alpha_sums(items)
-    for pair, interval in zip(pairs, items.resample(rows, alphas, "judge_alpha", **boot), strict=True):
+    for pair, interval in zip(pairs, items.resample(rows, alphas, "judge_alpha", sampling), strict=True):
         row = {"statistic": "judge_alpha", "pair": pair, "measurement": items.label.level}
         yield items.head | items.sizes | row | checked(interval, marks).row()
 
@@ -35,7 +37,7 @@ def alpha_sums(
     the m names of `pair`; and the fewest marks of the rarer value in any of the alphas (infinite unless binary).
     """
     human, judge, m = items.human, items.judge, items.human.shape[1]
-    domain = np.array([0.0, 1.0]) if items.label.binary else np.unique(np.r_[human.ravel(), judge])
+    domain = [0.0, 1.0] if items.label.binary else np.unique(np.r_[human.ravel(), judge]).tolist()
     counted = [patterns(columns, domain) for columns in (*(np.stack([judge, h], axis=1) for h in human.T), human)]
     parts = [terms(p.counts, p.values, items.label.level) for p in counted]
     ends = np.cumsum([t.rows.shape[1] for t in parts])[:-1]
@@ -62,13 +64,13 @@ ROWS = (
 )
 
 
-def detection(items: JudgedItems, **boot) -> Iterator[dict]:
+def detection(items: JudgedItems, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Which of the judge's marks people confirm, and which of people's marks it finds.
 
     Yields `precision`, `recall`, `positive_agreement` (their harmonic mean, F1) and `negative_agreement`, with
     `against` people: sums over people, each taken as the truth once; and the last two for people compared with each
-    other (no metric), for whom precision and recall are equal on average. Dialogues are resampled (boot : seed,
-    n_resamples, confidence). Nothing for labels of more than two values.
+    other (no metric), for whom precision and recall are equal on average. Dialogues are resampled.
+    Nothing for labels of more than two values.
     """
     if not items.label.binary:
         return
@@ -85,7 +87,8 @@ def detection(items: JudgedItems, **boot) -> Iterator[dict]:
 
     sums = np.stack([side.sum(axis=1) for side in sides], axis=1)
     marks = min(j.sum(), h.sum() / m)
-    for (statistic, against), interval in zip(ROWS, items.resample(sums, measures, "detection", **boot), strict=True):
+    intervals = items.resample(sums, measures, "detection", sampling)
+    for (statistic, against), interval in zip(ROWS, intervals, strict=True):
         metric = items.key["metric"] if against == "people" else None
         row = {"statistic": statistic, "against": against, "metric": metric}
         yield items.head | items.sizes | row | checked(interval, marks).row()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from judgebook.questions.judges.choices import choices
 from judgebook.questions.judges.items import ITEM, by_label_and_judge
 from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
 MIN_ANNOTATORS, MIN_JUDGED, FALSE_DISCOVERIES = 3, 30, 0.05
 
@@ -155,8 +157,8 @@ def _p(excess: np.ndarray, se: np.ndarray, df: np.ndarray) -> np.ndarray:
 
 
 def winning_rates(
-    annotations: pd.DataFrame, labels: Iterable[Label], *, cost: float = 0.15, min_items: int = MIN_JUDGED
-) -> Iterator[dict]:
+    annotations: Annotations, labels: Iterable[Label], *, cost: float = 0.15, min_items: int = MIN_JUDGED
+) -> Iterator[dict[str, Any]]:
     """The test for every corpus, method, label and judge.
 
     Parameters
@@ -177,7 +179,8 @@ def winning_rates(
     labels = list(labels)
     for key, label, everybody, of_judge in chain(by_label_and_judge(rated, labels), by_label_and_judge(chosen, labels)):
         people = everybody.merge(of_judge[ITEM], on=ITEM)
-        head, reason = key | {"level": METHODS[label.method].unit}, _why_not(people, min_items)
+        head: dict[str, Any] = {**key, "level": METHODS[label.method].unit}
+        reason = _why_not(people, min_items)
         if reason:
             yield head | {"statistic": "winning_rate", "test": "items", "cost": cost, "estimate": nan, "note": reason}
             continue
@@ -196,7 +199,7 @@ def winning_rates(
             yield head | {"statistic": "winning_rate", "test": test, "cost": cost, "estimate": passed}
 
 
-def _why_not(people: pd.DataFrame, min_items: int) -> str:
+def _why_not(people: Annotations, min_items: int) -> str:
     """Why the test does not apply to people's judgements of one label; '' where it does."""
     if not people["annotator_known"].all():
         return "Annotators are positions in a list, not people, so none can be left out."

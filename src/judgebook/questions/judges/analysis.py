@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-
-import pandas as pd
+from typing import Any
 
 from judgebook.questions.judges import choices
 from judgebook.questions.judges.agreement import detection, judge_alpha
@@ -22,17 +21,18 @@ from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.judges.assisted import assisted
 from judgebook.questions.judges.items import LABEL, JudgedItems, judged_items
 from judgebook.questions.judges.replacement import conclusions, decisions, replacement
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
+from judgebook.study.sections.data import Group
 
 
 def analyse(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     *,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
+    sampling: Sampling,
     cost: float = 0.15,
     min_items: int = 30,
     margin: Mapping[str, float] = MappingProxyType({}),
@@ -53,40 +53,45 @@ def analyse(
     half_width
         See `assisted.assisted`.
     """
-    labels, boot = list(labels), {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    kernels = (compared, detection, judge_alpha, replacement)
-    results = collect(
-        r for items in judged_items(annotations, labels) for kernel in kernels for r in kernel(items, **boot)
-    )
+    labels = list(labels)
+    results = collect(row for items in judged_items(annotations, labels) for row in of_items(items, sampling))
     for statistic in {"positive_agreement", "negative_agreement"} & set(results):
         rows = results[statistic]  # people compared with each other come once per judge
         repeated = rows["metric"].isna() & rows.duplicated([*LABEL, "against"])
         results[statistic] = rows[~repeated]
     tests = winning_rates(annotations, labels, cost=cost, min_items=min_items)
     results = collect(
-        results, conclusions(results), chosen(annotations, labels, **boot), tests,
-        assisted(annotations, labels, half_width=half_width, **boot),
-    )  # fmt: skip
+        results,
+        conclusions(results),
+        of_choices(annotations, labels, sampling),
+        tests,
+        assisted(annotations, labels, sampling=sampling, half_width=half_width),
+    )
     return collect(results, decisions(results, margin))
 
 
-def compared(items: JudgedItems, **_: object) -> Iterator[dict]:
-    """`judge_items`, where items were left out because fewer people judged them (`items.judged_items`)."""
+def of_items(items: JudgedItems, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    """Rows of one label and judge: `judge_items`, where items were left out because fewer people judged them
+    (`items.judged_items`), detection, alphas, and systems' rates."""
     if items.share < 1:
         yield items.head | items.sizes | {"statistic": "judge_items", "estimate": items.share}
+    yield from detection(items, sampling=sampling)
+    yield from judge_alpha(items, sampling=sampling)
+    yield from replacement(items, sampling=sampling)
 
 
-def chosen(annotations: pd.DataFrame, labels: Iterable[Label], **boot) -> Results:
+def of_choices(annotations: Annotations, labels: Iterable[Label], sampling: Sampling) -> Results:
     """Of choices between two responses: agreement, position bias and the order of systems (`choices`)."""
-    all_pairs = list(choices.judged_pairs(annotations, labels))
-    kernels = (choices.agreement, choices.position_bias)
-    return collect(
-        [row for pairs in all_pairs for kernel in kernels for row in kernel(pairs, **boot)],
-        [row for pairs in all_pairs for row in choices.orders(pairs)],
-    )
+    rows: list[dict[str, Any]] = []
+    orders: list[dict[str, Any]] = []
+    for pairs in choices.judged_pairs(annotations, labels):
+        rows += choices.agreement(pairs, sampling=sampling)
+        rows += choices.position_bias(pairs, sampling=sampling)
+        orders += choices.orders(pairs)
+    return collect(rows, orders)
 
 
-def judge_titles(groups: dict, annotations: pd.DataFrame, titles: dict[str, str]) -> dict[str, str]:
+def judge_titles(groups: Mapping[str, Group], annotations: Annotations, titles: dict[str, str]) -> dict[str, str]:
     """Judge -> display name: that in `titles`, of the YAML's group that holds it alone, else its id."""
     judges = annotations.loc[annotations["annotator_kind"] != "human", "annotator"].unique()
     alone = {g.annotators[0]: g.title for g in groups.values() if len(g.annotators) == 1 and g.title}

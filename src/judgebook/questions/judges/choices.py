@@ -12,28 +12,28 @@ agreement with people).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.agreement.coincidences import patterns, terms
-from judgebook.questions.judges.items import LABEL
+from judgebook.questions.judges.items import LABEL, over_clusters
 from judgebook.questions.performance import davidson
 from judgebook.questions.performance.bradley_terry import bradley_terry
-from judgebook.statistics.intervals import Interval, generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import Label
-from judgebook.study.schema import unordered
+from judgebook.study.schema import Annotations, unordered
 
 #: who is compared with the people of an item
 PAIRS = ("judge", "people", "difference")
-SCORES = np.array([-1.0, 0.0, 1.0])
+SCORES = (-1.0, 0.0, 1.0)
 
 
-def choices(annotations: pd.DataFrame) -> pd.DataFrame:
+def choices(annotations: Annotations) -> pd.DataFrame:
     """Comparisons in one orientation each, whichever way round their sources had them.
 
     Returns them with `dialogue` and `turn` naming the pair, `cluster` what is resampled (and its kind in `unit`), and
@@ -64,7 +64,7 @@ class JudgedPairs:
     """One label as chosen by people and one judge, on the pairs that both judged.
 
     votes : (n, most votes) -1, 0, 1, NaN beyond an item's votes; judge : (n,). first, judge_first : the same shape, the
-    side shown first. cluster : (n,) codes. frames : what people and the judge chose, a row each.
+    side shown first. cluster : (n,) codes. people, theirs : what people and the judge chose, a row each.
     """
 
     key: dict[str, str]
@@ -75,26 +75,26 @@ class JudgedPairs:
     judge_first: np.ndarray
     cluster: np.ndarray
     unit: str
-    people: pd.DataFrame
-    theirs: pd.DataFrame
+    people: Annotations
+    theirs: Annotations
 
     @property
-    def head(self) -> dict:
+    def head(self) -> dict[str, Any]:
         return self.key | {
             "level": "pair",
             "n": len(self.judge),
             "n_annotators": int(self.people["annotator"].nunique()),
         }
 
-    def resample(self, rows: np.ndarray, statistic, name: str, *, seed: int, **options) -> list[Interval]:
+    def resample(
+        self, rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray], name: str, sampling: Sampling
+    ) -> list[Interval]:
         """Intervals of a statistic of sums over (n, q) `rows`, clusters being resampled."""
-        sums = np.zeros((self.cluster.max() + 1, rows.shape[1]))
-        np.add.at(sums, self.cluster, rows)
-        rng = generator(seed, name, *self.key.values())
-        return bootstrap_sums(sums, statistic, unit=self.unit, rng=rng, **options)
+        rng = sampling.stream(name, *self.key.values())
+        return over_clusters(rows, statistic, self.cluster, self.unit, rng, sampling)
 
 
-def judged_pairs(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator[JudgedPairs]:
+def judged_pairs(annotations: Annotations, labels: Iterable[Label]) -> Iterator[JudgedPairs]:
     """Every label and judge with pairs that the judge and a person judged."""
     by_key = {(label.method, label.id): label for label in labels}
     for case, rows in choices(annotations).groupby(LABEL, sort=False):
@@ -109,13 +109,21 @@ def judged_pairs(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator
             wide = people.assign(place=place).set_index([*item, "place"])[["score", "first"]].unstack()  # noqa: PD010
             of_judge = of_judge.loc[wide.index]
             key = dict(zip(LABEL, case, strict=True)) | {"metric": judge}
-            columns = [wide[c].to_numpy(float) for c in ("score", "first")]
-            columns += [of_judge[c].to_numpy(float) for c in ("score", "first")]
-            cluster, unit = pd.factorize(of_judge["cluster"])[0], of_judge["unit"].iloc[0]
-            yield JudgedPairs(key, by_key[case[1:]], *columns, cluster, unit, people, of_judge.reset_index())
+            yield JudgedPairs(
+                key=key,
+                label=by_key[case[1:]],
+                votes=wide["score"].to_numpy(float),
+                first=wide["first"].to_numpy(float),
+                judge=of_judge["score"].to_numpy(float),
+                judge_first=of_judge["first"].to_numpy(float),
+                cluster=pd.factorize(of_judge["cluster"])[0],
+                unit=of_judge["unit"].iloc[0],
+                people=people,
+                theirs=of_judge.reset_index(),
+            )
 
 
-def agreement(pairs: JudgedPairs, **boot) -> Iterator[dict]:
+def agreement(pairs: JudgedPairs, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """How often the judge chooses as a person, and a person as another; Krippendorff's alpha of both.
 
     Yields `choice_agreement` and `judge_alpha` (`pair` of PAIRS; in the latter mean, people and difference, as for
@@ -130,18 +138,18 @@ def agreement(pairs: JudgedPairs, **boot) -> Iterator[dict]:
         with_judge = (votes == judge[:, None]).sum(axis=1) / np.maximum(n, 1)
         each_other = (counts * (counts - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
         rows = np.column_stack([several, with_judge * several, each_other * several]).astype(float)
-        intervals = pairs.resample(rows, _shares, "choice_agreement", **boot)
+        intervals = pairs.resample(rows, _shares, "choice_agreement", sampling)
         size = {"n": int(several.sum())}
         for who, interval in zip(PAIRS, intervals, strict=True):
             yield pairs.head | size | {"statistic": "choice_agreement", "pair": who} | interval.row()
-        intervals = pairs.resample(*_alphas(votes, judge, n, pairs.label.level), "judge_alpha", **boot)
+        intervals = pairs.resample(*_alphas(votes, judge, n, pairs.label.level), "judge_alpha", sampling)
         row = {"statistic": "judge_alpha", "measurement": pairs.label.level}
         for who, interval in zip(("mean", "people", "difference"), intervals, strict=True):
             yield pairs.head | size | row | {"pair": who} | interval.row()
     top, most = _majority(pairs.votes, n)
     if most.any():
         rows = np.column_stack([most, most & (top == pairs.judge)]).astype(float)
-        (interval,) = pairs.resample(rows, lambda s: s[:, 1:] / s[:, :1], "majority_agreement", **boot)
+        (interval,) = pairs.resample(rows, lambda s: s[:, 1:] / s[:, :1], "majority_agreement", sampling)
         yield pairs.head | {"statistic": "majority_agreement"} | interval.row() | {"n": int(most.sum())}
 
 
@@ -150,7 +158,9 @@ def _shares(sums: np.ndarray) -> np.ndarray:
     return np.column_stack([judge, people, judge - people])
 
 
-def _alphas(votes: np.ndarray, judge: np.ndarray, n: np.ndarray, level: str) -> tuple:
+def _alphas(
+    votes: np.ndarray, judge: np.ndarray, n: np.ndarray, level: str
+) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Rows per item and the function of their sums that gives alpha of judge and person, of people, and the difference.
 
     The judge is paired with each vote of an item, which together count as one item. Both orientations of a pair count,
@@ -176,20 +186,20 @@ def _majority(votes: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     """What more votes favour than any other choice, and where there is such a choice of three votes or more."""
     counts = np.stack([(votes == s).sum(axis=1) for s in SCORES], axis=1)
     most = counts.max(axis=1)
-    return SCORES[counts.argmax(axis=1)], (n >= 3) & ((counts == most[:, None]).sum(axis=1) == 1)
+    return np.array(SCORES)[counts.argmax(axis=1)], (n >= 3) & ((counts == most[:, None]).sum(axis=1) == 1)
 
 
-def position_bias(pairs: JudgedPairs, **boot) -> Iterator[dict]:
+def position_bias(pairs: JudgedPairs, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Of the choices that are no ties, how many go to what was shown first: `first_choice_share` by judge and people.
 
     Where sides are assigned at random a half is expected, whatever the systems. Nothing where the order is not known.
     """
-    sides = (("judge", pairs.judge[:, None], pairs.judge_first[:, None]), ("people", pairs.votes, pairs.first))
-    rows = []
-    for _, score, first in sides:
+    sides = ((pairs.judge[:, None], pairs.judge_first[:, None]), (pairs.votes, pairs.first))
+    counts = []
+    for score, first in sides:
         decided = np.isfinite(first) & np.isfinite(score) & (score != 0)
-        rows += [decided.sum(axis=1), (decided & (score == first)).sum(axis=1)]
-    rows = np.stack(rows, axis=1).astype(float)
+        counts += [decided.sum(axis=1), (decided & (score == first)).sum(axis=1)]
+    rows = np.stack(counts, axis=1).astype(float)
     if not rows[:, 0].any() or not rows[:, 2].any():
         return
 
@@ -197,14 +207,14 @@ def position_bias(pairs: JudgedPairs, **boot) -> Iterator[dict]:
         judge, people = s[:, 1] / s[:, 0], s[:, 3] / s[:, 2]
         return np.column_stack([judge, people, judge - people])
 
-    intervals = pairs.resample(rows, shares, "position_bias", **boot)
+    intervals = pairs.resample(rows, shares, "position_bias", sampling)
     sizes = (rows[:, 0].sum(), rows[:, 2].sum(), rows[:, 0].sum())
     for who, interval, n in zip(PAIRS, intervals, sizes, strict=True):
         row = {"statistic": "first_choice_share", "pair": who, "n": int(n)}
         yield pairs.head | row | interval.row() | {"n": int(n)}
 
 
-def orders(pairs: JudgedPairs) -> Iterator[dict]:
+def orders(pairs: JudgedPairs) -> Iterator[dict[str, Any]]:
     """Does the judge put the systems in people's order, and the same one first?
 
     Yields `judge_rank_correlation` of strengths in Davidson's model (`kendall`, `spearman`) and of the scores that
@@ -229,8 +239,9 @@ def orders(pairs: JudgedPairs) -> Iterator[dict]:
     complete = None not in first.values()
     note = None if complete else "scores do not exist, or all are equal"
     rho = wide["people"].corr(wide["judge"], method="spearman") if complete else nan
-    row = {"statistic": "judge_rank_correlation", "coefficient": "spearman_bradley_terry", "n": n}
-    yield head | row | {"estimate": float(rho), "note": note}
+    shared = {"n": n, "note": note}
+    row = {"statistic": "judge_rank_correlation", "coefficient": "spearman_bradley_terry"}
+    yield {**head, **row, **shared, "estimate": float(rho)}
     same = float(first["people"] == first["judge"]) if complete else nan
-    row = {"statistic": "judge_first_system", "estimate": same, "n": n, "note": note}
-    yield head | row | {"system": first["people"], "system_b": first["judge"]}
+    of = {"system": first["people"], "system_b": first["judge"]}
+    yield {**head, "statistic": "judge_first_system", "estimate": same, **shared, **of}

@@ -41,10 +41,17 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption += f" one of them. {captions.intervals(names.ci, over, rows['n_clusters'])}"
     alt = f"Krippendorff's alpha by label, with intervals, from {span(rows['estimate'].dropna())}:"
     alt += f" people with each other; {', '.join(judges.unique())}."
-    options = {"styles": styles | {PEOPLE: (GOOD, "o")}, "xlabel": "Krippendorff's alpha", "reference": 0, "keys": keys}
-    options["named"] = "agreement by chance"
     for suffix, page in pages(_blocks(rows, names)):
-        yield Plot(grid_figure(page, intervals, **options), f"alpha{suffix}", alt, caption)
+        fig = grid_figure(
+            page,
+            intervals,
+            styles=styles | {PEOPLE: (GOOD, "o")},
+            xlabel="Krippendorff's alpha",
+            reference=0,
+            named="agreement by chance",
+            keys=keys,
+        )
+        yield Plot(fig, f"alpha{suffix}", alt, caption)
 
 
 def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -55,8 +62,7 @@ def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
     judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
     rows = rows.assign(hue=judges, panel="", second=False)
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna()))
-    options = {"reference": 1, "named": "a human label alone", "xlabel": "Effective number of human labels per label"}
-    options["keys"] = interval_keys(f"{names.ci} over {over}", None, rows)
+    keys = interval_keys(f"{names.ci} over {over}", None, rows)
     caption = (
         f"Marks: how many human labels one is worth for means of systems, where people judge {percent(float(GAIN))}"
     )
@@ -64,7 +70,15 @@ def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
     alt = f"Effective number of human labels per human label, from {span(rows['estimate'])}, with intervals, by label"
     alt += f" and judge: {', '.join(judges.unique())}."
     for suffix, page in pages(_blocks(rows, names)):
-        yield Plot(grid_figure(page, intervals, **options), f"gains{suffix}", alt, caption)
+        fig = grid_figure(
+            page,
+            intervals,
+            xlabel="Effective number of human labels per label",
+            reference=1,
+            named="a human label alone",
+            keys=keys,
+        )
+        yield Plot(fig, f"gains{suffix}", alt, caption)
 
 
 def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -82,9 +96,7 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     size = rows["estimate"].abs().groupby(rows["panel"], sort=False).mean()
     sizes = [f"{who} {percent(v, 1) if binary else number(v)}" for who, v in size.items()]
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "dialogues"
-    options = {"names": names, "columns": 3, "reference": 0, "named": "no change", "percent": binary, "sharex": True}
-    options["keys"] = interval_keys(f"{names.ci} over {over}", None, rows)
-    options["xlabel"] = "Change in rate (percentage points)" if binary else "Change in mean score"
+    keys = interval_keys(f"{names.ci} over {over}", None, rows)
     what = "rate (share of marked items)" if binary else "mean score"
     caption = (
         f"Marks: change in each system's {what} by label where another person, or a judge (panels), takes the place of"
@@ -98,7 +110,19 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         shown = shown.assign(hue="") if n_systems > 1 else shown.assign(block=_blocks(rows, names)["block"], hue="")
     for suffix, page in pages(filled(shown), columns=3):
         alt = f"Change in each system's rate by label; mean absolute change: {', '.join(sizes)}."
-        yield Plot(grid_figure(page, intervals, **options), f"changes{suffix}", alt, captions.joined(caption, note))
+        fig = grid_figure(
+            page,
+            intervals,
+            names=names,
+            xlabel="Change in rate (percentage points)" if binary else "Change in mean score",
+            columns=3,
+            reference=0,
+            named="no change",
+            percent=binary,
+            sharex=True,
+            keys=keys,
+        )
+        yield Plot(fig, f"changes{suffix}", alt, captions.joined(caption, note))
 
 
 def all_binary(rows: pd.DataFrame, names: DisplayNames) -> bool:

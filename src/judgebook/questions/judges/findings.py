@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -58,7 +59,7 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     yield Prose(_PHRASES.say("alternative", judges=tests, reasons=reasons, cost=cost))
 
 
-def _compared(chosen: dict[str, list[dict]]) -> dict | None:
+def _compared(chosen: dict[str, list[dict]]) -> dict[str, Any] | None:
     """Over judges and labels: how often a judge agrees with a person, two people agree, and which judges agree less."""
     cases = [(judge, line["share"]) for judge, lines in chosen.items() for line in lines]
     if not cases:
@@ -74,7 +75,7 @@ def _of(results: Results, judge: str) -> Results:
     return Results({statistic: frame[frame["metric"] == judge] for statistic, frame in results.items()})
 
 
-def _changes(part: Results, confidence: float) -> dict:
+def _changes(part: Results, confidence: float) -> dict[str, Any]:
     """How many rates and differences of systems change significantly, by the judge and between two people.
 
     more : whether the judge changes more than that, and more than chance in as many tests would.
@@ -119,7 +120,7 @@ def _stands_in(part: Results) -> dict[str, dict[str, int]]:
     return out
 
 
-def _saved(part: Results, names: DisplayNames) -> dict | None:
+def _saved(part: Results, names: DisplayNames) -> dict[str, Any] | None:
     """What a human label is worth with the judge's labels, by label; on how many labels more than one; the label on
     which it is worth most, with the dialogues to buy."""
     rows = part.select("assisted_gain", share=GAIN).dropna(subset="estimate")
@@ -146,7 +147,7 @@ def _conclusions(part: Results) -> dict[str, int]:
     return part["judge_conclusions"].groupby("verdict")["estimate"].sum().astype(int).to_dict()
 
 
-def _agreement(part: Results, names: DisplayNames) -> dict:
+def _agreement(part: Results, names: DisplayNames) -> dict[str, Any]:
     """On how many labels the judge agrees with a person less, and more, than people do; where it comes closest."""
     gaps = part.select("judge_alpha", pair="difference").dropna(subset="ci_low")
     counts = {"n": len(gaps), "less": int((gaps["ci_high"] < 0).sum()), "more": int((gaps["ci_low"] > 0).sum())}
@@ -156,7 +157,7 @@ def _agreement(part: Results, names: DisplayNames) -> dict:
     return counts | {"label": names.name("label", best["label"], best["method"]), "row": best.to_dict()}
 
 
-def _test(part: Results) -> dict:
+def _test(part: Results) -> dict[str, Any]:
     """On how many labels the judge wins the alternative annotator test, and why it does not apply to others."""
     rows = part["winning_rate"]
     won = rows[rows["estimate"] >= 0.5].groupby("test").size().to_dict()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgebook.statistics.intervals import MIN_MINORITY, Interval, generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import MIN_MINORITY, Interval, Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
 #: columns that identify an item of a label, a label, a label and judge
 ITEM, LABEL = ["dialogue", "turn"], ["corpus", "method", "label"]
@@ -24,7 +26,7 @@ class JudgedItems:
 
     human : (n, people) scores, judge : (n,); dialogue : (n,) numbers from 0; system : (dialogues,) names. Columns of
     `human` are positions: people in source order. share : of the items judged by the judge and two people or more,
-    those that are here.
+    the share that is among these.
     """
 
     key: dict[str, str]
@@ -36,7 +38,7 @@ class JudgedItems:
     share: float = 1.0
 
     @property
-    def head(self) -> dict[str, str]:
+    def head(self) -> dict[str, Any]:
         """What identifies its result rows."""
         return self.key | {"level": METHODS[self.label.method].unit}
 
@@ -49,24 +51,39 @@ class JudgedItems:
         rows: np.ndarray,
         statistic: Callable[[np.ndarray], np.ndarray],
         name: str,
-        *,
-        seed: int,
+        sampling: Sampling,
         strata: np.ndarray | None = None,
-        **options,
     ) -> list[Interval]:
         """Intervals of a statistic that depends on (n, q) `rows` through their sums, dialogues being resampled.
 
-        name : of the stream of random numbers. strata : (dialogues,). options : n_resamples, confidence.
+        name : of the stream of random numbers. strata : (dialogues,).
         """
-        sums = np.zeros((len(self.system), rows.shape[1]))
-        np.add.at(sums, self.dialogue, rows)
-        rng = generator(seed, name, *self.key.values())
-        return bootstrap_sums(sums, statistic, unit="dialogue", rng=rng, strata=strata, **options)
+        rng = sampling.stream(name, *self.key.values())
+        return over_clusters(rows, statistic, self.dialogue, "dialogue", rng, sampling, strata)
+
+
+def over_clusters(
+    rows: np.ndarray,
+    statistic: Callable[[np.ndarray], np.ndarray],
+    cluster: np.ndarray,
+    unit: str,
+    rng: np.random.Generator,
+    sampling: Sampling,
+    strata: np.ndarray | None = None,
+) -> list[Interval]:
+    """Intervals of a statistic that depends on (n, q) `rows` through their sums, clusters being resampled.
+
+    cluster : (n,) numbers from 0. unit : what a cluster is. strata : (clusters,).
+    """
+    sums = np.zeros((int(cluster.max()) + 1, rows.shape[1]))
+    np.add.at(sums, cluster, rows)
+    replicates = replicate_sums(sums, statistic, unit=unit, rng=rng, strata=strata, n_resamples=sampling.n_resamples)
+    return replicates.intervals(sampling.confidence)
 
 
 def by_label_and_judge(
-    annotations: pd.DataFrame, labels: Iterable[Label]
-) -> Iterator[tuple[dict[str, str], Label, pd.DataFrame, pd.DataFrame]]:
+    annotations: Annotations, labels: Iterable[Label]
+) -> Iterator[tuple[dict[str, str], Label, Annotations, Annotations]]:
     """What identifies each corpus, method, label and judge; the label; the judgements by people and by the judge.
 
     annotations : comparisons are left out; those of `choices.choices` have no second dialogue. A missing turn becomes
@@ -82,7 +99,7 @@ def by_label_and_judge(
             yield key, by_key[method, name], rows[human], of_judge.drop_duplicates(ITEM)
 
 
-def judged_items(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator[JudgedItems]:
+def judged_items(annotations: Annotations, labels: Iterable[Label]) -> Iterator[JudgedItems]:
     """Every label and judge with items that the judge and two people or more judged.
 
     Where items have different numbers of judgements by people, the number is taken that keeps most judgements: items

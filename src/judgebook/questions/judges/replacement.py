@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import nan
+from typing import Any
 
 import numpy as np
 
 from judgebook.questions.judges.items import CASE, JudgedItems
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import Results
 
 #: what a judge is compared with: the other annotator
@@ -27,7 +29,7 @@ SECOND = "another person"
 CONCLUSIONS = ("same", "opposite", "people only", "model only", "neither")
 
 
-def replacement(items: JudgedItems, **boot) -> Iterator[dict]:
+def replacement(items: JudgedItems, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Rates (means) of systems by people and by the judge, and how they change; dialogues resampled within systems.
 
     Yields, for each system, `judge_rate` by people (mean over them) and by the judge (`raters`) and `rate_change`:
@@ -35,7 +37,6 @@ def replacement(items: JudgedItems, **boot) -> Iterator[dict]:
     each pair of systems, `judge_contrast` (`raters`) and `contrast_change` (`by`), how much their difference changes: a
     judge that marks more of everything changes rates and leaves differences, and the order, as they are. Nothing of a
     label without a mean.
-    boot : seed, n_resamples, confidence.
     """
     if items.label.unordered:
         return
@@ -60,13 +61,13 @@ def replacement(items: JudgedItems, **boot) -> Iterator[dict]:
             statistic = rate if key == "raters" else change
             rows += [{"statistic": statistic, key: value, **w} for w in who]
     n = dict(zip(systems, np.bincount(place, minlength=len(systems)), strict=True))
-    intervals = items.resample(sums.reshape(len(j), -1), values, "replacement", strata=items.system, **boot)
+    intervals = items.resample(sums.reshape(len(j), -1), values, "replacement", sampling, items.system)
     for row, interval in zip(rows, intervals, strict=True):
-        size = n[row["system"]] + n.get(row.get("system_b"), 0)
+        size = sum(n[row[side]] for side in ("system", "system_b") if side in row)
         yield items.head | row | interval.row() | {"n": size}
 
 
-def conclusions(results: Results) -> Iterator[dict]:
+def conclusions(results: Results) -> Iterator[dict[str, Any]]:
     """From the results of `replacement`: does the order of systems stay the same?
 
     Yields `judge_rank_correlation` (Kendall's tau-b of the systems' rates, judge with people; missing where a side is
@@ -83,13 +84,13 @@ def conclusions(results: Results) -> Iterator[dict]:
         tau = float(wide["model"].corr(wide["people"], method="kendall")) if varied else nan
         note = None if varied else "fewer than two systems, or rates that are all equal"
         row = {"statistic": "judge_rank_correlation", "coefficient": "kendall"}
-        yield head | row | {"estimate": tau, "note": note, "n": len(wide)}
+        yield {**head, **row, "estimate": tau, "note": note, "n": len(wide)}
         if key in contrasts:
             signs = contrasts[key].pivot_table(index=["system", "system_b"], columns="raters", values="sign")
             verdicts = [_conclusion(*pair) for pair in signs[["people", "model"]].to_numpy()]
             for name in CONCLUSIONS:
-                row = {"statistic": "judge_conclusions", "verdict": name, "n": len(verdicts)}
-                yield head | row | {"estimate": float(verdicts.count(name))}
+                row = {"statistic": "judge_conclusions", "verdict": name}
+                yield {**head, **row, "n": len(verdicts), "estimate": float(verdicts.count(name))}
 
 
 def _conclusion(people: float, model: float) -> str:
@@ -102,7 +103,7 @@ def _conclusion(people: float, model: float) -> str:
 CHANGES = {"rates": "rate_change", "differences": "contrast_change", "win rates": "win_rate_change"}
 
 
-def decisions(results: Results, margin: Mapping[str, float]) -> Iterator[dict]:
+def decisions(results: Results, margin: Mapping[str, float]) -> Iterator[dict[str, Any]]:
     """From the changes of rates, of differences and of win rates (`of`), by label and judge.
 
     margin : label (`*`: all others) -> largest change that is harmless, in units of the label (rates and win rates: as
@@ -125,7 +126,7 @@ def decisions(results: Results, margin: Mapping[str, float]) -> Iterator[dict]:
             wanted = margin.get(head["label"], margin.get("*"))
             if by != "model" or wanted is None:
                 continue
-            verdict, row = np.nan, {"statistic": "judge_stands_in", "margin": wanted}
+            verdict, row = nan, {"statistic": "judge_stands_in", "margin": wanted}
             if np.any((low > wanted) | (high < -wanted)):
                 verdict, note = 0.0, None
             elif least <= wanted:

@@ -9,9 +9,10 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent
 from judgebook.display.views import Table
 from judgebook.questions.judges.assisted import ASSISTED as BOTH
-from judgebook.questions.judges.assisted import HUMAN, LEAST_VARIED, POOL
+from judgebook.questions.judges.assisted import HUMAN, POOL
 from judgebook.questions.judges.figures import GAIN, all_binary
 from judgebook.questions.judges.items import CASE, LABEL
+from judgebook.questions.judges.prediction_powered import LEAST_VARIED
 from judgebook.questions.judges.replacement import CONCLUSIONS, SECOND
 from judgebook.study.results import Results
 
@@ -119,7 +120,8 @@ def margins(results: Results, names: DisplayNames) -> Table | None:
     if rows.empty:
         return None
     decided = results["judge_stands_in"]
-    columns, why = {}, {}
+    columns: dict[str, tuple[str, dict[str, str]]] = {}
+    why: dict[str, str] = {}
     for of in dict.fromkeys(rows["of"]):
         title = of.capitalize()
         columns[title] = ("judge_margin", {"of": of, "by": "model"})

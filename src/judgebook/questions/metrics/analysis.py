@@ -10,7 +10,9 @@ notice a degraded control.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,8 +33,10 @@ from judgebook.questions.metrics.items import human_means, join, scored_items
 from judgebook.questions.metrics.rater_correlation import extremes, rater_correlations
 from judgebook.questions.metrics.text_metrics import METRICS
 from judgebook.statistics.correlation import COEFFICIENTS, correlate, pearson_interval
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label, spelled_out
-from judgebook.study.results import Results, collect, where
+from judgebook.study.results import ResultRows, Results, collect
+from judgebook.study.schema import Annotations
 
 #: what names a data set: the ratings of one kind in one corpus
 DATA_SET = ["corpus", "method"]
@@ -45,25 +49,23 @@ def oriented(*parts: pd.DataFrame, directions: Mapping[str, int]) -> pd.DataFram
     return scores.assign(score=scores["score"] * sign)
 
 
-def rated(annotations: pd.DataFrame, corpora: Sequence[str] = ()) -> pd.DataFrame:
+def rated(annotations: Annotations, corpora: Sequence[str] = ()) -> Annotations:
     """People's ratings of turns or dialogues in the named corpora (none named: those of the evaluation itself)."""
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()]
     return people[people["corpus"].isin(list(corpora))] if corpora else evaluated(people)
 
 
 def analyse(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     scores: pd.DataFrame,
     labels: Iterable[Label],
     *,
     unranked: Sequence[str] = (),
     control: str | None = None,
     range_without: Collection[str] = (),
-    seed: int,
+    sampling: Sampling,
     permute_seed: int,
-    n_resamples: int = 10_000,
     rank_resamples: int = 2_000,
-    confidence: float = 0.95,
 ) -> Results:
     """All results of notebook 09.
 
@@ -79,36 +81,38 @@ def analyse(
         The degraded system. Only known annotators count.
     range_without : collection of str
         `method:label` of those left out of the lowest and highest correlation of raters.
-    seed, permute_seed : int
-        Of intervals, and of permutations.
-    n_resamples, rank_resamples : int
-        Resamples of contexts and systems, and permutations; resamples of correlations, ranked anew in each.
+    sampling : Sampling
+        Of contexts and systems; there are as many permutations as resamples.
+    permute_seed : int
+        Of permutations.
+    rank_resamples : int
+        Resamples of correlations of items, which are ranked anew in each.
     """
     labels = list(labels)
-    joined, boot = join(human_means(annotations, labels), scores), {"seed": seed, "confidence": confidence}
-    rows = (correlations(joined, c, n_resamples=rank_resamples, **boot) for c in COEFFICIENTS)
-    results, boot["n_resamples"] = collect(chain.from_iterable(rows)), n_resamples
+    joined, ranked_anew = join(human_means(annotations, labels), scores), replace(sampling, n_resamples=rank_resamples)
+    rows = (correlations(joined, c, sampling=ranked_anew) for c in COEFFICIENTS)
+    results = collect(chain.from_iterable(rows))
     ranked = joined[~joined["system"].isin(list(unranked))]
     systems = ("spearman", "pearson") if ranked["system"].nunique() > 2 else ()
     people = annotations.merge(joined.drop_duplicates(DATA_SET)[DATA_SET], on=DATA_SET)
-    raters = collect(rater_correlations(annotations, confidence))
+    raters = collect(rater_correlations(annotations, sampling.confidence))
     return collect(
         results,
         _averages(results),
-        within_context(joined, **boot),
-        *(system_level(ranked, c, **boot) for c in systems),
-        *(overall_system_level(ranked, labels, c, **boot) for c in systems),
-        above_control(people[people["annotator_known"]], scores, labels, control, **boot) if control else (),
-        ceilings(people, **boot),
-        replaceability(people, scores, confidence=confidence),
-        differences(joined, seed=permute_seed, n_permutations=n_resamples),
+        within_context(joined, sampling=sampling),
+        *(system_level(ranked, c, sampling=sampling) for c in systems),
+        *(overall_system_level(ranked, labels, c, sampling=sampling) for c in systems),
+        above_control(people[people["annotator_known"]], scores, labels, control, sampling=sampling) if control else (),
+        ceilings(people, sampling=sampling),
+        replaceability(people, scores, confidence=sampling.confidence),
+        differences(joined, seed=permute_seed, n_permutations=sampling.n_resamples),
         between_metrics(joined),
         raters,
         extremes(raters["annotator_correlation"], range_without),
     )
 
 
-def _averages(results: Results) -> Iterator[dict]:
+def _averages(results: Results) -> Iterator[dict[str, Any]]:
     """Means on Fisher's scale over the labels of a data set, and both means over data sets, each of which counts once
     with its plain mean over labels."""
     each = results["correlation"]
@@ -119,7 +123,7 @@ def _averages(results: Results) -> Iterator[dict]:
         yield from averages(overall(results, COEFFICIENTS), "data set")
 
 
-def overall(results: Results, coefficient: str | Sequence[str] = "spearman") -> pd.DataFrame:
+def overall(results: Results, coefficient: str | Sequence[str] = "spearman") -> ResultRows:
     """One row per data set and metric: the plain mean correlation over labels, or that of the only label."""
     means = results.select("mean_correlation", over="label", average="plain", coefficient=coefficient)
     single = results.select("correlation", scope="pooled", coefficient=coefficient)
@@ -127,7 +131,7 @@ def overall(results: Results, coefficient: str | Sequence[str] = "spearman") -> 
     return pd.concat([means[means["level"] != "system"], single], ignore_index=True)
 
 
-def between_metrics(joined: pd.DataFrame) -> Iterator[dict]:
+def between_metrics(joined: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Spearman's correlation of each pair of metrics over the items of a data set (Zhang et al. 2022, Figure 1)."""
     for items in scored_items(joined):
         for a, b in combinations(range(len(items.metrics)), 2):
@@ -148,11 +152,6 @@ def printed_r(paper: str, patterns: Sequence[str], n: int, confidence: float = 0
     return rows.assign(estimate=rows["value"], ci_low=ends[:, 0], ci_high=ends[:, 1])
 
 
-def restrict(results: Results, **keys: object) -> Results:
-    """The rows of every statistic in which columns have the given values."""
-    return Results({statistic: where(frame, **keys) for statistic, frame in results.items()})
-
-
 def data_sets(results: Results, titles: Mapping[str, Mapping[str, str]]) -> dict[str, Results]:
     """Name -> results of each data set: the corpus, unless there is one without a name; the method, where there are
     two. titles : display names of corpora and methods, as in `DisplayNames`."""
@@ -162,7 +161,7 @@ def data_sets(results: Results, titles: Mapping[str, Mapping[str, str]]) -> dict
     for corpus, method in pairs.itertuples(index=False):
         parts = [] if one_corpus else [titles.get("corpus", {}).get(corpus) or spelled_out(corpus)]
         parts += [] if one_method and parts else [titles["method"].get(method, method)]
-        out[", ".join(parts)] = restrict(results, corpus=corpus, method=method)
+        out[", ".join(parts)] = results.part(corpus=corpus, method=method)
     return out
 
 

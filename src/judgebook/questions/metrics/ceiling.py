@@ -12,18 +12,21 @@ McCulloch 1992, Variance Components, section 3.6 (unequal numbers of ratings).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.questions.metrics.items import ITEM, clusters_of, item_key
+from judgebook.annotations.cells import parts
+from judgebook.questions.metrics.items import ITEM, LABEL, clusters_of, item_key
 from judgebook.statistics.correlation import clustered_se, fisher_interval, influence
-from judgebook.statistics.intervals import Interval, generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
 
 #: an annotator with fewer items than this is not compared with the rest
 MIN_COMMON = 20
@@ -62,8 +65,8 @@ def crossed_reliability(sums: np.ndarray) -> np.ndarray:
 
 
 def ceilings(
-    annotations: pd.DataFrame, *, seed: int, n_resamples: int, coefficient: str = "spearman", confidence: float = 0.95
-) -> Iterator[dict]:
+    annotations: Annotations, *, sampling: Sampling, coefficient: str = "spearman"
+) -> Iterator[dict[str, Any]]:
     """Reliability of the mean human rating, and its square root, the most a metric can be expected to correlate.
 
     Parameters
@@ -79,20 +82,19 @@ def ceilings(
     item; contexts are resampled. With one rating per item, or without differences between items, the reason is given
     instead.
     """
-    names, boot = ["corpus", "method", "label"], {"n_resamples": n_resamples, "confidence": confidence}
-    for key, rows in annotations.groupby(names, sort=False):
+    for key, rows in parts(annotations, LABEL, sort=False):
         sums, clusters, form = _item_sums(rows, coefficient)
         unit = clusters_of(rows)[1]
-        rng = generator(seed, "ceiling", coefficient, "context", *key)
+        rng = sampling.stream("ceiling", coefficient, "context", *key.values())
         formula = crossed_reliability if form == "crossed" else one_way_reliability
-        intervals = _reliability(sums, clusters, formula, unit=unit, rng=rng, **boot)
-        head = dict(zip(names, key, strict=True)) | {"level": METHODS[key[1]].unit, "form": form}
+        intervals = _reliability(sums, clusters, formula, unit, rng, sampling)
+        head = key | {"level": METHODS[key["method"]].unit, "form": form}
         head |= {"coefficient": coefficient, "n": len(sums), "n_annotators": rows["annotator"].nunique()}
         for statistic, interval in zip(("reliability", "reliability_ceiling"), intervals, strict=True):
             yield head | {"statistic": statistic} | interval.row()
 
 
-def _item_sums(rows: pd.DataFrame, coefficient: str) -> tuple[np.ndarray, np.ndarray, str]:
+def _item_sums(rows: Annotations, coefficient: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Sums of each item, the cluster it is in, and the form of the reliability."""
     from scipy.stats import rankdata  # takes a second to import, which the page for authors would wait for
 
@@ -109,7 +111,14 @@ def _item_sums(rows: pd.DataFrame, coefficient: str) -> tuple[np.ndarray, np.nda
     return np.column_stack([np.ones(len(m)), m, m**2, 1 / m, t, t**2 / m, q]), clusters, "one_way"
 
 
-def _reliability(sums: np.ndarray, clusters: np.ndarray, formula, *, unit: str, **options) -> list[Interval]:
+def _reliability(
+    sums: np.ndarray,
+    clusters: np.ndarray,
+    formula: Callable[[np.ndarray], np.ndarray],
+    unit: str,
+    rng: np.random.Generator,
+    sampling: Sampling,
+) -> list[Interval]:
     rows = np.zeros((int(clusters.max()) + 1, sums.shape[1]))
     np.add.at(rows, clusters, sums)
 
@@ -126,14 +135,15 @@ def _reliability(sums: np.ndarray, clusters: np.ndarray, formula, *, unit: str, 
         estimate = formula(rows.sum(axis=0, keepdims=True))[0]
     if not np.isfinite(estimate):
         return [none("no item has two ratings, or the means of items are all equal")] * 2
-    reliability, ceiling = bootstrap_sums(rows, statistic, unit=unit, **options)
+    replicates = replicate_sums(rows, statistic, unit=unit, rng=rng, n_resamples=sampling.n_resamples)
+    reliability, ceiling = replicates.intervals(sampling.confidence)
     no_ceiling = none("items differ no more than chance makes them: the reliability is not above zero")
     return [reliability, ceiling if estimate > 0 else no_ceiling]
 
 
 def replaceability(
-    annotations: pd.DataFrame, metric_scores: pd.DataFrame, *, min_items: int = MIN_COMMON, confidence: float = 0.95
-) -> Iterator[dict]:
+    annotations: Annotations, metric_scores: pd.DataFrame, *, min_items: int = MIN_COMMON, confidence: float = 0.95
+) -> Iterator[dict[str, Any]]:
     """Does a metric agree with the other annotators as well as the annotator who is left out?
 
     Parameters
@@ -164,41 +174,41 @@ def replaceability(
         yield from (head | {"of": of} | row for of, row in compared.items())
 
 
-def with_rest(annotations: pd.DataFrame, metric_scores: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
+def with_rest(annotations: Annotations, metric_scores: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """For each corpus, method, label and metric what identifies it, and the ratings with `rest`, the mean of the other
     annotators of the item, and `value`, the metric's score; those that lack either are left out."""
-    data_set, used = ["corpus", "method", "label"], [*ITEM, "context", "annotator", "score"]
-    for (corpus, method, label), rows in annotations[list(dict.fromkeys([*data_set, *used]))].groupby(
-        data_set, sort=False
-    ):
+    used = [*ITEM, "context", "annotator", "score"]
+    for key, rows in parts(annotations[list(dict.fromkeys([*LABEL, *used]))], LABEL, sort=False):
         by_item = rows.groupby(ITEM, dropna=False)["score"]
         n, total = by_item.transform("size"), by_item.transform("sum")
         rest = rows[used].assign(rest=(total - rows["score"]) / (n - 1).where(n > 1)).dropna(subset="rest")
-        head = {"corpus": corpus, "method": method, "label": label, "level": METHODS[method].unit}
-        scores = metric_scores.loc[metric_scores["corpus"] == corpus, [*ITEM, "metric", "score"]]
+        head = key | {"level": METHODS[key["method"]].unit}
+        scores = metric_scores.loc[metric_scores["corpus"] == key["corpus"], [*ITEM, "metric", "score"]]
         joined = rest.merge(scores.rename(columns={"score": "value"}).dropna(subset="value"), on=ITEM)
-        parts = dict(iter(joined.groupby("metric")))
+        of_metric = dict(iter(joined.groupby("metric")))
         for metric in scores["metric"].unique():
-            yield head | {"metric": metric}, parts.get(metric, joined[:0])
+            yield head | {"metric": metric}, of_metric.get(metric, joined[:0])
 
 
-def left_out_in_turn(joined: pd.DataFrame, min_items: int = MIN_COMMON, confidence: float = 0.95) -> dict[str, dict]:
+def left_out_in_turn(
+    joined: pd.DataFrame, min_items: int = MIN_COMMON, confidence: float = 0.95
+) -> dict[str, dict[str, Any]]:
     """Rows of `replaceability` by `of`, for ratings from `with_rest`."""
     clusters, unit = clusters_of(joined)
     score, value, rest = (joined[c].to_numpy(dtype=float) for c in ("score", "value", "rest"))
     each = joined.groupby("annotator", sort=False).indices.values()
-    parts = [at for at in each if len(at) >= min_items and min(np.ptp(v[at]) for v in (score, value, rest)) > 0]
-    left_out = len(each) - len(parts)
+    compared = [at for at in each if len(at) >= min_items and min(np.ptp(v[at]) for v in (score, value, rest)) > 0]
+    left_out = len(each) - len(compared)
     note = f"{left_out} of {len(each)} annotators have fewer than {min_items} items or constant ratings"
     note = note if left_out else ""
-    if not parts:
+    if not compared:
         row = Interval(nan, nan, nan, "not_estimable", unit, 0, note=note or "the metric scores no item").row()
         return dict.fromkeys(("annotator", "metric", "difference", "share"), row)
-    r, effect = np.zeros((2, len(parts))), np.zeros((2, len(joined)))
-    for j, at in enumerate(parts):
+    r, effect = np.zeros((2, len(compared))), np.zeros((2, len(joined)))
+    for j, at in enumerate(compared):
         for i, side in enumerate((score, value)):
             r[i, j], one = influence(side[at], rest[at])
-            effect[i, at] += one / (len(at) * len(parts))
+            effect[i, at] += one / (len(at) * len(compared))
     (of_rest, metric), df = r.mean(axis=1), int(clusters.max())
     half = stdtrit(max(df, 1), (1 + confidence) / 2) * clustered_se(effect[1] - effect[0], clusters)
     ends = {
@@ -206,10 +216,10 @@ def left_out_in_turn(joined: pd.DataFrame, min_items: int = MIN_COMMON, confiden
         "metric": (metric, *fisher_interval(metric, clustered_se(effect[1], clusters), df, confidence)),
         "difference": (metric - of_rest, metric - of_rest - half, metric - of_rest + half),
     }
-    counts, out = {"n": len(joined), "n_annotators": len(parts)}, {}
-    for of, values in ends.items():
-        finite = np.isfinite(values[1])
+    counts, out = {"n": len(joined), "n_annotators": len(compared)}, {}
+    for of, (estimate, low, high) in ends.items():
+        finite = np.isfinite(low)
         why = note if finite else note or "one cluster, or |r| is 1"
         kind = "cluster_robust" if finite else "not_estimable"
-        out[of] = Interval(*map(float, values), kind, unit, df + 1, note=why).row() | counts
+        out[of] = Interval(float(estimate), float(low), float(high), kind, unit, df + 1, note=why).row() | counts
     return out | {"share": {"estimate": float(np.mean(r[1] >= r[0] - 1e-12)), **counts, "note": note or None}}

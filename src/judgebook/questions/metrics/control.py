@@ -9,28 +9,29 @@ metrics here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import parts
 from judgebook.questions.metrics.items import ITEM
-from judgebook.statistics.intervals import generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import ratio_interval
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
 _WHO = ["corpus", "method", "annotator"]
 
 
 def above_control(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     scores: pd.DataFrame,
     labels: Iterable[Label],
     control: str,
     *,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-) -> Iterator[dict]:
+    sampling: Sampling,
+) -> Iterator[dict[str, Any]]:
     """How often an item of another system scores higher than an item of the control.
 
     Parameters
@@ -55,23 +56,22 @@ def above_control(
     people = annotations.assign(value=annotations["score"] * sign, metric=None)
     items = annotations.drop_duplicates([*_WHO, "dialogue", "turn"])[[*_WHO, "system", "dialogue", "turn"]]
     metrics = items.merge(scores.rename(columns={"score": "value"}), on=ITEM).assign(label=None)
-    options = {"n_resamples": n_resamples, "confidence": confidence, "unit": "annotator"}
     for of in (people, metrics):
         by = ["corpus", "method", "label" if of is people else "metric"]
-        for key, rows in of.dropna(subset="value").groupby(by, sort=False):
+        for key, rows in parts(of.dropna(subset="value"), by, sort=False):
             each = np.array(
                 [_pairs(of_annotator, control) for _, of_annotator in rows.groupby("annotator", sort=False)]
             )
             each = each[each[:, 1] > 0]
             if len(each) > 1:
                 sums = np.column_stack([each[:, 0] / each[:, 1], np.ones(len(each))])
-                rng = generator(seed, "above_control", *key)
-                interval = bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options)
-                head = {"statistic": "above_control", "level": METHODS[key[1]].unit, "n": int(each[:, 1].sum())}
-                yield head | dict(zip(by, key, strict=True)) | interval.row()
+                rng = sampling.stream("above_control", *key.values())
+                interval = ratio_interval(sums, "annotator", rng, sampling)
+                head = {"statistic": "above_control", "level": METHODS[key["method"]].unit}
+                yield {**head, "n": int(each[:, 1].sum()), **key, **interval.row()}
 
 
-def _pairs(rows: pd.DataFrame, control: str) -> tuple[float, int]:
+def _pairs(rows: Annotations, control: str) -> tuple[float, int]:
     """Pairs of one annotator in which the ordinary item scores higher, and all pairs."""
     of_control = (rows["system"] == control).to_numpy()
     value = rows["value"].to_numpy(dtype=float)

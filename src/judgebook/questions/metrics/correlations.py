@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.metrics.items import ScoredItems, scored_items
+from judgebook.annotations.cells import parts
+from judgebook.questions.metrics.items import LABEL, ScoredItems, scored_items
 from judgebook.statistics.correlation import (
     clustered_se,
     correlate,
@@ -26,9 +28,10 @@ from judgebook.statistics.correlation import (
     kendall,
     weighted_correlations,
 )
-from judgebook.statistics.intervals import Interval, generator
-from judgebook.statistics.resampling import bootstrap_sums, bootstrap_weights
+from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.statistics.resampling import ratio_interval, replicate_weights
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.results import ResultRows
 
 #: fewer systems than this give no interval
 MIN_SYSTEMS = 8
@@ -37,9 +40,7 @@ MIN_SYSTEMS = 8
 MANY_CLUSTERS = 5_000
 
 
-def correlations(
-    joined: pd.DataFrame, coefficient: str, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Iterator[dict]:
+def correlations(joined: pd.DataFrame, coefficient: str, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Correlation of each metric with the human mean of each label, and its plain mean over labels.
 
     Parameters
@@ -56,8 +57,10 @@ def correlations(
     has none. What is undefined carries the reason.
     """
     for items in scored_items(joined):
-        rng = generator(seed, "correlation", coefficient, "context", items.corpus, items.method)
-        intervals = intervals_of(items, coefficient, rng, n_resamples=n_resamples, confidence=confidence)
+        rng = sampling.stream("correlation", coefficient, "context", items.corpus, items.method)
+        intervals = intervals_of(
+            items, coefficient, rng, n_resamples=sampling.n_resamples, confidence=sampling.confidence
+        )
         n = np.isfinite(items.x).T.astype(int) @ np.isfinite(items.y)
         for j, metric in enumerate(items.metrics):
             head = items.head | {"metric": metric, "coefficient": coefficient, "resample": items.unit}
@@ -70,7 +73,7 @@ def correlations(
 
 
 def intervals_of(
-    items: ScoredItems, coefficient: str, rng, *, n_resamples: int, confidence: float
+    items: ScoredItems, coefficient: str, rng: np.random.Generator, *, n_resamples: int, confidence: float
 ) -> list[list[Interval]]:
     """For each metric an interval per label, and a last one for their mean; of the kind that `correlations` says."""
     if coefficient == "kendall":
@@ -80,7 +83,9 @@ def intervals_of(
     return bootstrap_intervals(items, coefficient, rng, n_resamples=n_resamples, confidence=confidence)
 
 
-def bootstrap_intervals(items: ScoredItems, coefficient: str, rng, **options) -> list[list[Interval]]:
+def bootstrap_intervals(
+    items: ScoredItems, coefficient: str, rng: np.random.Generator, *, n_resamples: int, confidence: float
+) -> list[list[Interval]]:
     """As `intervals_of`: BCa over clusters, with new ranks in each resample."""
 
     def statistic(drawn: np.ndarray) -> np.ndarray:
@@ -88,7 +93,10 @@ def bootstrap_intervals(items: ScoredItems, coefficient: str, rng, **options) ->
         return np.concatenate([r, r.mean(axis=2, keepdims=True)], axis=2).reshape(len(r), -1)
 
     width = len(items.clusters) * (len(items.metrics) + len(items.labels) if coefficient == "spearman" else 1)
-    flat = iter(bootstrap_weights(items.n_clusters, statistic, unit=items.unit, rng=rng, width=width, **options))
+    replicates = replicate_weights(
+        items.n_clusters, statistic, unit=items.unit, rng=rng, n_resamples=n_resamples, width=width
+    )
+    flat = iter(replicates.intervals(confidence))
     intervals = []
     for x in items.x.T:
         reasons = [correlate(x, y, coefficient)[1] for y in items.y.T]
@@ -148,20 +156,12 @@ def _kendall(x: np.ndarray, y: np.ndarray, items: ScoredItems, confidence: float
     return Interval(tau, low, high, kind, items.unit, len(np.unique(clusters)), note=reason)
 
 
-def _undefined(reasons: Sequence) -> str:
+def _undefined(reasons: Sequence[str] | np.ndarray) -> str:
     n = sum(map(bool, reasons))
     return f"undefined for {n} of {len(reasons)} labels" if n else ""
 
 
-def _analyses(joined: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
-    names = ["corpus", "method", "label", "metric"]
-    for key, rows in joined.groupby(names, sort=False):
-        yield {**dict(zip(names, key, strict=True)), "level": METHODS[key[1]].unit}, rows
-
-
-def within_context(
-    joined: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Iterator[dict]:
+def within_context(joined: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Spearman's correlation within each context, averaged over contexts: does a metric rank the responses to one?
 
     Contexts with fewer than three scored items, or in which a side is constant, have none and are counted in the note.
@@ -169,15 +169,14 @@ def within_context(
     (mean on Fisher's scale without |r| = 1, which is counted in the note; no interval). Items without a context are
     left out.
     """
-    options = {"unit": "context", "n_resamples": n_resamples, "confidence": confidence}
     for head, r in by_context(joined):
         defined = r[np.isfinite(r)]
         note = f"{len(r) - len(defined)} of {len(r)} contexts have no correlation"
         interval = Interval(nan, nan, nan, "not_estimable", "context", len(r))
         if len(defined) > 1:
             sums = np.column_stack([defined, np.ones(len(defined))])
-            rng = generator(seed, "within_context", "spearman", *map(str, head.values()))
-            interval = bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options)
+            rng = sampling.stream("within_context", "spearman", *map(str, head.values()))
+            interval = ratio_interval(sums, "context", rng, sampling)
         row = head | {"statistic": "correlation", "coefficient": "spearman"}
         plain = interval.row() | {"n": len(defined), "note": "; ".join(filter(None, [note, interval.note]))}
         yield row | {"scope": "within_context", "resample": "context"} | plain
@@ -186,16 +185,15 @@ def within_context(
         yield row | {"scope": "within_context_fisher", "estimate": mean, "n": n, "note": note}
 
 
-def by_context(joined: pd.DataFrame) -> Iterator[tuple[dict, np.ndarray]]:
+def by_context(joined: pd.DataFrame) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
     """What identifies each corpus, method, label and metric, and Spearman's correlation within each context."""
-    for head, rows in _analyses(joined.dropna(subset=["context"])):
+    for key, rows in parts(joined.dropna(subset=["context"]), [*LABEL, "metric"], sort=False):
         contexts = rows.groupby("context", sort=False)[["value", "human"]]
+        head = key | {"level": METHODS[key["method"]].unit}
         yield head, np.array([correlate(*part.to_numpy(float).T)[0] for _, part in contexts])
 
 
-def system_level(
-    joined: pd.DataFrame, coefficient: str, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Iterator[dict]:
+def system_level(joined: pd.DataFrame, coefficient: str, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Pearson's or Spearman's correlation of the means of systems: `correlation` with `level` system, and
     `mean_correlation` where a method has several labels.
 
@@ -204,9 +202,8 @@ def system_level(
 
     joined : from `items.join`, without systems that are not ranked.
     """
-    options = {"n_resamples": n_resamples, "confidence": confidence}
     keys = {"level": "system", "coefficient": coefficient, "resample": "system"}
-    names, sides = ["corpus", "method", "label", "metric"], ["value", "human"]
+    names, sides = [*LABEL, "metric"], ["value", "human"]
     complete = joined[[*names, "system", *sides]].dropna(subset=sides)
     means = complete.groupby([*names, "system"])[sides].mean().groupby(names)
     of_systems = {key: part.to_numpy() for key, part in means}
@@ -214,20 +211,19 @@ def system_level(
         head = {**dict(zip(names, key, strict=True)), "level": METHODS[key[1]].unit}
         x, y = np.split(of_systems.get(key, np.empty((0, 2))), 2, axis=1)
         reason = correlate(x[:, 0], y[:, 0], coefficient)[1]
-        rng = generator(seed, "system_level", coefficient, *map(str, head.values()))
-        interval = _over_systems(x, y, coefficient, rng, reason, options)
+        rng = sampling.stream("system_level", coefficient, *map(str, head.values()))
+        interval = _over_systems(x, y, coefficient, rng, reason, sampling)
         yield head | keys | {"statistic": "correlation", "scope": "system", "n": len(x)} | interval.row()
-    names = ["corpus", "method", "metric"]
-    for key, rows in complete.groupby(names, sort=False):
+    for of, rows in parts(complete, ["corpus", "method", "metric"], sort=False):
         # labels lack different items, so that the mean score of a system differs a little between labels
         wide = rows.groupby(["system", "label"])[sides].mean().unstack("label")  # noqa: PD010
         n_labels = rows["label"].nunique()
         if n_labels > 1:
-            rng = generator(seed, "system_level", "mean", coefficient, *map(str, key))
-            interval = _over_systems(wide["value"].to_numpy(), wide["human"].to_numpy(), coefficient, rng, "", options)
-            head = dict(zip(names, key, strict=True)) | keys
+            x, y = wide["value"].to_numpy(), wide["human"].to_numpy()
+            rng = sampling.stream("system_level", "mean", coefficient, *of.values())
+            interval = _over_systems(x, y, coefficient, rng, "", sampling)
             row = {"statistic": "mean_correlation", "over": "label", "average": "plain", "n": n_labels}
-            yield head | row | interval.row()
+            yield of | keys | row | interval.row()
 
 
 def overall_system_level(
@@ -235,31 +231,31 @@ def overall_system_level(
     labels: Iterable[Label],
     coefficient: str,
     *,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-) -> Iterator[dict]:
+    sampling: Sampling,
+) -> Iterator[dict[str, Any]]:
     """`overall_correlation`: a metric's system means against the overall score of systems, the mean of the means of all
     labels (Ji et al. 2022, section 3.3 and Tables 5 and 6). Intervals as in `system_level`.
 
     Only of methods with several labels, all on one scale: the mean of other labels says nothing.
     """
     scales = {(label.method, label.id): label.scale for label in labels}
-    for key, rows in joined.dropna(subset=["value", "human"]).groupby(["corpus", "method", "metric"], sort=False):
-        rated = [(key[1], label) for label in rows["label"].unique()]
+    for key, rows in parts(joined.dropna(subset=["value", "human"]), ["corpus", "method", "metric"], sort=False):
+        rated = [(key["method"], label) for label in rows["label"].unique()]
         if len(rated) < 2 or not set(rated) <= set(scales) or len({scales[label] for label in rated}) > 1:
             continue
         means = rows.groupby(["system", "label"])[["value", "human"]].mean()
         wide = means.groupby("system").mean()[means["human"].unstack().notna().all(axis=1)]  # noqa: PD010
         x, y = wide[["value"]].to_numpy(), wide[["human"]].to_numpy()
-        rng, reason = generator(seed, "overall", coefficient, *key), correlate(x[:, 0], y[:, 0], coefficient)[1]
-        options = {"n_resamples": n_resamples, "confidence": confidence}
-        head = dict(zip(["corpus", "method", "metric"], key, strict=True)) | {"level": "system", "resample": "system"}
+        rng = sampling.stream("overall", coefficient, *key.values())
+        interval = _over_systems(x, y, coefficient, rng, correlate(x[:, 0], y[:, 0], coefficient)[1], sampling)
+        head = key | {"level": "system", "resample": "system"}
         row = {"statistic": "overall_correlation", "coefficient": coefficient, "n": len(wide)}
-        yield head | row | _over_systems(x, y, coefficient, rng, reason, options).row()
+        yield head | row | interval.row()
 
 
-def _over_systems(x: np.ndarray, y: np.ndarray, coefficient: str, rng, reason: str, options: dict) -> Interval:
+def _over_systems(
+    x: np.ndarray, y: np.ndarray, coefficient: str, rng: np.random.Generator, reason: str, sampling: Sampling
+) -> Interval:
     """Mean over labels of the correlations of x with y, (systems, labels) each, over the same resamples of systems."""
     n, n_labels = y.shape
 
@@ -270,24 +266,25 @@ def _over_systems(x: np.ndarray, y: np.ndarray, coefficient: str, rng, reason: s
         few = f"{n} systems, fewer than {MIN_SYSTEMS}: no interval and no p-value"
         estimate = float(statistic(np.ones((1, n)))[0, 0])
         return Interval(estimate, nan, nan, "not_estimable", "system", n, note=reason or few)
-    interval = bootstrap_weights(n, statistic, unit="system", rng=rng, width=2 * n * n_labels, **options)[0]
+    width = 2 * n * n_labels
+    replicates = replicate_weights(n, statistic, unit="system", rng=rng, n_resamples=sampling.n_resamples, width=width)
+    interval = replicates.interval(sampling.confidence)
     return replace(interval, note=reason or interval.note)
 
 
-def averages(rows: pd.DataFrame, over: str, within: Sequence[str] = ()) -> Iterator[dict]:
+def averages(rows: ResultRows, over: str, within: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
     """Mean correlation of each metric and coefficient, plain and on Fisher's scale without |r| = 1.
 
     rows : one per label or data set, which `over` names; every row weighs the same. within : columns, an average for
     each of their values. Undefined correlations are left out and counted in the note, as is |r| = 1. Yields
     `mean_correlation`, without intervals: data sets are no sample.
     """
-    names = [*within, "coefficient", "metric"]
-    for key, part in rows.groupby(names, sort=False):
+    for key, part in parts(rows, [*within, "coefficient", "metric"], sort=False):
         r = part["estimate"].to_numpy(dtype=float)
         r = r[np.isfinite(r)]
         missing = f"{len(part) - len(r)} of {len(part)} are undefined"
         fisher, n, excluded = fisher_mean(r)
-        head = dict(zip(names, key, strict=True)) | {"statistic": "mean_correlation", "over": over}
+        head = key | {"statistic": "mean_correlation", "over": over}
         yield head | {"average": "plain", "estimate": r.mean() if len(r) else nan, "n": len(r), "note": missing}
         note = f"{missing}; {excluded} with |r| = 1 left out"
         yield head | {"average": "fisher", "estimate": fisher, "n": n, "note": note}

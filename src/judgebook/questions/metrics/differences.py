@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import nan, sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,7 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     return float(t), float(2 * stdtr(n - 3, -abs(t)))
 
 
-def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000) -> Iterator[dict]:
+def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000) -> Iterator[dict[str, Any]]:
     """Every two metrics compared by Spearman's correlation on the items both score, by label and on the mean over them.
 
     Parameters
@@ -92,17 +93,19 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
             rng = generator(seed, "swapped together", items.corpus, items.method)
             groups = in_groups(items.n_clusters, MOST_CLUSTERS, rng)
             items = replace(items, clusters=groups[items.clusters])
-        observed, null, robust, n_labels = np.zeros(len(pairs)), 0.0, 0.0, len(items.labels)
+        # means over labels, added up label by label
+        n_labels, observed, null, robust = len(items.labels), np.zeros(len(pairs)), np.zeros(1), np.zeros(1)
         for l, label in enumerate(items.labels):
             compared = compare(items, l, pairs)
             # the same swaps for every label, so that the mean over labels has a null as well
             rng = generator(seed, "paired_permutation", "spearman", items.corpus, items.method)
             test = permute(items, l, pairs, compared, rng=rng, n_permutations=n_permutations)
             observed, null = observed + test.observed / n_labels, null + test.null / n_labels
-            influences = contributions(items, l, pairs, compared)
-            robust = robust + influences / n_labels
-            p_value = np.fmax(test.p_value, clustered_t(test.observed, *influences))
-            n, clusters = zip(*((c.both.sum(), len(np.unique(items.clusters[c.both]))) for c in compared), strict=True)
+            contributed, shares = contributions(items, l, pairs, compared)
+            robust = robust + np.stack([contributed, shares]) / n_labels
+            p_value = np.fmax(test.p_value, clustered_t(np.asarray(test.observed), contributed, shares))
+            n = [int(c.both.sum()) for c in compared]
+            clusters = [len(np.unique(items.clusters[c.both])) for c in compared]
             columns = pd.DataFrame({"estimate": test.observed, "n": n, "note": [c.reason or None for c in compared]})
             note = columns["note"].fillna(_arrangements(test, items, together))
             swapped = columns.assign(p_value=p_value, n_clusters=clusters, note=note, resample_unit=items.unit)
@@ -115,7 +118,7 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
         if n_labels > 1:
             test = from_null(observed, null, exact=test.exact)
             note = np.where(np.isfinite(observed), _arrangements(test, items, together), "undefined for a label")
-            p_value = np.fmax(test.p_value, clustered_t(observed, *robust))
+            p_value = np.fmax(test.p_value, clustered_t(observed, robust[0], robust[1]))
             mean = pd.DataFrame({"estimate": observed, "p_value": p_value, "n": n_labels, "note": note})
             mean = mean.assign(n_clusters=items.n_clusters, resample_unit=items.unit)
             yield from _rows(items, pairs, mean, over="label", test="permutation")
@@ -126,7 +129,9 @@ def _arrangements(test: Permutation, items: ScoredItems, together: bool) -> str:
     return f"{'all' if test.exact else 'random'} {len(test.null)} arrangements{of}"
 
 
-def _rows(items: ScoredItems, pairs: list, tests: pd.DataFrame, **keys: str) -> Iterator[dict]:
+def _rows(
+    items: ScoredItems, pairs: list[tuple[int, int]], tests: pd.DataFrame, **keys: str
+) -> Iterator[dict[str, Any]]:
     """Result rows of all pairs for one test, with Holm's adjustment over the pairs."""
     tests = tests.assign(p_adjusted=adjust_p_values(tests["p_value"].to_numpy(float), "holm"))
     head = items.head | {"statistic": "correlation_difference", "coefficient": "spearman", **keys}
@@ -136,7 +141,7 @@ def _rows(items: ScoredItems, pairs: list, tests: pd.DataFrame, **keys: str) -> 
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MetricPair:
     """Two metrics and one label: the items with all three (`both`), the correlations of the metrics with people and
     with each other (`r`, NaN where undefined), and why they are undefined."""
 
@@ -145,22 +150,23 @@ class Comparison:
     reason: str
 
 
-def compare(items: ScoredItems, label: int, pairs: list[tuple[int, int]]) -> list[Comparison]:
+def compare(items: ScoredItems, label: int, pairs: list[tuple[int, int]]) -> list[MetricPair]:
     """The comparison of each pair of metrics on one label. Pairs with the same items share a matrix of correlations."""
-    y, present, cached = items.y[:, label], np.isfinite(items.x), {}
+    y, present = items.y[:, label], np.isfinite(items.x)
+    cached: dict[bytes, np.ndarray] = {}
     out = []
     for a, b in pairs:
         common = present[:, a] & present[:, b] & np.isfinite(y)
         key = common.tobytes()
         if key not in cached:
             x = np.where(present[common].all(axis=0), items.x[common], nan)  # metrics with gaps belong to other pairs
-            sides = np.column_stack([x, y[common]])
-            cached[key] = weighted_correlations(sides, sides, np.ones((1, len(x))), "spearman")[0]
+            columns = np.column_stack([x, y[common]])
+            cached[key] = weighted_correlations(columns, columns, np.ones((1, len(x))), "spearman")[0]
         r = cached[key][[a, b, a], [-1, -1, b]]
         sides = ((y, items.x[:, a]), (y, items.x[:, b]), (items.x[:, a], items.x[:, b]))
         undefined = next((side for side, value in zip(sides, r, strict=True) if np.isnan(value)), None)
         reason = correlate(undefined[0][common], undefined[1][common])[1] if undefined else ""
-        out.append(Comparison(common, tuple(r), reason))
+        out.append(MetricPair(common, tuple(r), reason))
     return out
 
 
@@ -168,7 +174,7 @@ def permute(
     items: ScoredItems,
     label: int,
     pairs: list[tuple[int, int]],
-    compared: list[Comparison],
+    compared: list[MetricPair],
     *,
     rng: np.random.Generator,
     n_permutations: int = 10_000,
@@ -185,13 +191,13 @@ def permute(
         Number of the label.
     pairs : list of (int, int)
         Numbers of the metrics.
-    compared : list of Comparison
+    compared : list of MetricPair
         From `compare`, one per pair.
     """
     n_clusters, blocks = items.n_clusters, []
     for at, common, used in _with_same_items(pairs, compared):
         sums = np.zeros((3, n_clusters, len(items.metrics)))
-        x, human = items.x[np.ix_(common, used)], items.y[common, label]
+        x, human = items.x[np.ix_(common, np.array(used))], items.y[common, label]
         sums[:, :, used] = _sums(x, human, items.clusters[common], n_clusters)
         blocks.append((at, sums, [pairs[i] for i in at], int(common.sum())))
 
@@ -215,7 +221,7 @@ def permute(
 
 
 def _with_same_items(
-    pairs: list[tuple[int, int]], compared: list[Comparison]
+    pairs: list[tuple[int, int]], compared: list[MetricPair]
 ) -> Iterator[tuple[np.ndarray, np.ndarray, list[int]]]:
     """Places of the pairs without a reason that have the same items, these items, and the metrics of these pairs."""
     defined = np.flatnonzero([not c.reason for c in compared])
@@ -224,7 +230,7 @@ def _with_same_items(
 
 
 def contributions(
-    items: ScoredItems, label: int, pairs: list[tuple[int, int]], compared: list[Comparison]
+    items: ScoredItems, label: int, pairs: list[tuple[int, int]], compared: list[MetricPair]
 ) -> np.ndarray:
     """(2, pairs, clusters): what each cluster contributes to the deviation of a difference of two correlations, and its
     share of the items. Arguments as for `permute`; 0 for pairs that have a reason."""

@@ -16,7 +16,7 @@ from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, subplots
 from judgebook.display.text import span
 from judgebook.display.views import Plot
-from judgebook.questions.metrics.analysis import data_sets, overall, restrict
+from judgebook.questions.metrics.analysis import data_sets, overall
 from judgebook.study.results import Results
 
 CEILING, PERSON = GOOD, "#555555"
@@ -34,7 +34,7 @@ def correlations(results: Results, names: DisplayNames, computed: Collection[str
     for i, (title, part) in enumerate(sets.items()):
         labels = part.select("correlation", scope="pooled").drop_duplicates("label")[["label", "method"]]
         if len(labels) > 1:
-            panels = {names.name("label", *key): restrict(part, label=key[0]) for key in labels.itertuples(index=False)}
+            panels = {names.name("label", *key): part.part(label=key[0]) for key in labels.itertuples(index=False)}
             yield from _plots(panels, f"labels_{i}", names, computed, f"{title}. " if len(sets) > 1 else "")
 
 
@@ -56,15 +56,17 @@ def _plots(
     estimated = rows["estimate"].dropna()
     estimates = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
     for suffix, page in pages(rows, columns=3):
-        options = {
-            "styles": STYLES,
-            "columns": 3,
-            "reference": 0,
-            "named": "no correlation",
-            "sharex": True,
-            "keys": keys,
-        }
-        fig = grid_figure(page, _metrics, xlabel="Spearman's ρ", **options)
+        fig = grid_figure(
+            page,
+            _metrics,
+            styles=STYLES,
+            xlabel="Spearman's ρ",
+            columns=3,
+            reference=0,
+            named="no correlation",
+            sharex=True,
+            keys=keys,
+        )
         alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
         alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {estimates}."
         yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption)
@@ -97,31 +99,21 @@ def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
     shares = results["above_control"]
     if shares.empty:
         return
-    rows = []
+    shown = []
     for title, part in data_sets(results, names.titles).items():
         noticed = part["above_control"]
         people = names.sort(noticed[noticed["label"].notna()])
         block = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
-        rows.append(people.assign(block=block, hue="ratings", panel=title))
+        shown.append(people.assign(block=block, hue="ratings", panel=title))
         metrics = noticed[noticed["metric"].notna()].set_index("metric", drop=False)
         metrics = metrics.loc[[m for m in names.titles["metric"] if m in metrics.index]]
         block = [names.name("metric", m) for m in metrics["metric"]]
-        rows.append(metrics.assign(block=block, hue="metrics", panel=title))
-    rows = pd.concat(rows, ignore_index=True)
+        shown.append(metrics.assign(block=block, hue="metrics", panel=title))
+    rows = pd.concat(shown, ignore_index=True)
     alt = "Share of pairs in which the chat with an ordinary system scores higher than that with the degraded control,"
     for hue, part in rows.groupby("hue", sort=False):
         alt += f" by {hue}: {span(100 * part['estimate'], 0)}%{';' if hue == 'ratings' else '.'}"
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "pairs"
-    keys = [*interval_keys(f"{names.ci} over {over}", None, rows)]
-    options = {
-        "styles": STYLES,
-        "columns": 2,
-        "reference": 0.5,
-        "named": "chance",
-        "percent": True,
-        "sharex": True,
-        "keys": keys,
-    }
     caption = (
         "Marks: share of pairs of a chat with an ordinary system and one with the degraded control in which the former"
     )
@@ -129,7 +121,18 @@ def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
         f" scores higher, by people's ratings and by metrics. {captions.intervals(names.ci, over, rows['n_clusters'])}"
     )
     for suffix, page in pages(filled(rows), columns=2):
-        fig = grid_figure(page, intervals, xlabel="Share of pairs", **options)
+        fig = grid_figure(
+            page,
+            intervals,
+            styles=STYLES,
+            xlabel="Share of pairs",
+            columns=2,
+            reference=0.5,
+            named="chance",
+            percent=True,
+            sharex=True,
+            keys=interval_keys(f"{names.ci} over {over}", None, rows),
+        )
         yield Plot(fig, f"above_control{suffix}", alt, caption)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -12,7 +13,7 @@ from judgebook.display.views import Prose
 from judgebook.questions.metrics.analysis import DATA_SET, data_sets, overall
 from judgebook.questions.metrics.tables import best_against_others
 from judgebook.questions.metrics.text_metrics import INSTALL, METRICS, not_installed
-from judgebook.study.results import Results
+from judgebook.study.results import ResultRows, Results
 
 _PHRASES = Phrases(__package__)
 
@@ -45,7 +46,8 @@ def control(results: Results, names: DisplayNames) -> Prose:
     """Who notices that the control is degraded: a metric does if its interval lies above 0.5 in every data set."""
     noticed = results["above_control"]
     people, metrics = noticed.loc[noticed["label"].notna(), "estimate"], noticed[noticed["metric"].notna()]
-    notice, miss = [], []
+    notice: list[dict[str, Any]] = []
+    miss: list[dict[str, Any]] = []
     for metric, rows in metrics.groupby("metric", sort=False):
         one = {"title": names.name("metric", metric), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
         (notice if (rows["ci_low"] > 0.5).all() else miss).append(one)
@@ -70,7 +72,7 @@ def printed_systems(printed: pd.DataFrame, n: int) -> Prose:
     return Prose(_PHRASES.say("printed_systems", n=len(printed), systems=n, **signs))
 
 
-def _best(name: str, part: Results, names: DisplayNames) -> dict:
+def _best(name: str, part: Results, names: DisplayNames) -> dict[str, Any]:
     """The metric with the largest correlation of a data set, and from how many others it differs."""
     ranked = overall(part).dropna(subset="estimate").sort_values("estimate", ascending=False, kind="stable")
     if ranked.empty:
@@ -81,7 +83,7 @@ def _best(name: str, part: Results, names: DisplayNames) -> dict:
     return facts | {"best": names.name("metric", best["metric"])}
 
 
-def _ceiling(results: Results, best: list[tuple]) -> dict:
+def _ceiling(results: Results, best: list[tuple[str, ...]]) -> dict[str, Any]:
     """Ceilings of data sets, and on how many labels the best metrics agree less or more than the one left out."""
     gaps = results.select("replaceability", of="difference").dropna(subset="ci_low")
     gaps = gaps[pd.MultiIndex.from_frame(gaps[[*DATA_SET, "metric"]]).isin(best)] if best else gaps.iloc[:0]
@@ -90,7 +92,7 @@ def _ceiling(results: Results, best: list[tuple]) -> dict:
     return counts | {"ceilings": list(tops.dropna()), "n_sets": len(best)}
 
 
-def _length(means: pd.DataFrame) -> dict:
+def _length(means: ResultRows) -> dict[str, Any]:
     """Correlations of the number of words, and how many other metrics have a smaller one in the same data set."""
     length = means[means["metric"] == "length"].set_index(DATA_SET)["estimate"]
     others = means[means["metric"] != "length"].set_index(DATA_SET)["estimate"]

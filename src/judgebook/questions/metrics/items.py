@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
-ITEM = ["corpus", "dialogue", "turn"]
+#: columns that identify an item, and a label
+ITEM, LABEL = ["corpus", "dialogue", "turn"], ["corpus", "method", "label"]
 
 
-def human_means(annotations: pd.DataFrame, labels: Iterable[Label] = ()) -> pd.DataFrame:
+def human_means(annotations: Annotations, labels: Iterable[Label] = ()) -> pd.DataFrame:
     """Mean human rating of each item and label, and the number of ratings behind it (`human`, `n_ratings`).
 
     annotations : rows of people; others are left out. labels : those of direction -1 are reversed, so that high is

@@ -13,18 +13,18 @@ from judgebook.questions.metrics import analysis, figures, findings, tables, tex
 from judgebook.study.results import Results
 
 
-class Sections(NotebookPage):
-    """annotations : judgements as analysed. asked, own : metrics of texts that are computed here, and their scores.
-    scores : of all metrics, higher for better systems."""
+class MetricSections(NotebookPage):
+    """annotations : judgements as analysed. asked, computed : metrics of texts that are asked for, and the scores
+    of those that could be computed. scores : of all metrics, higher for better systems."""
 
     annotations: pd.DataFrame
     asked: Sequence[str]
-    own: pd.DataFrame
+    computed: pd.DataFrame
     scores: pd.DataFrame
     results: Results
     names: DisplayNames
 
-    def _computed(self) -> pd.DataFrame:
+    def _compute(self) -> pd.DataFrame:
         """Scores of the texts by the metrics asked for; those of an earlier run are not computed again."""
         earlier, by_hand = self.run.cached("text_metrics"), self.run.run_id is None
         texts = self.run.read("dialogues")
@@ -37,8 +37,8 @@ class Sections(NotebookPage):
         yield findings.findings(self.results, self.names, confidence=self.study.bootstrap.confidence)
 
     def correlations(self) -> Section:
-        yield findings.sources(self.scores, self.own, self.asked, self.study.metrics.corpora)
-        yield figures.correlations(self.results, self.names, set(self.own["metric"]))
+        yield findings.sources(self.scores, self.computed, self.asked, self.study.metrics.corpora)
+        yield figures.correlations(self.results, self.names, set(self.computed["metric"]))
 
     def leaderboard(self) -> Section:
         yield tables.leaderboard(self.results, self.names)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
-from judgebook.study.labels import TEXT_METRICS
+from judgebook.study.labels import TextMetricName
 from judgebook.study.questions import Question
 from judgebook.study.sections.data import Section
 
@@ -14,7 +12,7 @@ from judgebook.study.sections.data import Section
 class Metrics(Section):
     """Notebook 09: which metrics agree with people?"""
 
-    computed: list[Literal[TEXT_METRICS]] | None = Field(
+    computed: list[TextMetricName] | None = Field(
         None, description="metrics computed from the texts; null: all; []: none"
     )
     corpora: list[str] = Field([], description="corpora analysed; empty: all")

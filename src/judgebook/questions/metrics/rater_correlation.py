@@ -12,14 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from judgebook.questions.metrics.items import clusters_of, item_key
+from judgebook.annotations.cells import parts
+from judgebook.questions.metrics.items import LABEL, clusters_of, item_key
 from judgebook.statistics.correlation import MIN_ITEMS, clustered_se, fisher_interval, influence
 from judgebook.study.labels import METHODS
+from judgebook.study.results import ResultRows
+from judgebook.study.schema import Annotations
 
 #: two people are compared when they rated this many items in common
 MIN_SHARED = 20
@@ -28,7 +32,7 @@ MIN_SHARED = 20
 COMPARISONS = ("position_pairs", "position_rest", "position_mean", "position_trimmed_mean", "annotator_pairs")
 
 
-def by_position(ratings: pd.DataFrame) -> pd.DataFrame:
+def by_position(ratings: Annotations) -> pd.DataFrame:
     """(items, positions) matrix of one label's ratings in source order, NaN where an item has fewer."""
     item = pd.factorize(item_key(ratings))[0]
     place = ratings.groupby(item, sort=False).cumcount().to_numpy()
@@ -64,7 +68,7 @@ def compared(values: np.ndarray, comparison: str, positions: int | None = None) 
     if comparison == "position_rest":
         several = np.where(size > 1, size - 1, nan)
         return [
-            (column, (filled.sum(axis=1) - kept) / several) for column, kept in zip(values.T, filled.T, strict=True)
+            (column, (filled.sum(axis=1) - rated) / several) for column, rated in zip(values.T, filled.T, strict=True)
         ]
     if comparison != "position_trimmed_mean":
         raise ValueError(f"comparison: expected one of {', '.join(COMPARISONS[:-1])}, found {comparison!r}")
@@ -72,33 +76,33 @@ def compared(values: np.ndarray, comparison: str, positions: int | None = None) 
     far = np.where(present, np.round(np.abs(values - mean[:, None]), 9), -1.0).argmax(axis=1)
     left = values.copy()
     left[np.flatnonzero(size > 1), far[size > 1]] = nan
-    kept = np.isfinite(left)
-    trimmed = np.where(kept, left, 0.0).sum(axis=1) / np.maximum(kept.sum(axis=1), 1)
+    remains = np.isfinite(left)
+    trimmed = np.where(remains, left, 0.0).sum(axis=1) / np.maximum(remains.sum(axis=1), 1)
     return [(column, trimmed) for column in left.T]
 
 
 def mean_correlation(
-    pairs: list[tuple[np.ndarray, np.ndarray]], clusters: np.ndarray, confidence: float = 0.95
+    pairs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], clusters: np.ndarray, confidence: float = 0.95
 ) -> dict[str, object]:
     """Plain mean of Spearman's correlations of `pairs` as columns of a result row, with a cluster-robust interval.
 
     Parameters
     ----------
-    pairs : list of two (items,) arrays, or (from `of_two_people`) three: the places of items, and both ratings of each
-        Pairs with fewer than MIN_ITEMS items in common, or a constant side, are left out and counted in the note.
+    pairs : list of three arrays
+        The places of items, and both ratings of each (`on_common_items`, `of_two_people`). Pairs with fewer than
+        MIN_ITEMS items in common, or a constant side, are left out and counted in the note.
     clusters : (items,) array
         What is taken as independent.
     """
     effect, coefficients = np.zeros(len(clusters)), []
-    for pair in pairs:
-        common, x, y = pair if len(pair) == 3 else _both(*pair)
+    for common, x, y in pairs:
         if len(common) >= MIN_ITEMS and np.ptp(x) > 0 and np.ptp(y) > 0:
             r, influences = influence(x, y)
             coefficients.append(r)
             effect[common] += influences / len(common)
     left_out = len(pairs) - len(coefficients)
-    note = f"{left_out} of {len(pairs)} left out: constant, or fewer than {MIN_ITEMS} common items"
-    note = note if left_out else None
+    few = f"{left_out} of {len(pairs)} left out: constant, or fewer than {MIN_ITEMS} common items"
+    note = few if left_out else None
     if not coefficients:
         why = note or "no two of them have enough items in common"
         return {"estimate": nan, "ci_kind": "not_estimable", "n": len(clusters), "note": why}
@@ -109,12 +113,13 @@ def mean_correlation(
     return out | {"n": len(clusters), "n_clusters": int(codes.max()) + 1, "note": note}
 
 
-def _both(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def on_common_items(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The places of items that two columns have, and both ratings of each."""
     common = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     return common, x[common], y[common]
 
 
-def of_two_people(ratings: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def of_two_people(ratings: Annotations) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Each two people who rated MIN_SHARED items or more in common: places of these items, and the ratings of both.
 
     ratings : of one label. Items are numbered as in `by_position`; of an item rated twice the first rating counts.
@@ -136,7 +141,7 @@ def of_two_people(ratings: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray, n
     return out
 
 
-def rater_correlations(annotations: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
+def rater_correlations(annotations: Annotations, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """Every definition of COMPARISONS for each corpus, method and label: `annotator_correlation`.
 
     annotations : people's ratings. `annotator_pairs` needs known annotators. `position_mean` uses as many positions as
@@ -146,28 +151,30 @@ def rater_correlations(annotations: pd.DataFrame, confidence: float = 0.95) -> I
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()]
     size = people.groupby(["corpus", "method", "label", "dialogue", "turn"], dropna=False).size()
     fewest = size.groupby("method").min()
-    for (corpus, method, label), rows in people.groupby(["corpus", "method", "label"], sort=False):
+    for key, rows in parts(people, LABEL, sort=False):
         positions = by_position(rows)
         if positions.shape[1] < 2:
             continue
         clusters, unit = clusters_of(rows[~item_key(rows).duplicated()])
-        head = {"statistic": "annotator_correlation", "corpus": corpus, "method": method, "label": label}
-        head |= {"level": METHODS[method].unit, "coefficient": "spearman", "kind": "human", "resample_unit": unit}
+        head = {"statistic": "annotator_correlation", **key, "level": METHODS[key["method"]].unit}
+        head |= {"coefficient": "spearman", "kind": "human", "resample_unit": unit}
         values, all_known = positions.to_numpy(float), rows["annotator_known"].all()
         for comparison in COMPARISONS if all_known else COMPARISONS[:-1]:
-            of_people = comparison == "annotator_pairs"
-            pairs = of_two_people(rows) if of_people else compared(values, comparison, int(fewest[method]))
+            if comparison == "annotator_pairs":
+                pairs = of_two_people(rows)
+            else:
+                pairs = [on_common_items(*two) for two in compared(values, comparison, int(fewest[key["method"]]))]
             yield head | {"comparison": comparison} | mean_correlation(pairs, clusters, confidence)
 
 
-def extremes(rows: pd.DataFrame, without: Collection[str] = ()) -> Iterator[dict]:
+def extremes(rows: ResultRows, without: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """Lowest and highest value of each definition over all labels of a corpus, by `summary`; the note names the label.
 
     rows : `annotator_correlation` of labels. without : `method:label` of those left out.
     """
     keys = ["corpus", "coefficient", "comparison", "kind"]
-    kept = rows[~(rows["method"] + ":" + rows["label"]).isin(without)].dropna(subset="estimate")
-    for key, part in kept.groupby(keys, sort=False):
-        head = {"statistic": "annotator_correlation", "n": len(part), **dict(zip(keys, key, strict=True))}
+    of_labels = rows[~(rows["method"] + ":" + rows["label"]).isin(without)].dropna(subset="estimate")
+    for key, part in parts(of_labels, keys, sort=False):
+        head = {"statistic": "annotator_correlation", "n": len(part), **key}
         for summary, at in (("lowest", part["estimate"].idxmin()), ("highest", part["estimate"].idxmax())):
             yield head | {"summary": summary, "estimate": part.at[at, "estimate"], "note": part.at[at, "label"]}

@@ -24,11 +24,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations, Dialogues
 
 #: words and punctuation marks, for METEOR and distinct-n; METEOR's usual tokenizer needs a download
 TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -81,7 +83,7 @@ class _NoWordNet:
     """In place of WordNet, which needs a download: no word has synonyms."""
 
     @staticmethod
-    def synsets(word: str) -> list:
+    def synsets(word: str) -> list[object]:
         return []
 
 
@@ -100,7 +102,7 @@ def _similarity(texts: list[str], others: list[str]) -> np.ndarray:
     return np.sum(a * b, axis=1)
 
 
-def _embeddings():
+def _embeddings() -> Any:
     from pathlib import Path
 
     import wordllama
@@ -203,8 +205,8 @@ def choose(wanted: Sequence[str] | None, given: Iterable[str] = ()) -> list[str]
 
 
 def score_texts(
-    dialogues: pd.DataFrame,
-    annotations: pd.DataFrame,
+    dialogues: Dialogues,
+    annotations: Annotations,
     metrics: Sequence[str],
     earlier: pd.DataFrame | None = None,
     *,
@@ -215,20 +217,21 @@ def score_texts(
     return of_dialogues(scores, annotations), cache
 
 
-def items(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+def items(dialogues: Dialogues, annotations: Annotations) -> pd.DataFrame:
     """The system turns that were rated, or belong to a dialogue that was: corpus, dialogue, turn, `text`, `reference`,
     `last_turn` (the last line of the user's message; missing where it is not known), `earlier` (the system's earlier
     responses in the dialogue, one per line; missing in the first)."""
     turn, keys = ["corpus", "dialogue", "turn"], ["corpus", "dialogue"]
     spoken, rated = dialogues[dialogues["system_text"].notna()], annotations[turn].drop_duplicates()
-    kept = _in(spoken, rated, turn) | _in(spoken, rated[rated["turn"].isna()], keys)
+    wanted = _in(spoken, rated, turn) | _in(spoken, rated[rated["turn"].isna()], keys)
     lines = spoken["user_text"].map(lambda t: t.strip().rpartition("\n")[2] if isinstance(t, str) else None)
     out = spoken.assign(text=spoken["system_text"], last_turn=lines, earlier=_earlier(spoken))
-    return out.loc[kept, [*turn, "text", "reference", "last_turn", "earlier"]].reset_index(drop=True)
+    return out.loc[wanted, [*turn, "text", "reference", "last_turn", "earlier"]].reset_index(drop=True)
 
 
-def _earlier(spoken: pd.DataFrame) -> pd.Series:
-    turns, out = defaultdict(list), {}
+def _earlier(spoken: Dialogues) -> pd.Series:
+    turns: dict[tuple[str, str], list[str]] = defaultdict(list)
+    out = {}
     for row in spoken.sort_values("turn", kind="stable")[["corpus", "dialogue", "system_text"]].itertuples():
         lines = turns[row.corpus, row.dialogue]
         out[row.Index] = "\n".join(lines) or None
@@ -298,7 +301,7 @@ def _score(metric: str, pairs: pd.DataFrame, earlier: pd.DataFrame, progress: bo
     return pd.DataFrame({"metric": metric, "made_by": by, "key": list(scores), "score": list(scores.values())})
 
 
-def of_dialogues(scores: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+def of_dialogues(scores: pd.DataFrame, annotations: Annotations) -> pd.DataFrame:
     """Scores of turns that were rated, and means or sums over the turns of dialogues that were rated (turn missing)."""
     keys, unit = ["corpus", "dialogue"], annotations["method"].map(lambda m: METHODS[m].unit)
     turns = annotations.loc[unit == "turn", [*keys, "turn"]].drop_duplicates()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,15 +20,16 @@ from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.moderation import categories, preferences
 from judgebook.questions.moderation.categories import kappa_bounds
 from judgebook.questions.moderation.question import Moderation
-from judgebook.statistics.intervals import Sampling, generator
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
 
 #: metrics of overlap with the reference reply
 METRICS = ("bleu", "chrf", "rouge_l", "matching_reference")
 
 
-def judgements(annotations: pd.DataFrame, section: Moderation) -> dict[str, pd.DataFrame]:
+def judgements(annotations: Annotations, section: Moderation) -> dict[str, Annotations]:
     """People's annotations by what they judge: category, better, unrelated, flagged."""
     people = annotations[annotations["annotator_kind"] == "human"]
     return {
@@ -44,7 +46,7 @@ def category_names(labels: Sequence[Label], section: Moderation) -> dict[str, di
 
 
 def analyse(
-    judged: dict[str, pd.DataFrame],
+    judged: dict[str, Annotations],
     labels: Sequence[Label],
     pairs: pd.DataFrame,
     frames: pd.DataFrame,
@@ -52,10 +54,8 @@ def analyse(
     overlap: pd.DataFrame,
     printed: pd.DataFrame | None,
     *,
+    sampling: Sampling,
     permute_seed: int,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
 ) -> Results:
     """All results of notebook 12.
 
@@ -73,34 +73,35 @@ def analyse(
         From `preferences.replies`, and their scores by `text_metrics.compute`; may be empty.
     printed : DataFrame, optional
         Printed numbers of the paper (`numbers.load`), if there is one.
-    permute_seed, seed : int
-        Of the test, and of intervals.
+    sampling : Sampling
+        Of intervals.
+    permute_seed : int
+        Of the test.
     """
-    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
     return collect(
-        *_categories(judged["category"], labels, **boot),
-        categories.sizes(pairs, **boot),
-        preferences.shares(frames, **boot),
-        preferences.shares(frames, against=True, **boot),
-        preferences.leads(frames, permute_seed=permute_seed, **boot),
-        preferences.flagged(judged["flagged"], **boot),
-        preferences.overlap(overlap, replies, **boot) if len(overlap) else (),
-        from_print(printed, confidence) if printed is not None else (),
+        *_categories(judged["category"], labels, sampling),
+        categories.sizes(pairs, sampling=sampling),
+        preferences.shares(frames, sampling=sampling),
+        preferences.shares(frames, sampling=sampling, against=True),
+        preferences.leads(frames, sampling=sampling, permute_seed=permute_seed),
+        preferences.flagged(judged["flagged"], sampling=sampling),
+        preferences.overlap(overlap, replies, sampling=sampling) if len(overlap) else (),
+        from_print(printed, sampling.confidence) if printed is not None else (),
     )
 
 
 def _categories(
-    marks: pd.DataFrame, labels: Sequence[Label], *, seed: int, n_resamples: int, confidence: float
-) -> Iterator[Results | Iterator[dict] | list[dict]]:
+    marks: Annotations, labels: Sequence[Label], sampling: Sampling
+) -> Iterator[Results | Iterator[dict[str, Any]] | list[dict[str, Any]]]:
     """How annotators use the categories, and how far they agree."""
-    scores, size = sorted(marks["score"].unique()), {"n_resamples": n_resamples, "confidence": confidence}
+    scores = sorted(marks["score"].unique())
     yield categories.distribution(marks)
     for corpus, of_corpus in marks.groupby("corpus", sort=False):
         table = categories.compositions(of_corpus, scores)
         if not len(table):
             continue
         yield categories.agreement(table, scores, corpus)
-        kappa = categories.kappa_interval(table, rng=generator(seed, "kappa", corpus), **size)
+        kappa = categories.kappa_interval(table, sampling.stream("kappa", corpus), sampling)
         yield [{"statistic": "fleiss_kappa", "corpus": corpus, "resample": "item", "kind": "human", **kappa.row()}]
     judged = set(marks[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     declared = [label for label in labels if (label.method, label.id) in judged]
@@ -108,11 +109,10 @@ def _categories(
     levels = ("nominal", "ordinal") if ordered else ("nominal",)
     for level in levels if declared else ():
         one_level = [replace(label, level=level) for label in declared]
-        sampling = Sampling(n_resamples=n_resamples, confidence=confidence, seed=seed)
         yield alpha_table(without_weights(marks), one_level, sampling=sampling, first=None, units=("turn",), alone=True)
 
 
-def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     """`kappa_bound` from the printed numbers of agreeing annotators (Table 5), and `moderation_share` from the printed
     counts of outcomes (Table 6)."""
     printed_values = printed.set_index(["element", "panel", "row", "column"])["value"].sort_index()

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from judgebook.statistics.intervals import Interval, generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.statistics.resampling import ratio_interval, replicate_sums
+from judgebook.study.schema import Annotations, Dialogues
 
 #: sides of a pair -> who said it
 SIDES = {"prompt": "user", "answer": "system"}
@@ -26,7 +28,7 @@ DEFINITIONS = {
 }
 
 
-def pairs(dialogues: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
+def pairs(dialogues: Dialogues, marks: Annotations) -> pd.DataFrame:
     """The prompts and answers that were put into categories, with numbers of words by white space: corpus,
     `prompt_words`, `answer_words`. Without those of which a text is missing."""
     keys = ["corpus", "dialogue", "turn"]
@@ -35,25 +37,21 @@ def pairs(dialogues: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
     return categorized[["corpus"]].assign(**words)
 
 
-def sizes(categorized: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+def sizes(categorized: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """`pair_size`: number of pairs, mean words of prompts and of answers, pairs resampled (BCa).
 
     These are the features of Zhang et al. 2022, Table 4, that need no classifier. The paper does not state the unit of
     its turn lengths. categorized : from `pairs`.
     """
-    options = {"unit": "turn", "n_resamples": n_resamples, "confidence": confidence}
     for corpus, of_corpus in categorized.groupby("corpus", sort=False):
         head = {"statistic": "pair_size", "corpus": corpus, "level": "turn", "n": len(of_corpus)}
         yield head | {"what": "pairs", "estimate": len(of_corpus)}
         for what in (f"{side}_words" for side in SIDES):
-            sums, rng = (
-                np.column_stack([of_corpus[what].to_numpy(float), np.ones(len(of_corpus))]),
-                generator(seed, what, corpus),
-            )
-            yield head | {"what": what} | bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options).row()
+            rows = np.column_stack([of_corpus[what].to_numpy(float), np.ones(len(of_corpus))])
+            yield head | {"what": what} | ratio_interval(rows, "turn", sampling.stream(what, corpus), sampling).row()
 
 
-def distribution(marks: pd.DataFrame) -> Iterator[dict]:
+def distribution(marks: Annotations) -> Iterator[dict[str, Any]]:
     """`annotator_score_share`: the share of each category among the judgements of every annotator (Figure 2).
 
     marks : annotations of the category label. Annotators who are positions in a list have no shares of their own.
@@ -65,7 +63,7 @@ def distribution(marks: pd.DataFrame) -> Iterator[dict]:
         yield from (head | {"score": f"{score:g}", "estimate": n / row.sum()} for score, n in row.items())
 
 
-def compositions(marks: pd.DataFrame, categories: Sequence[float]) -> np.ndarray:
+def compositions(marks: Annotations, categories: Sequence[float]) -> np.ndarray:
     """(items, categories) how many annotators of one corpus chose each category, of items that two or more judged."""
     table = marks.groupby(["dialogue", "turn"])["score"].value_counts().unstack(fill_value=0)  # noqa: PD010
     table = table.reindex(columns=list(categories), fill_value=0)
@@ -83,7 +81,7 @@ def agreement_counts(table: np.ndarray, definition: str) -> np.ndarray:
     return out
 
 
-def agreement(table: np.ndarray, categories: Sequence[float], corpus: str) -> Iterator[dict]:
+def agreement(table: np.ndarray, categories: Sequence[float], corpus: str) -> Iterator[dict[str, Any]]:
     """`agreement_count`, by every definition. Where all items have equally many annotators, at most MOST, by the number
     that agree, from the smallest possible majority on; otherwise by the share that agrees (`band`, a tenth)."""
     m = table.sum(axis=1)
@@ -130,13 +128,12 @@ def shares_of_items(table: np.ndarray) -> np.ndarray:
     return np.hstack([np.ones_like(pairs), table / m, pairs])
 
 
-def kappa_interval(
-    table: np.ndarray, *, rng: np.random.Generator, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Interval:
+def kappa_interval(table: np.ndarray, rng: np.random.Generator, sampling: Sampling) -> Interval:
     """Fleiss' kappa with items resampled (BCa). table : from `compositions`."""
     kinds, counts = np.unique(table, axis=0, return_counts=True)
-    size = {"n_resamples": n_resamples, "confidence": confidence}
-    return bootstrap_sums(shares_of_items(kinds), kappa, unit="item", rng=rng, counts=counts, **size)
+    shares, n = shares_of_items(kinds), sampling.n_resamples
+    replicates = replicate_sums(shares, kappa, unit="item", rng=rng, counts=counts, n_resamples=n)
+    return replicates.interval(sampling.confidence)
 
 
 def kappa_bounds(counts: np.ndarray, m: int) -> tuple[float, float]:
@@ -228,7 +225,7 @@ def _highest(ways: list[np.ndarray], weights: list[float], total: float, m: int)
             return -gain, -slope
 
         limits = {"type": "eq", "fun": lambda y: rows @ y - 1, "jac": lambda y: rows}
-        optimum = minimize(
+        optimum = minimize(  # type: ignore[call-overload] # the stubs know constraints of one value only
             less, x, jac=True, bounds=[(0, 1)] * len(x), constraints=[limits], options={"ftol": 1e-13, "maxiter": 300}
         )
         x = np.clip(optimum.x, 0, None)

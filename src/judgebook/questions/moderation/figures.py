@@ -103,8 +103,8 @@ def _count(rows: pd.DataFrame) -> str:
 
 def _first(titles: Mapping[str, str], by: pd.Series) -> dict[str, str]:
     """Of many lines the MOST with the largest values, in their order."""
-    kept = set(by.nlargest(MOST).index) if len(titles) > MOST else set(titles)
-    return {line: title for line, title in titles.items() if line in kept}
+    most = set(by.nlargest(MOST).index) if len(titles) > MOST else set(titles)
+    return {line: title for line, title in titles.items() if line in most}
 
 
 def printed(results: Results, names: DisplayNames) -> Plot:
@@ -123,8 +123,7 @@ def _outcomes(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     once = rows.drop_duplicates(["line", "outcome"])
     wide = once.pivot_table(index="line", columns="outcome", values="estimate").reindex(list(titles))[list(OUTCOMES)]
     wide = wide.rename(columns=str.capitalize)
-    size = {"width": PAGE, "height": 1.2 + 0.34 * len(titles), "width_ratios": [1.7, 1, 1, 1, 1]}
-    fig, axes = subplots(1, 5, **size)
+    fig, axes = subplots(1, 5, width=PAGE, height=1.2 + 0.34 * len(titles), width_ratios=[1.7, 1, 1, 1, 1])
     stacked(wide.set_axis(list(titles.values())), axes[0], colors=list(SHADES.values()), xlabel="Share of judgements")
     axes[0].set_xticks([0, 0.5, 1])
     if max(map(len, titles.values())) > 26:  # narrow bars: only what has room

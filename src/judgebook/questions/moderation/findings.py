@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -31,10 +32,10 @@ def findings(results: Results, names: DisplayNames, *, simulated: bool, alpha: f
     yield Prose(_PHRASES.say("widths", **_widths(results)))
 
 
-def _agreement(results: Results, names: DisplayNames) -> dict:
+def _agreement(results: Results, names: DisplayNames) -> dict[str, Any]:
     """Kappa, alphas, and the category whose share differs most between annotators, where these are known."""
     kappa, alpha = results.select("fleiss_kappa", resample="item"), results["alpha"].drop_duplicates("measurement")
-    facts = {"kappa": None, "alphas": [], "category": "", "low": 0, "high": 0, "people": 0}
+    facts: dict[str, Any] = {"kappa": None, "alphas": [], "category": "", "low": 0, "high": 0, "people": 0}
     if kappa.empty:
         return facts
     facts["kappa"] = kappa.iloc[0].to_dict()
@@ -48,7 +49,7 @@ def _agreement(results: Results, names: DisplayNames) -> dict:
     return facts | {"low": shares.at[widest, "min"], "high": shares.at[widest, "max"]}
 
 
-def _widths(results: Results) -> dict:
+def _widths(results: Results) -> dict[str, Any]:
     """Widths of intervals over prompts, and over items, as ratios of those of independent judgements."""
     rows = results.select("moderation_share", data=None, system_b=None)
     rows = rows.assign(width=rows["ci_high"] - rows["ci_low"])

@@ -14,7 +14,7 @@ from judgebook.questions.moderation import figures, findings, printed, tables
 from judgebook.study.results import Results
 
 
-class Sections(NotebookPage):
+class ModerationSections(NotebookPage):
     """printed : numbers of the paper, if there is one. metrics : display names of metrics of overlap."""
 
     printed: pd.DataFrame | None

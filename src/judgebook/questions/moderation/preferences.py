@@ -7,22 +7,26 @@ and flag replies. Several people judge every item, so that judgements are not in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import parts
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.scores import sides
 from judgebook.questions.performance.rates import rare_interval, wilson_of
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling, generator
 from judgebook.statistics.permutation import sign_flip_test
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.resampling import ratio_interval
+from judgebook.study.results import ResultRows
+from judgebook.study.schema import Annotations, Dialogues
 
 #: outcomes of a comparison for one side, in the order of the paper's Table 6
 OUTCOMES = ("wins", "tied", "unrelated", "loses")
 
 
-def outcomes(better: pd.DataFrame, unrelated: pd.DataFrame) -> pd.DataFrame:
+def outcomes(better: Annotations, unrelated: Annotations) -> pd.DataFrame:
     """Comparisons seen from both sides, with `outcome`: wins, tied, unrelated or loses.
 
     Parameters
@@ -51,9 +55,7 @@ def outcomes(better: pd.DataFrame, unrelated: pd.DataFrame) -> pd.DataFrame:
     return both_sides.assign(outcome=both_sides["outcome"].where(~second, turned))
 
 
-def shares(
-    judged: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95, against: bool = False
-) -> Iterator[dict]:
+def shares(judged: pd.DataFrame, *, sampling: Sampling, against: bool = False) -> Iterator[dict[str, Any]]:
     """`moderation_count` and `moderation_share` by system, or with `against` by pair (Table 6, Figure 3).
 
     judged : from `outcomes`. A share has three intervals: Wilson's as if all judgements were independent (`interval` n)
@@ -68,13 +70,12 @@ def shares(
             hit = (rows["outcome"] == outcome).to_numpy(float)
             row = head | {"outcome": outcome, "n": len(hit)}
             yield row | {"statistic": "moderation_count", "estimate": hit.sum()}
-            yield from (row | wilson for wilson in two_extremes(int(hit.sum()), len(hit), items, confidence))
-            rng = generator(seed, "moderation", *names, outcome)
-            interval = _by_prompt(hit, rows["context"], rng, n_resamples, confidence)
+            yield from (row | wilson for wilson in two_extremes(int(hit.sum()), len(hit), items, sampling.confidence))
+            interval = _by_prompt(hit, rows["context"], sampling.stream("moderation", *names, outcome), sampling)
             yield row | {"statistic": "moderation_share", "interval": "context"} | interval
 
 
-def two_extremes(hits: float, n: int, items: float, confidence: float) -> Iterator[dict]:
+def two_extremes(hits: float, n: int, items: float, confidence: float) -> Iterator[dict[str, Any]]:
     """`moderation_share` with Wilson's interval at n judgements, which holds if they are independent, and at the number
     of items, which holds if the judgements of an item are copies of each other."""
     for interval, unit, size in (("n", "judgement", n), ("items", "item", items)):
@@ -83,7 +84,7 @@ def two_extremes(hits: float, n: int, items: float, confidence: float) -> Iterat
         yield row | {"ci_high": high, "ci_kind": "wilson", "resample_unit": unit, "n_clusters": round(size)}
 
 
-def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float = 0.95) -> Iterator[dict]:
+def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """`moderation_share` from printed counts: system -> outcome -> judgements, every item judged m times."""
     for system, row in counts.items():
         n = sum(row[o] for o in OUTCOMES)
@@ -93,66 +94,52 @@ def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float
                 yield head | extreme | {"n_clusters": round(n / m)}
 
 
-def _by_prompt(
-    hit: np.ndarray, prompt: pd.Series, rng: np.random.Generator, n_resamples: int, confidence: float
-) -> dict[str, object]:
+def _by_prompt(hit: np.ndarray, prompt: pd.Series, rng: np.random.Generator, sampling: Sampling) -> dict[str, object]:
     """Share of hits with whole prompts resampled."""
     codes = pd.factorize(prompt)[0]
     n, s = np.bincount(codes).astype(float), np.bincount(codes, hit)
-    if bound := rare_interval(n, s, s, "prompt", confidence):
+    if bound := rare_interval(n, s, s, "prompt", sampling.confidence):
         return bound
     rows, counts = np.unique(np.column_stack([s, n]), axis=0, return_counts=True)
-    return _ratio(rows, "prompt", rng, counts=counts, n_resamples=n_resamples, confidence=confidence)
+    return ratio_interval(rows, "prompt", rng, sampling, counts=counts).row()
 
 
-def _ratio(rows: np.ndarray, unit: str, rng: np.random.Generator, **options: object) -> dict[str, object]:
-    """The sum of the first column over that of the second, rows resampled."""
-    return bootstrap_sums(rows, lambda t: t[:, 0] / t[:, 1], unit=unit, rng=rng, **options).row()
-
-
-def leads(
-    judged: pd.DataFrame,
-    *,
-    seed: int,
-    permute_seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
+def leads(judged: pd.DataFrame, *, sampling: Sampling, permute_seed: int) -> ResultRows:
     """`moderation_lead`: wins minus losses of one system against another, as a share of their comparisons.
 
     Under the null hypothesis either system is as likely to win a prompt: the sign of a prompt's wins minus losses is
-    flipped at random, so that its judgements by several people stay together (n_resamples times, where not all flips
-    can be enumerated). p-values are adjusted by Holm's method. Intervals resample prompts (BCa).
+    flipped at random, so that its judgements by several people stay together (as often as intervals are resampled,
+    where not all flips can be enumerated). p-values are adjusted by Holm's method. Intervals resample prompts (BCa).
     """
     out = []
     value = judged["outcome"].map({"wins": 1.0, "loses": -1.0}).fillna(0.0)
     first = judged["system"].astype(str) < judged["system_b"].astype(str)
-    options = {"n_resamples": n_resamples, "confidence": confidence}
-    for (corpus, a, b), rows in judged[first].assign(value=value).groupby(["corpus", "system", "system_b"], sort=True):
+    for key, rows in parts(judged[first].assign(value=value), ["corpus", "system", "system_b"]):
         codes = pd.factorize(rows["context"])[0]
         s, n = np.bincount(codes, rows["value"]), np.bincount(codes).astype(float)
-        names = ("lead", corpus, a, b)
-        test = sign_flip_test(s, rng=generator(permute_seed, *names, "test"), n_permutations=n_resamples)
-        head = {"statistic": "moderation_lead", "corpus": corpus, "system": a, "system_b": b, "level": "pair"}
-        head |= _ratio(np.column_stack([s, n]), "prompt", generator(seed, *names), **options)
-        out.append(head | {"p_value": test.p_value, "n": len(rows), "seed": seed})
+        names = ("lead", *key.values())
+        rng = generator(permute_seed, *names, "test")
+        test = sign_flip_test(s, rng=rng, n_permutations=sampling.n_resamples)
+        interval = ratio_interval(np.column_stack([s, n]), "prompt", sampling.stream(*names), sampling)
+        head = {"statistic": "moderation_lead", **key, "level": "pair"} | interval.row()
+        out.append(head | {"p_value": test.p_value, "n": len(rows), "seed": sampling.seed})
     return adjust_rows(pd.DataFrame(out), ["corpus"], "pairs of systems") if out else pd.DataFrame()
 
 
-def flagged(marks: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95) -> Iterator[dict]:
+def flagged(marks: Annotations, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """`flagged_rate`: share of judgements of a system's replies that flag it, prompts resampled."""
     for (corpus, system), rows in marks.groupby(["corpus", "system"], sort=False):
         hit = (rows["score"] == 1).to_numpy(float)
-        interval = _by_prompt(hit, rows["context"], generator(seed, "flagged", corpus, system), n_resamples, confidence)
+        interval = _by_prompt(hit, rows["context"], sampling.stream("flagged", corpus, system), sampling)
         head = {"statistic": "flagged_rate", "corpus": corpus, "system": system, "level": "turn", "interval": "context"}
         yield head | {"n": len(hit), "n_annotators": rows["annotator"].nunique()} | interval
 
 
-def replies(dialogues: pd.DataFrame, judged: pd.DataFrame, reference: str) -> pd.DataFrame:
+def replies(dialogues: Dialogues, judged: pd.DataFrame, reference: str | None) -> pd.DataFrame:
     """Replies to be compared with the reference system's reply to the same prompt, for `text_metrics.compute`.
 
     dialogues : with text. judged : from `outcomes`. Returns each reply once: corpus, dialogue, turn, text, reference,
-    last_turn, system; empty where the reference system has no reply to any of the prompts.
+    last_turn, system; empty where the reference system has no reply to any of the prompts, or there is none.
     """
     columns = ["corpus", "dialogue", "turn", "context", "system", "user_text", "system_text"]
     complete = dialogues[columns].dropna(subset=["system_text", "context"])
@@ -164,13 +151,11 @@ def replies(dialogues: pd.DataFrame, judged: pd.DataFrame, reference: str) -> pd
     return out[["corpus", "dialogue", "turn", "text", "reference", "last_turn", "system"]]
 
 
-def overlap(
-    scores: pd.DataFrame, responses: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float
-) -> Iterator[dict]:
+def overlap(scores: pd.DataFrame, responses: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """`overlap`: mean score of each system's replies by metric, replies resampled (Table 7)."""
     joined = scores.merge(responses[["corpus", "dialogue", "system"]], on=["corpus", "dialogue"])
-    key, options = ["corpus", "system", "metric"], {"n_resamples": n_resamples, "confidence": confidence}
+    key = ["corpus", "system", "metric"]
     for names, rows in joined.dropna(subset="score").groupby(key, sort=False):
         sums = np.column_stack([rows["score"].to_numpy(float), np.ones(len(rows))])
         head = {"statistic": "overlap", "level": "turn", **dict(zip(key, names, strict=True)), "n": len(rows)}
-        yield head | _ratio(sums, "turn", generator(seed, "overlap", *names), **options)
+        yield head | ratio_interval(sums, "turn", sampling.stream("overlap", *names), sampling).row()

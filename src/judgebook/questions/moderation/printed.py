@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ def lead_ranges(
         for outcome in OUTCOMES:
             involved = [(pair, _seen(outcome, pair[0] == system)) for pair in totals if system in pair]
             totals_of.append((involved, counts.at[system, outcome]))
-    equal = np.zeros((len(totals_of), len(place)))
+    equal, sizes = np.zeros((len(totals_of), len(place))), np.array([n for _, n in totals_of], dtype=float)
     for row, (cells, _) in zip(equal, totals_of, strict=True):
         row[[place[cell] for cell in cells]] = 1
     out = []
@@ -60,10 +61,10 @@ def lead_ranges(
         for pair in (p for p in totals if system in p and set(p) - {system} <= set(others)):
             sign = 1 if pair[0] == system else -1
             lead[place[pair, "wins"]], lead[place[pair, "loses"]], n = sign, -sign, n + totals[pair]
-        solutions = [linprog(sign * lead, A_eq=equal, b_eq=[n for _, n in totals_of]) for sign in (1, -1)]
+        solutions = [linprog(sign * lead, A_eq=equal, b_eq=sizes) for sign in (1, -1)]
         if not all(one.success for one in solutions):
             raise ValueError(f"no counts of pairs add up to those of systems: {solutions[0].message}")
-        low, high = (float(lead @ one.x) / n for one in solutions)
+        low, high = (float(lead @ np.asarray(one.x)) / n for one in solutions)
         out.append({"system": system, "against": tuple(others), "n": n, "low": low, "high": high})
     return pd.DataFrame(out)
 
@@ -99,7 +100,7 @@ def scores(printed: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(rank=rank, wins=rows["system"].map(won / total))
 
 
-def agreement(rows: pd.DataFrame) -> list[dict]:
+def agreement(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """For each metric, in how many pairs of systems it favours the one that wins more often (`same`), the `other`, or
     `neither`, where the printed values are equal; different ones cannot have been rounded from the reverse.
 
@@ -110,12 +111,10 @@ def agreement(rows: pd.DataFrame) -> list[dict]:
         pairs = list(combinations(of_metric.to_dict("records"), 2))
         signs = [np.sign(a["value"] - b["value"]) * np.sign(a["wins"] - b["wins"]) for a, b in pairs]
         last = of_metric.loc[of_metric["rank"] == of_metric["rank"].max(), "system"]
-        row = {
-            "metric": METRICS[metric],
-            "best": list(of_metric.loc[of_metric["rank"] == of_metric["rank"].min(), "system"]),
-        }
-        row |= {"last": list(last), "n": len(signs), "systems": len(of_metric)}
-        out.append(row | {name: signs.count(sign) for name, sign in (("same", 1), ("other", -1), ("neither", 0))})
+        best = of_metric.loc[of_metric["rank"] == of_metric["rank"].min(), "system"]
+        row = {"metric": METRICS[metric], "best": list(best), "last": list(last), "n": len(signs)}
+        counts = {name: signs.count(sign) for name, sign in (("same", 1), ("other", -1), ("neither", 0))}
+        out.append({**row, "systems": len(of_metric), **counts})
     return out
 
 

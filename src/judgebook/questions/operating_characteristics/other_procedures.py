@@ -18,8 +18,9 @@ import pandas as pd
 from judgebook.questions.agreement import generalizability
 from judgebook.questions.judges.agreement import alpha_sums
 from judgebook.questions.judges.alternative_annotator import MIN_ANNOTATORS, AnnotatorPanel
-from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate, hidden
+from judgebook.questions.judges.assisted import ASSISTED, HUMAN
 from judgebook.questions.judges.items import JudgedItems
+from judgebook.questions.judges.prediction_powered import Sums, estimate, hidden
 from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import ScoredItems, clusters_of
 from judgebook.questions.operating_characteristics.alpha_coverage import evenly
