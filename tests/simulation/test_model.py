@@ -17,7 +17,7 @@ from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.simulation import design, gaussian, model, people, pilots, texts
 from judgebook.simulation import study as simulate
-from judgebook.simulation.draw import judge, world
+from judgebook.simulation.draw import draw_chats, judge
 from judgebook.study.sections.data import Simulate
 
 SECONDS = 45
@@ -118,7 +118,7 @@ def test_calibrated_agreement_is_what_was_aimed_at(group):
 def test_correlation_with_quality_is_that_of_a_large_sample(method, label):
     """The label and the interactor's rating are drawn in one world of 8,000 dialogues."""
     rng = generator(3)
-    chats = world(SPEC, people.sessions(4000, 4000, rng), rng)
+    chats = draw_chats(SPEC, people.sessions(4000, 4000, rng), rng)
     measure = simulate.measure(SPEC, "sur_x", method, label)
     target = simulate.measure(SPEC, "stu_i", "dialogue_likert", "quality")
     items = np.arange(8000)

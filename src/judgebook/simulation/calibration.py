@@ -30,11 +30,11 @@ def count_distribution(rates: np.ndarray, c: float) -> np.ndarray:
     """
     m = threshold(np.asarray(rates, dtype=float))
     marked = ndtr((m + np.sqrt(c) * NODES[:, None]) / np.sqrt(1 - c))
-    found = np.ones((len(NODES), 1))
+    distribution = np.ones((len(NODES), 1))
     for p in marked.T[:, :, None]:
         none = np.zeros_like(p)
-        found = np.hstack([found * (1 - p), none]) + np.hstack([none, found * p])
-    return WEIGHTS @ found
+        distribution = np.hstack([distribution * (1 - p), none]) + np.hstack([none, distribution * p])
+    return WEIGHTS @ distribution
 
 
 def winner_share(rates: np.ndarray, c: float, needed: int) -> float:
