@@ -23,12 +23,14 @@ from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold
 from judgebook.study.schema import ITEM
 
 BOOT = {"seed": 1, "n_resamples": 200}
+SAMPLING = Sampling(200, 0.95, 1)
 LABELS = [x for x in LABEL_SETS["abc_eval"] if x.method in ("behavior", "dialogue_likert", "comparative")]
 
 
@@ -56,8 +58,8 @@ def rows_of(annotations, talks):
         "alpha": agreement.alpha_table(ext, LABELS, first=2, **BOOT),
         "annotators": agreement.alpha_over_annotators(ext, LABELS),
         "decision study": generalizability.decision_study(ext, LABELS),
-        "rates": collect(rates.published(one), rates.clustered(one, **BOOT)),
-        "ranks": collect(ranking.ranks(one[one["group"] == "ext"], LABELS, unit="session", **BOOT)),
+        "rates": collect(rates.published(one), rates.clustered(one, sampling=SAMPLING)),
+        "ranks": collect(ranking.ranks(one[one["group"] == "ext"], LABELS, unit="session", sampling=SAMPLING)),
         "tests": sensitivity.tests(cell, n_permutations=99, **given),
         "power": sensitivity.planning(cell, sizes=[8]),
         "alike": sensitivity.alike(cell, margin=0.2),

@@ -35,15 +35,13 @@ class Page(Sections):
             overall=self.study.performance.overall,
             modelled=self.study.mixed_models.labels,
             unit=self.study.bootstrap.unit,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
+            sampling=self.sampling,
         )
         self.run.save_results(self.results)
         self.names = figures.by_rank(display_names(self.study, self.judged), self.results)
 
     def findings(self) -> Section:
-        yield super().findings()
+        yield from super().findings()
         yield misled(misleading(self.judged, self.study.bootstrap.unit), self.names)
         yield who_counts(self.everybody, self.passed, self.study.control_system)
         yield without_means(self.passed, self.labels)

@@ -7,6 +7,7 @@ from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.performance.rates import clustered
 from judgebook.sources import build, places
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
 
@@ -58,7 +59,7 @@ def test_alpha_of_dices(read):
 @pytest.mark.data
 def test_means_of_squality(read):
     _, marks = read("squality")
-    found = collect(clustered(marks, unit="dialogue", seed=1, n_resamples=200))["mean"]
+    found = collect(clustered(marks, unit="dialogue", sampling=Sampling(200, 0.95, 1)))["mean"]
     for row in printed("squality", "means").itertuples():
         ours = found[(found["system"].str.replace("-", "_") == row.row) & (found["label"] == row.column)]
         assert published.agrees(row.value, row.decimals, ours["estimate"].item()), row

@@ -10,7 +10,7 @@ from scipy import stats
 
 from judgebook.annotations import scores
 from judgebook.questions.performance import rates
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling, generator
 from judgebook.study.results import collect, fold
 
 
@@ -117,7 +117,7 @@ def test_scores_that_are_their_own_cluster_have_design_effect_one():
 def test_clustered_interval_is_that_of_scipy():
     rng = np.random.default_rng(1)
     marks = [rng.random(rng.integers(12, 18)) < p for p in rng.beta(2, 6, 80)]
-    found = rates.clustered(turns(marks), seed=1, n_resamples=20_000).iloc[0]
+    found = rates.clustered(turns(marks), sampling=Sampling(20_000, 0.95, 1)).iloc[0]
     s, n = np.array([m.sum() for m in marks]), np.array([len(m) for m in marks])
     reference = stats.bootstrap(
         (s, n),
@@ -137,13 +137,13 @@ def test_clustered_interval_is_that_of_scipy():
 def test_a_rare_mark_has_a_bound_instead_of_a_bootstrap():
     rng = np.random.default_rng(1)
     marks = [np.zeros(15, dtype=int) for _ in range(27)]
-    none = rates.clustered(turns(marks), seed=1).set_index("statistic")
+    none = rates.clustered(turns(marks), sampling=Sampling(10_000, 0.95, 1)).set_index("statistic")
     assert none.loc["rate", "ci_kind"] == "exact_bound"
     assert (none.loc["rate", "ci_low"], none.loc["rate", "ci_high"]) == pytest.approx((0, 1 - 0.025 ** (1 / 27)))
     assert none.loc["design_effect", "note"] == "one cluster, or no spread"
     for i in rng.integers(0, 27, 2):
         marks[i][0] = 1
-    two = rates.clustered(turns(marks), seed=1).iloc[0]
+    two = rates.clustered(turns(marks), sampling=Sampling(10_000, 0.95, 1)).iloc[0]
     assert two["ci_kind"] == "exact_bound"
     assert 0 < two["ci_low"] < 2 / 405 < two["ci_high"] < 0.05
 
@@ -169,7 +169,7 @@ def test_bound_covers_rare_marks_that_cluster():
 
 def test_an_unknown_unit_is_an_error():
     with pytest.raises(ValueError, match="unit: the column 'session' must be known"):
-        rates.clustered(turns([[0, 1]]).assign(session=None), seed=1, unit="session")
+        rates.clustered(turns([[0, 1]]).assign(session=None), sampling=Sampling(10_000, 0.95, 1), unit="session")
 
 
 def test_rows_fit_the_schema_and_degenerate_labels_have_reasons():
@@ -181,7 +181,7 @@ def test_rows_fit_the_schema_and_degenerate_labels_have_reasons():
             comparisons([("a", "b", 0), ("b", "a", 0)]),
         ]
     )
-    for found in (rates.published(frame), rates.clustered(frame, seed=1, n_resamples=200)):
+    for found in (rates.published(frame), rates.clustered(frame, sampling=Sampling(200, 0.95, 1))):
         assert len(fold(collect(found), study="x", notebook="07")) == len(found)
         bare = found[found["estimate"].isna() | (found["ci_low"].isna() & (found["statistic"] != "design_effect"))]
         assert bare["note"].notna().all()
@@ -195,7 +195,7 @@ def test_clustered_covers_where_wilson_does_not():
         frames.append(one.assign(system=f"system {i}", dialogue=f"{i}" + one["dialogue"]))
     frame, covered = pd.concat(frames, ignore_index=True), {}
     for name, found in (
-        ("clustered", rates.clustered(frame, seed=1, n_resamples=1_000)),
+        ("clustered", rates.clustered(frame, sampling=Sampling(1_000, 0.95, 1))),
         ("wilson", rates.published(frame)),
     ):
         rows = found[found["statistic"] == "rate"]
@@ -209,10 +209,10 @@ def test_an_interval_does_not_depend_on_other_labels():
     rng = np.random.default_rng(7)
     marks = [rng.random(15) < p for p in rng.beta(4, 6, 40)]
     frame = turns(marks)
-    alone = rates.clustered(frame, seed=1, n_resamples=500)
+    alone = rates.clustered(frame, sampling=Sampling(500, 0.95, 1))
     other = frame.assign(label="ignore", score=1 - frame["score"])
     for more in (other, other[other["dialogue"] > "d003"]):  # on the same dialogues, and on fewer
-        both = rates.clustered(pd.concat([more, frame]), seed=1, n_resamples=500)
+        both = rates.clustered(pd.concat([more, frame]), sampling=Sampling(500, 0.95, 1))
         own = both[both["label"] == "redundant"].reset_index(drop=True)
         pd.testing.assert_frame_equal(own, alone)
 
@@ -220,7 +220,7 @@ def test_an_interval_does_not_depend_on_other_labels():
 def test_many_clusters_are_counted_together():
     rng = np.random.default_rng(8)
     rows = [(f"d{i:05d}", "a", f"s{i}", x) for i, x in enumerate(rng.integers(1, 6, rates.MANY_CLUSTERS + 500))]
-    found = rates.clustered(ratings(rows), seed=1, n_resamples=4000).iloc[0]
+    found = rates.clustered(ratings(rows), sampling=Sampling(4000, 0.95, 1)).iloc[0]
     one = rates.published(ratings(rows)).iloc[0]
     assert found["n_clusters"] == len(rows)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((one["ci_low"], one["ci_high"]), abs=0.006)
@@ -248,7 +248,7 @@ class TestDesignEffects:
 
     def test_those_of_the_cluster_are_those_beside_intervals(self):
         frame = self.frame()
-        beside = rates.clustered(frame, seed=1, n_resamples=200).set_index("statistic").loc["design_effect"]
+        beside = rates.clustered(frame, sampling=Sampling(200, 0.95, 1)).set_index("statistic").loc["design_effect"]
         assert rates.design_effects(frame, "dialogue")["estimate"].item() == beside["estimate"]
 
     def test_an_unknown_unit_is_an_error(self):
@@ -279,11 +279,13 @@ class TestFewClusters:
 
     def test_clustered_uses_it(self):
         rows = [(f"d{i}", "a", f"s{i}", x) for i, x in enumerate([3, 4, 2, 5])]
-        few = rates.clustered(ratings(rows), seed=1, n_resamples=200).iloc[0]
+        few = rates.clustered(ratings(rows), sampling=Sampling(200, 0.95, 1)).iloc[0]
         assert (few["ci_kind"], few["n_clusters"]) == ("t", 4)
         assert (few["ci_low"], few["ci_high"]) == pytest.approx(rates.student_t(np.array([3.0, 4, 2, 5]))[:2])
 
     def test_a_rate_stays_a_rate(self):
-        found = rates.clustered(turns([[1] * 15 + [0] * 9, [1] * 20, [1] * 4 + [0] * 16]), seed=1, n_resamples=200)
+        found = rates.clustered(
+            turns([[1] * 15 + [0] * 9, [1] * 20, [1] * 4 + [0] * 16]), sampling=Sampling(200, 0.95, 1)
+        )
         rate = found[found["statistic"] == "rate"].iloc[0]
         assert (rate["ci_kind"], rate["ci_low"], rate["ci_high"]) == ("t", 0, 1)

@@ -10,6 +10,7 @@ from scipy import stats
 
 from judgebook.questions.performance import davidson, ranking, without_clusters
 from judgebook.statistics.clusters import Covariance
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect, fold
 
 
@@ -156,7 +157,7 @@ def test_one_voter_with_most_votes_leaves_no_interval():
     rng = np.random.default_rng(14)
     frame = with_shares(votes(rng, n_prompts=60), [0.8, *[0.2 / 19] * 19], rng)
     (fit,) = davidson.fits(frame, unit="context")
-    rows = [*davidson.strengths(fit), *ranking.of_strengths(fit, 1, seed=1, n_resamples=50).to_dict("records")]
+    rows = [*davidson.strengths(fit), *ranking.of_strengths(fit, 1, sampling=Sampling(50, 0.95, 1)).to_dict("records")]
     intervals = [r for r in rows if r["statistic"] in ("strength", "outcome_chance", "rank")]
     assert {r["ci_kind"] for r in intervals} == {"not_estimable"}
     (note,) = {r["note"] for r in intervals}
@@ -192,7 +193,7 @@ def test_intervals_cover_where_few_voters_cast_most_votes(shares):
         (fit,) = davidson.fits(frame, unit="context")
         half = stats.t.ppf(0.975, fit.df) * np.sqrt(fit.covariance.variances[:4])
         inside.append(np.mean(np.abs(fit.strengths) <= half))
-        rank = ranking.of_strengths(fit, 1, seed=1, n_resamples=2).query("statistic == 'rank'")
+        rank = ranking.of_strengths(fit, 1, sampling=Sampling(2, 0.95, 1)).query("statistic == 'rank'")
         ranks.append((rank["ci_low"] == 1).all() and (rank["ci_high"] == 4).all())
     assert np.mean(inside) > 0.95 - monte_carlo(0.95, 120)
     assert np.mean(ranks) > 0.95 - monte_carlo(0.95, 120)
@@ -249,7 +250,7 @@ def test_ranks_allow_for_whom_a_system_met():
     met = [("s", "w", 18, 2), ("x", "w", 14, 6), ("y", "s", 9, 11)]
     rows = [(a, b, score) for a, b, won, lost in met for score in [1] * won + [-1] * lost]
     (fit,) = davidson.fits(comparisons(rows))
-    ranks = ranking.of_strengths(fit, 1, seed=1, n_resamples=500)
+    ranks = ranking.of_strengths(fit, 1, sampling=Sampling(500, 0.95, 1))
     order = ranks[ranks["statistic"] == "rank"].set_index("system")["estimate"]
     assert order.to_dict() == {"s": 1, "y": 2, "x": 3, "w": 4}
     odds = {a: np.log(won / lost) for a, _, won, lost in met}

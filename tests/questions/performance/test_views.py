@@ -8,6 +8,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.style import PAGE
 from judgebook.published.mapping import Entry
 from judgebook.questions.performance import analysis, figures, findings, rates, tables
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
@@ -139,7 +140,7 @@ class TestScores:
              "dialogue": list("ppqq"), "annotator": "A", "turn": [0, 1, 0, 1], "score": [0.0, 1.0, 1.0, 0.0],
              "dialogue_b": None, "system_b": None}
         )  # fmt: skip
-        results = collect(rates.clustered(frame, seed=1, n_resamples=200), rates.published(frame))
+        results = collect(rates.clustered(frame, sampling=Sampling(200, 0.95, 1)), rates.published(frame))
         (both,) = analysis.two_intervals(results).to_dict("records")
         assert (both["light_low"], both["light_high"]) == pytest.approx(rates.wilson(2, 4))
 

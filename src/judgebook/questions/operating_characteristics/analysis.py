@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,12 +32,12 @@ from judgebook.questions.operating_characteristics.alpha_coverage import Repeate
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan
 from judgebook.questions.operating_characteristics.placebo import false_crossings, placebo_size, power_curves
 from judgebook.questions.operating_characteristics.question import Operating
-from judgebook.questions.operating_characteristics.worlds import World, design, world
+from judgebook.questions.operating_characteristics.worlds import PlaceboWorld, design, world
 from judgebook.questions.quality_control import replication
 from judgebook.questions.sensitivity.contrasts import Panel, panel
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ITEM, Annotations, Dialogues
 
 #: dialogues per sample, and per system and sample for groups, at most: larger samples take long and add little
 MOST_UNITS, MOST_SHARED = 200, 50
@@ -48,7 +48,7 @@ MOST_WORLDS = 3
 #: labels of a judge whose intervals are simulated, at most
 MOST_JUDGED = 2
 #: share of items disagreed on, and items, where the bound for (nearly) perfect agreement is tried
-NEAR_PERFECT = {"disagreement": 0.02, "n": 34}
+NEAR_PERFECT = 34, 0.02
 #: methods whose values of a dialogue are compared between groups, in order of preference
 SHARED_METHODS = ("dialogue_likert", "turn_likert", "dialogue_rating", "turn_rating")
 
@@ -70,7 +70,7 @@ class SimulationInput:
     picked: list[Panel]
     all_values: pd.DataFrame
     design: values.Design | None
-    worlds: list[World]
+    worlds: list[PlaceboWorld]
     judged: list[JudgedItems]
     rated: tuple[pd.DataFrame, pd.DataFrame]
     runs: tuple[pd.DataFrame, list[str], list[str]]
@@ -78,8 +78,8 @@ class SimulationInput:
 
 
 def analyse(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
+    annotations: Annotations,
+    dialogues: Dialogues,
     labels: list[Label],
     sizes: Operating,
     *,
@@ -123,8 +123,17 @@ def analyse(
     ValueError
         If no item was judged twice.
     """
-    chosen = {"systems": systems, "first": first, "pick": pick, "unranked": unranked, "sizes": sizes}
-    data = simulation_input(annotations, dialogues, labels, metric_scores=metric_scores, **chosen)
+    data = simulation_input(
+        annotations,
+        dialogues,
+        labels,
+        systems=systems,
+        first=first,
+        pick=pick,
+        unranked=unranked,
+        metric_scores=metric_scores,
+        sizes=sizes,
+    )
     plan = SimulationPlan(sizes.n_runs, sizes.n_resamples, seed, confidence)
     parts = (_tests, _agreement, _estimates, _correlations, _groups)
     pieces = [piece for part in parts for piece in part(data, plan, sizes)]
@@ -132,27 +141,23 @@ def analyse(
     pieces += [
         piece for part in (_worlds, _harder, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)
     ]
-    rows = [row for made in run(_rows_of, pieces, doing="simulations") for row in made]
+    rows = [row for made in run(_rows_of, [(piece,) for piece in pieces], doing="simulations") for row in made]
     rows += _replication(data, plan, families or {})
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
 
 
-#: a function that gives rows, and its arguments: draws are from streams named for what is simulated
+#: a function that gives rows, with its arguments: draws are from streams named for what is simulated
 #: (`SimulationPlan.rng`)
-Piece = tuple[Callable[..., Iterable[Row]], tuple, dict[str, Any]]
+Piece = Callable[[], Iterable[Row]]
 
 
-def _rows_of(function: Callable[..., Iterable[Row]], arguments: tuple, options: dict[str, Any]) -> list[Row]:
-    return list(function(*arguments, **options))
-
-
-def _piece(function: Callable[..., Iterable[Row]], *arguments: object, **options: object) -> Piece:
-    return function, arguments, options
+def _rows_of(piece: Piece) -> list[Row]:
+    return list(piece())
 
 
 def simulation_input(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
+    annotations: Annotations,
+    dialogues: Dialogues,
     labels: list[Label],
     *,
     systems: list[str],
@@ -193,7 +198,7 @@ def simulation_input(
     )  # fmt: skip
 
 
-def _placebo_worlds(annotations: pd.DataFrame, systems: list[str], most: int) -> Iterator[World]:
+def _placebo_worlds(annotations: pd.DataFrame, systems: list[str], most: int) -> Iterator[PlaceboWorld]:
     """Worlds of at most `most` labels of each method, from the lowest to the highest mean."""
     for _, rows in annotations.groupby("method", sort=False):
         means = rows.groupby("label", sort=False)["score"].mean().sort_values(kind="stable")
@@ -226,7 +231,7 @@ def _design(dialogue_values: pd.DataFrame, judged: pd.DataFrame, dialogues: pd.D
 
 def _tests(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     for one, picked in zip(data.panels, data.picked, strict=True):
-        yield _piece(_tests_of, one, picked, plan, sizes.conversations)
+        yield partial(_tests_of, one, picked, plan, sizes.conversations)
 
 
 def _tests_of(one: Panel, picked: Panel, plan: SimulationPlan, conversations: Sequence[int]) -> Iterator[Row]:
@@ -243,20 +248,20 @@ def _agreement(data: SimulationInput, plan: SimulationPlan, sizes: Operating) ->
         n_units = min(one.n_dialogues, MOST_UNITS)
         if not nested or one.marks or all(inside):  # otherwise ratings of dialogues show the same, and faster
             items = sorted({*sizes.items} if nested else {*sizes.items, n_units})
-            yield _piece(alpha_coverage.alpha_over_items, one, plan, sizes=items, marks=sizes.marks)
+            yield partial(alpha_coverage.alpha_over_items, one, plan, sizes=items, marks=sizes.marks)
         if nested and (one.marks or one.label.method not in done):
             # ratings of turns: one label only, and none of very many patterns, as resampling their turns takes long
             dialogues = sorted({n for n in sizes.dialogues if n < n_units} | {n_units})
-            turns = [n_units] if len(one.found.weights) <= MOST_PATTERNS else []
-            yield _piece(alpha_coverage.alpha_over_dialogues, one, plan, sizes=dialogues, turns=turns)
+            turns = [n_units] if len(one.judged.weights) <= MOST_PATTERNS else []
+            yield partial(alpha_coverage.alpha_over_dialogues, one, plan, sizes=dialogues, turns=turns)
         done.add(one.label.method)
     for one in ([one for one in chosen if one.mirrored] or chosen)[:1]:
-        yield _piece(alpha_coverage.alpha_near_perfect, one, plan, **NEAR_PERFECT)
+        yield partial(alpha_coverage.alpha_near_perfect, one, plan, n=NEAR_PERFECT[0], disagreement=NEAR_PERFECT[1])
 
 
 def _estimates(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Rates and means of labels from the lowest to the highest mean; ranks of the first method's middle label."""
-    yield _piece(_estimates_of, [one for one in data.panels if one.unit != "pair"], plan, sizes)
+    yield partial(_estimates_of, [one for one in data.panels if one.unit != "pair"], plan, sizes)
 
 
 def _estimates_of(panels: Sequence[Panel], plan: SimulationPlan, sizes: Operating) -> Iterator[Row]:
@@ -279,29 +284,31 @@ def _correlations(data: SimulationInput, plan: SimulationPlan, sizes: Operating)
     if data.design is not None:
         r = data.design.x.corrwith(pd.Series(data.design.y, index=data.design.x.index)).abs().dropna().sort_values()
         for i in evenly(len(r), 4):
-            yield _piece(estimates.correlation_coverage, data.design, r.index[i], plan)
+            yield partial(estimates.correlation_coverage, data.design, r.index[i], plan)
 
 
 def _worlds(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """The tests, intervals and ranks of notebooks 05 and 07, and the alternative annotator test of one label."""
     for i, one in enumerate(data.worlds):
-        yield _piece(as_used.rejections, one, plan)
-        yield _piece(as_used.means_and_ranks, one, plan)
+        yield partial(as_used.rejections, one, plan)
+        yield partial(as_used.means_and_ranks, one, plan)
         if not i:
-            yield _piece(_first_judge, data.worlds, plan, data.levels)
+            yield partial(_first_judge, data.worlds, plan, data.levels)
 
 
 def _harder(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Harder designs, from the label of a rating (mark) and that of a comparison with the fewest judgements."""
     few = sorted(data.worlds, key=lambda one: len(one.design.score))
     for one in [w for w in few if not w.design.pairwise][:1]:
-        yield _piece(harder.tests, one, plan)
-        yield _piece(harder.ranks, one, plan)
+        yield partial(harder.tests, one, plan)
+        yield partial(harder.ranks, one, plan)
     for one in [w for w in few if w.design.pairwise][:1]:
-        yield _piece(harder.strengths, one, plan)
+        yield partial(harder.strengths, one, plan)
 
 
-def _first_judge(worlds: Sequence[World], plan: SimulationPlan, levels: Mapping[tuple[str, str], str]) -> list[Row]:
+def _first_judge(
+    worlds: Sequence[PlaceboWorld], plan: SimulationPlan, levels: Mapping[tuple[str, str], str]
+) -> list[Row]:
     """Of the first world for which there are rows."""
     simulated = (list(others.placebo_judge(one, plan, levels[one.design.method, one.design.label])) for one in worlds)
     return next(filter(None, simulated), [])
@@ -311,13 +318,13 @@ def _reliability(data: SimulationInput, plan: SimulationPlan, sizes: Operating) 
     """Generalizability of system means by one label of each method."""
     rows = data.rated[0]
     for _, part in rows[rows["dialogue_b"].isna()].groupby("method", sort=False):
-        yield _piece(others.reliability_coverage, part[part["label"] == part["label"].iloc[0]], plan)
+        yield partial(others.reliability_coverage, part[part["label"] == part["label"].iloc[0]], plan)
 
 
 def _judges(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     for one in others.chosen(data.judged, min(sizes.labels, MOST_JUDGED)):
-        yield _piece(others.judge_coverage, one, plan)
-        yield _piece(others.assisted_coverage, one, plan)
+        yield partial(others.judge_coverage, one, plan)
+        yield partial(others.assisted_coverage, one, plan)
 
 
 def _metrics(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
@@ -334,7 +341,7 @@ def _metrics(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> I
             continue  # it scores nothing that was rated by this method
         joined = joined.dropna(subset=["value", "human"])
         for scored, (_, with_others) in zip(scored_items(joined), ceiling.with_rest(rows, scores), strict=True):
-            yield _piece(others.metric_coverage, scored, joined, with_others, plan)
+            yield partial(others.metric_coverage, scored, joined, with_others, plan)
 
 
 def _replication(data: SimulationInput, plan: SimulationPlan, families: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -344,10 +351,10 @@ def _replication(data: SimulationInput, plan: SimulationPlan, families: Mapping[
 
 def _groups(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     if shared := estimates.most_shared(data.all_values, SHARED_METHODS):
-        method, *groups = shared
+        method, one_group, other = shared
         labels_of_method = data.all_values.loc[data.all_values["method"] == method, "label"]
         label = "quality" if "quality" in set(labels_of_method) else labels_of_method.iloc[0]
-        scores = estimates.shared_scores(data.all_values, method, label, tuple(groups))
+        scores = estimates.shared_scores(data.all_values, method, label, (one_group, other))
         scores = [x[:MOST_SHARED] for x in scores if len(x) >= estimates.LEAST]
         if len(scores) >= 2:
-            yield _piece(estimates.group_coverage, scores, label, method, tuple(groups), plan)
+            yield partial(estimates.group_coverage, scores, label, method, (one_group, other), plan)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isfinite, nan
+from typing import Any
 
 import pandas as pd
 
@@ -28,7 +29,7 @@ def bradley_terry(comparisons: pd.DataFrame) -> pd.Series:
     return scores / scores.sum()
 
 
-def printed_scores(comparisons: pd.DataFrame) -> Iterator[dict]:
+def printed_scores(comparisons: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Rows of `bradley_terry`, one per label and system; n : pairs of responses the system was in."""
     for key, rows in comparisons.groupby(CELL, sort=False):
         pairs = rows.drop_duplicates(["dialogue", "dialogue_b", "turn"])

@@ -7,14 +7,15 @@ kinds than the population does.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from judgebook.annotations.scores import identities, item_means, kish, numbered, sampled
+from judgebook.study.schema import Annotations
 
 
-def composition(annotations: pd.DataFrame) -> Iterator[dict]:
+def composition(annotations: Annotations) -> Iterator[dict[str, Any]]:
     """Of each rate, mean and share of a system rows of `unweighted` (the estimate in which every item counts once),
     `composition_effect` (the weighted estimate minus that) and `weight_effect` (design effect of the weights, 1 + CV²).
 

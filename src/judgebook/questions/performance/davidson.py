@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,11 +41,13 @@ _MOST = 50_000_000
 _FAR = 12.0
 #: squared length of a step, in standard errors, that no longer matters
 _NEGLIGIBLE = 1e-9
+#: of votes: places of the left and the right system, and the score
+Sides = tuple[np.ndarray, np.ndarray, np.ndarray]
 NONE = "one group of systems never wins against the others: strengths do not exist"
 
 
 @dataclass(frozen=True)
-class Fit:
+class DavidsonFit:
     """Strengths of the systems of one label.
 
     key : of CELL. strengths : (m,) log scale, mean 0; NaN where they do not exist. log_nu : of ties, -inf without any.
@@ -77,13 +80,17 @@ class Fit:
         return self.covariance.only(np.arange(len(self.systems))).pair_errors()
 
     @property
-    def head(self) -> dict:
+    def head(self) -> dict[str, Any]:
         """What identifies its result rows, and how many units there are."""
-        head = {**dict(zip(CELL, self.key, strict=True)), "level": METHODS[self.key[1]].unit, "resample": self.unit}
+        head: dict[str, Any] = {
+            **dict(zip(CELL, self.key, strict=True)),
+            "level": METHODS[self.key[1]].unit,
+            "resample": self.unit,
+        }
         return head | {"n_clusters": len(self.influence), "resample_unit": self.over}
 
 
-def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
+def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[DavidsonFit]:
     """The model fitted to the votes on each label.
 
     Strengths exist only if no split of the systems has one part never winning against the other (Ford 1957). They have
@@ -106,7 +113,7 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
         wins, ties = _counts(*votes, np.zeros(len(rows), int), m, weight)
         log_strengths, log_nu = davidson(wins, ties)
         n = np.bincount(np.concatenate(votes[:2]), minlength=m)
-        df, reason, heaviest = _degrees(votes, weight, clusters, over.split(" and "))
+        df, reason, most_votes = _degrees(votes, weight, clusters, over.split(" and "))
         cov, influence = Covariance(np.full((m + 1, m + 1), np.nan)), np.zeros((codes.max() + 1, m))
         if np.isfinite(log_strengths).all():
             n_votes = (wins + wins.transpose(0, 2, 1) + ties)[0]
@@ -121,12 +128,25 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
             cov = cov if reason else one
         else:
             reason = NONE
-        size = {"n": n, "n_votes": len(rows), "reason": reason, "heaviest": heaviest}
-        yield Fit(key, systems, log_strengths[0], float(log_nu[0]), cov, df, influence, unit, over, **size)
+        yield DavidsonFit(
+            key=key,
+            systems=systems,
+            strengths=log_strengths[0],
+            log_nu=float(log_nu[0]),
+            covariance=cov,
+            df=df,
+            influence=influence,
+            unit=unit,
+            over=over,
+            n=n,
+            n_votes=len(rows),
+            reason=reason,
+            heaviest=most_votes,
+        )
 
 
 def _degrees(
-    votes: tuple, weight: np.ndarray, clusters: list[np.ndarray], kinds: list[str]
+    votes: Sides, weight: np.ndarray, clusters: list[np.ndarray], kinds: list[str]
 ) -> tuple[np.ndarray, str, list[str]]:
     """(m,) degrees of freedom of strengths: one less than the effective number of clusters among all votes or, if
     smaller, among those on a system; why there are no intervals; and why some systems have none."""
@@ -151,7 +171,7 @@ def point(comparisons: pd.DataFrame) -> pd.Series:
     return pd.Series(davidson(*_counts(*votes, np.zeros(len(score), int), len(systems)))[0][0], systems)
 
 
-def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
+def strengths(fit: DavidsonFit, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """Strengths on the log scale, and the chances of the strongest system against each other one.
 
     Intervals are of Student's t, those of chances on the logit scale.
@@ -165,7 +185,7 @@ def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
     quantile = stdtrit(np.where(fit.df >= LEAST_DF, fit.df, np.nan), (1 + confidence) / 2)
     half = quantile * np.sqrt(fit.covariance.variances[:m])
 
-    def kind(*of: int) -> dict:
+    def kind(*of: int) -> dict[str, Any]:
         reason = next((why for why in (fit.reason, *(fit.heaviest[i] for i in of)) if why), None)
         return {"ci_kind": "not_estimable" if reason else "cluster_robust", "note": reason}
 
@@ -232,7 +252,7 @@ def _at_estimate(
     return Votes(left, right, weight, out * weight[:, None], *of_one, _information(won[None], tied[None], n[None])[0])
 
 
-def _fragile(votes: tuple, codes: np.ndarray, m: int) -> bool:
+def _fragile(votes: Sides, codes: np.ndarray, m: int) -> bool:
     """Whether strengths do not exist without some unit."""
     units = codes.max() + 1
     if units * m**3 > _MOST:
@@ -342,4 +362,4 @@ def connected(wins: np.ndarray) -> np.ndarray:
     reached = ((wins > 0) | np.eye(wins.shape[-1], dtype=bool)).astype(np.float32)
     for _ in range(wins.shape[-1].bit_length()):
         reached = np.minimum(reached @ reached, 1)
-    return (reached > 0).all(axis=(1, 2))
+    return np.all(reached > 0, axis=(1, 2))

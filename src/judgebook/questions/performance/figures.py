@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from judgebook.display import grid_plots
 from judgebook.display.names import DisplayNames
@@ -28,6 +29,8 @@ DRAWN = 20
 #: panels in one figure, and inches its panels may be tall together
 PANELS = 12
 TALL = 7.8
+#: title -> colours and texts of the cells of a matrix
+Matrices = dict[str, tuple[pd.DataFrame, pd.DataFrame]]
 #: marks of labels of which less is better, or that have no direction
 SIGNS = {-1: " ↓", 0: " ○", 1: ""}
 DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad, or not declared", 1: "More is better"}
@@ -41,8 +44,8 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
     keys = over, f"{names.ci}, scores independent"
     for statistic, rows in rates.groupby("statistic", sort=False):
         name = method if len(set(rates["statistic"])) == 1 else f"{method}_{statistic}"
-        options = {"names": names, "xlabel": what(names, method, statistic), "percent": statistic != "mean"}
-        caption = f"{what(names, method, statistic)}, by label and system. "
+        xlabel = what(names, method, statistic)
+        caption = f"{xlabel}, by label and system. "
         n = counted(rows["n"], f"{METHODS[method].unit}s per label and system")
         lines = (
             f"Points: estimates; thick lines: {over}; thin lines: {names.ci} as if all scores were independent; {n}."
@@ -50,15 +53,33 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
         if weights(results):  # intervals as published are unweighted, and not drawn
             lines = f"Points: estimates; lines: {over}; {n}.{weights(results)}"
         if statistic == "share":
-            options |= {"sharex": True, "reference": 0.5, "named": "half of the comparisons"}
-            options |= {"keys": grid_plots.share_keys(*keys)}
-            caption += f"Bars: shares of comparisons; the remainder was lost. {lines}"
-            yield from _pages(arrange(won(rows), names), name, grid_plots.shares, caption, **options)
+            yield from _pages(
+                arrange(won(rows), names),
+                name,
+                grid_plots.shares,
+                f"{caption}Bars: shares of comparisons; the remainder was lost. {lines}",
+                names=names,
+                xlabel=xlabel,
+                keys=grid_plots.share_keys(*keys),
+                sharex=True,
+                percent=True,
+                reference=0.5,
+                named="half of the comparisons",
+                cut=False,
+            )
         else:
             arranged = arrange(rows, names)
-            options |= {"sharex": one_axis(arranged), "keys": grid_plots.interval_keys(*keys, rows), "cut": True}
-            caption += lines + _hollow(rows) + _directions(arranged)
-            yield from _pages(arranged, name, grid_plots.intervals, caption, **options)
+            yield from _pages(
+                arranged,
+                name,
+                grid_plots.intervals,
+                caption + lines + _hollow(rows) + _directions(arranged),
+                names=names,
+                xlabel=xlabel,
+                keys=grid_plots.interval_keys(*keys, rows),
+                sharex=one_axis(arranged),
+                percent=statistic != "mean",
+            )
 
 
 def _hollow(rows: pd.DataFrame) -> str:
@@ -93,8 +114,25 @@ def what(names: DisplayNames, method: str, statistic: str) -> str:
     return f"{names.name('method', method)}: {titles[statistic]}"
 
 
-def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, caption: str, **options) -> Iterator[Plot]:
-    """Figures of at most PANELS panels that are no taller than a page; of very many systems the highest and lowest."""
+def _pages(
+    arranged: pd.DataFrame,
+    name: str,
+    paint: grid_plots.Paint,
+    caption: str,
+    *,
+    names: DisplayNames,
+    xlabel: str,
+    keys: Sequence[Line2D],
+    sharex: bool,
+    percent: bool = False,
+    reference: float | None = None,
+    named: str = "",
+    cut: bool = True,
+) -> Iterator[Plot]:
+    """Figures of at most PANELS panels that are no taller than a page; of very many systems the highest and lowest.
+
+    Arguments after the caption are those of `grid_plots.grid_figure`.
+    """
     arranged, labels = of_many_labels(arranged)
     arranged, note = of_many(arranged)
     note += labels
@@ -111,9 +149,20 @@ def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, caption: 
         pages += [part[part["panel"].isin(panels[j : j + step])] for j in range(0, len(panels), step)]
     for i, page in enumerate(pages):
         titles = [p for p in dict.fromkeys(page["panel"]) if p]
-        alt = f"{options['xlabel']}, by system with CIs, from {span(page['estimate'].dropna())}"
+        alt = f"{xlabel}, by system with CIs, from {span(page['estimate'].dropna())}"
         alt += f", in panels: {listing(titles)}." if titles else "."
-        fig = grid_plots.grid_figure(page, paint, **options)
+        fig = grid_plots.grid_figure(
+            page,
+            paint,
+            names=names,
+            xlabel=xlabel,
+            reference=reference,
+            named=named,
+            percent=percent,
+            sharex=sharex,
+            cut=cut,
+            keys=keys,
+        )
         yield Plot(fig, f"{name}_{i}" if i else name, alt, caption + note)
 
 
@@ -128,9 +177,9 @@ def of_many(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     good = np.where(arranged["panel"].astype(str).str.endswith(SIGNS[-1]), -1, 1)
     places = (arranged["estimate"] * good).groupby(arranged["panel"]).rank(ascending=False)
     order = places.groupby(arranged["system"]).mean().sort_values(kind="stable").index
-    kept = [*order[: DRAWN // 2], *order[-(DRAWN // 2) :]]
-    drawn = arranged[arranged["system"].isin(kept)]
-    drawn = drawn.iloc[np.argsort([kept.index(s) for s in drawn["system"]], kind="stable")]
+    ends = [*order[: DRAWN // 2], *order[-(DRAWN // 2) :]]
+    drawn = arranged[arranged["system"].isin(ends)]
+    drawn = drawn.iloc[np.argsort([ends.index(s) for s in drawn["system"]], kind="stable")]
     drawn = drawn.iloc[
         drawn["panel"].map({p: i for i, p in enumerate(dict.fromkeys(arranged["panel"]))}).argsort(kind="stable")
     ]
@@ -147,11 +196,10 @@ def of_many_labels(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         return arranged, ""
     widths = (arranged["ci_high"] - arranged["ci_low"]).groupby(arranged["label"]).median()
     size = arranged.groupby("label")["estimate"].std() / widths.where(widths > 0)
-    kept = size.nlargest(DRAWN).index
-    note = (
-        f" Of {len(size)} labels the {len(kept)} are drawn on which systems differ most, relative to the width of CIs."
-    )
-    return arranged[arranged["label"].isin(kept) | arranged["label"].isna()], note
+    clearest = size.nlargest(DRAWN).index
+    note = f" Of {len(size)} labels the {len(clearest)} are drawn on which systems differ most,"
+    note += " relative to the width of CIs."
+    return arranged[arranged["label"].isin(clearest) | arranged["label"].isna()], note
 
 
 def part_names(rows: pd.DataFrame, names: DisplayNames) -> pd.Series:
@@ -238,9 +286,7 @@ def ranks(results: Results, names: DisplayNames) -> Iterator[Plot]:
             made += 1
 
 
-def rank_matrices(
-    rank: pd.DataFrame, first: pd.DataFrame, names: DisplayNames
-) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+def rank_matrices(rank: pd.DataFrame, first: pd.DataFrame, names: DisplayNames) -> Matrices:
     """For each part and method the shares of first place and, as text, rank with interval: labels by systems.
 
     The part with most labels comes first.
@@ -271,7 +317,7 @@ def rank_texts(rows: pd.DataFrame) -> pd.Series:
     return pd.Series(texts, rows.index, dtype=object)
 
 
-def matrix_pages(parts: dict, first: int, most: int = 6, tall: int = 34) -> list[dict]:
+def matrix_pages(parts: Matrices, first: int, most: int = 6, tall: int = 34) -> list[Matrices]:
     """The matrices of `rank_matrices` as pages: the `first` ones, those of one part, then at most `most` per page, and
     on none more than `tall` rows of cells in two columns."""
     titles = list(parts)
@@ -294,16 +340,6 @@ def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:
     rows = results["strength"]
     if rows["estimate"].notna().any():
         over = " and ".join(f"{unit}s" for unit in str(rows["resample_unit"].dropna().iloc[0]).split(" and "))
-        keys = grid_plots.interval_keys(f"{names.ci} over {over}", None, rows)
-        options = {
-            "names": names,
-            "xlabel": "Strength (log, with ties)",
-            "reference": 0.0,
-            "named": "mean of all systems",
-            "sharex": True,
-            "cut": True,
-            "keys": keys,
-        }
         caption = (
             "Strength of each system in Davidson's model of comparisons with ties, on a logarithmic scale, 0 being the"
         )
@@ -311,7 +347,18 @@ def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:
         caption += weights(results)
         arranged = arrange(rows, names)
         caption += _hollow(rows) + _directions(arranged)
-        yield from _pages(arranged, "strengths", grid_plots.intervals, caption, **options)
+        yield from _pages(
+            arranged,
+            "strengths",
+            grid_plots.intervals,
+            caption,
+            names=names,
+            xlabel="Strength (log, with ties)",
+            keys=grid_plots.interval_keys(f"{names.ci} over {over}", None, rows),
+            sharex=True,
+            reference=0.0,
+            named="mean of all systems",
+        )
 
 
 def median_effects(results: Results, names: DisplayNames) -> pd.DataFrame:
@@ -331,8 +378,9 @@ def design_effects(results: Results, names: DisplayNames) -> Plot | None:
     block = [f"{m}, {p}" if len(set(part)) > 1 else m for m, p in zip(method, part, strict=True)]
     rows = rows.assign(panel="", block=block, hue="by " + rows["unit"].astype(str), ci_kind="range")
     label = "Design effect: median and range over labels and systems"
-    options = {"names": names, "xlabel": label, "reference": 1.0, "named": "1: no clustering", "cut": True}
-    fig = grid_plots.grid_figure(rows, grid_plots.intervals, **options)
+    fig = grid_plots.grid_figure(
+        rows, grid_plots.intervals, names=names, xlabel=label, reference=1.0, named="1: no clustering", cut=True
+    )
     alt = f"{label}, by method and kind of cluster, from {span(rows['estimate'])}."
     caption = "Design effect: variance of an estimate when scores of a cluster are correlated, relative to independent"
     caption += (
@@ -353,14 +401,21 @@ def pooled(results: Results, names: DisplayNames) -> Iterator[Plot]:
         arranged = arrange(of_method.assign(statistic=of_method["plain_statistic"]), names)
         rate = set(of_method["plain_statistic"].dropna()) == {"rate"}
         keys = grid_plots.interval_keys(f"partially pooled, {names.ci}", f"plain, {names.ci}", of_method)
-        options = {"names": names, "xlabel": what(names, method, "rate" if rate else "mean"), "percent": rate}
-        options |= {"sharex": one_axis(arranged), "keys": keys, "cut": True}
-        caption = (
-            f"{options['xlabel']}. Thick lines: partially pooled means of a mixed model with {names.ci}; thin lines:"
-        )
+        xlabel = what(names, method, "rate" if rate else "mean")
+        caption = f"{xlabel}. Thick lines: partially pooled means of a mixed model with {names.ci}; thin lines:"
         caption += (
             f" {names.ci} of the plain means; {counted(of_method['n'], 'scores')}."
             + _hollow(of_method)
             + _directions(arranged)
         )
-        yield from _pages(arranged, f"pooled_{method}", grid_plots.intervals, caption, **options)
+        yield from _pages(
+            arranged,
+            f"pooled_{method}",
+            grid_plots.intervals,
+            caption,
+            names=names,
+            xlabel=xlabel,
+            keys=keys,
+            sharex=one_axis(arranged),
+            percent=rate,
+        )

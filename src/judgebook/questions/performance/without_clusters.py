@@ -127,7 +127,7 @@ def _informations(votes: Votes, codes: np.ndarray, some: np.ndarray) -> np.ndarr
     for i, j, sign in ((a, a, 1), (b, b, 1), (a, b, -1), (b, a, -1)):
         np.add.at(out, (g, i, j), sign * weight * votes.strength[a, b])
     for i, sign in ((a, 1), (b, -1)):
-        np.add.at(out, (g, i, m), sign * weight * votes.both[a, b])
-        np.add.at(out, (g, m, i), sign * weight * votes.both[a, b])
+        np.add.at(out[:, :, m], (g, i), sign * weight * votes.both[a, b])
+        np.add.at(out[:, m], (g, i), sign * weight * votes.both[a, b])
     np.add.at(out, (g, m, m), weight * votes.tie[a, b])
     return out

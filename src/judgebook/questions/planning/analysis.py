@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,8 +131,8 @@ def _meet(annotations: pd.DataFrame, compared: Set[str]) -> bool:
         annotations[["session", "system"]],
         annotations[["session", "system_b"]].set_axis(["session", "system"], axis=1),
     )
-    there = pd.concat(sides).dropna().drop_duplicates()
-    size = there[there["system"].isin(compared)].groupby("session").size()
+    present = pd.concat(sides).dropna().drop_duplicates()
+    size = present[present["system"].isin(compared)].groupby("session").size()
     return bool(len(size) and (size == len(compared)).mean() > 0.5)
 
 
@@ -217,7 +218,7 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
     return collect(common | row for row in rows)
 
 
-def pilot_variances(pilot: PilotVariances, confidence: float) -> Iterator[dict]:
+def pilot_variances(pilot: PilotVariances, confidence: float) -> Iterator[dict[str, Any]]:
     """Variances with their intervals (`PilotVariances.interval`)."""
     for name, value in pilot.variance.items():
         row = {"statistic": "pilot_variance", "facet": name, "estimate": value, "n": pilot.n_dialogues}
@@ -241,14 +242,16 @@ def plans(pilot: PilotVariances, data: PlanningInput, options: Planning) -> list
     return [Plan(n, m, people, data.paired, data.tests) for m in each for n in options.dialogues]
 
 
-def _keys(plan: Plan) -> dict:
+def _keys(plan: Plan) -> dict[str, Any]:
     return {
         "n_dialogues": plan.n_dialogues, "annotators_per_dialogue": plan.annotators, "annotators": plan.people,
         "design": "paired" if plan.paired else "unpaired", "times": plan.tests,
     }  # fmt: skip
 
 
-def _designs(pilot: PilotVariances, data: PlanningInput, options: Planning, confidence: float) -> Iterator[dict]:
+def _designs(
+    pilot: PilotVariances, data: PlanningInput, options: Planning, confidence: float
+) -> Iterator[dict[str, Any]]:
     wanted = data.differences[pilot.method, pilot.label]
     yield {"statistic": "planned_difference", "estimate": wanted}
     prices = data.prices.get(pilot.method)
@@ -268,7 +271,7 @@ def _designs(pilot: PilotVariances, data: PlanningInput, options: Planning, conf
                 yield {"statistic": "plan_cost", **_keys(plan), "resource": resource, "estimate": value}
 
 
-def _considered(pilot: PilotVariances, data: PlanningInput, options: Planning) -> dict:
+def _considered(pilot: PilotVariances, data: PlanningInput, options: Planning) -> dict[str, Any]:
     return {
         "annotators_per_dialogue": per_dialogue(pilot, options), "people": data.people[pilot.method],
         "paired": data.paired, "tests": data.tests, "n_systems": data.n_systems,
@@ -299,7 +302,7 @@ def _sized(
 
 def _chosen(
     pilot: PilotVariances, best: Plan | None, data: PlanningInput, options: Planning, *, raised: bool = False
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """The cheapest design, and the best one within the budget.
 
     raised : whether the cheapest has more dialogues than the formula asks for: it then finds the wanted difference.
@@ -333,7 +336,7 @@ def _chosen(
 
 def _reliability(
     pilot: PilotVariances, data: PlanningInput, options: Planning, confidence: float, seed: int
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """A decision study of the designs of the map: reliability of system means, systems and annotators being samples."""
     components = data.means.get((pilot.method, pilot.label))
     if components is None:
@@ -351,7 +354,7 @@ def _reliability(
 
 def _looked(
     pilot: PilotVariances, plan: Plan, data: PlanningInput, options: Planning, rng: np.random.Generator
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """Studies of the cheapest design, of equal systems and of systems that differ as wanted, that are tested early."""
     wanted = data.differences[pilot.method, pilot.label]
     one = Plan(plan.n_dialogues, plan.annotators, plan.people, plan.paired)  # one comparison: looks are what is tried
@@ -363,7 +366,7 @@ def _looked(
         yield {"statistic": "sequential_sample", **keys, "estimate": share, "n": options.n_runs}
 
 
-def _share(hits: int, n: int) -> dict:
+def _share(hits: int, n: int) -> dict[str, Any]:
     low, high = exact_binomial(hits, n)
     row = {"estimate": hits / n, "ci_low": low, "ci_high": high, "ci_kind": "exact_bound"}
     return row | {"n": n, "resample_unit": "run"}
@@ -385,7 +388,7 @@ def limits(looks: int) -> dict[str, tuple[list[float], np.ndarray]]:
     return out | {name: (t, sequential.boundaries(t, name, ALPHA)) for name in sequential.SPENDING}
 
 
-def _boundaries(options: Planning) -> Iterator[dict]:
+def _boundaries(options: Planning) -> Iterator[dict[str, Any]]:
     for name, (t, z) in limits(options.looks).items():
         for at, value in zip(t, z, strict=True):
             row = {"statistic": "sequential_boundary", "looks": name, "share": f"{at:g}", "estimate": value}

@@ -11,19 +11,20 @@ Jaeschke, Singer and Guyatt 1989, Controlled Clinical Trials 10, 407-415 (the sm
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.statistics.clusters import clustered_covariance
 from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
 
 #: comparisons with a choice, at least
 LEAST = 10
 
 
-def called_different(annotations: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def called_different(annotations: Annotations, confidence: float) -> Iterator[dict[str, Any]]:
     """The mean difference in ratings between the dialogue that was chosen and the other: a row `called_different` for
     each method that rates and label that was compared, too.
 
