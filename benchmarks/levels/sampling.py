@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT / "src")]
 
 from judgebook.questions.performance import ranking, rates  # noqa: E402
 from judgebook.questions.sensitivity import differences  # noqa: E402
+from judgebook.statistics.intervals import Sampling  # noqa: E402
 from judgebook.study.labels import Label  # noqa: E402
 from judgebook.study.results import collect  # noqa: E402
 
@@ -92,7 +93,7 @@ def measured(frame: pd.DataFrame, *, slow: bool) -> pd.DataFrame:
     """Estimates with intervals and p-values of A against B, by queue and label. slow : with the bootstrap, and with
     whether the systems' ranks differ."""
     parts = [rates.with_annotators(frame)]
-    parts += [rates.clustered(frame, seed=1, n_resamples=1000)] if slow else []
+    parts += [rates.clustered(frame, sampling=Sampling(1000, 0.95, 1))] if slow else []
     scores = pd.concat(parts)
     scores = scores[scores["statistic"].isin(["rate", "mean"])]
     pairs = []
@@ -106,7 +107,7 @@ def measured(frame: pd.DataFrame, *, slow: bool) -> pd.DataFrame:
         Label("bad", METHOD, "Bad", (0, 1), direction=-1),
         Label("quality", METHOD, "Quality", (1, 5), direction=1),
     ]
-    rank = collect(ranking.ranks(frame, labels, seed=1, n_resamples=20))["rank"]
+    rank = collect(ranking.ranks(frame, labels, sampling=Sampling(20, 0.95, 1)))["rank"]
     first = rank[rank["system"] == "A"].assign(statistic="rank", alone=lambda r: r["ci_low"] == r["ci_high"])
     return pd.concat([scores, *pairs, first], ignore_index=True)
 

@@ -6,7 +6,7 @@ from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis, figures
+from judgebook.questions.performance import analysis, arrangement
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -35,15 +35,13 @@ class Page(Sections):
             overall=self.study.performance.overall,
             modelled=self.study.mixed_models.labels,
             unit=self.study.bootstrap.unit,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
+            sampling=self.sampling,
         )
         self.run.save_results(self.results)
-        self.names = figures.by_rank(display_names(self.study, self.judged), self.results)
+        self.names = arrangement.by_rank(display_names(self.study, self.judged), self.results)
 
     def findings(self) -> Section:
-        yield super().findings()
+        yield from super().findings()
         yield misled(misleading(self.judged, self.study.bootstrap.unit), self.names)
         yield who_counts(self.everybody, self.passed, self.study.control_system)
         yield without_means(self.passed, self.labels)

@@ -70,7 +70,9 @@ def test_performance_and_sensitivity_compute_what_they_do_without_the_label(both
         marks = frames["annotations"]
         scored = with_means(marks, labels)
         judged.append(sensitivity.groups(scored, frames["dialogues"], systems=["A", "B"], pick_seed=1))
-        rates.append(performance.rates.clustered(performance.chosen(marks, (), labels), seed=1, n_resamples=200))
+        rates.append(
+            performance.rates.clustered(performance.chosen(marks, (), labels), sampling=Sampling(200, 0.95, 1))
+        )
     for ours, theirs in zip(*judged, strict=True):
         assert [p.labels for p in ours.panels] == [p.labels for p in theirs.panels] == [["fluent", "polite"]]
     assert rates[0].equals(rates[1])

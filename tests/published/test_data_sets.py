@@ -60,7 +60,7 @@ def test_alpha_of_dices(read):
 @pytest.mark.data
 def test_means_of_squality(read):
     _, marks = read("squality")
-    found = collect(clustered(marks, unit="dialogue", seed=1, n_resamples=200))["mean"]
+    found = collect(clustered(marks, unit="dialogue", sampling=Sampling(200, 0.95, 1)))["mean"]
     for row in printed("squality", "means").itertuples():
         ours = found[(found["system"].str.replace("-", "_") == row.row) & (found["label"] == row.column)]
         assert published.agrees(row.value, row.decimals, ours["estimate"].item()), row

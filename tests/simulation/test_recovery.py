@@ -16,7 +16,7 @@ from judgebook.questions.validity import coverage
 from judgebook.questions.validity import importance as validity
 from judgebook.simulation import design, people
 from judgebook.simulation import study as simulate
-from judgebook.simulation.draw import judge, world
+from judgebook.simulation.draw import draw_chats, judge
 from judgebook.simulation.evaluations import by_task
 from judgebook.simulation.model import measures
 from judgebook.statistics.multiplicity import adjust_p_values
@@ -60,7 +60,7 @@ def study(seed):
     """Values by external annotators, the interactors' own ratings of quality and comparisons, and who talked."""
     rng = np.random.default_rng([7, seed])
     met = people.sessions(SPEC.n_sessions, SPEC.n_interactors, rng)
-    made, parts = world(SPEC, met, rng), []
+    made, parts = draw_chats(SPEC, met, rng), []
     for method in ("behavior", "turn_likert", "dialogue_likert", "comparative"):
         for measured in by_task(measures(SPEC, "sur_x"), method).values():
             pair = method == "comparative"

@@ -16,7 +16,7 @@ _N_BEHAVIORS = len(design.BEHAVIORS)
 
 
 @dataclass(frozen=True)
-class World:
+class Chats:
     """Dialogues as they are, before anybody judges them. Dialogues 2 s and 2 s + 1 are those of session s, in order.
 
     sessions : as drawn. system, n_turns : one element per dialogue. start : (n + 1,) where a dialogue's turns begin in
@@ -39,7 +39,7 @@ class World:
         return np.repeat(self.start[dialogues] - np.cumsum(n) + n, n) + np.arange(n.sum())
 
 
-def world(spec: Simulate, sessions: Sessions, rng: np.random.Generator) -> World:
+def draw_chats(spec: Simulate, sessions: Sessions, rng: np.random.Generator) -> Chats:
     """Dialogues of the sessions, with traits and turns."""
     system = sessions.systems.ravel()
     quality, traits = _traits(spec, np.repeat(sessions.interactor, 2), rng)
@@ -50,7 +50,7 @@ def world(spec: Simulate, sessions: Sessions, rng: np.random.Generator) -> World
     turns *= np.sqrt(1 - between)
     turns += (np.sqrt(between) * traits)[of_turn]
     start = np.concatenate([[0], np.cumsum(n_turns)])
-    return World(sessions, system, n_turns, start, quality, traits, turns, spec.interactor_share)
+    return Chats(sessions, system, n_turns, start, quality, traits, turns, spec.interactor_share)
 
 
 def _traits(spec: Simulate, interactor: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -62,13 +62,13 @@ def _traits(spec: Simulate, interactor: np.ndarray, rng: np.random.Generator) ->
         of_person = rng.standard_normal((interactor.max() + 1, columns))[interactor]
         return np.sqrt(share) * of_person + np.sqrt(1 - share) * rng.standard_normal((n, columns))
 
-    quality, rest, own = effects(1)[:, 0], effects(n_dimensions), effects(_N_BEHAVIORS)
+    quality, rest, specific = effects(1)[:, 0], effects(n_dimensions), effects(_N_BEHAVIORS)
     dimensions, traits = list(design.DIMENSIONS), np.empty((n, len(TRAITS)))
     for i, b in enumerate(design.BEHAVIORS.values()):
         rho = b.relation * spec.quality_relations
         kin = design.KINSHIP if b.kin else 0.0
         shared = rest[:, dimensions.index(b.kin)] if b.kin else 0.0
-        traits[:, i] = rho * quality + kin * shared + np.sqrt(1 - rho**2 - kin**2) * own[:, i]
+        traits[:, i] = rho * quality + kin * shared + np.sqrt(1 - rho**2 - kin**2) * specific[:, i]
     for i, (label, d) in enumerate(design.DIMENSIONS.items()):
         rho = 1.0 if label == "quality" else d.relation * spec.quality_relations
         traits[:, _N_BEHAVIORS + i] = rho * quality + np.sqrt(1 - rho**2) * rest[:, i]
@@ -76,7 +76,7 @@ def _traits(spec: Simulate, interactor: np.ndarray, rng: np.random.Generator) ->
 
 
 def judge(
-    world: World,
+    chats: Chats,
     measures: Sequence[Measure],
     item: np.ndarray,
     annotator: np.ndarray,
@@ -93,18 +93,26 @@ def judge(
     means = np.array([m.means for m in measures]).T
     if method == "comparative":
         left, right = 2 * item, 2 * item + 1
-        x = (world.traits[left] - world.traits[right])[:, columns] / np.sqrt(2 * (1 - world.interactor_share))
-        mean, unit = means[world.system[left]] - means[world.system[right]], np.arange(len(item))
+        x = (chats.traits[left] - chats.traits[right])[:, columns] / np.sqrt(2 * (1 - chats.interactor_share))
+        mean, unit = means[chats.system[left]] - means[chats.system[right]], np.arange(len(item))
     elif method == "dialogue_likert":
-        x, mean, unit = world.traits[item][:, columns], means[world.system[item]], np.arange(len(item))
+        x, mean, unit = chats.traits[item][:, columns], means[chats.system[item]], np.arange(len(item))
     else:
-        unit = np.repeat(np.arange(len(item)), world.n_turns[item])
-        x, mean = world.turns[world.rows(item)][:, columns], means[world.system[item]][unit]
+        unit = np.repeat(np.arange(len(item)), chats.n_turns[item])
+        x, mean = chats.turns[chats.rows(item)][:, columns], means[chats.system[item]][unit]
     lean_columns = 1 if method in ("dialogue_likert", "comparative") else len(measures)
     return _scores(measures, x, mean, annotator[unit], unit, lean_columns, rng)
 
 
-def _scores(measures, x, mean, annotator, unit, lean_columns: int, rng) -> np.ndarray:
+def _scores(
+    measures: Sequence[Measure],
+    x: np.ndarray,
+    mean: np.ndarray,
+    annotator: np.ndarray,
+    unit: np.ndarray,
+    lean_columns: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
     n = len(measures)
     g, a, lean_share = (
         np.array([getattr(m, k) for m in measures]) for k in ("signal", "annotator_share", "lean_share")

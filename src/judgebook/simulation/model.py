@@ -112,25 +112,24 @@ def measures(spec: Simulate, group: str) -> dict[tuple[str, str], Measure]:
     The share of the signal is solved for sur_x so that population alpha at the documented effects equals the value
     aimed at; then its odds are multiplied by `spec.agreement` and by the odds of the group.
     """
-    found = {}
-    for key, base in _reference(spec).items():
-        if group not in ("sur_x",) and key[0] not in ("dialogue_likert", "comparative"):
-            continue
-        found[key] = _as_seen_by(base, group, spec)
-    return found
+    return {
+        key: _as_seen_by(base, group, spec)
+        for key, base in _reference(spec).items()
+        if group == "sur_x" or key[0] in ("dialogue_likert", "comparative")
+    }
 
 
 @cache
 def _reference(spec: Simulate) -> dict[tuple[str, str], Measure]:
     """Labels as sur_x sees them, before the factors of `spec` and of the group, calibrated to the alpha aimed at."""
     low = {"annotator_share": spec.annotator_share, "lean_share": spec.lean_share}
-    found = {}
+    calibrated = {}
     for label, b in design.BEHAVIORS.items():
         measure = Measure(
             "behavior", label, (0, 1), (0.0,), tuple(ndtri(b.rates)), 0.5, b.between,
             b.relation * spec.quality_relations, **low,
         )  # fmt: skip
-        found["behavior", label] = _calibrated(measure, b.alpha)
+        calibrated["behavior", label] = _calibrated(measure, b.alpha)
     for label, d in design.DIMENSIONS.items():
         relation = 1.0 if label == "quality" else d.relation * spec.quality_relations
         effects = np.array(d.effects)
@@ -145,8 +144,8 @@ def _reference(spec: Simulate) -> dict[tuple[str, str], Measure]:
             measure = Measure(
                 method, label, scores, cuts, tuple(factor * effects), 0.5, between, relation, **shares
             )  # fmt: skip
-            found[method, label] = _calibrated(measure, aim)
-    return found
+            calibrated[method, label] = _calibrated(measure, aim)
+    return calibrated
 
 
 def _calibrated(measure: Measure, aim: float) -> Measure:
@@ -171,8 +170,8 @@ def with_odds(measure: Measure, factor: float) -> Measure:
 
 def _as_seen_by(measure: Measure, group: str, spec: Simulate) -> Measure:
     g = design.GROUPS[group]
-    own = g.gain.get(measure.method, {})
-    gain = own.get(measure.label, own.get("*", 1.0))
+    gains = g.gain.get(measure.method, {})
+    gain = gains.get(measure.label, gains.get("*", 1.0))
     m = np.array(measure.means)
     centre = m.mean()
     m = centre + spec.system_differences * gain * (m - centre)

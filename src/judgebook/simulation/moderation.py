@@ -20,10 +20,9 @@ from scipy.optimize import least_squares, minimize
 from scipy.special import gammaln, ndtr, ndtri
 
 from judgebook.published import numbers as published
-from judgebook.simulation.calibration import NODES, WEIGHTS
-from judgebook.simulation.parts import worker
+from judgebook.simulation.gaussian import NODES, WEIGHTS
+from judgebook.simulation.parts import SYSTEM_WORDS, USER_WORDS, texts, worker
 from judgebook.simulation.techniques import once, size
-from judgebook.simulation.texts import SYSTEM_WORDS, USER_WORDS, texts
 from judgebook.study.sections.data import Simulate
 
 FILE = "moderation.csv"
@@ -176,8 +175,8 @@ def _leanings(columns: int, rng: np.random.Generator) -> np.ndarray:
 def _judgements(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
     """(n items, annotators) standard normal judgements; `share` is the item's, LEANING of the rest the annotator's."""
     item, error = rng.standard_normal((n, 1)), rng.standard_normal((n, N_ANNOTATORS))
-    own = _leanings(1, rng)[:, 0] + np.sqrt(1 - LEANING) * error
-    return np.sqrt(share) * item + np.sqrt(1 - share) * own
+    of_annotator = _leanings(1, rng)[:, 0] + np.sqrt(1 - LEANING) * error
+    return np.sqrt(share) * item + np.sqrt(1 - share) * of_annotator
 
 
 def _people(n: int) -> np.ndarray:
@@ -198,7 +197,7 @@ def _comparisons(spec: Simulate, prompts: list[str], answers: list[str], rng: np
     model, names = comparisons(), (*CHATBOTS, HUMAN)
     n_prompts = min(size(spec, N_PROMPTS), len(prompts))
     chosen = np.sort(rng.permutation(len(prompts))[:n_prompts])
-    own = {s: texts(n_prompts, SYSTEM_WORDS, rng) for s in CHATBOTS} | {HUMAN: [answers[i] for i in chosen]}
+    replies = {s: texts(n_prompts, SYSTEM_WORDS, rng) for s in CHATBOTS} | {HUMAN: [answers[i] for i in chosen]}
     flaws = {s: rng.standard_normal(n_prompts) for s in names}
     out = []
     for a, b, n in pairs(n_prompts, min(3 * (size(spec, N_CONTROL) // 3), 3 * n_prompts)):
@@ -208,7 +207,7 @@ def _comparisons(spec: Simulate, prompts: list[str], answers: list[str], rng: np
         unrelated, tied = kind < ndtri(shares["unrelated"]), kind > -ndtri(shares["tied"])
         won = duel + model.strength[a] - model.strength[b] > 0
         better = np.where(unrelated | tied, 0, np.where(won, 1, -1))
-        sides = {s: _side(prompts, chosen, at, names[s], f"{names[a]}-{names[b]}", own) for s in (a, b)}
+        sides = {s: _side(prompts, chosen, at, names[s], f"{names[a]}-{names[b]}", replies) for s in (a, b)}
         other = {"dialogue_b": sides[b]["dialogue"], "system_b": names[b]}
         out.append(sides[a].assign(**other, method="pairwise_turn", label="better", score=better.ravel()))
         marks = {"method": "moderation", "label": "unrelated", "score": unrelated.astype(int).ravel()}
@@ -221,11 +220,13 @@ def _comparisons(spec: Simulate, prompts: list[str], answers: list[str], rng: np
     return pd.concat(out)
 
 
-def _side(prompts, chosen, at, system: str, pair: str, own: dict[str, list[str]]) -> pd.DataFrame:
+def _side(
+    prompts: list[str], chosen: np.ndarray, at: np.ndarray, system: str, pair: str, replies: dict[str, list[str]]
+) -> pd.DataFrame:
     """One system's answers in the comparisons of a pair, one row per annotator."""
     ids = [f"item-{chosen[i] + 1:04d}" for i in at]
     frame = pd.DataFrame({"context": ids, "user_text": [prompts[chosen[i]] for i in at]})
     frame["dialogue"] = frame["context"] + f"-{pair}/{system}"
-    frame["system_text"] = [own[system][i] for i in at]
+    frame["system_text"] = [replies[system][i] for i in at]
     frame = frame.loc[np.repeat(frame.index, N_ANNOTATORS)].reset_index(drop=True)
     return frame.assign(annotator=_people(len(at)), system=system, turn=1)

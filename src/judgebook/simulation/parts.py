@@ -9,14 +9,24 @@ from typing import Any
 import numpy as np
 
 from judgebook.simulation import design, people
-from judgebook.simulation.draw import World, judge
+from judgebook.simulation.draw import Chats, judge
 from judgebook.simulation.model import Measure
-from judgebook.simulation.texts import SYSTEM_WORDS, USER_WORDS, texts
 
+#: words of texts that nobody will take for a conversation
+_OPENING = ("well", "so", "today", "perhaps", "really", "indeed", "maybe", "now")
+_WHO = ("I", "you", "we", "they", "my neighbour", "the gardener", "a friend", "somebody")
+_DOES = ("paint", "count", "polish", "collect", "describe", "borrow", "carry", "water", "sort", "remember")
+_HOW = ("seven", "green", "quiet", "wooden", "distant", "paper", "round", "small", "cloudy", "striped")
+_WHAT = ("teapots", "ladders", "lanterns", "pebbles", "kites", "umbrellas", "violins", "buttons", "clocks", "maps")
+_WHERE = ("near the pond", "after lunch", "behind the barn", "every Tuesday", "with great care", "without a hurry")
+_CYCLE = (_OPENING, _WHO, _DOES, _HOW, _WHAT, _WHERE)
+#: mean words of a user turn: 11.3 tokens (Finch et al. 2023, section 3); of a system turn: chosen
+USER_WORDS, SYSTEM_WORDS = 11.3, 15.0
+_SHORTEST = 4
 #: an annotation platform's placeholder that was never filled in
 UNFILLED_WORKER = "{{user_id}}"
 
-Turns = list[tuple[str, str]]
+Turns = Sequence[tuple[str, str]]
 
 
 def worker(workforce: str, number: int) -> str:
@@ -24,7 +34,19 @@ def worker(workforce: str, number: int) -> str:
     return f"sim-worker-{workforce}-{number + 1:03d}"
 
 
-def turn_texts(n_turns: Sequence[int], rng: np.random.Generator) -> list[Turns]:
+def texts(n: int, mean_words: float, rng: np.random.Generator) -> list[str]:
+    """`n` texts of `mean_words` words on average (parted by white space), at least 4, ending in a full stop."""
+    lengths = _SHORTEST + rng.poisson(mean_words - _SHORTEST, n)
+    picks = rng.integers(0, 1 << 30, (n, int(lengths.max(initial=1))))
+    out = []
+    for length, row in zip(lengths.tolist(), picks.tolist(), strict=True):
+        words = " ".join(column[i % len(column)] for column, i in zip(_CYCLE * (length // 5 + 1), row, strict=False))
+        text = " ".join(words.split(" ")[:length])
+        out.append(f"{text[0].upper()}{text[1:]}.")
+    return out
+
+
+def turn_texts(n_turns: Sequence[int] | np.ndarray, rng: np.random.Generator) -> list[Turns]:
     """(user, system) texts of every turn of dialogues with `n_turns` turns."""
     total = int(np.sum(n_turns))
     both = list(zip(texts(total, USER_WORDS, rng), texts(total, SYSTEM_WORDS, rng), strict=True))
@@ -45,7 +67,7 @@ def spoken(label: str) -> str:
 
 
 @dataclass
-class Part:
+class ProjectPart:
     """An evaluation. `name` is the prefix of its work units' ids; `text_scores`: Likert scores are written as text."""
 
     name: str
@@ -72,7 +94,14 @@ class Part:
         return self.dialogues[id_]
 
     def unit(
-        self, worker_id: str, seconds: float, task: str, labels: list[str], ids: list[str], date: str, durations=None
+        self,
+        worker_id: str,
+        seconds: float,
+        task: str,
+        labels: list[str],
+        ids: list[str],
+        date: str,
+        durations: dict[str, float] | None = None,
     ) -> str:
         """Add a work unit, and return its id. `seconds` NaN: not measured."""
         id_ = f"{self.name}-{len(self.work_units) + 1:05d}"
@@ -90,7 +119,7 @@ class Part:
 
     def judged(
         self,
-        world: World,
+        chats: Chats,
         ids: list[str],
         task: str,
         measures: Sequence[Measure],
@@ -105,18 +134,21 @@ class Part:
         ids of the annotators. days : the first day of the work, and how many.
         """
         method = measures[0].method
-        own = [ids[2 * i : 2 * i + 2] if method == "comparative" else [ids[i]] for i in work.item]
+        judged = [ids[2 * i : 2 * i + 2] if method == "comparative" else [ids[i]] for i in work.item]
         names = {"turn_likert": f"{task}_likert_turn", "dialogue_likert": "likert"}
         minutes = design.MINUTES[task if method == "behavior" else method]
         took, done = people.seconds(minutes, work.annotator, rng), people.dates(len(work.item), *days, rng)
         labels = task_names(task, measures)
         units = [
             self.unit(workers[a], s, names.get(method, task), labels, i, d)
-            for a, s, i, d in zip(work.annotator, took, own, done, strict=True)
+            for a, s, i, d in zip(work.annotator, took, judged, done, strict=True)
         ]
-        add = {"dialogue_likert": self.likert, "comparative": self.compare}.get(method, self.turn_marks)
-        ids = own if method == "comparative" else [i for (i,) in own]
-        add(units, ids, measures, judge(world, measures, work.item, work.annotator, rng))
+        scores = judge(chats, measures, work.item, work.annotator, rng)
+        if method == "comparative":
+            self.compare(units, judged, measures, scores)
+            return
+        add = self.likert if method == "dialogue_likert" else self.turn_marks
+        add(units, [i for (i,) in judged], measures, scores)
 
     def likert(self, units: list[str], ids: list[str], measures: Sequence[Measure], scores: np.ndarray) -> None:
         """Add dialogue ratings: one row of scores per unit, one column per measure."""
@@ -154,10 +186,10 @@ class Part:
                     marks.setdefault(label, []).append({"work_unit_id": unit, "label": label, "score": score})
 
 
-def ids_of(world: World) -> list[str]:
-    """Ids of the dialogues of a world in the platform's form: (session,interactor)_system."""
-    who = np.repeat(world.sessions.interactor, 2)
+def ids_of(chats: Chats) -> list[str]:
+    """Ids of the dialogues in the platform's form: (session,interactor)_system."""
+    who = np.repeat(chats.sessions.interactor, 2)
     return [
         f"({i // 2 + 1},{u + 1})_{design.SYSTEMS[s]}"
-        for i, (u, s) in enumerate(zip(who.tolist(), world.system.tolist(), strict=True))
+        for i, (u, s) in enumerate(zip(who.tolist(), chats.system.tolist(), strict=True))
     ]

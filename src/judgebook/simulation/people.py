@@ -106,7 +106,7 @@ def dates(n: int, first_day: int, days: int, rng: np.random.Generator) -> list[s
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TrainingAttempt:
     """One training dialogue done once: turns (0-based) on which the marks disagree with the gold marks."""
 
     task: str
@@ -128,11 +128,11 @@ def screening_limit(task: str) -> int:
     return 2 if task in ("uninterpretable", "antisocial") else 3
 
 
-def screen(workforce: str, rng: np.random.Generator) -> list[Attempt]:
+def screen(workforce: str, rng: np.random.Generator) -> list[TrainingAttempt]:
     """Every training attempt of a workforce. The third dialogue carries the verdict; earlier ones have none."""
     force = design.WORKFORCES[workforce]
     skill = rng.standard_normal(force.workers)
-    attempts = []
+    attempts: list[TrainingAttempt] = []
     for task in design.DIFFICULTY:
         for worker in np.flatnonzero(rng.random(force.workers) < force.takes):
             passed = _training(workforce, task, int(worker), skill[worker], attempts, rng)
@@ -141,10 +141,18 @@ def screen(workforce: str, rng: np.random.Generator) -> list[Attempt]:
     return attempts
 
 
-def _training(workforce, task, worker, skill, attempts: list[Attempt], rng) -> bool:
+def _training(
+    workforce: str,
+    task: str,
+    worker: int,
+    skill: float,
+    attempts: list[TrainingAttempt],
+    rng: np.random.Generator,
+) -> bool:
+    """Adds the three attempts of one worker; returns whether the last passed."""
     for round_ in (1, 2, 3):
         p = mistake_probability(workforce, task, round_, skill)
         wrong = np.flatnonzero(rng.random(design.TRAINING_TURNS) < p).tolist()
         passed = len(wrong) < screening_limit(task) if round_ == 3 else None
-        attempts.append(Attempt(task, worker, round_, wrong, passed))
+        attempts.append(TrainingAttempt(task, worker, round_, wrong, passed))
     return bool(passed)

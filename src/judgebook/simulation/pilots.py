@@ -9,11 +9,11 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from judgebook.simulation import design, gaussian, people
-from judgebook.simulation.draw import World, judge, world
+from judgebook.simulation.draw import Chats, draw_chats, judge
 from judgebook.simulation.evaluations import by_task
 from judgebook.simulation.model import Measure, measures, with_odds
-from judgebook.simulation.parts import Part, ids_of, turn_texts, worker
-from judgebook.simulation.people import Attempt, Sessions
+from judgebook.simulation.parts import ProjectPart, ids_of, turn_texts, worker
+from judgebook.simulation.people import Sessions, TrainingAttempt
 from judgebook.study.sections.data import Simulate
 
 Generator = np.random.Generator
@@ -21,11 +21,11 @@ Generator = np.random.Generator
 BOT_DAYS, ANNOTATION_DAYS, TRAINING_DAYS = (1, 14), (20, 30), (115, 20)
 
 
-def one_system(spec: Simulate, n: int, system: int, rng: Generator) -> World:
-    """A world of at least `n` dialogues of one system with one person."""
+def one_system(spec: Simulate, n: int, system: int, rng: Generator) -> Chats:
+    """Chats: at least `n` dialogues of one system with one person."""
     pairs = (n + 1) // 2
     nobody = np.zeros(pairs, dtype=int)
-    return world(spec, Sessions(np.full((pairs, 2), system), nobody, nobody), rng)
+    return draw_chats(spec, Sessions(np.full((pairs, 2), system), nobody, nobody), rng)
 
 
 def bot_quality(spec: Simulate, bot: str) -> Measure:
@@ -41,7 +41,7 @@ def bot_quality(spec: Simulate, bot: str) -> Measure:
     return replace(base, means=(float(brentq(excess, -6, 6)),) * len(design.SYSTEMS))
 
 
-def bot_pilots(spec: Simulate, rng: Generator) -> list[Part]:
+def bot_pilots(spec: Simulate, rng: Generator) -> list[ProjectPart]:
     """Students talk to six systems and rate the quality, in two rounds."""
     bots = [bot for bot, pilot in design.PILOT_BOTS.items() for _ in range(pilot.dialogues)]
     order = rng.permutation(len(bots))
@@ -49,7 +49,7 @@ def bot_pilots(spec: Simulate, rng: Generator) -> list[Part]:
     who = rng.permutation(np.repeat(np.arange(design.PILOT_STUDENTS), quota))
     chats, texts = one_system(spec, len(bots), 0, rng), turn_texts([15] * len(bots), rng)
     took, done = people.seconds(design.MINUTES["chat"], who, rng), people.dates(len(bots), *BOT_DAYS, rng)
-    rounds = [Part("bot-pilot-1"), Part("bot-pilot-2")]
+    rounds = [ProjectPart("bot-pilot-1"), ProjectPart("bot-pilot-2")]
     for place, i in enumerate(order):
         part, id_ = rounds[2 * place // len(bots)], f"({i + 1},{who[i] + 1})_{bots[i]}"
         part.dialogue(id_, bots[i], texts[i])
@@ -61,16 +61,15 @@ def bot_pilots(spec: Simulate, rng: Generator) -> list[Part]:
 
 def pilot_measures(spec: Simulate, odds: float) -> dict[tuple[str, str], Measure]:
     """Behaviours in a round of annotation pilots, with the odds of signal to noise of its annotators."""
-    found = measures(spec, "sur_x")
-    return {key: with_odds(m, odds) for key, m in found.items() if m.method == "behavior"}
+    return {key: with_odds(m, odds) for key, m in measures(spec, "sur_x").items() if m.method == "behavior"}
 
 
-def annotation_pilots(spec: Simulate, rng: Generator) -> list[Part]:
+def annotation_pilots(spec: Simulate, rng: Generator) -> list[ProjectPart]:
     """Three rounds in which the behaviours were tried out (Finch et al. 2023, Table 8)."""
     bot, twin = design.PILOT_SYSTEM
     parts = []
     for number, round_ in enumerate(design.PILOT_ROUNDS, start=1):
-        part, n = Part(f"pilot-{number}"), sum(n for n, _ in round_.blocks)
+        part, n = ProjectPart(f"pilot-{number}"), sum(n for n, _ in round_.blocks)
         chats = one_system(spec, n, design.SYSTEMS.index(twin), rng)
         for i, turns in enumerate(turn_texts(chats.n_turns[:n], rng)):
             part.dialogue(f"({number}{i:02d},0)_{bot}", bot, turns)
@@ -79,7 +78,7 @@ def annotation_pilots(spec: Simulate, rng: Generator) -> list[Part]:
     return parts
 
 
-def _pilot_round(part: Part, spec: Simulate, round_: design.PilotRound, chats: World, rng: Generator) -> None:
+def _pilot_round(part: ProjectPart, spec: Simulate, round_: design.PilotRound, chats: Chats, rng: Generator) -> None:
     """Every annotator of a block judges its dialogues, in the first round all tasks, later every other task."""
     ids, start = list(part.dialogues), 0
     for n, annotators in round_.blocks:
@@ -99,9 +98,9 @@ def pilot_worker(name: str) -> str:
     return worker({"g": "graduate", "u": "undergraduate"}[name[0]], int(name[1:]) - 1)
 
 
-def onboarding(name: str, attempts: list[Attempt], ids: list[str], rng: Generator) -> Part:
+def onboarding(name: str, attempts: list[TrainingAttempt], ids: list[str], rng: Generator) -> ProjectPart:
     """Training dialogues of all tasks with every attempt on them; `ids` are the workers'."""
-    part = Part(f"{name}-training")
+    part = ProjectPart(f"{name}-training")
     texts = turn_texts([design.TRAINING_TURNS] * 3 * len(design.DIFFICULTY), rng)
     for i, (task, round_) in enumerate((t, r) for t in design.DIFFICULTY for r in (1, 2, 3)):
         part.dialogue(f"{task}_{round_}", "training", texts[i], attempts=[])
@@ -118,25 +117,27 @@ def onboarding(name: str, attempts: list[Attempt], ids: list[str], rng: Generato
     return part
 
 
-def passers(attempts: list[Attempt], ids: list[str]) -> dict[str, list[str]]:
+def passers(attempts: list[TrainingAttempt], ids: list[str]) -> dict[str, list[str]]:
     """Ids of the workers who passed, by task, in the workforce's order."""
-    found = {task: sorted({a.worker for a in attempts if a.task == task and a.passed}) for task in design.DIFFICULTY}
-    return {task: [ids[w] for w in workers] for task, workers in found.items()}
+    passed = {task: {a.worker for a in attempts if a.task == task and a.passed} for task in design.DIFFICULTY}
+    return {task: [ids[w] for w in sorted(workers)] for task, workers in passed.items()}
 
 
-def gold_units(spec: Simulate, name: str, ids: list[str], rng: Generator) -> Part:
+def gold_units(spec: Simulate, name: str, ids: list[str], rng: Generator) -> ProjectPart:
     """A few dialogues that several workers judge in every behaviour task, for comparison with gold marks."""
     n, tries = design.GOLD[name]
-    return _behavior_units(Part(f"{name}-gold"), spec, n, tries, ids, 1.0, 1.0, rng)
+    return _behavior_units(ProjectPart(f"{name}-gold"), spec, n, tries, ids, 1.0, 1.0, rng)
 
 
-def trial(spec: Simulate, ids: list[str], rng: Generator) -> Part:
+def trial(spec: Simulate, ids: list[str], rng: Generator) -> ProjectPart:
     """The trial of MTurk workers, which was given up: not every task got done."""
     n, share, odds = design.TRIAL
-    return _behavior_units(Part("mturk"), spec, n, 1, ids, share, odds, rng)
+    return _behavior_units(ProjectPart("mturk"), spec, n, 1, ids, share, odds, rng)
 
 
-def _behavior_units(part: Part, spec, n: int, tries: int, ids: list[str], share: float, odds: float, rng) -> Part:
+def _behavior_units(
+    part: ProjectPart, spec: Simulate, n: int, tries: int, ids: list[str], share: float, odds: float, rng: Generator
+) -> ProjectPart:
     chats = one_system(spec, n, 0, rng)
     names = [f"({part.name},{i + 1})_{design.SYSTEMS[0]}" for i in range(n)]
     for id_, turns in zip(names, turn_texts(chats.n_turns[:n], rng), strict=True):
@@ -150,16 +151,16 @@ def _behavior_units(part: Part, spec, n: int, tries: int, ids: list[str], share:
     return part
 
 
-def leftovers(spec: Simulate, ids: list[str], rng: Generator) -> Part:
+def leftovers(spec: Simulate, ids: list[str], rng: Generator) -> ProjectPart:
     """Ratings of dialogues that belong to no part of the study."""
-    part, n = Part("extra"), 4
-    chats = world(spec, people.sessions(12, 2, rng), rng)
+    part, n = ProjectPart("extra"), 4
+    chats = draw_chats(spec, people.sessions(12, 2, rng), rng)
     labels = by_task(measures(spec, "sur_x"), "dialogue_likert")["dialogue_likert"]
-    own = [f"(extra,{i + 1}){id_.partition(')')[2]}" for i, id_ in enumerate(ids_of(chats)[:n])]
-    for id_ in own:
+    judged = [f"(extra,{i + 1}){id_.partition(')')[2]}" for i, id_ in enumerate(ids_of(chats)[:n])]
+    for id_ in judged:
         part.dialogue(id_, id_.partition(")_")[2])
     work = people.Work(np.arange(n), rng.choice(len(ids), n))
-    part.judged(chats, own, "dialogue_likert", labels, ids, work, TRAINING_DAYS, rng)
+    part.judged(chats, judged, "dialogue_likert", labels, ids, work, TRAINING_DAYS, rng)
     return part
 
 

@@ -29,12 +29,12 @@ def of_sensitivity(results: Results, truth: Truth) -> str:
     turned = true.rename(columns={"system": "system_b", "system_b": "system"}).assign(true=-true["true"])
     rows = results.select("system_difference", sample=None).query("test != 'welch'").dropna(subset="p_value")
     rows = rows.merge(pd.concat([true, turned]), on=_PAIR)
-    primary, found, adjusted = rows["test"] == "session", rows["p_value"] < 0.05, rows["p_adjusted"] < 0.05
+    primary, significant, adjusted = rows["test"] == "session", rows["p_value"] < 0.05, rows["p_adjusted"] < 0.05
     equal, large = rows["true"].abs() < 1e-12, (rows["true"].abs() >= LARGE) & rows["method"].ne("comparative")
-    wrong = large & primary & found & (np.sign(rows["estimate"]) != np.sign(rows["true"]))
+    wrong = large & primary & significant & (np.sign(rows["estimate"]) != np.sign(rows["true"]))
 
     def counts(which: pd.Series) -> dict[str, int]:
-        return {"n": which.sum(), "found": (which & found).sum(), "adjusted": (which & adjusted).sum()}
+        return {"n": which.sum(), "found": (which & significant).sum(), "adjusted": (which & adjusted).sum()}
 
     facts = {"equal": counts(equal & primary), "published": counts(equal & ~primary), "large": counts(large & primary)}
     return _PHRASES.say("sensitivity", n=len(rows), least=LARGE, wrong=wrong.sum(), **facts)

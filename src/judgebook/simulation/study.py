@@ -12,10 +12,10 @@ What the model leaves out: labels of one task do not exclude each other (the pla
 empathy as one question); nothing changes in the course of a dialogue or of the weeks; annotators differ in leaning and
 speed, not in skill, within a group. The texts are meaningless.
 
-To add another technique, give it a part (`simulation.parts.Part`) made from the same `World`. Two parts do not fit the
-platform's format and are tables of their own, written where the YAML names them as sources: the techniques of Smith et
-al. 2022 (`simulation.techniques`) and the moderation of Zhang et al. 2022 (`simulation.moderation`). Their corpora are
-named `extra_…`, so that the notebooks about the evaluation itself leave them out.
+To add another technique, give it a part (`simulation.parts.ProjectPart`) made from the same `Chats`. Two parts do not
+fit the platform's format and are tables of their own, written where the YAML names them as sources: the techniques of
+Smith et al. 2022 (`simulation.techniques`) and the moderation of Zhang et al. 2022 (`simulation.moderation`). Their
+corpora are named `extra_…`, so that the notebooks about the evaluation itself leave them out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from judgebook.simulation import design, evaluations, moderation, people, pilots, techniques
-from judgebook.simulation.draw import judge, world
+from judgebook.simulation.draw import draw_chats, judge
 from judgebook.simulation.model import Measure, alpha, measures
 from judgebook.simulation.parts import turn_texts, worker
 from judgebook.simulation.truth import truth as population
@@ -36,7 +36,7 @@ from judgebook.study import store
 from judgebook.study.params import ParamsError, Study
 from judgebook.study.sections.data import Simulate
 
-__all__ = ["Sample", "alpha", "annotate", "measure", "population", "project", "write"]
+__all__ = ["TwiceJudged", "alpha", "annotate", "measure", "population", "project", "write"]
 
 FILE, TRUTH_FILE = "data.json", "truth.json"
 #: further files -> the modules that make them
@@ -50,11 +50,11 @@ def project(spec: Simulate, rng: np.random.Generator) -> tuple[dict[str, Any], d
     not move another. Returns (project, truth): the layout of an ABC-Eval project file, and `simulation.truth` with the
     number of scores that a reader must drop (`unfilled_worker_scores`).
     """
-    names = ("sessions", "world", "texts", "collection", "screening", "onboarding", "sur_x", "stu_x", "dev_x",
+    names = ("sessions", "chats", "texts", "collection", "screening", "onboarding", "sur_x", "stu_x", "dev_x",
              "pilots", "bots", "gold", "extra")  # fmt: skip
     streams = dict(zip(names, rng.spawn(len(names)), strict=True))
     sessions = people.sessions(spec.n_sessions, spec.n_interactors, streams["sessions"])
-    dialogues = world(spec, sessions, streams["world"])
+    dialogues = draw_chats(spec, sessions, streams["chats"])
     texts = turn_texts(dialogues.n_turns, streams["texts"])
     crews = {w: [worker(w, i) for i in range(f.workers)] for w, f in design.WORKFORCES.items()}
     crews["pilot"] = [pilots.pilot_worker(a) for _, block in design.PILOT_ROUNDS[2].blocks for a in block]
@@ -67,7 +67,7 @@ def project(spec: Simulate, rng: np.random.Generator) -> tuple[dict[str, Any], d
     dropped = evaluations.add_unfilled(parts["sur_x"], dialogues, spec, streams["extra"])
     trained = {w: pilots.onboarding(w, tried[w], crews[w], streams["onboarding"]).json() for w in crews}
     gold = {w: pilots.gold_units(spec, w, crews[w], streams["gold"]).json() for w in design.GOLD}
-    nothing = {"dialogues": {}, "work_units": {}}
+    nothing: dict[str, Any] = {"dialogues": {}, "work_units": {}}
     out = {
         "annotation_pilots": [p.json() for p in pilots.annotation_pilots(spec, streams["pilots"])],
         "annotation_pilots_onboarding": [nothing, nothing, trained["pilot"]],
@@ -118,14 +118,14 @@ def measure(spec: Simulate, group: str, method: str, label: str) -> Measure:
 
     Raises ValueError for a label the group does not judge.
     """
-    found = measures(spec, group)
-    if (method, label) not in found:
-        raise ValueError(f"expected one of {sorted(found)}, found {(method, label)}")
-    return found[method, label]
+    judged = measures(spec, group)
+    if (method, label) not in judged:
+        raise ValueError(f"expected one of {sorted(judged)}, found {(method, label)}")
+    return judged[method, label]
 
 
 @dataclass(frozen=True)
-class Sample:
+class TwiceJudged:
     """Doubly annotated items of one label: scores (items, 2); dialogue (or pair) and system (left one) of each item."""
 
     scores: np.ndarray
@@ -141,14 +141,14 @@ def annotate(
     *,
     n_interactors: int | None = None,
     n_annotators: int | None = None,
-) -> Sample:
+) -> TwiceJudged:
     """All dialogues of `n_sessions` sessions (two each), or their pairs, judged by two annotators: no file, no texts.
 
     n_interactors, n_annotators : sizes of the pools as in the study. None: every session has an interactor of its own,
     every item a pair of annotators of its own; then sessions are independent, and dialogues nearly so.
     """
     sessions = people.sessions(n_sessions, n_interactors or n_sessions, rng)
-    chats = world(spec, sessions, rng)
+    chats = draw_chats(spec, sessions, rng)
     items = np.arange(n_sessions if measure.comparative else 2 * n_sessions)
     if n_annotators is None:
         first, second = items, items + len(items)
@@ -159,4 +159,4 @@ def annotate(
     turns = measure.method in ("behavior", "turn_likert")
     dialogue = np.repeat(items, chats.n_turns[items]) if turns else items
     system = chats.system[::2] if measure.comparative else chats.system[dialogue]
-    return Sample(both.reshape(2, -1).T, dialogue, system)
+    return TwiceJudged(both.reshape(2, -1).T, dialogue, system)

@@ -3,7 +3,7 @@
 Four systems, three pairs of them, three questions. Rates by turn are those of Tables 4 and 5, mean ratings those of
 Table 2, rates of whole conversations those of Table 3. The correlation of turns within a conversation is solved for, so
 that winner-takes-all rates come near Tables 1 and 2; numbers and times follow section 4.1. Dialogues have the true
-values of `simulation.draw.World`. Nothing else about people or systems was observed.
+values of `simulation.draw.Chats`. Nothing else about people or systems was observed.
 
 A mark is 1 where
 
@@ -26,11 +26,10 @@ import numpy as np
 import pandas as pd
 
 from judgebook.published import numbers as published
-from judgebook.simulation import calibration, design, people
-from judgebook.simulation.draw import World, world
+from judgebook.simulation import design, gaussian, people
+from judgebook.simulation.draw import Chats, draw_chats
 from judgebook.simulation.model import TRAITS
-from judgebook.simulation.parts import worker
-from judgebook.simulation.texts import USER_WORDS, texts
+from judgebook.simulation.parts import USER_WORDS, texts, worker
 from judgebook.study.sections.data import Simulate
 
 FILE = "techniques.csv"
@@ -91,8 +90,8 @@ def between_turns(spec: Simulate, pairwise: bool) -> float:
     b = design.TURN_BETWEEN
     if not pairwise:
         return b
-    own = b * (1 - spec.interactor_share)  # what the person brings is in both dialogues
-    return own / (own + 1 - b)
+    of_dialogue = b * (1 - spec.interactor_share)  # what the person brings is in both dialogues
+    return of_dialogue / (of_dialogue + 1 - b)
 
 
 @cache
@@ -124,7 +123,7 @@ def _by_turn(element: str, panel: str, question: str) -> np.ndarray:
 def _calibrated(rates: np.ndarray, first: int, needed: int, aim: float, method: str, between: float, n: int) -> Marks:
     g = SIGNAL[method]
     low, high = g * between, g * between + (1 - g) * MOST_LEANING
-    return Marks(rates, calibration.correlation(rates[first:], needed, aim, low, high, n))
+    return Marks(rates, gaussian.correlation(rates[first:], needed, aim, low, high, n))
 
 
 def rating(system: str, question: str) -> float:
@@ -147,8 +146,8 @@ def truth(spec: Simulate) -> list[dict[str, object]]:
             later = marks.rates[1:]
             head = {"method": "pairwise_turn", "pair": pair, "label": question, "correlation": marks.correlation}
             rates = {"linear": float(later.mean()), "linear_all_turns": float(marks.rates.mean())}
-            rates |= {"squared": calibration.squared_share(later, marks.correlation)}
-            rates |= {"winner_takes_all": calibration.winner_share(later, marks.correlation, 3)}
+            rates |= {"squared": gaussian.squared_share(later, marks.correlation)}
+            rates |= {"winner_takes_all": gaussian.winner_share(later, marks.correlation, 3)}
             out.append(head | {"by_turn": marks.rates.tolist()} | rates)
             for corpus in N_REUSED:
                 head = {"method": "pairwise_dialogue", "corpus": corpus, "pair": pair, "label": question}
@@ -158,7 +157,7 @@ def truth(spec: Simulate) -> list[dict[str, object]]:
             marks = single_turn(spec, system, question)
             head = {"method": "single_turn", "system": system, "label": question, "correlation": marks.correlation}
             rates = {"linear": float(marks.rates[2:].mean()), "by_turn": marks.rates.tolist()}
-            rates |= {"winner_takes_all": calibration.winner_share(marks.rates[2:], marks.correlation, 2)}
+            rates |= {"winner_takes_all": gaussian.winner_share(marks.rates[2:], marks.correlation, 2)}
             out.append(head | rates)
             head = {"method": "single_dialogue", "system": system, "label": question}
             out.append(head | {"mean": rating(system, question)})
@@ -184,18 +183,18 @@ def table(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
 def _with_reasons(rows: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Choices between answers with a reason each: words of Table 7 for the chosen system, of higher ranks more often,
     among FILLING."""
-    listed = pd.read_csv(published.FOLDER / "smith2022_table07.csv")
-    terms = {key: part.sort_values("rank")["term"].to_numpy() for key, part in listed.groupby(["comparison", "model"])}
+    table7 = pd.read_csv(published.FOLDER / "smith2022_table07.csv")
+    terms = {key: part.sort_values("rank")["term"].to_numpy() for key, part in table7.groupby(["comparison", "model"])}
     pair_of = {SYSTEMS[b]: pair for pair, (_, b) in PAIRS.items()}
     chosen = rows["system"].where(rows["score"] > 0, rows["system_b"])
     reasons = []
     for pair, system in zip(rows["system_b"].map(pair_of), chosen, strict=True):
-        own, n = terms[pair, system], 1 + rng.poisson(_printed("Table 6")[pair, system, "mean_words"] - 1)
-        weight = 1 / np.arange(1, len(own) + 1)
+        listed, n = terms[pair, system], 1 + rng.poisson(_printed("Table 6")[pair, system, "mean_words"] - 1)
+        weight = 1 / np.arange(1, len(listed) + 1)
         filling = rng.choice(FILLING, n)
-        said = np.where(rng.random(n) < TERMS, rng.choice(own, n, p=weight / weight.sum()), filling)
-        said[1:2] = filling[1:2]  # no reason consists of terms only: a page that lists terms must not quote one
-        reasons.append(" ".join(said))
+        words = np.where(rng.random(n) < TERMS, rng.choice(listed, n, p=weight / weight.sum()), filling)
+        words[1:2] = filling[1:2]  # no reason consists of terms only: a page that lists terms must not quote one
+        reasons.append(" ".join(words))
     return rows.assign(reason=reasons)
 
 
@@ -225,26 +224,28 @@ def size(spec: Simulate, n: int) -> int:
     return max(4, round(n * spec.parts_size))
 
 
-def _worlds(spec: Simulate, systems: np.ndarray, who: np.ndarray, rng: np.random.Generator) -> World:
+def _draw(spec: Simulate, systems: np.ndarray, who: np.ndarray, rng: np.random.Generator) -> Chats:
     """Two dialogues per session; systems : (sessions, 2) positions in SYSTEMS."""
-    return world(spec, people.Sessions(systems, who, np.zeros(len(who), dtype=int)), rng)
+    return draw_chats(spec, people.Sessions(systems, who, np.zeros(len(who), dtype=int)), rng)
 
 
-def _truths(chats: World, dialogues: np.ndarray, trait: str) -> np.ndarray:
+def _truths(chats: Chats, dialogues: np.ndarray, trait: str) -> np.ndarray:
     """(dialogues, N_TURNS) true values of the first turns."""
     rows = chats.start[dialogues][:, None] + np.arange(N_TURNS)
     return chats.turns[rows, TRAITS.index(trait)]
 
 
-def _marks(marks: Sequence[Marks], x: np.ndarray, signal: float, between: float, rng) -> np.ndarray:
+def _marks(
+    marks: Sequence[Marks], x: np.ndarray, signal: float, between: float, rng: np.random.Generator
+) -> np.ndarray:
     """(conversations, turns) values y without m; marks : one per conversation."""
     leaning = np.array([m.leaning(signal, between) for m in marks])[:, None]
-    own = np.sqrt(leaning) * rng.standard_normal((len(x), 1)) + np.sqrt(1 - leaning) * rng.standard_normal(x.shape)
-    return np.sqrt(signal) * x + np.sqrt(1 - signal) * own
+    noise = np.sqrt(leaning) * rng.standard_normal((len(x), 1)) + np.sqrt(1 - leaning) * rng.standard_normal(x.shape)
+    return np.sqrt(signal) * x + np.sqrt(1 - signal) * noise
 
 
 def _above(y: np.ndarray, marks: Sequence[Marks]) -> np.ndarray:
-    return y + np.stack([calibration.threshold(m.rates) for m in marks]) > 0
+    return y + np.stack([gaussian.threshold(m.rates) for m in marks]) > 0
 
 
 def _pairwise_turns(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
@@ -254,7 +255,7 @@ def _pairwise_turns(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
     between, signal = between_turns(spec, pairwise=True), SIGNAL["pairwise_turn"]
     who = np.concatenate([rng.permutation(2 * n)[:n].tolist() + list(range(2 * n, 2 * n + bad)) for _ in cells])
     cell = np.repeat(np.arange(len(cells)), n + bad)
-    chats = _worlds(spec, np.array([PAIRS[cells[i][0]] for i in cell]), who, rng)
+    chats = _draw(spec, np.array([PAIRS[cells[i][0]] for i in cell]), who, rng)
     messages, seconds = _messages(who, 2 * n, rng), _seconds("pairwise_turn", who, rng)
     dates, out = _dates(len(who), rng), []
     for i, (pair, question) in enumerate(cells):
@@ -267,17 +268,31 @@ def _pairwise_turns(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
         won[who[rows] >= 2 * n] = rng.random((int((who[rows] >= 2 * n).sum()), N_TURNS)) < 0.5
         ids = [f"pw-{pair}-{question}-{k + 1:03d}" for k in range(len(rows))]
         a, b_ = (SYSTEMS[s] for s in PAIRS[pair])
-        turns = {"corpus": CORPUS, "method": "pairwise_turn", "label": question, "system": a, "system_b": b_}
+        turns: dict[str, object] = {
+            "corpus": CORPUS,
+            "method": "pairwise_turn",
+            "label": question,
+            "system": a,
+            "system_b": b_,
+        }
         turns |= _conversations(ids, [worker("talk", w) for w in who[rows]], seconds[rows], dates[rows], messages[rows])
         frame = pd.DataFrame(turns).assign(score=np.where(won, 1, -1).ravel())
         out.append(frame.assign(dialogue=frame["session"] + "/" + a, dialogue_b=frame["session"] + "/" + b_))
     return pd.concat(out)
 
 
-def _conversations(ids, workers, seconds, dates, messages: np.ndarray) -> dict[str, object]:
+def _conversations(
+    ids: list[str], workers: list[str], seconds: np.ndarray, dates: np.ndarray, messages: np.ndarray
+) -> dict[str, object]:
     """Columns of conversations, one row per turn."""
-    each = {"work_unit": ids, "session": ids, "annotator": workers, "interactor": workers}
-    each |= {"seconds": seconds, "completed_at": dates}
+    each: dict[str, list[str] | np.ndarray] = {
+        "work_unit": ids,
+        "session": ids,
+        "annotator": workers,
+        "interactor": workers,
+        "seconds": seconds,
+        "completed_at": dates,
+    }
     repeated = {name: np.repeat(np.asarray(values, dtype=object), N_TURNS) for name, values in each.items()}
     return repeated | {"turn": np.tile(np.arange(1, N_TURNS + 1), len(ids)), "user_text": messages.ravel()}
 
@@ -288,17 +303,17 @@ def _pairwise_dialogues(spec: Simulate, corpus: str, rng: np.random.Generator) -
     The number of ratings is that of pairs of conversations, at most N_RATINGS.
     """
     n = size(spec, N_REUSED[corpus])
-    # dialogue 2 k of this world is made by SYSTEMS[0], 2 k + 1 by the other system of the pair
+    # dialogue 2 k of these chats is made by SYSTEMS[0], 2 k + 1 by the other system of the pair
     kind, signal, out = "people" if corpus == CORPUS else "self", SIGNAL["pairwise_dialogue"], []
     n_ratings = min(size(spec, N_RATINGS), n * n)
     for pair, (a, b) in PAIRS.items():
-        chats = _worlds(spec, np.tile([a, b], (n, 1)), np.arange(n), rng)
+        chats = _draw(spec, np.tile([a, b], (n, 1)), np.arange(n), rng)
         for question, trait in QUESTIONS.items():
             left, right = np.divmod(rng.permutation(n * n)[:n_ratings], n)
             true = chats.traits[:, TRAITS.index(trait)]
             x = (true[2 * left] - true[2 * right + 1]) / np.sqrt(2)
             y = np.sqrt(signal) * x + np.sqrt(1 - signal) * rng.standard_normal(n_ratings)
-            won = y + calibration.threshold(pairwise_dialogue(corpus, pair, question)) > 0
+            won = y + gaussian.threshold(pairwise_dialogue(corpus, pair, question)) > 0
             who = rng.permutation(n_ratings)
             units = [f"pd-{kind}-{pair}-{question}-{k + 1:03d}" for k in range(n_ratings)]
             frame = pd.DataFrame({"work_unit": units, "annotator": [worker("judge", w) for w in who]})
@@ -321,7 +336,7 @@ def _single(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
     systems = np.concatenate([np.tile(splits, (n // 2, 1)), splits[np.arange(bad) % len(splits)]])
     sessions = np.arange(len(systems))
     who, faulty = np.repeat(sessions, 2), np.repeat(sessions >= len(systems) - bad, 2)
-    chats = _worlds(spec, systems, sessions, rng)
+    chats = _draw(spec, systems, sessions, rng)
     order = np.argsort(chats.system, kind="stable")
     ids = [f"sm-{SYSTEMS[chats.system[d]]}-{d + 1:04d}" for d in order]
     messages = _messages(np.where(faulty, 1, 0)[order], 1, rng)
@@ -340,7 +355,15 @@ def _single(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
     return pd.concat(out).assign(corpus=CORPUS)
 
 
-def _single_scores(spec, chats: World, order: np.ndarray, question: str, trait: str, faulty: np.ndarray, rng):
+def _single_scores(
+    spec: Simulate,
+    chats: Chats,
+    order: np.ndarray,
+    question: str,
+    trait: str,
+    faulty: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
     """Marks (conversations, turns) and final ratings under one question; those of faulty workers are random."""
     between, signal = between_turns(spec, pairwise=False), SIGNAL["single_turn"]
     marks = [single_turn(spec, SYSTEMS[chats.system[d]], question) for d in order]
@@ -350,7 +373,7 @@ def _single_scores(spec, chats: World, order: np.ndarray, question: str, trait: 
     spread = np.sqrt((1 - c) * np.sum(WEIGHTS**2) + c * np.sum(WEIGHTS) ** 2)
     overall = np.sqrt(RATING_SIGNAL) * (y @ WEIGHTS) / spread
     overall = overall + np.sqrt(1 - RATING_SIGNAL) * rng.standard_normal(len(order))
-    place = {s: calibration.location(rating(s, question), np.array(CUTS)) for s in SYSTEMS}
+    place = {s: gaussian.location(rating(s, question), np.array(CUTS)) for s in SYSTEMS}
     final = 1 + np.searchsorted(CUTS, overall + np.array([place[SYSTEMS[chats.system[d]]] for d in order]))
     turns[faulty] = rng.integers(0, 2, (int(faulty.sum()), N_TURNS))
     final[faulty] = rng.integers(1, 6, int(faulty.sum()))

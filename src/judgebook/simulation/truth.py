@@ -28,14 +28,14 @@ def truth(spec: Simulate) -> dict[str, Any]:
     effects, equal_systems : Cohen's d or h of each pair of systems; pairs in which it is exactly 0.
     group_differences : mean absolute difference of effects between two groups (Finch et al. 2024); 0 is a true null.
     """
-    found = [(g, m) for g in design.GROUPS for m in measures(spec, g).values()]
-    sizes = [r for g, m in found for r in effects(g, m)]
+    labels = [(g, m) for g in design.GROUPS for m in measures(spec, g).values()]
+    sizes = [r for g, m in labels for r in effects(g, m)]
     return {
         "simulated": "generated numbers: nothing here was observed",
         "parameters": spec.model_dump(),
         "systems": list(design.SYSTEMS),
-        "means": [r for g, m in found for r in _means(g, m)],
-        "agreement": [_agreement(g, m) for g, m in found],
+        "means": [r for g, m in labels for r in _means(g, m)],
+        "agreement": [_agreement(g, m) for g, m in labels],
         "quality": _quality(spec),
         "effects": sizes,
         "equal_systems": _equal(sizes),

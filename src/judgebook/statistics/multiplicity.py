@@ -50,7 +50,7 @@ def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     return back
 
 
-def simultaneous_t(df: np.ndarray, n_pairs: int, confidence: float = 0.95) -> np.ndarray:
+def simultaneous_t(df: np.ndarray | float, n_pairs: int, confidence: float = 0.95) -> np.ndarray:
     """Critical |t| of each of `n_pairs` differences, for statements that hold for all of them with `confidence`.
 
     By Sidak's inequality, at the degrees of freedom of each pair's own standard error. The quantile of the largest |t|

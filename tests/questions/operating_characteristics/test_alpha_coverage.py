@@ -26,7 +26,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
     share,
     shared_out,
 )
-from judgebook.questions.performance.rates import design_effect, rare_bound, student_t
+from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, student_t
 from judgebook.simulation import study as simulate
 from judgebook.statistics.intervals import Replicates, exact_binomial, generator, jackknife_t
 from judgebook.statistics.resampling import bootstrap_sums
@@ -225,14 +225,14 @@ def test_the_bound_holds_where_nearly_all_agree():
 
 def test_the_bound_of_a_run_is_that_of_its_items():
     one = twice(n_sessions=20, label="uninterpretable", seed=22)
-    table = np.zeros((one.clusters.max() + 1, len(one.found.weights)))
-    np.add.at(table, (one.clusters, one.found.index), 1.0)
+    table = np.zeros((one.clusters.max() + 1, len(one.judged.weights)))
+    np.add.at(table, (one.clusters, one.judged.index), 1.0)
     units = rng(23).integers(0, len(table), 25)
     counts = table[units].sum(axis=0).astype(int)
     (found,), taken = operating_coverage._bounds(one, counts[None], PLAN, every=True, drawn=[table[units]])
     items = [np.flatnonzero(one.clusters == d) for d in units]
-    pattern = np.concatenate([one.found.index[i] for i in items])
-    scores = np.array([np.repeat(one.found.values, c) for c in one.found.counts[pattern]])
+    pattern = np.concatenate([one.judged.index[i] for i in items])
+    scores = np.array([np.repeat(one.judged.values, c) for c in one.judged.counts[pattern]])
     clusters = np.repeat(np.arange(25), [len(i) for i in items])
     expected = degenerate(
         patterns(scores), "ordinal", ["alpha"], unit="x", clusters=clusters, mirrored=False, confidence=0.95

@@ -292,8 +292,8 @@ def test_labels_without_disagreement_are_left_out():
     (ignore,) = (r for r in repeated(ext, labels) if r.label.id == "ignore")
     marks = ext[ext["label"] == "ignore"]
     twice = marks.groupby(["dialogue", "turn"])["score"].agg(["size", "sum"]).query("size == 2")
-    assert ignore.found.n_items == len(twice)
-    assert ignore.found.n_disagreeing == (twice["sum"] == 1).sum()
+    assert ignore.judged.n_items == len(twice)
+    assert ignore.judged.n_disagreeing == (twice["sum"] == 1).sum()
     assert len(ignore.clusters) == len(twice)
     sizes = twice.groupby(level="dialogue").size()
     assert sorted(np.bincount(ignore.clusters)) == sorted(sizes)

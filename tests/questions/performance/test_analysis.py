@@ -9,12 +9,13 @@ from judgebook.annotations import picks
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import davidson, ranking, rates, tables
 from judgebook.sources import build
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, fold
 
 LABELS = [Label("quality", "continuous", "Quality", (-9, 9)), Label("quality", "comparative", "Quality", (-1, 1))]
-BOOT = {"seed": 1, "n_resamples": 300, "confidence": 0.95}
+SAMPLING = Sampling(300, 0.95, 1)
 PICKS = {"n_picks": 2, "pick_seed": 1, "modelled": []}
 
 
@@ -92,7 +93,7 @@ class TestRanked:
             comparisons([(*rng.choice(list("abcd"), 2, replace=False), rng.integers(-1, 2)) for _ in range(90)])
         )
         frame = performance.chosen(pd.concat([rated, pairs], ignore_index=True))
-        found = performance.ranked(frame, LABELS, ["d"], **BOOT)
+        found = performance.ranked(frame, LABELS, ["d"], sampling=SAMPLING)
         chances, apart = found.pop("outcome_chance"), found.pop("data_to_separate")
         assert apart.groupby("method").size().to_dict() == {"comparative": 2, "continuous": 2}
         assert chances.groupby(["system", "system_b"])["estimate"].sum().tolist() == pytest.approx([1, 1])
@@ -103,9 +104,9 @@ class TestRanked:
         assert len(stored(found)) == sum(map(len, found.values()))
         three = frame[~frame[["system", "system_b"]].isin(["d"]).any(axis=1)]
         both = three["dialogue_b"].notna()
-        alone = [ranking.ranks(three[~both], LABELS, unit="session", **BOOT)]
+        alone = [ranking.ranks(three[~both], LABELS, unit="session", sampling=SAMPLING)]
         (fit,) = davidson.fits(three[both], unit="session")
-        alone += [davidson.strengths(fit, BOOT.get("confidence", 0.95)), ranking.of_strengths(fit, 1, **BOOT)]
+        alone += [davidson.strengths(fit, SAMPLING.confidence), ranking.of_strengths(fit, 1, sampling=SAMPLING)]
         alone = collect(*alone)
         alone.pop("outcome_chance")
         alone.pop("data_to_separate")
@@ -113,14 +114,16 @@ class TestRanked:
             pd.testing.assert_frame_equal(found[statistic], rows)
 
     def test_unranked_systems_have_no_rank(self):
-        found = performance.ranked(twice(), [Label("quality", "dialogue_likert", "Quality", (1, 5))], ["b"], **BOOT)
+        found = performance.ranked(
+            twice(), [Label("quality", "dialogue_likert", "Quality", (1, 5))], ["b"], sampling=SAMPLING
+        )
         assert not found
 
 
 class TestOverPicks:
     def test_is_the_mean_and_range_of_every_single_pick(self):
         frame = twice()
-        results = collect(performance.over_picks(frame, n=7, seed=3))
+        results = collect(rates.over_picks(frame, n=7, seed=3))
         found = results["mean"].set_index("system")
         singles = [rates.published(p).set_index("system")["estimate"] for p in picks.picks(frame, 7, 3)]
         single = pd.concat(singles, axis=1)
@@ -134,15 +137,15 @@ class TestOverPicks:
         pairs = comparisons([("a", "b", x) for x in (1, 1, 0, -1)])
         other = pairs.assign(annotator="A2", score=-pairs["score"])
         frame = judged(pd.concat([pairs, other], ignore_index=True))
-        found = collect(performance.over_picks(frame, n=5, seed=1))["share"]
+        found = collect(rates.over_picks(frame, n=5, seed=1))["share"]
         singles = pd.concat([rates.published(p)["estimate"] for p in picks.picks(frame, 5, 1)], axis=1)
         assert found["estimate"].tolist() == pytest.approx(singles.mean(axis=1).tolist())
 
     def test_items_judged_once_have_no_row(self):
         frame = twice()
         once = frame[~frame.duplicated("dialogue")]
-        assert not list(performance.over_picks(once, n=3, seed=1))
-        assert not list(performance.over_picks(once.iloc[:0], n=3, seed=1))
+        assert not list(rates.over_picks(once, n=3, seed=1))
+        assert not list(rates.over_picks(once.iloc[:0], n=3, seed=1))
 
 
 def test_over_systems_by_hand():
@@ -154,8 +157,8 @@ def test_over_systems_by_hand():
         ("d3", "c", "s2", 1),
     ]
     frame = judged(ratings(rows, method="behavior", label="redundant", turn=0))
-    clustered = collect(rates.clustered(frame, **BOOT))["rate"]
-    results = performance.over_systems(frame, clustered, ["c"], **BOOT)
+    clustered = collect(rates.clustered(frame, sampling=SAMPLING))["rate"]
+    results = performance.over_systems(frame, clustered, ["c"], sampling=SAMPLING)
     found = results["rate_summary"]
     value = found.set_index(["summary", found["system"].fillna("")])["estimate"].to_dict()
     assert value == {
@@ -173,7 +176,9 @@ def test_over_systems_by_hand():
 
 def test_over_systems_of_ratings_is_empty():
     frame = twice()
-    assert not performance.over_systems(frame, collect(rates.clustered(frame, **BOOT))["rate"], **BOOT)
+    assert not performance.over_systems(
+        frame, collect(rates.clustered(frame, sampling=SAMPLING))["rate"], sampling=SAMPLING
+    )
 
 
 def test_interactors_are_joined_by_dialogue():
@@ -213,7 +218,7 @@ def test_rates_of_people_are_those_counted_in_the_file(marks):
     found = rates.published(people)  # all annotations: no pick
     expected = counted.groupby(["label", "system"])["mark"].mean().to_dict()
     assert found.set_index(["label", "system"])["estimate"].to_dict() == pytest.approx(expected)
-    over = collect(performance.over_picks(people, n=20, seed=123))["rate"]
+    over = collect(rates.over_picks(people, n=20, seed=123))["rate"]
     # a random pick is right on average: twenty picks of some four hundred turns
     assert over.set_index(["label", "system"])["estimate"].to_dict() == pytest.approx(expected, abs=0.02)
     assert ((over["ci_low"] <= over["estimate"]) & (over["estimate"] <= over["ci_high"])).all()
@@ -224,8 +229,8 @@ def test_what_section_8_says_of_blender2_and_empathy_holds_in_the_public_marks(m
     annotations, _ = marks
     people = performance.chosen(annotations[annotations["group"] == "people"])
     one = next(picks.picks(people, 1, 123))
-    clustered = collect(rates.clustered(one, **BOOT))["rate"]
-    told = performance.over_systems(one, clustered, **BOOT)["rate_summary"]
+    clustered = collect(rates.clustered(one, sampling=SAMPLING))["rate"]
+    told = performance.over_systems(one, clustered, sampling=SAMPLING)["rate_summary"]
     fact = clustered[(clustered["label"] == "incorrect_fact") & (clustered["system"] == "blender2_3B")].iloc[0]
     assert fact["estimate"] < 0.01  # hallucinates at less than 1%
     without = told[(told["summary"] == "without") & (told["system"] == "blender2_3B")]
@@ -239,8 +244,8 @@ def test_what_section_8_says_of_blender2_and_empathy_holds_in_the_public_marks(m
 def test_each_number_of_section_8_has_one_result_row(marks):
     annotations, _ = marks
     one = next(picks.picks(performance.chosen(annotations), 1, 123))
-    clustered = collect(rates.clustered(one, **BOOT))
-    results = Results(clustered | performance.over_systems(one, clustered["rate"], **BOOT))
+    clustered = collect(rates.clustered(one, sampling=SAMPLING))
+    results = Results(clustered | performance.over_systems(one, clustered["rate"], sampling=SAMPLING))
     cells = tables.printed_rates(results, "gpt_abceval", "07_bot_performance").set_index(["row", "column"])
     assert len(cells) == 16
     assert sorted(cells.index[cells["here"].isna()]) == [
@@ -258,13 +263,13 @@ class TestUnit:
 
     def test_the_study_may_name_it(self):
         frame = twice().assign(interactor=None)
-        means = performance.analyse(frame, LABELS, unit="session", **PICKS, **BOOT)["mean"]
-        theirs = collect(rates.clustered(frame, unit="session", **BOOT))["mean"]
+        means = performance.analyse(frame, LABELS, unit="session", **PICKS, sampling=SAMPLING)["mean"]
+        theirs = collect(rates.clustered(frame, unit="session", sampling=SAMPLING))["mean"]
         ours = means[means["interval"] == "session"]
         assert ours[["ci_low", "ci_high"]].to_numpy().tolist() == theirs[["ci_low", "ci_high"]].to_numpy().tolist()
-        default = performance.analyse(frame, LABELS, **PICKS, **BOOT)["mean"]
+        default = performance.analyse(frame, LABELS, **PICKS, sampling=SAMPLING)["mean"]
         assert set(default["interval"]) == {"dialogue", "dialogue and annotator", "independent", "picks"}
-        same = performance.analyse(frame, LABELS, unit="dialogue", **PICKS, **BOOT)["mean"]
+        same = performance.analyse(frame, LABELS, unit="dialogue", **PICKS, sampling=SAMPLING)["mean"]
         pd.testing.assert_frame_equal(default, same)
 
     def test_turns_are_a_unit_of_judgements_of_turns_only(self):
@@ -277,6 +282,6 @@ class TestUnit:
         (first, of_turns), (second, others) = performance.by_unit(both, "turn")
         assert (first, of_turns["turn"].nunique(), set(of_turns["method"])) == ("turn", 200, {"turn_likert"})
         assert (second, set(others["method"])) == ("dialogue", {"dialogue_likert"})
-        found = collect(rates.clustered(of_turns, unit="turn", **BOOT))
+        found = collect(rates.clustered(of_turns, unit="turn", sampling=SAMPLING))
         assert set(found["mean"]["n_clusters"]) == {100}
         assert found["design_effect"]["estimate"].tolist() == pytest.approx([1, 1])

@@ -12,6 +12,7 @@ from scipy.special import expit
 from judgebook.annotations import mixed_models
 from judgebook.annotations.scores import weighted
 from judgebook.questions.performance import mixed, overall, ranking
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import fold
 
@@ -177,7 +178,7 @@ class TestOverall:
         half = (found["ci_high"] - found["estimate"]).to_numpy()
         assert half == pytest.approx(stats.t.ppf(0.975, df) * np.sqrt(cov.variances) / spread, rel=1e-5)
         assert (n == 7).all()
-        rank = ranking.ranks(one, LABELS, seed=1, unit="session", n_resamples=200)
+        rank = ranking.ranks(one, LABELS, sampling=Sampling(200, 0.95, 1), unit="session")
         rank = rank[rank["statistic"] == "rank"].set_index("system")["estimate"]
         assert results["overall_rank"].set_index("system")["estimate"].to_dict() == rank.to_dict()
 

@@ -5,6 +5,7 @@ from fixtures.made_annotations import SYSTEMS, comparisons, monte_carlo, ratings
 
 from judgebook.questions.performance import ranking, rates
 from judgebook.statistics import clusters
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 
 LABELS = [
@@ -31,7 +32,7 @@ def simulate(rng, means, n=50):
 def test_clear_order_by_hand():
     rows = [(f"d{i}{s}", s, f"s{i}", 10 * k + i % 3) for i in range(30) for k, s in enumerate(SYSTEMS)]
     frame = ratings(rows, method="continuous")
-    ranks, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=500), "rank")
+    ranks, table = values(ranking.ranks(frame, LABELS, sampling=Sampling(500, 0.95, 1)), "rank")
     assert ranks == {"a": 4, "b": 3, "c": 2, "d": 1}
     # every session has the same differences: nothing varies, and nothing is concluded
     assert table["ci_kind"].unique() == ["not_estimable"]
@@ -40,14 +41,14 @@ def test_clear_order_by_hand():
 
 def test_direction_turns_the_order_and_labels_without_one_are_left_out():
     frame = study(np.random.default_rng(1), n_sessions=400, groups=("all",))
-    up, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=500), "rank")
+    up, table = values(ranking.ranks(frame, LABELS, sampling=Sampling(500, 0.95, 1)), "rank")
     assert up == {"a": 4, "b": 3, "c": 2, "d": 1}
     assert (table["ci_low"] <= table["estimate"]).all()
     assert (table["estimate"] <= table["ci_high"]).all()
-    down, _ = values(ranking.ranks(frame.assign(label="bad"), LABELS, seed=1, n_resamples=500), "rank")
+    down, _ = values(ranking.ranks(frame.assign(label="bad"), LABELS, sampling=Sampling(500, 0.95, 1)), "rank")
     assert down == {"a": 1, "b": 2, "c": 3, "d": 4}
-    assert ranking.ranks(frame.assign(label="neither"), LABELS, seed=1).empty
-    assert ranking.ranks(frame.assign(label="unnamed"), LABELS, seed=1).empty
+    assert ranking.ranks(frame.assign(label="neither"), LABELS, sampling=Sampling(10_000, 0.95, 1)).empty
+    assert ranking.ranks(frame.assign(label="unnamed"), LABELS, sampling=Sampling(10_000, 0.95, 1)).empty
 
 
 def test_equal_systems_share_rank_and_first_place():
@@ -55,7 +56,7 @@ def test_equal_systems_share_rank_and_first_place():
     x = rng.normal(size=40)
     rows = [(f"d{i}{s}", s, f"s{i}", v) for i, v in enumerate(x) for s in "ab"]
     rows += [(f"d{i}c", "c", f"s{i}", v - 5 + 0.1 * rng.normal()) for i, v in enumerate(x)]
-    found = ranking.ranks(ratings(rows, method="continuous"), LABELS, seed=1, n_resamples=500)
+    found = ranking.ranks(ratings(rows, method="continuous"), LABELS, sampling=Sampling(500, 0.95, 1))
     assert values(found, "rank")[0] == {"a": 1, "b": 1, "c": 3}
     assert values(found, "first_place_share")[0] == {"a": 0.5, "b": 0.5, "c": 0.0}
     ends = values(found, "rank")[1]
@@ -65,7 +66,7 @@ def test_equal_systems_share_rank_and_first_place():
 
 def test_a_system_in_one_session_has_a_reason():
     frame = ratings([("d1", "a", "s1", 3), ("d2", "b", "s1", 4)], method="continuous")
-    _, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=100), "rank")
+    _, table = values(ranking.ranks(frame, LABELS, sampling=Sampling(100, 0.95, 1)), "rank")
     assert table["note"].unique() == ["a single session"]
 
 
@@ -96,8 +97,10 @@ def test_annotators_are_a_sample_where_they_are_known():
     ]
     frame = ratings(rows, method="continuous")
     frame["annotator"] = frame["system"] + (frame.index // 2 % 3).astype(str)
-    _, known = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=100), "rank")
-    _, unknown = values(ranking.ranks(frame.assign(annotator_known=False), LABELS, seed=1, n_resamples=100), "rank")
+    _, known = values(ranking.ranks(frame, LABELS, sampling=Sampling(100, 0.95, 1)), "rank")
+    _, unknown = values(
+        ranking.ranks(frame.assign(annotator_known=False), LABELS, sampling=Sampling(100, 0.95, 1)), "rank"
+    )
     assert known["ci_high"].tolist() == [2, 2]
     assert set(known["resample_unit"]) == {"session and annotator"}
     assert unknown["ci_high"].tolist() == [2, 1]
@@ -106,7 +109,7 @@ def test_annotators_are_a_sample_where_they_are_known():
 def test_ranks_of_comparisons_are_those_of_win_rates():
     rng = np.random.default_rng(5)
     frame = comparisons([(*rng.choice(SYSTEMS, 2, replace=False), rng.integers(-1, 2)) for _ in range(300)])
-    ranks, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=300), "rank")
+    ranks, table = values(ranking.ranks(frame, LABELS, sampling=Sampling(300, 0.95, 1)), "rank")
     shares = rates.published(frame).set_index(["system", "outcome"])["estimate"].unstack()  # noqa: PD010
     assert ranks == (shares["win"] + shares["tie"] / 2).rank(ascending=False).to_dict()
     assert table[["of", "resample"]].drop_duplicates().to_numpy().tolist() == [["win_rate", "session"]]
@@ -115,18 +118,18 @@ def test_ranks_of_comparisons_are_those_of_win_rates():
 def test_an_unknown_unit_is_an_error():
     frame = comparisons([("a", "b", 1)]).drop(columns="session")
     with pytest.raises(ValueError, match="the column 'session' must be known"):
-        ranking.ranks(frame, LABELS, seed=1)
+        ranking.ranks(frame, LABELS, sampling=Sampling(10_000, 0.95, 1))
 
 
 def test_ranks_of_a_label_do_not_depend_on_other_labels():
     frame = study(np.random.default_rng(6), n_sessions=40, groups=("all",))
     second = frame.assign(label="bad", score=-frame["score"])
-    alone = ranking.ranks(frame, LABELS, seed=1, n_resamples=500)
+    alone = ranking.ranks(frame, LABELS, sampling=Sampling(500, 0.95, 1))
     fewer = second[second["session"] > "s005"]  # judged on other sessions: resampled apart
     for other in (second, fewer):
-        both = ranking.ranks(pd.concat([other, frame]), LABELS, seed=1, n_resamples=500)
+        both = ranking.ranks(pd.concat([other, frame]), LABELS, sampling=Sampling(500, 0.95, 1))
         own = both[both["label"] == "quality"].reset_index(drop=True)
         pd.testing.assert_frame_equal(own, alone)
     # the same sessions, turned twice: the same ranks and shares
-    turned = ranking.ranks(second, LABELS, seed=1, n_resamples=500)
+    turned = ranking.ranks(second, LABELS, sampling=Sampling(500, 0.95, 1))
     assert turned["estimate"].tolist() == alone["estimate"].tolist()

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgebook.questions.performance import davidson, ranking, without_clusters
+from judgebook.questions.performance import davidson, davidson_likelihood, ranking
 from judgebook.statistics.clusters import Covariance
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect, fold
 
 
@@ -24,7 +25,7 @@ wins = st.lists(st.integers(0, 9), min_size=16, max_size=16)
 def test_without_ties_strengths_are_those_of_evalica(numbers):
     w = np.array(numbers, dtype=float).reshape(4, 4)
     np.fill_diagonal(w, 0)
-    found = davidson.davidson(w[None], np.zeros((1, 4, 4)))[0][0]
+    found = davidson_likelihood.strengths_of(w[None], np.zeros((1, 4, 4)))[0][0]
     reach = np.linalg.matrix_power((w > 0) + np.eye(4), 4)
     assert np.isnan(found).any() == (not (reach > 0).all())
     if np.isnan(found).any():
@@ -86,7 +87,7 @@ def votes(rng, n_prompts=24, n_voters=20, spread=0.6):
             a, b = rng.choice(4, 2, replace=False)
             own = here.copy()
             own[a] += lean[voter]
-            won, tied = davidson.chances(own, 0.2)
+            won, tied = davidson_likelihood.chances(own, 0.2)
             score = rng.choice([1, 0, -1], p=[won[a, b], tied[a, b], won[b, a]])
             rows.append((SYSTEMS[a], SYSTEMS[b], score, f"p{prompt}", f"A{voter}"))
     frame = comparisons([row[:3] for row in rows])
@@ -139,7 +140,7 @@ def test_a_step_is_the_same_by_series_and_by_solving(monkeypatch):
     frame = votes(np.random.default_rng(13), n_prompts=60).assign(annotator_known=False)
     errors = []
     for heavy in (0.0, 0.05, 1.0):  # every cluster is solved for; some; none
-        monkeypatch.setattr(without_clusters, "_HEAVY", heavy)
+        monkeypatch.setattr(davidson_likelihood, "_HEAVY", heavy)
         (fit,) = davidson.fits(frame, unit="context")
         errors.append(fit.errors)
     assert errors[1] == pytest.approx(errors[0], rel=2e-3)
@@ -156,7 +157,7 @@ def test_one_voter_with_most_votes_leaves_no_interval():
     rng = np.random.default_rng(14)
     frame = with_shares(votes(rng, n_prompts=60), [0.8, *[0.2 / 19] * 19], rng)
     (fit,) = davidson.fits(frame, unit="context")
-    rows = [*davidson.strengths(fit), *ranking.of_strengths(fit, 1, seed=1, n_resamples=50).to_dict("records")]
+    rows = [*davidson.strengths(fit), *ranking.of_strengths(fit, 1, sampling=Sampling(50, 0.95, 1)).to_dict("records")]
     intervals = [r for r in rows if r["statistic"] in ("strength", "outcome_chance", "rank")]
     assert {r["ci_kind"] for r in intervals} == {"not_estimable"}
     (note,) = {r["note"] for r in intervals}
@@ -192,7 +193,7 @@ def test_intervals_cover_where_few_voters_cast_most_votes(shares):
         (fit,) = davidson.fits(frame, unit="context")
         half = stats.t.ppf(0.975, fit.df) * np.sqrt(fit.covariance.variances[:4])
         inside.append(np.mean(np.abs(fit.strengths) <= half))
-        rank = ranking.of_strengths(fit, 1, seed=1, n_resamples=2).query("statistic == 'rank'")
+        rank = ranking.of_strengths(fit, 1, sampling=Sampling(2, 0.95, 1)).query("statistic == 'rank'")
         ranks.append((rank["ci_low"] == 1).all() and (rank["ci_high"] == 4).all())
     assert np.mean(inside) > 0.95 - monte_carlo(0.95, 120)
     assert np.mean(ranks) > 0.95 - monte_carlo(0.95, 120)
@@ -249,7 +250,7 @@ def test_ranks_allow_for_whom_a_system_met():
     met = [("s", "w", 18, 2), ("x", "w", 14, 6), ("y", "s", 9, 11)]
     rows = [(a, b, score) for a, b, won, lost in met for score in [1] * won + [-1] * lost]
     (fit,) = davidson.fits(comparisons(rows))
-    ranks = ranking.of_strengths(fit, 1, seed=1, n_resamples=500)
+    ranks = ranking.of_strengths(fit, 1, sampling=Sampling(500, 0.95, 1))
     order = ranks[ranks["statistic"] == "rank"].set_index("system")["estimate"]
     assert order.to_dict() == {"s": 1, "y": 2, "x": 3, "w": 4}
     odds = {a: np.log(won / lost) for a, _, won, lost in met}

@@ -9,10 +9,11 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from judgebook.annotations import scores
 from judgebook.questions.performance import davidson, ranking, rates
-from judgebook.questions.performance.composition import composition
 from judgebook.questions.performance.overall import overall
+from judgebook.questions.performance.rates import composition
 from judgebook.questions.sensitivity import differences
 from judgebook.statistics.clusters import clustered_variances
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
@@ -56,14 +57,14 @@ def test_annotations_of_a_dialogue_share_its_weight():
     """A dialogue with two ratings counts as often as its weight says, not twice."""
     frame = ratings([("d1", "a", 1), ("d1", "a", 3), ("d2", "a", 5)]).assign(sampling_weight=[1.0, 1.0, 3.0])
     frame = frame.assign(annotator=["A1", "A2", "A1"])
-    found = collect(rates.clustered(frame, seed=1))["mean"]
+    found = collect(rates.clustered(frame, sampling=Sampling(10_000, 0.95, 1)))["mean"]
     assert found["estimate"].item() == pytest.approx((1 * 2 + 3 * 5) / 4)
     assert found["n"].item() == 2
 
 
 def test_means_are_those_of_statsmodels(rng):
     frame = drawn(rng)
-    found = collect(rates.clustered(frame, seed=1, n_resamples=200), rates.with_annotators(frame))["mean"]
+    found = collect(rates.clustered(frame, sampling=Sampling(200, 0.95, 1)), rates.with_annotators(frame))["mean"]
     for row in found.itertuples():
         own = items(frame).loc[row.system]
         assert row.estimate == pytest.approx(DescrStatsW(own["x"], own["w"]).mean)
@@ -85,7 +86,7 @@ def test_variance_over_dialogues_is_the_linearised_one(rng):
 
 def test_the_bootstrap_resamples_weights_with_dialogues(rng):
     frame = drawn(rng, n=60, systems=("a",))
-    found = collect(rates.clustered(frame, seed=1, n_resamples=4000))["mean"].iloc[0]
+    found = collect(rates.clustered(frame, sampling=Sampling(4000, 0.95, 1)))["mean"].iloc[0]
     own = items(frame)
     theirs = stats.bootstrap(
         (own["x"].to_numpy(), own["w"].to_numpy()), lambda x, w: np.sum(w * x) / np.sum(w), paired=True,
@@ -100,7 +101,7 @@ def test_the_design_effect_holds_that_of_weights(rng):
     """Of independent scores that have nothing to do with their weights it is about Kish's 1 + CV²."""
     weight = rng.choice([1.0, 5.0], 4000)
     frame = ratings([(f"d{i}", "a", x) for i, x in enumerate(rng.normal(size=4000))]).assign(sampling_weight=weight)
-    found = collect(rates.clustered(frame, seed=1, n_resamples=10))["design_effect"]["estimate"].item()
+    found = collect(rates.clustered(frame, sampling=Sampling(10, 0.95, 1)))["design_effect"]["estimate"].item()
     assert scores.kish(weight) == pytest.approx(1 + weight.var() / weight.mean() ** 2)
     assert found == pytest.approx(scores.kish(weight), rel=0.06)
 
@@ -108,7 +109,7 @@ def test_the_design_effect_holds_that_of_weights(rng):
 def test_equal_weights_change_nothing(rng):
     frame = drawn(rng)
     for weighted in (frame.assign(sampling_weight=3.0), frame.assign(sampling_weight=np.nan)):
-        for f in (rates.with_annotators, lambda x: rates.clustered(x, seed=1, n_resamples=50)):
+        for f in (rates.with_annotators, lambda x: rates.clustered(x, sampling=Sampling(50, 0.95, 1))):
             pd.testing.assert_frame_equal(f(weighted), f(frame.drop(columns="sampling_weight")))
 
 
@@ -124,7 +125,7 @@ def test_few_weighted_marks_have_an_exact_bound(rng):
     rows = [(f"d{i:03d}", "a", float(i < 30)) for i in range(100)]
     weight = np.where(np.arange(100) < 30, 1.0, 10.0)
     frame = ratings(rows, method="behavior").assign(sampling_weight=weight)
-    found = collect(rates.clustered(frame, seed=1))["rate"].iloc[0]
+    found = collect(rates.clustered(frame, sampling=Sampling(10_000, 0.95, 1)))["rate"].iloc[0]
     assert found["estimate"] == pytest.approx(30 / 730)
     assert found["ci_kind"] == "exact_bound"
     assert found["n"] == 100
@@ -169,7 +170,7 @@ def test_ranks_follow_weighted_means(rng):
     label = [Label("quality", "dialogue_likert", "Quality", (1, 5))]
     first = {}
     for name, f in {"plain": frame, "weighted": frame.assign(sampling_weight=weight)}.items():
-        rank = collect(ranking.ranks(f, label, seed=1, n_resamples=50))["rank"].set_index("system")
+        rank = collect(ranking.ranks(f, label, sampling=Sampling(50, 0.95, 1)))["rank"].set_index("system")
         first[name] = rank["estimate"].idxmin()
         assert rank["n"].tolist() == [40, 40]
     assert first == {"plain": "b", "weighted": "a"}
@@ -202,7 +203,9 @@ def test_shares_and_strengths_of_comparisons_are_those_of_votes_repeated(rng):
     # sandwiches of the same votes differ by how many they are said to be: sessions are the clusters of both
     np.testing.assert_allclose(ours.covariance.first, theirs.covariance.first, rtol=1e-6)
     np.testing.assert_allclose(ours.errors, theirs.errors, rtol=1e-6)
-    shares = [collect(rates.clustered(f, seed=1, unit="session", n_resamples=20))["share"] for f in (frame, again)]
+    shares = [
+        collect(rates.clustered(f, sampling=Sampling(20, 0.95, 1), unit="session"))["share"] for f in (frame, again)
+    ]
     shares = [s.set_index(["system", "outcome"])["estimate"].sort_index() for s in shares]
     np.testing.assert_allclose(shares[0], shares[1])
 

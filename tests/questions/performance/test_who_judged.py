@@ -8,6 +8,7 @@ from scipy import stats
 from judgebook.annotations.population import populations
 from judgebook.questions.performance import analysis
 from judgebook.questions.performance.who_judged import annotator_effects, reversal, who_judged
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 
 
@@ -148,7 +149,7 @@ def test_dropping_who_judged_makes_no_rank_or_mean_more_certain(people):
     rows["score"] = np.clip(np.round(3 + rows["score"]), 1, 5)
     frame = annotations(rows)
     labels = [Label("quality", "dialogue_likert", "Quality", (1, 5))]
-    options = {"n_picks": 2, "pick_seed": 1, "seed": 1, "n_resamples": 200}
+    options = {"n_picks": 2, "pick_seed": 1, "sampling": Sampling(200, 0.95, 1)}
     found = []
     for known in (True, False):
         own = frame.assign(annotator_known=known)
@@ -169,7 +170,7 @@ def test_means_of_few_clusters_end_where_the_scale_does():
     rows = world(np.random.default_rng(2), people=2, systems=2, dialogues=4, strict=0.5)
     rows["score"] = np.clip(np.round(3 + 2 * rows["score"]), 1, 5)
     frame, labels = annotations(rows), [Label("quality", "dialogue_likert", "Quality", (1, 5))]
-    options = {"n_picks": 2, "pick_seed": 1, "seed": 1, "n_resamples": 200}
+    options = {"n_picks": 2, "pick_seed": 1, "sampling": Sampling(200, 0.95, 1)}
     found = analysis.two_intervals(analysis.analyse(frame, labels, people=populations(frame, "sample"), **options))
     assert (found["ci_low"].dropna() >= 1).all()
     assert (found["ci_high"].dropna() <= 5).all()

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.collection.question import Quiz
-from judgebook.questions.performance import rates
+from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.schema import Annotations
@@ -115,7 +115,7 @@ def pass_rates(tried: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str,
             head |= {"by": by, "of": of, "tries": tries, "seed": sampling.seed}
             for task, part in rows.groupby("task", sort=False):
                 passed, n = int(part[column].sum()), len(part)
-                low, high = rates.wilson(passed, n, sampling.confidence)
+                low, high = rate_intervals.wilson(passed, n, sampling.confidence)
                 row = head | {"task": task, "estimate": passed / n, "ci_low": low, "ci_high": high, "n": n}
                 yield row | {"ci_kind": "wilson", "resample_unit": "annotator", "n_annotators": n}
             if len(rows):
@@ -130,7 +130,7 @@ def _over_people(rows: pd.DataFrame, column: str, sampling: Sampling, rng: np.ra
     """The share over all tasks, with people resampled; a bound where few passed, or few did not."""
     who = rows.assign(x=rows[column].astype(float)).groupby("annotator")["x"].agg(["size", "sum"]).to_numpy(float)
     n, passed = who.T
-    if rare := rates.rare_interval(n, passed, passed, "annotator", sampling.confidence):
+    if rare := rate_intervals.rare_interval(n, passed, passed, "annotator", sampling.confidence):
         return rare
     interval = bootstrap_sums(
         who,
@@ -174,7 +174,7 @@ def quiz_pass_rates(annotations: Annotations, quiz: Quiz | None, confidence: flo
         first = part[part["place"] == 1].set_index("annotator")["right"]
         for name, each in {"first": first, "any": passed}.items():
             k, n = int(each.sum()), len(each)
-            low, high = rates.wilson(k, n, confidence)
+            low, high = rate_intervals.wilson(k, n, confidence)
             row = {"statistic": "quiz_pass_rate", "tries": name, "estimate": k / n, "ci_low": low, "ci_high": high}
             yield head | row | {"n": n, "n_annotators": n, "ci_kind": "wilson", "resample_unit": "annotator"}
         failed = set(passed.index[~passed])

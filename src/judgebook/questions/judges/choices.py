@@ -23,7 +23,7 @@ import pandas as pd
 from judgebook.questions.agreement.coincidences import patterns, terms
 from judgebook.questions.judges.items import LABEL, over_clusters
 from judgebook.questions.performance import davidson
-from judgebook.questions.performance.bradley_terry import bradley_terry
+from judgebook.questions.performance.davidson import bradley_terry
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations, unordered

@@ -11,14 +11,14 @@ other notebooks report: the bound where `bounds.are_degenerate`, else bca.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.agreement import bounds
-from judgebook.questions.agreement.coincidences import Patterns, patterns, terms
+from judgebook.questions.agreement.coincidences import Patterns, Terms, patterns, terms
 from judgebook.questions.agreement.items import first_annotations, matrix
 from judgebook.questions.operating_characteristics.many_data_sets import Ends, cluster_ends, pattern_ends
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, coverage_rows
@@ -33,7 +33,7 @@ class Repeated:
     """The items of one label that were judged twice: their patterns, and the dialogue (pair) code of each item."""
 
     label: Label
-    found: Patterns
+    judged: Patterns
     clusters: np.ndarray
 
     @property
@@ -49,15 +49,15 @@ class Repeated:
     @property
     def marks(self) -> bool:
         """Whether the label has two values, one of which can be rare."""
-        return len(self.found.values) == 2 and not self.mirrored
+        return len(self.judged.values) == 2 and not self.mirrored
 
     @property
     def n_dialogues(self) -> int:
         return int(self.clusters.max()) + 1
 
-    def terms(self):
+    def terms(self) -> Terms:
         """What alpha is made of: `coincidences.terms` of its patterns."""
-        return terms(self.found.counts, self.found.values, self.label.level, mirrored=self.mirrored)
+        return terms(self.judged.counts, self.judged.values, self.label.level, mirrored=self.mirrored)
 
     def base(self, **keys: object) -> Row:
         return {"level": self.level, "method": self.label.method, "label": self.label.id, "of": "alpha"} | keys
@@ -76,9 +76,9 @@ def repeated(annotations: pd.DataFrame, labels: Sequence[Label], first: int | No
         if judged.n_items < 2 or not judged.n_disagreeing or len(judged.values) < 2:
             continue
         dialogue = rows.drop_duplicates("item").set_index("item")["dialogue"].reindex(wide.index)
-        kept = judged.index >= 0
-        codes = np.unique(dialogue.to_numpy(dtype=str)[kept], return_inverse=True)[1]
-        out.append(Repeated(label, Patterns(judged.values, judged.counts, judged.weights, judged.index[kept]), codes))
+        twice = judged.index >= 0
+        codes = np.unique(dialogue.to_numpy(dtype=str)[twice], return_inverse=True)[1]
+        out.append(Repeated(label, Patterns(judged.values, judged.counts, judged.weights, judged.index[twice]), codes))
     return out
 
 
@@ -91,7 +91,7 @@ def by_prevalence(items: Sequence[Repeated], most: int) -> list[Repeated]:
     """At most `most` labels of each method, from the rarest to the most common by judgements other than the mode."""
     out = []
     for method in dict.fromkeys(i.label.method for i in items):
-        of_method = sorted((i for i in items if i.label.method == method), key=lambda i: i.found.n_minority)
+        of_method = sorted((i for i in items if i.label.method == method), key=lambda i: i.judged.n_minority)
         out += [of_method[i] for i in evenly(len(of_method), most)]
     return out
 
@@ -108,7 +108,7 @@ def alpha_over_items(one: Repeated, plan: SimulationPlan, *, sizes: Sequence[int
     -------
     Rows of `coverage_rows` for bca, percentile, policy and, for a label of two values, bound.
     """
-    item_patterns, t = one.found, one.terms()
+    item_patterns, t = one.judged, one.terms()
     truth = float(_alpha(t)((item_patterns.weights @ t.rows)[None])[0])
     n_of = (
         {m: round(m * item_patterns.n_items / item_patterns.n_minority) for m in marks}
@@ -136,7 +136,7 @@ def alpha_near_perfect(one: Repeated, plan: SimulationPlan, *, n: int, disagreem
     The population is that of the label, with the share of items that annotators disagree on reduced to `disagreement`.
     Every sample has the bound, including those with some disagreement.
     """
-    item_patterns, t = one.found, one.terms()
+    item_patterns, t = one.judged, one.terms()
     differ = (item_patterns.counts > 0).sum(axis=1) > 1
     p = np.where(differ, disagreement, 1 - disagreement) * item_patterns.weights
     p = p / np.where(differ, item_patterns.weights[differ].sum(), max(item_patterns.weights[~differ].sum(), 1))
@@ -156,9 +156,9 @@ def alpha_over_dialogues(
     sizes : dialogues per sample. turns : those sizes for which intervals over turns are simulated as well.
     """
     t = one.terms()
-    table = np.zeros((one.n_dialogues, len(one.found.weights)))
-    np.add.at(table, (one.clusters, one.found.index), 1.0)
-    truth = float(_alpha(t)((one.found.weights @ t.rows)[None])[0])
+    table = np.zeros((one.n_dialogues, len(one.judged.weights)))
+    np.add.at(table, (one.clusters, one.judged.index), 1.0)
+    truth = float(_alpha(t)((one.judged.weights @ t.rows)[None])[0])
     out = []
     for n in sizes:
         rng = plan.rng("alpha_dialogues", one.label.method, one.label.id, str(n))
@@ -177,11 +177,11 @@ def alpha_over_dialogues(
     return out
 
 
-def _alpha(t):
+def _alpha(t: Terms) -> Callable[[np.ndarray], np.ndarray]:
     return lambda sums: t.measures(sums)["alpha"]
 
 
-def _item_ends(counts: np.ndarray, t, plan: SimulationPlan, rng: np.random.Generator) -> Ends:
+def _item_ends(counts: np.ndarray, t: Terms, plan: SimulationPlan, rng: np.random.Generator) -> Ends:
     n = int(counts[0].sum())
     if n > FEW_ITEMS or counts.shape[1] <= FEW_PATTERNS:
         return pattern_ends(counts, t.rows, _alpha(t), plan, rng)
@@ -190,15 +190,21 @@ def _item_ends(counts: np.ndarray, t, plan: SimulationPlan, rng: np.random.Gener
 
 
 def _bounds(
-    one: Repeated, counts: np.ndarray, plan: SimulationPlan, *, every: bool, drawn=None
+    one: Repeated,
+    counts: np.ndarray,
+    plan: SimulationPlan,
+    *,
+    every: bool,
+    drawn: Sequence[np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds (r, 2) of the samples, missing where none is made, and (r,) whether the policy takes it.
 
     drawn : tables (n, patterns) of the dialogues in each sample, where they are the unit. Equal samples are done once.
     """
-    ends, cached = np.full((len(counts), 2), np.nan), {}
-    taken = bounds.are_degenerate(one.found, counts, mirrored=one.mirrored)
-    for i in range(len(counts)) if every else np.flatnonzero(taken):
+    ends = np.full((len(counts), 2), np.nan)
+    cached: dict[bytes, tuple[float, float]] = {}
+    taken = bounds.are_degenerate(one.judged, counts, mirrored=one.mirrored)
+    for i in range(len(counts)) if every else np.flatnonzero(taken).tolist():
         key = counts[i].tobytes()
         if drawn is not None or key not in cached:
             cached[key] = _bound(one, counts[i], plan, None if drawn is None else drawn[i])
@@ -209,11 +215,18 @@ def _bounds(
 def _bound(one: Repeated, counts: np.ndarray, plan: SimulationPlan, table: np.ndarray | None) -> tuple[float, float]:
     occurring = counts > 0
     index = np.repeat(np.arange(occurring.sum()), counts[occurring])
-    items = Patterns(one.found.values, one.found.counts[occurring], counts[occurring], index)
+    items = Patterns(one.judged.values, one.judged.counts[occurring], counts[occurring], index)
     clusters = None
     if table is not None:
         # which dialogue each item is in, patterns one after the other as in `index`
         clusters = np.repeat(np.tile(np.arange(len(table)), table.shape[1]), table.T.astype(int).ravel())
-    options = {"unit": one.level, "clusters": clusters, "mirrored": one.mirrored, "confidence": plan.confidence}
-    interval = bounds.degenerate(items, one.label.level, ["alpha"], **options)["alpha"]
+    interval = bounds.degenerate(
+        items,
+        one.label.level,
+        ["alpha"],
+        unit=one.level,
+        clusters=clusters,
+        mirrored=one.mirrored,
+        confidence=plan.confidence,
+    )["alpha"]
     return interval.low, interval.high

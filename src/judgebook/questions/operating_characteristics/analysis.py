@@ -12,74 +12,44 @@ of them judged the same dialogues; correlations need people who rated dialogues 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations import dialogue_values as values
-from judgebook.annotations import picks
-from judgebook.annotations.summary import in_sessions, with_means
 from judgebook.execution.tasks import run
-from judgebook.questions.judges.items import JudgedItems, judged_items
 from judgebook.questions.metrics import ceiling
 from judgebook.questions.metrics.items import human_means, join, scored_items
 from judgebook.questions.operating_characteristics import alpha_coverage, as_used, harder
 from judgebook.questions.operating_characteristics import estimate_coverage as estimates
 from judgebook.questions.operating_characteristics import other_procedures as others
-from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, evenly
+from judgebook.questions.operating_characteristics.alpha_coverage import evenly
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan
 from judgebook.questions.operating_characteristics.placebo import false_crossings, placebo_size, power_curves
 from judgebook.questions.operating_characteristics.question import Operating
-from judgebook.questions.operating_characteristics.worlds import World, design, world
-from judgebook.questions.quality_control import replication
-from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.questions.operating_characteristics.simulation_input import SimulationInput, simulation_input
+from judgebook.questions.operating_characteristics.worlds import PlaceboWorld
+from judgebook.questions.sensitivity.contrasts import Panel
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import Annotations, Dialogues
 
 #: dialogues per sample, and per system and sample for groups, at most: larger samples take long and add little
 MOST_UNITS, MOST_SHARED = 200, 50
 #: turns whose ratings form more patterns than this are not resampled one by one
 MOST_PATTERNS = 40
-#: labels of a method for which placebo worlds are made, at most
-MOST_WORLDS = 3
 #: labels of a judge whose intervals are simulated, at most
 MOST_JUDGED = 2
-#: share of items disagreed on, and items, where the bound for (nearly) perfect agreement is tried
-NEAR_PERFECT = {"disagreement": 0.02, "n": 34}
+#: items, and the share of them disagreed on, where the bound for (nearly) perfect agreement is tried
+NEAR_PERFECT_ITEMS, NEAR_PERFECT_SHARE = 34, 0.02
 #: methods whose values of a dialogue are compared between groups, in order of preference
 SHARED_METHODS = ("dialogue_likert", "turn_likert", "dialogue_rating", "turn_rating")
 
 
-@dataclass(frozen=True)
-class SimulationInput:
-    """What samples are drawn from.
-
-    twice : labels judged twice by `group`. panels, picked : one per method, of all annotations, and of one per item for
-    tests as published. all_values : dialogue values of every group of the corpus. design : labels against quality as
-    interactors rated it, or None. worlds : of labels of each method. judged : by people and models. rated : annotations
-    by people, metric scores and labels, if any. runs : ratings of several corpora, and which, if they share systems.
-    """
-
-    corpus: str
-    group: str
-    twice: list[Repeated]
-    panels: list[Panel]
-    picked: list[Panel]
-    all_values: pd.DataFrame
-    design: values.Design | None
-    worlds: list[World]
-    judged: list[JudgedItems]
-    rated: tuple[pd.DataFrame, pd.DataFrame]
-    runs: tuple[pd.DataFrame, list[str], list[str]]
-    levels: dict[tuple[str, str], str]
-
-
 def analyse(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
+    annotations: Annotations,
+    dialogues: Dialogues,
     labels: list[Label],
     sizes: Operating,
     *,
@@ -123,8 +93,17 @@ def analyse(
     ValueError
         If no item was judged twice.
     """
-    chosen = {"systems": systems, "first": first, "pick": pick, "unranked": unranked, "sizes": sizes}
-    data = simulation_input(annotations, dialogues, labels, metric_scores=metric_scores, **chosen)
+    data = simulation_input(
+        annotations,
+        dialogues,
+        labels,
+        systems=systems,
+        first=first,
+        pick=pick,
+        unranked=unranked,
+        metric_scores=metric_scores,
+        sizes=sizes,
+    )
     plan = SimulationPlan(sizes.n_runs, sizes.n_resamples, seed, confidence)
     parts = (_tests, _agreement, _estimates, _correlations, _groups)
     pieces = [piece for part in parts for piece in part(data, plan, sizes)]
@@ -132,101 +111,23 @@ def analyse(
     pieces += [
         piece for part in (_worlds, _harder, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)
     ]
-    rows = [row for made in run(_rows_of, pieces, doing="simulations") for row in made]
+    rows = [row for made in run(_rows_of, [(piece,) for piece in pieces], doing="simulations") for row in made]
     rows += _replication(data, plan, families or {})
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
 
 
-#: a function that gives rows, and its arguments: draws are from streams named for what is simulated
+#: a function that gives rows, with its arguments: draws are from streams named for what is simulated
 #: (`SimulationPlan.rng`)
-Piece = tuple[Callable[..., Iterable[Row]], tuple, dict[str, Any]]
+Piece = Callable[[], Iterable[Row]]
 
 
-def _rows_of(function: Callable[..., Iterable[Row]], arguments: tuple, options: dict[str, Any]) -> list[Row]:
-    return list(function(*arguments, **options))
-
-
-def _piece(function: Callable[..., Iterable[Row]], *arguments: object, **options: object) -> Piece:
-    return function, arguments, options
-
-
-def simulation_input(
-    annotations: pd.DataFrame,
-    dialogues: pd.DataFrame,
-    labels: list[Label],
-    *,
-    systems: list[str],
-    first: int | None,
-    pick: int,
-    unranked: Collection[str] = (),
-    metric_scores: pd.DataFrame | None = None,
-    sizes: Operating | None = None,
-) -> SimulationInput:
-    """Choose and prepare what is simulated from; arguments as for `analyse`."""
-    every = annotations[annotations["annotator_kind"] == "human"]
-    people = with_means(every, labels)
-    size = people.groupby([*ITEM, "group"], dropna=False, sort=False)["score"].transform("size")
-    often = people[size >= 2].groupby(["corpus", "group"])["score"].size()
-    if often.empty:
-        raise ValueError("no item was judged twice by people of one group")
-    corpus, group = often.idxmax()
-    of_corpus, answers = (in_sessions(frame[frame["corpus"] == corpus])[0] for frame in (people, every))
-    all_values, of_picks = (
-        values.dialogue_values(of_corpus),
-        values.dialogue_values(next(picks.picks(of_corpus, 1, pick))),
-    )
-    of_group, own_picks = (f[f["group"] == group] for f in (all_values, of_picks))
-    order = list(dict.fromkeys([*systems, *sorted({*of_group["system"], *of_group["system_b"].dropna()})]))
-    methods = list(dict.fromkeys(of_group["method"]))
-    panels, picked = ([panel(f, method, order) for method in methods] for f in (of_group, own_picks))
-    twice = alpha_coverage.repeated(answers[answers["group"] == group], labels, first)
-    talks = dialogues[dialogues["corpus"] == corpus]
-    ranked = [s for s in order if s not in set(unranked)]
-    judged = of_corpus[of_corpus["group"] == group]
-    return SimulationInput(
-        corpus, group, twice, panels, picked, all_values, _design(all_values, of_group, talks),
-        worlds=list(_placebo_worlds(judged, ranked, min(sizes.labels, MOST_WORLDS) if sizes else 1)),
-        judged=list(judged_items(annotations[annotations["corpus"] == corpus], labels)),
-        rated=(judged, metric_scores if metric_scores is not None else pd.DataFrame()),
-        runs=_runs(people, group, ranked),
-        levels={(x.method, x.id): "nominal" if x.binary else x.level for x in labels},
-    )  # fmt: skip
-
-
-def _placebo_worlds(annotations: pd.DataFrame, systems: list[str], most: int) -> Iterator[World]:
-    """Worlds of at most `most` labels of each method, from the lowest to the highest mean."""
-    for _, rows in annotations.groupby("method", sort=False):
-        means = rows.groupby("label", sort=False)["score"].mean().sort_values(kind="stable")
-        for i in evenly(len(means), most):
-            placebo_design = design(rows[rows["label"] == means.index[i]], systems)
-            if placebo_design is not None and as_used.compared(placebo_design):
-                yield world(placebo_design)
-
-
-def _runs(people: pd.DataFrame, group: str, systems: list[str]) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Ratings of two corpora that share at least three systems, by known people; those corpora and systems."""
-    rows = people[(people["group"] == group) & people["annotator_known"] & people["dialogue_b"].isna()]
-    where = rows[rows["system"].isin(systems)].groupby("corpus")["system"].agg(set)
-    shared = [s for s in systems if len(where) > 1 and all(s in x for x in where)]
-    enough = len(shared) >= replication.MIN_POINTS
-    return rows, list(where.index[:2]) if enough else [], shared
-
-
-def _design(dialogue_values: pd.DataFrame, judged: pd.DataFrame, dialogues: pd.DataFrame) -> values.Design | None:
-    """The other labels against the interactors' own rating of quality, where there is one."""
-    if not len(dialogues):
-        return None
-    who = values.interactors(dialogues)
-    rated = values.own_values(dialogue_values, who)
-    target = rated[(rated["label"] == "quality") & rated["dialogue_b"].isna()]
-    if target.empty or target.duplicated("dialogue").any() or target["dialogue"].map(who).nunique() < estimates.LEAST:
-        return None
-    return values.dialogue_design(judged, target, who)
+def _rows_of(piece: Piece) -> list[Row]:
+    return list(piece())
 
 
 def _tests(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     for one, picked in zip(data.panels, data.picked, strict=True):
-        yield _piece(_tests_of, one, picked, plan, sizes.conversations)
+        yield partial(_tests_of, one, picked, plan, sizes.conversations)
 
 
 def _tests_of(one: Panel, picked: Panel, plan: SimulationPlan, conversations: Sequence[int]) -> Iterator[Row]:
@@ -243,20 +144,22 @@ def _agreement(data: SimulationInput, plan: SimulationPlan, sizes: Operating) ->
         n_units = min(one.n_dialogues, MOST_UNITS)
         if not nested or one.marks or all(inside):  # otherwise ratings of dialogues show the same, and faster
             items = sorted({*sizes.items} if nested else {*sizes.items, n_units})
-            yield _piece(alpha_coverage.alpha_over_items, one, plan, sizes=items, marks=sizes.marks)
+            yield partial(alpha_coverage.alpha_over_items, one, plan, sizes=items, marks=sizes.marks)
         if nested and (one.marks or one.label.method not in done):
             # ratings of turns: one label only, and none of very many patterns, as resampling their turns takes long
             dialogues = sorted({n for n in sizes.dialogues if n < n_units} | {n_units})
-            turns = [n_units] if len(one.found.weights) <= MOST_PATTERNS else []
-            yield _piece(alpha_coverage.alpha_over_dialogues, one, plan, sizes=dialogues, turns=turns)
+            turns = [n_units] if len(one.judged.weights) <= MOST_PATTERNS else []
+            yield partial(alpha_coverage.alpha_over_dialogues, one, plan, sizes=dialogues, turns=turns)
         done.add(one.label.method)
     for one in ([one for one in chosen if one.mirrored] or chosen)[:1]:
-        yield _piece(alpha_coverage.alpha_near_perfect, one, plan, **NEAR_PERFECT)
+        yield partial(
+            alpha_coverage.alpha_near_perfect, one, plan, n=NEAR_PERFECT_ITEMS, disagreement=NEAR_PERFECT_SHARE
+        )
 
 
 def _estimates(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Rates and means of labels from the lowest to the highest mean; ranks of the first method's middle label."""
-    yield _piece(_estimates_of, [one for one in data.panels if one.unit != "pair"], plan, sizes)
+    yield partial(_estimates_of, [one for one in data.panels if one.unit != "pair"], plan, sizes)
 
 
 def _estimates_of(panels: Sequence[Panel], plan: SimulationPlan, sizes: Operating) -> Iterator[Row]:
@@ -279,29 +182,31 @@ def _correlations(data: SimulationInput, plan: SimulationPlan, sizes: Operating)
     if data.design is not None:
         r = data.design.x.corrwith(pd.Series(data.design.y, index=data.design.x.index)).abs().dropna().sort_values()
         for i in evenly(len(r), 4):
-            yield _piece(estimates.correlation_coverage, data.design, r.index[i], plan)
+            yield partial(estimates.correlation_coverage, data.design, r.index[i], plan)
 
 
 def _worlds(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """The tests, intervals and ranks of notebooks 05 and 07, and the alternative annotator test of one label."""
     for i, one in enumerate(data.worlds):
-        yield _piece(as_used.rejections, one, plan)
-        yield _piece(as_used.means_and_ranks, one, plan)
+        yield partial(as_used.rejections, one, plan)
+        yield partial(as_used.means_and_ranks, one, plan)
         if not i:
-            yield _piece(_first_judge, data.worlds, plan, data.levels)
+            yield partial(_first_judge, data.worlds, plan, data.levels)
 
 
 def _harder(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Harder designs, from the label of a rating (mark) and that of a comparison with the fewest judgements."""
     few = sorted(data.worlds, key=lambda one: len(one.design.score))
     for one in [w for w in few if not w.design.pairwise][:1]:
-        yield _piece(harder.tests, one, plan)
-        yield _piece(harder.ranks, one, plan)
+        yield partial(harder.tests, one, plan)
+        yield partial(harder.ranks, one, plan)
     for one in [w for w in few if w.design.pairwise][:1]:
-        yield _piece(harder.strengths, one, plan)
+        yield partial(harder.strengths, one, plan)
 
 
-def _first_judge(worlds: Sequence[World], plan: SimulationPlan, levels: Mapping[tuple[str, str], str]) -> list[Row]:
+def _first_judge(
+    worlds: Sequence[PlaceboWorld], plan: SimulationPlan, levels: Mapping[tuple[str, str], str]
+) -> list[Row]:
     """Of the first world for which there are rows."""
     simulated = (list(others.placebo_judge(one, plan, levels[one.design.method, one.design.label])) for one in worlds)
     return next(filter(None, simulated), [])
@@ -311,13 +216,13 @@ def _reliability(data: SimulationInput, plan: SimulationPlan, sizes: Operating) 
     """Generalizability of system means by one label of each method."""
     rows = data.rated[0]
     for _, part in rows[rows["dialogue_b"].isna()].groupby("method", sort=False):
-        yield _piece(others.reliability_coverage, part[part["label"] == part["label"].iloc[0]], plan)
+        yield partial(others.reliability_coverage, part[part["label"] == part["label"].iloc[0]], plan)
 
 
 def _judges(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     for one in others.chosen(data.judged, min(sizes.labels, MOST_JUDGED)):
-        yield _piece(others.judge_coverage, one, plan)
-        yield _piece(others.assisted_coverage, one, plan)
+        yield partial(others.judge_coverage, one, plan)
+        yield partial(others.assisted_coverage, one, plan)
 
 
 def _metrics(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
@@ -334,7 +239,7 @@ def _metrics(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> I
             continue  # it scores nothing that was rated by this method
         joined = joined.dropna(subset=["value", "human"])
         for scored, (_, with_others) in zip(scored_items(joined), ceiling.with_rest(rows, scores), strict=True):
-            yield _piece(others.metric_coverage, scored, joined, with_others, plan)
+            yield partial(others.metric_coverage, scored, joined, with_others, plan)
 
 
 def _replication(data: SimulationInput, plan: SimulationPlan, families: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -344,10 +249,10 @@ def _replication(data: SimulationInput, plan: SimulationPlan, families: Mapping[
 
 def _groups(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     if shared := estimates.most_shared(data.all_values, SHARED_METHODS):
-        method, *groups = shared
+        method, one_group, other = shared
         labels_of_method = data.all_values.loc[data.all_values["method"] == method, "label"]
         label = "quality" if "quality" in set(labels_of_method) else labels_of_method.iloc[0]
-        scores = estimates.shared_scores(data.all_values, method, label, tuple(groups))
+        scores = estimates.shared_scores(data.all_values, method, label, (one_group, other))
         scores = [x[:MOST_SHARED] for x in scores if len(x) >= estimates.LEAST]
         if len(scores) >= 2:
-            yield _piece(estimates.group_coverage, scores, label, method, tuple(groups), plan)
+            yield partial(estimates.group_coverage, scores, label, method, (one_group, other), plan)

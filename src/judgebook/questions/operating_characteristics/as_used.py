@@ -8,7 +8,7 @@ extent estimated, and systems are equal on average over annotators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
@@ -17,7 +17,7 @@ from scipy.special import logit, stdtr, stdtrit
 
 from judgebook.questions.operating_characteristics.many_data_sets import Clustered, any_apart
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, share, shared_out
-from judgebook.questions.operating_characteristics.worlds import Design, World
+from judgebook.questions.operating_characteristics.worlds import AnnotationDesign, PlaceboWorld
 from judgebook.questions.sensitivity.contrasts import Panel, blocks
 from judgebook.questions.sensitivity.system_tests import one_per_session, session_test
 from judgebook.statistics.clusters import LEAST_DF
@@ -36,30 +36,36 @@ TOGETHER = 100
 LEAST = 5
 
 
-def people_of(world: World) -> list[str]:
+def people_of(placebo: PlaceboWorld) -> list[str]:
     """Kinds of worlds: with people sampled only where they are known."""
-    return [FIXED, SAMPLED] if "annotator_of_system" in world.design.factors else [FIXED]
+    return [FIXED, SAMPLED] if "annotator_of_system" in placebo.design.factors else [FIXED]
 
 
-def with_people(world: World, people: str) -> World:
+def with_people(placebo: PlaceboWorld, people: str) -> PlaceboWorld:
     """The world in which annotators favour no system, or the same world."""
-    if people == SAMPLED or "annotator_of_system" not in world.design.factors:
-        return world
-    loadings = world.loadings.copy()
-    loadings[:, list(world.design.factors).index("annotator_of_system")] = 0.0
-    return replace(world, loadings=loadings)
+    if people == SAMPLED or "annotator_of_system" not in placebo.design.factors:
+        return placebo
+    loadings = placebo.loadings.copy()
+    loadings[:, list(placebo.design.factors).index("annotator_of_system")] = 0.0
+    return replace(placebo, loadings=loadings)
 
 
-def base(world: World, people: str) -> Row:
+def base(placebo: PlaceboWorld, people: str) -> Row:
     """What identifies a row: the design that was tried."""
-    d = world.design
+    d = placebo.design
     sizes = np.bincount(d.row_kind)
-    keys = {"level": "pair" if d.pairwise else "dialogue", "method": d.method, "label": d.label}
-    keys |= {"n_dialogues": int(np.median(sizes)), "n_annotators": d.n_annotators, "ratings": round(d.ratings, 2)}
-    return keys | {"people": people if d.n_annotators else "unknown"}
+    return {
+        "level": "pair" if d.pairwise else "dialogue",
+        "method": d.method,
+        "label": d.label,
+        "n_dialogues": int(np.median(sizes)),
+        "n_annotators": d.n_annotators,
+        "ratings": round(d.ratings, 2),
+        "people": people if d.n_annotators else "unknown",
+    }
 
 
-def rejections(world: World, plan: SimulationPlan) -> Iterator[Row]:
+def rejections(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row]:
     """Share of comparisons of equal systems that the tests of notebook 05 call significant, and power of its variants.
 
     Runs are shared out over pairs of systems. `session` is the permutation test as used. Its variant `session_plain`
@@ -72,18 +78,18 @@ def rejections(world: World, plan: SimulationPlan) -> Iterator[Row]:
     `null_rejection` at ALPHA with `scenario` world and `people`; `power` of the variants where one of two systems is
     better by EFFECT standard deviations of a single score.
     """
-    d = world.design
-    for people in people_of(world):
-        one, rng = with_people(world, people), plan.rng("rejections", d.method, d.label, people)
+    d = placebo.design
+    for people in people_of(placebo):
+        one, rng = with_people(placebo, people), plan.rng("rejections", d.method, d.label, people)
         p_values = session_p(one, plan.n_runs, rng)
         if d.n_annotators:
             p_values["two_way"] = two_way_p(one, plan.n_runs, plan.rng("two_way", d.method, d.label, people))
         for test, p in p_values.items():
-            yield base(world, people) | {"scenario": "world"} | significant("null_rejection", test, p)
-    fixed = with_people(world, FIXED)
+            yield base(placebo, people) | {"scenario": "world"} | significant("null_rejection", test, p)
+    fixed = with_people(placebo, FIXED)
     p_values = session_p(fixed, plan.n_runs, plan.rng("power as used", d.method, d.label), EFFECT)
     for test, p in p_values.items():
-        row = {k: v for k, v in base(world, FIXED).items() if k not in ("people", "ratings")}
+        row = {k: v for k, v in base(placebo, FIXED).items() if k not in ("people", "ratings")}
         yield row | {"effect": f"{EFFECT:g} sd"} | significant("power", test, p)
 
 
@@ -93,31 +99,34 @@ def significant(statistic: str, test: str, p: np.ndarray) -> Row:
     return row | share(statistic, int(np.sum(p[finite] < ALPHA)), int(finite.sum()))
 
 
-def compared(d: Design) -> list[tuple[int, int]]:
+def compared(d: AnnotationDesign) -> list[tuple[int, int]]:
     """Pairs of kinds with enough rows of each; of comparisons each kind with itself."""
-    enough = np.flatnonzero(np.bincount(d.row_kind, minlength=len(d.kinds)) >= LEAST)
-    return [(k, k) for k in enough] if d.pairwise else list(combinations(enough.tolist(), 2))
+    enough = np.flatnonzero(np.bincount(d.row_kind, minlength=len(d.kinds)) >= LEAST).tolist()
+    return [(k, k) for k in enough] if d.pairwise else list(combinations(enough, 2))
 
 
-def session_p(world: World, n_runs: int, rng: np.random.Generator, effect: float = 0.0) -> dict[str, np.ndarray]:
+def session_p(
+    placebo: PlaceboWorld, n_runs: int, rng: np.random.Generator, effect: float = 0.0
+) -> dict[str, np.ndarray]:
     """P-values of the permutation test as used and of the plain one, runs shared out over pairs of systems.
 
     Returns (n_runs,) arrays by test.
 
     effect : how much better the first of two systems is, in standard deviations of the normal variables.
     """
-    d, pairs = world.design, compared(world.design)
+    d, pairs = placebo.design, compared(placebo.design)
     out: dict[str, list[np.ndarray]] = {}
     for (i, j), runs in zip(pairs, shared_out(n_runs, len(pairs)), strict=True) if pairs else ():
-        pair_world, only = cut(world, (i, j))
+        pair_world, only = cut(placebo, (i, j))
         shifted = only.cuts.copy()
         shifted[i] -= effect
         for scores in replace(only, cuts=shifted).draw(runs, rng):
             values = only.design.row_values(scores)
             for start in range(0, len(values), TOGETHER):
                 part = as_panel(only.design, values[start : start + TOGETHER], pair_world)
+                as_is = session_test(part, d.kinds[i][0], rng=rng, n_permutations=N_ARRANGEMENTS)
                 p = {
-                    "session": session_test(part, d.kinds[i][0], rng=rng, n_permutations=N_ARRANGEMENTS).p_value,
+                    "session": np.asarray(as_is.p_value),
                     "session_plain": _plain_p(part, rng),
                 }
                 for test, values_of in p.items():
@@ -128,44 +137,62 @@ def session_p(world: World, n_runs: int, rng: np.random.Generator, effect: float
 def _plain_p(part: Panel, rng: np.random.Generator) -> np.ndarray:
     part = one_per_session(part)
     if part.unit == "pair":
-        return sign_flip_test(part.total, rng=rng, n_permutations=N_ARRANGEMENTS).p_value
+        return np.asarray(sign_flip_test(part.total, rng=rng, n_permutations=N_ARRANGEMENTS).p_value)
     block = blocks(part, "session")
-    return blocked_permutation(part.total, part.system, block, rng=rng, n_permutations=N_ARRANGEMENTS).p_value
+    test = blocked_permutation(part.total, part.system, block, rng=rng, n_permutations=N_ARRANGEMENTS)
+    return np.asarray(test.p_value)
 
 
-def cut(world: World, pair: tuple[int, int]) -> tuple[np.ndarray, World]:
+def cut(placebo: PlaceboWorld, pair: tuple[int, int]) -> tuple[np.ndarray, PlaceboWorld]:
     """The world of two kinds of systems alone, and which rows it keeps."""
-    return only(world, np.isin(world.design.system, pair))
+    return only(placebo, np.isin(placebo.design.system, pair))
 
 
-def only(world: World, kept: np.ndarray) -> tuple[np.ndarray, World]:
-    """The world of some annotations, kept : (n,) of bool, and which rows it keeps."""
-    d = world.design
-    rows, row = np.unique(d.row[kept], return_inverse=True)
-    factors = {name: np.unique(code[kept], return_inverse=True)[1] for name, code in d.factors.items()}
-    who = None if d.annotator is None else np.unique(d.annotator[kept], return_inverse=True)[1]
-    fields = {"score": d.score[kept], "system": d.system[kept], "factors": factors, "row": row, "annotator": who}
-    fields |= {"weight": d.weight[kept], "session": d.session[rows], "row_kind": d.row_kind[rows]}
-    return rows, replace(world, design=replace(d, **fields))
+def only(placebo: PlaceboWorld, which: np.ndarray) -> tuple[np.ndarray, PlaceboWorld]:
+    """The world of some annotations, which : (n,) of bool, and which rows it keeps."""
+    d = placebo.design
+    rows, row = np.unique(d.row[which], return_inverse=True)
+    smaller = replace(
+        d,
+        score=d.score[which],
+        system=d.system[which],
+        factors={name: np.unique(code[which], return_inverse=True)[1] for name, code in d.factors.items()},
+        row=row,
+        annotator=None if d.annotator is None else np.unique(d.annotator[which], return_inverse=True)[1],
+        weight=d.weight[which],
+        session=d.session[rows],
+        row_kind=d.row_kind[rows],
+    )
+    return rows, replace(placebo, design=smaller)
 
 
-def as_panel(d: Design, values: np.ndarray, names: np.ndarray) -> Panel:
+def as_panel(d: AnnotationDesign, values: np.ndarray, names: np.ndarray) -> Panel:
     """Values (k, rows) as if they were k labels of the same dialogues."""
     a, b = np.array(d.kinds).T[:, d.row_kind]
     total = values.T
     unit = "pair" if d.pairwise else METHODS[d.method].unit
-    sums = {"n": np.ones_like(total), "total": total, "squares": total**2}
-    rows = {"system": a, "system_b": b, "dialogue": names.astype(object), "session": d.session.astype(object)}
-    labels = [str(i) for i in range(len(values))]
-    return Panel(d.method, labels, d.systems, **sums, **rows, interactor=None, unit=unit, row=unit if d.pairwise
-                 else "dialogue")  # fmt: skip
+    return Panel(
+        method=d.method,
+        labels=[str(i) for i in range(len(values))],
+        systems=d.systems,
+        n=np.ones_like(total),
+        total=total,
+        squares=total**2,
+        system=a,
+        system_b=b,
+        dialogue=names.astype(object),
+        session=d.session.astype(object),
+        interactor=None,
+        unit=unit,
+        row=unit if d.pairwise else "dialogue",
+    )
 
 
-def two_way_p(world: World, n_runs: int, rng: np.random.Generator) -> np.ndarray:
+def two_way_p(placebo: PlaceboWorld, n_runs: int, rng: np.random.Generator) -> np.ndarray:
     """(n_runs,) p-values of Student's t for the difference of two systems, dialogues and annotators both clusters."""
-    d, out = world.design, []
+    d, out = placebo.design, []
     for pair, runs in zip(compared(d), shared_out(n_runs, max(1, len(compared(d)))), strict=False):
-        _, only = cut(world, pair)
+        _, only = cut(placebo, pair)
         codes, weights, clusters, to_scores = samples(only.design, "row")
         used = Clustered(codes, weights, clusters)
         df = used.df[used.fewest > 0].min()
@@ -181,7 +208,9 @@ def two_way_p(world: World, n_runs: int, rng: np.random.Generator) -> np.ndarray
     return np.concatenate(out) if out else np.empty(0)
 
 
-def samples(d: Design, unit: str):
+def samples(
+    d: AnnotationDesign, unit: str
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], Callable[[np.ndarray], np.ndarray]]:
     """What the means of systems are computed from: systems, weights, clusters, and how to arrange scores.
 
     unit : `row` or `session`, the first kind of clusters; the second is the annotator where known. Comparisons count
@@ -198,7 +227,7 @@ def samples(d: Design, unit: str):
     return np.concatenate([a, b]), twice[0], twice[1:], arranged
 
 
-def means_and_ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
+def means_and_ranks(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of systems' means (shares won) and of the simultaneous rank intervals.
 
     Means: `t` over dialogues (sessions, where a system has several dialogues in one), and `two_way` over annotators
@@ -209,12 +238,12 @@ def means_and_ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
     ------
     `interval_coverage` with `scenario` world and `people`; `n` counts worlds times systems for means, worlds for ranks.
     """
-    d = world.design
-    truth = 0.5 if d.pairwise else world.mean
-    binary = not d.pairwise and set(world.values) <= {0.0, 1.0}
+    d = placebo.design
+    truth = 0.5 if d.pairwise else placebo.mean
+    binary = not d.pairwise and set(placebo.values) <= {0.0, 1.0}
     size = np.bincount(samples(d, "row")[0], samples(d, "row")[1])
-    for people in people_of(world)[-1:]:  # who is lenient differs between worlds in any case
-        one, rng = world, plan.rng("means", d.method, d.label, people)
+    for people in people_of(placebo)[-1:]:  # who is lenient differs between worlds in any case
+        one, rng = placebo, plan.rng("means", d.method, d.label, people)
         codes, weights, clusters, to_scores = samples(d, "row")
         kinds = {"t": Clustered(codes, weights, clusters[:1])}
         kinds |= {"two_way": Clustered(codes, weights, clusters)} if len(clusters) == 2 else {}
@@ -222,7 +251,7 @@ def means_and_ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
         of_ranks = Clustered(codes, weights, clusters)
         present = np.unique(codes)
         hits = {kind: np.zeros(2, dtype=int) for kind in (*kinds, "rank")}
-        per_run = {kind: [] for kind in kinds}
+        per_run: dict[str, list[np.ndarray]] = {kind: [] for kind in kinds}
         for scores in one.draw(plan.n_runs, rng):
             x = to_scores(scores)
             for kind, used in kinds.items():
@@ -241,7 +270,7 @@ def means_and_ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
                 per_run[kind].append(inside.sum(axis=1) / np.maximum(estimable.sum(axis=1), 1))
             apart = ranks_apart(of_ranks, x, plan.confidence)
             hits["rank"] += np.array([np.sum(apart == 0), np.sum(np.isfinite(apart))])
-        head = base(world, people)
+        head = base(placebo, people)
         head["sample_size"] = head.pop("n_dialogues")
         over = {"t": "dialogue", "two_way": "dialogue and annotator", "rank": "session and annotator"}
         for kind, (inside, estimable) in hits.items():

@@ -26,7 +26,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
     shared_out,
 )
 from judgebook.questions.performance import ranking
-from judgebook.questions.performance.rates import design_effect, rare_bound, wilson_of
+from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, wilson_of
 from judgebook.questions.sensitivity.contrasts import Panel
 from judgebook.statistics.clusters import Covariance
 from judgebook.statistics.intervals import MIN_MINORITY
@@ -49,7 +49,7 @@ def estimate_coverage(data: Panel, column: int, plan: SimulationPlan) -> list[Ro
 
     Each run draws as many dialogues as the system has, the systems in turn. As published: Wilson for marks (`wilson`),
     Student's t for ratings (`t`), with items taken as independent. Over dialogues: bca, percentile, and for marks
-    policy, which like notebook 07 takes `rates.rare_bound` where one of the two values is rare.
+    policy, which like notebook 07 takes `rate_intervals.rare_bound` where one of the two values is rare.
     """
     marks, label = data.marks, data.labels[column]
     rng, parts = plan.rng("estimate", data.method, label), _systems_of(data, column)
@@ -68,11 +68,11 @@ def estimate_coverage(data: Panel, column: int, plan: SimulationPlan) -> list[Ro
             ends_of.setdefault(kind, []).append(values)
         truth.append(np.full(n_runs, table[:, 1].sum() / table[:, 0].sum()))
     out = []
-    for kind, ends in ends_of.items():
-        keys = {"of": "rate" if marks else "mean", "over": data.unit if kind in ("wilson", "t") else "dialogue"}
+    for kind, of_parts in ends_of.items():
+        keys: Row = {"of": "rate" if marks else "mean", "over": data.unit if kind in ("wilson", "t") else "dialogue"}
         keys |= {"sample": "dialogue", "sample_size": int(np.median([len(p) for p in parts]))}
-        base = {"level": data.unit, "method": data.method, "label": label} | keys
-        out += coverage_rows({kind: np.concatenate(ends)}, np.concatenate(truth), base)
+        base: Row = {"level": data.unit, "method": data.method, "label": label, **keys}
+        out += coverage_rows({kind: np.concatenate(of_parts)}, np.concatenate(truth), base)
     return out
 
 
@@ -115,7 +115,7 @@ def correlation_coverage(design: Design, column: tuple[str, str], plan: Simulati
     drawn = rng.integers(0, n, (plan.n_runs, n))
     r = cluster_ends(table, drawn, _pearson, plan, rng, expanded=False)
     square = cluster_ends(table, drawn, lambda sums: _pearson(sums) ** 2, plan, rng, expanded=False)
-    base = {"level": design.level, "method": column[0], "label": column[1]}
+    base: Row = {"level": design.level, "method": column[0], "label": column[1]}
     base |= {"over": design.unit, "sample": design.unit, "sample_size": n}
     of_r = {"bca": r.bca, "jackknife_t": jackknife_ends(r.estimate, r.jackknife, plan.confidence)}
     out = coverage_rows({"bca": square.bca}, truth**2, base | {"of": "r2"}, power=True)
@@ -164,7 +164,7 @@ def group_coverage(
     for scenario, gaps in (("observed", observed), ("null", np.zeros_like(observed))):
         rng = plan.rng("groups", method, label, *groups, scenario)
         samples = [_sample(t, plan.n_runs, scenario == "null", rng) for t in tables]  # (n, runs, groups, 3) each
-        base = {"level": "dialogue", "method": method, "label": label, "group": groups[0], "group_b": groups[1]}
+        base: Row = {"level": "dialogue", "method": method, "label": label, "group": groups[0], "group_b": groups[1]}
         base |= {"sample_size": len(scores[0]), "scenario": scenario}
         coverage = base | {"of": "group_difference", "sample": "dialogue"}
         published, truth = _published(samples, plan, rng), float(np.abs(gaps).mean())
@@ -265,14 +265,14 @@ def first_place(
     if not parts:
         return []
     median_size = int(np.median([len(p) for p in parts]))
-    base = {"level": data.row, "method": data.method, "label": label, "resample_unit": data.row}
+    base: Row = {"level": data.row, "method": data.method, "label": label, "resample_unit": data.row}
     rng, top = plan.rng("first_place", data.method, label), []
     for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):
         n = len(table)
         samples = [table[rng.integers(0, n, (n_runs, n)).T][:, :, :2] for _ in range(n_systems)]
         sums = [np.tensordot(times(n, plan.n_resamples, rng), x, axes=(1, 0)) for x in samples]
-        sums = np.stack(sums, axis=2)
-        values = sums[..., 1] / sums[..., 0]  # (resamples, runs, systems)
+        stacked = np.stack(sums, axis=2)
+        values = stacked[..., 1] / stacked[..., 0]  # (resamples, runs, systems)
         top += [ranking.first_place(values[:, i]).max() for i in range(n_runs)]
     shares = base | {
         "statistic": "top_share",

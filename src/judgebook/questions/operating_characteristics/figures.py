@@ -44,7 +44,7 @@ LINES = {
 }
 #: the lowest coverage on an axis; a value below is drawn at the edge
 LOWEST = 0.75
-_LINE = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
+_LINE: dict[str, Any] = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
 
 
 def rejections(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -226,18 +226,21 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
         "Marks, by expected number of the rarer value": (items & marks, "marks"),
         "Samples of dialogues, by their number": (dialogues, "sample_size"),
     }
-    kept = rows["interval"].isin(["bca", "policy"])
-    wide = {title: _wide(names.sort(rows[kept & of_panel]), size, names) for title, (of_panel, size) in panels.items()}
+    primary = rows["interval"].isin(["bca", "policy"])
+    wide = {
+        title: _wide(names.sort(rows[primary & of_panel]), size, names) for title, (of_panel, size) in panels.items()
+    }
     wide = {title: frame for title, frame in wide.items() if len(frame)}
     if not wide:
         return
-    values = span(rows.loc[kept & (items | dialogues), "estimate"])
+    values = span(rows.loc[primary & (items | dialogues), "estimate"])
     alt = f"Coverage of {percent(confidence)} intervals of alpha by label and sample size, from {values}."
     caption = (
         f"Cells: share of simulated samples whose {percent(confidence)} interval of Krippendorff's alpha contains the"
     )
     caption += " true value, by label (rows), kind of interval and size of the sample (columns); white is the nominal"
-    caption += f" coverage, red below, blue above, hatched: not simulated. {captions.sample(rows['n'][kept])} per cell."
+    caption += f" coverage, red below, blue above, hatched: not simulated. {captions.sample(rows.loc[primary, 'n'])}"
+    caption += " per cell."
     for i, page in enumerate(_pages(wide)):
         heights = [len(frame) for frame in page.values()]
         size = {"width": PAGE, "height": 0.21 * sum(heights) + 0.75 * len(page) + 0.5}
@@ -256,7 +259,8 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
 
 def _pages(wide: dict[str, pd.DataFrame], most: int = 36) -> Iterator[dict[str, pd.DataFrame]]:
     """Matrices that fit on a page together, long ones in parts."""
-    page, room = {}, most
+    page: dict[str, pd.DataFrame] = {}
+    room = most
     for title, frame in wide.items():
         size = -(-len(frame) // (-(-len(frame) // (most - 4))))  # parts of about as many rows each
         for k in range(0, len(frame), size):

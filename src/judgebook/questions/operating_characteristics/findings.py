@@ -76,7 +76,7 @@ def harder(results: Results, confidence: float) -> Prose:
 
 def _closer(results: Results, confidence: float) -> dict[str, list[str]]:
     """Questions for which primary, published or neither intervals have the coverage closer to the confidence level."""
-    out = {PRIMARY: [], PUBLISHED: [], "neither": []}
+    out: dict[str, list[str]] = {PRIMARY: [], PUBLISHED: [], "neither": []}
     rows = by_question(results)
     for question, part in rows.groupby("question", sort=False) if len(rows) else ():
         one = {role: of_role.iloc[0] for role, of_role in part.groupby("role")}
@@ -103,7 +103,10 @@ def simulated_from(results: Results, names: DisplayNames, sizes: Operating) -> P
         "groups": "group_difference" in of,
     }
     group = next((g for g in pd.concat(shown.values())["group"] if g != "all"), None)
-    facts = {"group": group and names.name("group", group), "absent": [p for p, there in parts.items() if not there]}
+    facts = {
+        "group": group and names.name("group", group),
+        "absent": [p for p, present in parts.items() if not present],
+    }
     return Prose(_PHRASES.say("simulated_from", n_runs=sizes.n_runs, n_resamples=sizes.n_resamples, **facts))
 
 

@@ -22,7 +22,7 @@ from judgebook.questions.operating_characteristics import as_used
 from judgebook.questions.operating_characteristics.as_used import FIXED, SAMPLED
 from judgebook.questions.operating_characteristics.many_data_sets import Clustered
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share
-from judgebook.questions.operating_characteristics.worlds import NESTED, PEOPLE, Design, World
+from judgebook.questions.operating_characteristics.worlds import NESTED, PEOPLE, AnnotationDesign, PlaceboWorld
 from judgebook.questions.performance import davidson, ranking
 from judgebook.statistics.clusters import LEAST_DF, crossed, effective_number
 
@@ -41,11 +41,11 @@ FEW_CLUSTERS = ((10, 8), (10, 13), (20, 8), (20, 13))
 # --- designs ----------------------------------------------------------------------------------------------------------
 
 
-def of_two(world: World, rng: np.random.Generator) -> Iterator[tuple[str, World]]:
+def of_two(placebo: PlaceboWorld, rng: np.random.Generator) -> Iterator[tuple[str, PlaceboWorld]]:
     """Designs of two systems, the two with most dialogues, by name."""
-    size = np.bincount(world.design.row_kind, minlength=len(world.design.kinds))
+    size = np.bincount(placebo.design.row_kind, minlength=len(placebo.design.kinds))
     large, small = np.argsort(-size, kind="stable")[:2].tolist()
-    pair = as_used.cut(world, (small, large))[1]
+    pair = as_used.cut(placebo, (small, large))[1]
     few = with_few(pair, small, rng)
     yield "unequal_n", few
     yield "unequal_spread", spread(pair, small, SPREAD)
@@ -53,98 +53,109 @@ def of_two(world: World, rng: np.random.Generator) -> Iterator[tuple[str, World]
     yield "few_vary_less", spread(few, small, 1 / SPREAD)
     cuts = [ndtri(np.clip(np.cumsum(p)[:-1], 1e-12, 1 - 1e-12)) for p in (PEAKED, POLARISED)]
     yield "polarised_v_peaked", shaped(few, LIKERT, np.stack([cuts[k == small] for k in range(len(size))]))
-    if world.design.n_annotators:
+    if placebo.design.n_annotators:
         yield "zipf_loads", with_people(pair, rng)
         yield "disjoint_annotators", with_people(pair, rng, disjoint=True)
 
 
-def with_few(world: World, kind: int, rng: np.random.Generator) -> World:
+def with_few(placebo: PlaceboWorld, kind: int, rng: np.random.Generator) -> PlaceboWorld:
     """One of two systems has TIMES fewer dialogues than the other, drawn at random, but enough to be tested.
 
     Each dialogue is a session of its own, as where systems were added later: sessions with both systems are balanced.
     """
-    d = world.design
+    d = placebo.design
     of_kind, other = np.flatnonzero(d.row_kind == kind), np.sum(d.row_kind != kind)
-    kept = rng.permutation(of_kind)[: max(as_used.LEAST, round(other / TIMES))]
+    few = rng.permutation(of_kind)[: max(as_used.LEAST, round(other / TIMES))]
     factors = {name: d.row if name in NESTED[:2] else code for name, code in d.factors.items()}
-    apart = replace(world, design=replace(d, factors=factors, session=np.arange(len(d.session))))
-    return as_used.only(apart, (d.system != kind) | np.isin(d.row, kept))[1]
+    apart = replace(placebo, design=replace(d, factors=factors, session=np.arange(len(d.session))))
+    return as_used.only(apart, (d.system != kind) | np.isin(d.row, few))[1]
 
 
-def spread(world: World, kind: int, ratio: float) -> World:
+def spread(placebo: PlaceboWorld, kind: int, ratio: float) -> PlaceboWorld:
     """Normal scores, those of one system with `ratio` times the standard deviation of the others."""
     values = np.linspace(-6, 6, 121) * max(ratio, 1.0)
     between = (values[1:] + values[:-1]) / 2
-    return shaped(world, values, np.stack([between / (ratio if k == kind else 1) for k in range(len(world.cuts))]))
+    return shaped(placebo, values, np.stack([between / (ratio if k == kind else 1) for k in range(len(placebo.cuts))]))
 
 
-def shaped(world: World, values: np.ndarray, cuts: np.ndarray) -> World:
+def shaped(placebo: PlaceboWorld, values: np.ndarray, cuts: np.ndarray) -> PlaceboWorld:
     """The world with other distributions of scores. Being lenient adds the same to all systems: where scores spread
     more, it moves the normal variable less. cuts : (kinds, values - 1)."""
-    loadings = world.loadings.copy()
-    if "annotator" in world.design.factors:
+    loadings = placebo.loadings.copy()
+    if "annotator" in placebo.design.factors:
         slope = norm.pdf(cuts) @ np.diff(values)
-        loadings[:, list(world.design.factors).index("annotator")] *= slope.min() / slope
+        loadings[:, list(placebo.design.factors).index("annotator")] *= slope.min() / slope
     p = np.diff(norm.cdf(cuts[0]), prepend=0.0, append=1.0)
-    return replace(world, values=values, cuts=cuts, loadings=loadings, mean=float(p @ values))
+    return replace(placebo, values=values, cuts=cuts, loadings=loadings, mean=float(p @ values))
 
 
-def with_people(world: World, rng: np.random.Generator, *, disjoint: bool = False) -> World:
+def with_people(placebo: PlaceboWorld, rng: np.random.Generator, *, disjoint: bool = False) -> PlaceboWorld:
     """Other annotators for the same judgements: with loads as 1 / rank, or half of them for each of two systems.
 
     Annotators, and what each makes of each system, have PLANTED of the variance or, if larger, the study's own.
     """
-    d = world.design
-    people = min(d.n_annotators, MOST_PEOPLE)
-    seat = _seats(d)
-    n = max(-(-people // 2) if disjoint else people, int(seat.max()) + 1)
+    d = placebo.design
+    people = _n_people(d)
+    nth = _nth_annotator(d)
+    n = max(-(-people // 2) if disjoint else people, int(nth.max()) + 1)
     chance = np.zeros(n) if disjoint else -np.log(np.arange(1.0, n + 1))
     order = np.argsort(-(chance + rng.gumbel(size=(int(d.row.max()) + 1, n))), axis=1)
-    who = order[d.row, seat] + (n * np.unique(d.system, return_inverse=True)[1] if disjoint else 0)
-    return _known(world, pd.factorize(who, sort=True)[0])
+    who = order[d.row, nth] + (n * np.unique(d.system, return_inverse=True)[1] if disjoint else 0)
+    return _known(placebo, pd.factorize(who, sort=True)[0])
 
 
-def _seats(d: Design) -> np.ndarray:
+def _n_people(d: AnnotationDesign) -> int:
+    """Annotators to simulate, as many as the study has up to MOST_PEOPLE; ValueError where they are not known."""
+    if d.n_annotators is None:
+        raise ValueError("expected annotators who are known people")
+    return min(d.n_annotators, MOST_PEOPLE)
+
+
+def _nth_annotator(d: AnnotationDesign) -> np.ndarray:
     """(n,) which of the annotators of its dialogue an annotation is by, from 0."""
+    if d.annotator is None:
+        raise ValueError("expected annotators who are known people")
     pairs, place = np.unique(np.stack([d.row, d.annotator]), axis=1, return_inverse=True)
     start = np.searchsorted(pairs[0], np.arange(int(d.row.max()) + 1))
     return place.reshape(-1) - start[d.row]
 
 
-def _known(world: World, who: np.ndarray) -> World:
-    d, names = world.design, list(world.design.factors)
+def _known(placebo: PlaceboWorld, who: np.ndarray) -> PlaceboWorld:
+    d, names = placebo.design, list(placebo.design.factors)
     factors = {name: code for name, code in d.factors.items() if name not in PEOPLE}
-    square = [world.loadings[:, names.index(name)] ** 2 for name in factors]
+    parts = [placebo.loadings[:, names.index(name)] ** 2 for name in factors]
     for name, code in zip(PEOPLE, (who, crossed(who, d.system)), strict=True):
         factors[name] = code
-        squares = world.loadings[:, names.index(name)] ** 2 if name in names else np.zeros(len(d.kinds))
-        square.append(np.maximum(squares, PLANTED))
-    square = np.stack(square, axis=1)
+        squares = placebo.loadings[:, names.index(name)] ** 2 if name in names else np.zeros(len(d.kinds))
+        parts.append(np.maximum(squares, PLANTED))
+    square = np.stack(parts, axis=1)
     square *= np.minimum(1, 0.98 / square.sum(axis=1, keepdims=True))
-    return replace(world, design=replace(d, factors=factors, annotator=who), loadings=np.sqrt(square))
+    return replace(placebo, design=replace(d, factors=factors, annotator=who), loadings=np.sqrt(square))
 
 
-def many_systems(world: World, systems: int, clusters: int, rng: np.random.Generator, *, people: bool) -> World:
+def many_systems(
+    placebo: PlaceboWorld, systems: int, clusters: int, rng: np.random.Generator, *, people: bool
+) -> PlaceboWorld:
     """Each system responds once to each of few prompts, and each response is judged once: by as many annotators as the
     study has, or (`people` false) by some who do not differ and are not identified."""
-    d = world.design
+    d = placebo.design
     code, prompt = np.tile(np.arange(systems), clusters), np.repeat(np.arange(clusters), systems)
     names = list(d.factors)
     at = names.index("session") if "session" in names else None
-    shared = np.full((systems, 1), PLANTED if at is None else np.mean(world.loadings[:, at] ** 2)) ** 0.5
+    shared = np.full((systems, 1), PLANTED if at is None else np.mean(placebo.loadings[:, at] ** 2)) ** 0.5
     enlarged = replace(
         d, systems=[str(k) for k in range(systems)], score=np.zeros(len(code)), system=code, row=np.arange(len(code)),
         kinds=[(k, -1) for k in range(systems)], weight=np.ones(len(code)), session=prompt, row_kind=code,
         factors={"session": prompt}, annotator=None,
     )  # fmt: skip
-    made = spread(replace(world, design=enlarged, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
+    made = spread(replace(placebo, design=enlarged, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
     if not people:
         return made
-    who = rng.permutation(np.resize(np.arange(min(d.n_annotators, MOST_PEOPLE)), len(code)))
+    who = rng.permutation(np.resize(np.arange(_n_people(d)), len(code)))
     return _known(made, pd.factorize(who, sort=True)[0])
 
 
-def effective(d: Design) -> float:
+def effective(d: AnnotationDesign) -> float:
     """Effective number of annotators who judged several systems: of LEAST_ANNOTATORS they are a sample of others."""
     if d.annotator is None:
         return 0.0
@@ -154,7 +165,7 @@ def effective(d: Design) -> float:
     return float(effective_number(none, np.ones(len(none)), [d.annotator[several]])[0]) if len(none) else 0.0
 
 
-def sampled(d: Design) -> bool:
+def sampled(d: AnnotationDesign) -> bool:
     """Whether notebooks take annotators as a sample of others here (`annotations.population`)."""
     return round(effective(d), 1) >= LEAST_ANNOTATORS
 
@@ -162,10 +173,10 @@ def sampled(d: Design) -> bool:
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
-def tests(world: World, plan: SimulationPlan) -> Iterator[Row]:
+def tests(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row]:
     """`null_rejection` of the permutation test, as used and plain, for the same annotators, and of the t test over
     dialogues and annotators, by design (`scenario`). No runs where annotators are too few for the latter."""
-    for scenario, one in of_two(world, plan.rng("harder", "designs")):
+    for scenario, one in of_two(placebo, plan.rng("harder", "designs")):
         rng, d = plan.rng("harder", scenario), one.design
         sizes = {"n_dialogues": int(np.bincount(d.row_kind)[np.unique(d.row_kind)].min()), "scenario": scenario}
         fixed = as_used.session_p(as_used.with_people(one, as_used.FIXED), plan.n_runs, rng)
@@ -176,32 +187,32 @@ def tests(world: World, plan: SimulationPlan) -> Iterator[Row]:
             yield as_used.base(one, as_used.SAMPLED) | sizes | as_used.significant("null_rejection", "two_way", p)
 
 
-def ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
+def ranks(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row]:
     """`interval_coverage` of simultaneous ranks of equal systems, over annotators too where these are a sample."""
     rng = plan.rng("harder", "ranked designs")
     cases = [
-        (size, people) for people in ((False, True) if sampled(world.design) else (False,)) for size in FEW_CLUSTERS
+        (size, people) for people in ((False, True) if sampled(placebo.design) else (False,)) for size in FEW_CLUSTERS
     ]
-    designs = [("few_clusters", many_systems(world, *size, rng, people=people)) for size, people in cases]
-    if world.design.n_annotators:
-        designs.append(("zipf_loads", with_people(world, rng)))
+    designs = [("few_clusters", many_systems(placebo, *size, rng, people=people)) for size, people in cases]
+    if placebo.design.n_annotators:
+        designs.append(("zipf_loads", with_people(placebo, rng)))
     for scenario, one in designs:
         others = sampled(one.design)
         row = _ranks(scenario, one, plan if others or scenario == "few_clusters" else None)
-        yield row if others or not world.design.n_annotators else row | {"people": as_used.FIXED}
+        yield row if others or not placebo.design.n_annotators else row | {"people": as_used.FIXED}
 
 
-def _ranks(scenario: str, world: World, plan: SimulationPlan | None) -> Row:
-    d = world.design
+def _ranks(scenario: str, placebo: PlaceboWorld, plan: SimulationPlan | None) -> Row:
+    d = placebo.design
     codes, weights, clusters, _ = as_used.samples(d, "session")
-    apart = [np.empty(0)]
+    of_runs = [np.empty(0)]
     if plan:
         model = Clustered(codes, weights, clusters)
         rng = plan.rng("harder", scenario, str(len(d.kinds)), str(len(d.row)))
-        apart += [as_used.ranks_apart(model, x, plan.confidence) for x in world.draw(plan.n_runs, rng)]
-    apart = np.concatenate(apart)
+        of_runs += [as_used.ranks_apart(model, x, plan.confidence) for x in placebo.draw(plan.n_runs, rng)]
+    apart = np.concatenate(of_runs)
     decided = np.isfinite(apart)
-    head = as_used.base(world, as_used.SAMPLED) | {"scenario": scenario, "systems": len(np.unique(codes))}
+    head = as_used.base(placebo, as_used.SAMPLED) | {"scenario": scenario, "systems": len(np.unique(codes))}
     head["sample_size"] = len(np.unique(clusters[0])) if head.pop("n_dialogues") else 0
     head |= {"of": "rank", "interval": "simultaneous", "over": "session and annotator", "sample": "world"}
     row = share("interval_coverage", int(np.sum(apart == 0)), int(decided.sum()))
@@ -214,17 +225,18 @@ DOMINANT, ADDED = 0.4, 0.5
 VOTES, LEAST_RUNS = 4_000_000, 50
 
 
-def strengths(world: World, plan: SimulationPlan) -> Iterator[Row]:
+def strengths(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row]:
     """`interval_coverage` of strengths and their ranks, from votes of the study's own voters and of one who dominates.
 
     Votes follow Davidson's model with a third of ties. What sessions, and voters where they are a sample, add to each
     system is drawn anew in every run; strengths are equal on average.
     """
-    d = world.design
+    d = placebo.design
     designs = [("own_voters", d)]
-    if d.n_annotators:
+    if d.annotator is not None:
         rng = plan.rng("harder", "voters")
-        who = np.where(rng.random(len(d.row)) < DOMINANT, d.n_annotators, d.annotator)
+        dominant = int(d.annotator.max()) + 1
+        who = np.where(rng.random(len(d.row)) < DOMINANT, dominant, d.annotator)
         designs.append(("dominant_voter", replace(d, annotator=pd.factorize(who, sort=True)[0])))
     for scenario, one in designs:
         others = sampled(one)
@@ -236,9 +248,9 @@ def strengths(world: World, plan: SimulationPlan) -> Iterator[Row]:
         yield from _held(one, scenario, others, fitted)
 
 
-def _held(d: Design, scenario: str, others: bool, fitted: Sequence[tuple[float, float]]) -> Iterator[Row]:
+def _held(d: AnnotationDesign, scenario: str, others: bool, fitted: Sequence[tuple[float, float]]) -> Iterator[Row]:
     people = SAMPLED if others or scenario != "own_voters" else FIXED
-    key = {"level": "pair", "method": d.method, "label": d.label, "sample": "world", "scenario": scenario}
+    key: Row = {"level": "pair", "method": d.method, "label": d.label, "sample": "world", "scenario": scenario}
     key |= {"n_annotators": d.n_annotators, "people": people if d.n_annotators else "unknown"}
     key |= {"sample_size": len(np.unique(d.row)), "systems": len({s for kind in d.kinds for s in kind})}
     over = "session and annotator" if others else "session"
@@ -252,7 +264,7 @@ def _held(d: Design, scenario: str, others: bool, fitted: Sequence[tuple[float, 
 
 
 def _fits(
-    d: Design, others: bool, n_runs: int, rng: np.random.Generator, confidence: float
+    d: AnnotationDesign, others: bool, n_runs: int, rng: np.random.Generator, confidence: float
 ) -> Iterator[tuple[float, float]]:
     """In each run, the share of strengths whose interval holds 0 and whether all ranks are right; NaN without one."""
     left, right = np.array(d.kinds)[d.system].T

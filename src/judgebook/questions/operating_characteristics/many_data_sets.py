@@ -66,13 +66,13 @@ def cluster_ends(
     expanded : bool
         False for intervals as published, without `intervals.expansion`.
     """
-    several = isinstance(rows, list | tuple)
-    rows, drawn = (list(rows), list(drawn)) if several else ([rows], [drawn])
-    size = int(np.clip(CHUNK // (plan.n_resamples * sum(x.shape[-1] for x in rows)), 1, SHARED))
+    of_populations = [rows] if isinstance(rows, np.ndarray) else list(rows)
+    samples = [drawn] if isinstance(drawn, np.ndarray) else list(drawn)
+    size = int(np.clip(CHUNK // (plan.n_resamples * sum(x.shape[-1] for x in of_populations)), 1, SHARED))
     parts = []
-    for start in range(0, len(drawn[0]), size):
-        part = slice(start, min(start + size, len(drawn[0])))
-        units = [_units(x, d[part], part) for x, d in zip(rows, drawn, strict=True)]
+    for start in range(0, len(samples[0]), size):
+        part = slice(start, min(start + size, len(samples[0])))
+        units = [_units(x, d[part], part) for x, d in zip(of_populations, samples, strict=True)]
         parts.append(_cluster_chunk(units, statistic, plan, rng, expanded))
     return _joined(parts)
 
@@ -87,7 +87,9 @@ def _units(rows: np.ndarray, drawn: np.ndarray, part: slice) -> np.ndarray:
     return np.ascontiguousarray(np.moveaxis(units, -1, 0))
 
 
-def _cluster_chunk(units: list[np.ndarray], statistic: Statistic, plan: SimulationPlan, rng, expanded: bool) -> Ends:
+def _cluster_chunk(
+    units: list[np.ndarray], statistic: Statistic, plan: SimulationPlan, rng: np.random.Generator, expanded: bool
+) -> Ends:
     r = units[0].shape[2]
     resampled = [times(x.shape[1], plan.n_resamples, rng) @ x for x in units]
     whole = [x.sum(axis=1, keepdims=True) for x in units]

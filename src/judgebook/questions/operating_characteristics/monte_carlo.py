@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from judgebook.statistics.intervals import exact_binomial, generator
 
-Row = dict[str, object]
+#: a result row
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

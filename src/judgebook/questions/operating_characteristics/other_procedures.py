@@ -33,7 +33,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
     mean,
     shared_out,
 )
-from judgebook.questions.operating_characteristics.worlds import PEOPLE, World
+from judgebook.questions.operating_characteristics.worlds import PEOPLE, PlaceboWorld
 from judgebook.questions.quality_control import replication
 from judgebook.statistics.intervals import MIN_MINORITY
 
@@ -49,7 +49,7 @@ def judge_coverage(items: JudgedItems, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of the difference of alphas and of the change of systems' rates (`judge_alpha`,
     `rate_change`), BCa over dialogues. Samples with too few marks for an interval count as missing."""
     rows, alphas, *_ = alpha_sums(items)
-    head = {"level": items.head["level"], "method": items.label.method, "label": items.label.id}
+    head: Row = {"level": items.head["level"], "method": items.label.method, "label": items.label.id}
     head |= {"over": "dialogue", "sample": "dialogue", "metric": items.key["metric"]}
     head |= {"ratings": float(items.human.shape[1])}
     n = len(items.system)
@@ -123,7 +123,12 @@ def assisted_coverage(items: JudgedItems, plan: SimulationPlan) -> Iterator[Row]
                 }
                 for raters, row in intervals.items():
                     ends[of][raters][run] = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
-    head = {"level": items.head["level"], "method": items.label.method, "label": items.label.id, "over": "dialogue"}
+    head: Row = {
+        "level": items.head["level"],
+        "method": items.label.method,
+        "label": items.label.id,
+        "over": "dialogue",
+    }
     head |= {"sample": "dialogue", "metric": items.key["metric"], "ratings": float(items.human.shape[1])}
     head |= {"sample_size": int(np.median([len(x) for x in rows_of]))}
     for of, weights in wanted.items():
@@ -145,7 +150,7 @@ def metric_coverage(
     scored : with one metric and one label. joined, with_others : the same items, of `items.join` and
     `ceiling.with_rest`.
     """
-    head = {"level": scored.head["level"], "method": scored.method, "label": scored.labels[0]}
+    head: Row = {"level": scored.head["level"], "method": scored.method, "label": scored.labels[0]}
     head |= {"metric": scored.metrics[0], "over": scored.unit, "sample": scored.unit, "sample_size": scored.n_clusters}
     head |= {"ratings": round(float(with_others.groupby(["dialogue", "turn"], dropna=False).size().mean()), 2)}
     names = (scored.method, scored.labels[0], scored.metrics[0])
@@ -179,8 +184,9 @@ def _rho(scored: ScoredItems, plan: SimulationPlan, rng: np.random.Generator) ->
     for run in range(plan.n_runs):
         at, clusters = _drawn(rows, rng)
         part = replace(scored, x=scored.x[at], y=scored.y[at], clusters=clusters)
-        options = {"n_resamples": plan.n_resamples, "confidence": plan.confidence}
-        one = correlations.intervals_of(part, "spearman", rng, **options)[0][0]
+        one = correlations.intervals_of(
+            part, "spearman", rng, n_resamples=plan.n_resamples, confidence=plan.confidence
+        )[0][0]
         out[run] = one.low, one.high
     return out
 
@@ -188,10 +194,10 @@ def _rho(scored: ScoredItems, plan: SimulationPlan, rng: np.random.Generator) ->
 def _replaced(with_others: pd.DataFrame, plan: SimulationPlan, rng: np.random.Generator) -> np.ndarray:
     codes, unit = clusters_of(with_others)
     rows, out = _members(codes), np.full((plan.n_runs, 2), np.nan)
-    kept = with_others[["annotator", "score", "value", "rest", "context", "dialogue"]]
+    needed = with_others[["annotator", "score", "value", "rest", "context", "dialogue"]]
     for run in range(plan.n_runs):
         at, clusters = _drawn(rows, rng)
-        part = kept.iloc[at].assign(**{unit: clusters.astype(str)})
+        part = needed.iloc[at].assign(**{unit: clusters.astype(str)})
         replaceable = ceiling.left_out_in_turn(part, confidence=plan.confidence)["difference"]
         out[run] = replaceable["ci_low"], replaceable["ci_high"]
     return out
@@ -221,6 +227,7 @@ def replication_coverage(
     """
     t = replication.tally(scores, "score", corpora, systems)
     quantity = replication.correlations(t, families, overall=True)
+    rows: list[Row] = list(quantity.rows)
     took_part = t.count.sum(axis=(2, 3)) > 0
     strata = np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
     members, rng = _members(strata), plan.rng("replication", *corpora)
@@ -233,15 +240,15 @@ def replication_coverage(
             others, [quantity], rng, n_resamples=2
         )  # of which only the jackknife counts
         estimate[run] = replicated.estimate
-        for i, row in enumerate(quantity.rows):
+        for i, row in enumerate(rows):
             one = replication.over_workers(replicated, i, row["n"], plan.confidence)
             ends[run, :, i] = one.low, one.high
     with np.errstate(divide="ignore"):
         z = np.arctanh(estimate)
-    for i, row in enumerate(quantity.rows):
+    for i, row in enumerate(rows):
         finite = z[np.isfinite(z[:, i]), i]
         if len(finite) and row["n"] >= replication.LEAST_FOR_INTERVAL:
-            keys = {"level": "system", "of": "replication_r", "over": "worker", "sample": "worker"}
+            keys: Row = {"level": "system", "of": "replication_r", "over": "worker", "sample": "worker"}
             keys |= {"sample_size": int(took_part.sum(axis=0).min()), "among": row["among"], "label": row["label"]}
             yield from coverage_rows({"jackknife_t": ends[:, :, i]}, float(np.tanh(finite.mean())), keys)
 
@@ -270,13 +277,13 @@ def reliability_coverage(rows: pd.DataFrame, plan: SimulationPlan) -> Iterator[R
         resampled = generalizability.draws(one, rng=rng, n_resamples=min(plan.n_resamples, RESAMPLES))
         for name, interval in generalizability.intervals(one, resampled, *n, plan.confidence).items():
             ends[name][run] = interval
-    head = {"level": "dialogue", "method": method, "label": label, "over": "system, dialogue and annotator"}
+    head: Row = {"level": "dialogue", "method": method, "label": label, "over": "system, dialogue and annotator"}
     head |= {"sample": "world", "sample_size": fitted.n_dialogues, "n_annotators": fitted.n_annotators}
     for name, values in ends.items():
         yield from coverage_rows({"parametric": values}, truth[name], head | {"of": name})
 
 
-def placebo_judge(world: World, plan: SimulationPlan, level: str) -> Iterator[Row]:
+def placebo_judge(placebo: PlaceboWorld, plan: SimulationPlan, level: str) -> Iterator[Row]:
     """How often the alternative annotator test passes a judge who is exactly as close to the others as an annotator.
 
     The judge is one more annotator of the same world, in which no annotator has effects of their own, and is allowed to
@@ -284,7 +291,7 @@ def placebo_judge(world: World, plan: SimulationPlan, level: str) -> Iterator[Ro
     dialogues: the mean over annotators of the share of runs with p below ALPHA, before the correction for several
     annotators. Nothing where fewer than three annotators have enough items.
     """
-    d = world.design
+    d = placebo.design
     if d.annotator is None or d.pairwise:
         return
     item = pd.factorize(pd.MultiIndex.from_arrays([d.row, d.factors.get("item", d.row)]))[0]
@@ -294,18 +301,18 @@ def placebo_judge(world: World, plan: SimulationPlan, level: str) -> Iterator[Ro
     if len(panel.n) < MIN_ANNOTATORS:
         return
     doubled = np.concatenate([np.arange(len(item)), first])
-    loadings = world.loadings.copy()
+    loadings = placebo.loadings.copy()
     loadings[:, [i for i, f in enumerate(d.factors) if f in PEOPLE]] = 0.0
     extended = replace(
         d, score=d.score[doubled], system=d.system[doubled], factors={f: c[doubled] for f, c in d.factors.items()}
     )
     few = replace(plan, n_runs=min(plan.n_runs, ONE_BY_ONE))
     rng, n, passed = plan.rng("placebo_judge", d.method, d.label), len(item), []
-    for chunk in replace(world, design=extended, loadings=loadings).draw(few.n_runs, rng):
+    for chunk in replace(placebo, design=extended, loadings=loadings).draw(few.n_runs, rng):
         for scores in chunk:
             closer = panel.closer(scores[once], scores[n:], level)
             passed.append(np.mean(panel.p_clustered(closer, cost=0.0) < ALPHA))
-    row = base(world, "fixed") | {"test": "alternative_annotator", "alpha": ALPHA, "scenario": "world"}
+    row = base(placebo, "fixed") | {"test": "alternative_annotator", "alpha": ALPHA, "scenario": "world"}
     yield row | mean("null_rejection", np.array(passed))
 
 

@@ -123,8 +123,8 @@ def _placebo_p(data: Panel, test: str, system: int, drawn: np.ndarray, plan: Sim
     weights = np.zeros((len(drawn), 2, len(data.system)))
     for half in (0, 1):
         np.put_along_axis(weights[:, half], drawn[:, half * n : (half + 1) * n], 1.0, axis=1)
-    weights = weights[:, :, rows].reshape(len(drawn), -1)
-    return draw_p_values(_twins(data, rows), test.removesuffix("_normal"), weights)[0][:, 0]
+    of_twins = weights[:, :, rows].reshape(len(drawn), -1)
+    return draw_p_values(_twins(data, rows), test.removesuffix("_normal"), of_twins)[0][:, 0]
 
 
 def _twins(data: Panel, rows: np.ndarray) -> Panel:
@@ -227,7 +227,7 @@ def false_crossings(data: Panel, plan: SimulationPlan, *, n: int, first: int = 5
     for j, label in list(enumerate(data.labels))[:most]:
         p = _looks(data.per_dialogue(), j, n, plan.n_runs, plan.rng("crossing", data.method, label))[:, first - 1 :]
         base = {"level": data.row, "method": data.method, "label": label, "test": test, "alpha": ALPHA}
-        for looks, hits in (("each", (p < ALPHA).any(axis=1)), ("last", p[:, -1] < ALPHA)) if len(p) else ():
+        for looks, hits in (("each", np.any(p < ALPHA, axis=1)), ("last", p[:, -1] < ALPHA)) if len(p) else ():
             rows.append(base | {"n_dialogues": n, "looks": looks} | share("false_crossing", int(hits.sum()), len(hits)))
     return rows
 
@@ -246,5 +246,5 @@ def _looks(data: Panel, j: int, n: int, n_runs: int, rng: np.random.Generator) -
         rng.choice(v, (2, size, n)) for v, size in zip(of_systems, shared_out(n_runs, len(of_systems)), strict=True)
     ]
     x = np.concatenate(runs, axis=1)
-    size, (one, two) = np.arange(1.0, n + 1), (np.stack([np.cumsum(v**e, axis=1) for e in (1, 2)]) for v in x)
-    return t_test(size, *one, size, *two, pooled=True)
+    size, (one, two) = np.arange(1.0, n + 1), (tuple(np.cumsum(v**e, axis=1) for e in (1, 2)) for v in x)
+    return t_test(size, one[0], one[1], size, two[0], two[1], pooled=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ NOMINAL = 0.05
 _TEST_ROLES = {"z": PUBLISHED, "student": PUBLISHED, "sign": PUBLISHED, "session": PRIMARY}
 _PRIMARY_INTERVALS = ("policy", "bound", "jackknife_t", "noncentral_chi2", "simultaneous")
 #: what an interval is of -> the rows of interval_coverage about it
-QUESTIONS = {
+QUESTIONS: dict[str, dict[str, Any]] = {
     "Alpha": {"of": "alpha", "sample": "dialogue"},
     "Alpha near 1": {"scenario": "near_perfect"},
     "Rate of a system": {"of": "rate"},
@@ -122,7 +123,7 @@ def closer(published: pd.Series, primary: pd.Series, confidence: float) -> str |
     (low_a, high_a), (low_b, high_b) = ends.values()
     if max(low_a, low_b) <= min(high_a, high_b) or off[PUBLISHED] == off[PRIMARY]:
         return None
-    return min(off, key=off.get)
+    return min(off, key=lambda role: off[role])
 
 
 #: what a test or interval takes annotators to be
@@ -221,7 +222,7 @@ def _row(one: Procedure, key: dict, part: pd.DataFrame, size: str, confidence: f
     pooled = _pooled(part)
     test = one.statistic == "null_rejection"
     nominal = NOMINAL if test else confidence
-    kept = pooled["ci_low"] <= nominal if test else pooled["ci_high"] >= nominal
+    holds = pooled["ci_low"] <= nominal if test else pooled["ci_high"] >= nominal
     people = _PEOPLE.get(str(key.get("people")), OBSERVED)
     detail = next((str(key[name]) for name in one.by if name != "sample_size"), "")
     return pooled | {
@@ -229,7 +230,7 @@ def _row(one: Procedure, key: dict, part: pd.DataFrame, size: str, confidence: f
         "method": key["method"], "people": people, "claimed": people in one.promises, "detail": detail,
         "n_dialogues": float(part[size].median()), "n_annotators": part["n_annotators"].max(),
         "ratings": part["ratings"].mean() if "ratings" in part else np.nan, "labels": part["label"].nunique(),
-        "unit": _unit(one, part), "kept": bool(kept),
+        "unit": _unit(one, part), "kept": bool(holds),
     }  # fmt: skip
 
 
@@ -285,7 +286,7 @@ def under_harder_designs(results: Results, confidence: float) -> pd.DataFrame:
                 "n_dialogues": row["n_dialogues" if test else "sample_size"],
                 "systems": 2 if test else row["systems"],
             }
-            kept = row["ci_low"] <= NOMINAL if test else row["ci_high"] >= confidence
-            added |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "used": row["n"] > 0, "kept": bool(kept)}
+            holds = row["ci_low"] <= NOMINAL if test else row["ci_high"] >= confidence
+            added |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "used": row["n"] > 0, "kept": bool(holds)}
             out.append(row | added)
     return pd.DataFrame(out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -152,12 +154,12 @@ def harder(results: Results, confidence: float) -> Table | None:
     return Table(out, "harder", caption, why=why)
 
 
-def title(row) -> str:
+def title(row: Any) -> str:
     detail = _DETAILS.get(row.detail, row.detail)
     return row.procedure + (f", {detail}" if detail else "")
 
 
-def design_of(row) -> str:
+def design_of(row: Any) -> str:
     """`58 dialogues, 7 annotators, 1.2 ratings an item`, as far as it is known."""
     unit = "comparison" if row.unit == "pair" else row.unit
     parts = [plural(int(row.n_dialogues), unit)]

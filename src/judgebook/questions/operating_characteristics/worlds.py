@@ -37,7 +37,7 @@ _GRID = np.concatenate([np.linspace(0, 0.9, 46), np.linspace(0.91, 0.999, 20)])
 
 
 @dataclass(frozen=True)
-class Design:
+class AnnotationDesign:
     """Who judged what, for one method and label of one corpus and group; n annotations.
 
     Attributes
@@ -103,7 +103,7 @@ class Design:
         return out
 
 
-def design(rows: pd.DataFrame, systems: list[str]) -> Design | None:
+def design(rows: pd.DataFrame, systems: list[str]) -> AnnotationDesign | None:
     """The design of the annotations of one method and label; None without two kinds of systems or two scores.
 
     rows : of one corpus and group, by people. systems : in their order; others are left out.
@@ -137,9 +137,9 @@ def design(rows: pd.DataFrame, systems: list[str]) -> Design | None:
     if pairwise:  # which side a person prefers is a matter of the pair: the orientation is arbitrary
         codes.pop("annotator", None)
     first = np.unique(row, return_index=True)[1]
-    return Design(
+    return AnnotationDesign(
         method, label, systems, np.where(turned, -1.0, 1.0) * rows["score"].to_numpy(float), code,
-        [tuple(map(int, k)) for k in kinds], _distinct(codes, len(rows)), row,
+        [(int(a), int(b)) for a, b in kinds], _distinct(codes, len(rows)), row,
         (1 / rows.groupby(item)["score"].transform("size")).to_numpy(), codes["session"][first], code[first], who,
     )  # fmt: skip
 
@@ -208,7 +208,7 @@ def _shares(code: np.ndarray, system: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class World:
+class PlaceboWorld:
     """What is drawn from: see the module.
 
     loadings : (kinds, factors) of standard normal effects; the residual fills up to variance 1. values : possible
@@ -216,7 +216,7 @@ class World:
     variance of a score, as estimated.
     """
 
-    design: Design
+    design: AnnotationDesign
     loadings: np.ndarray
     values: np.ndarray
     cuts: np.ndarray
@@ -253,7 +253,7 @@ class World:
         return out
 
 
-def world(d: Design) -> World:
+def world(d: AnnotationDesign) -> PlaceboWorld:
     """The placebo world of a design: variances and distributions as estimated, means all equal."""
     values, level = np.unique(d.score, return_inverse=True)
     kinds = len(d.kinds)
@@ -272,7 +272,7 @@ def world(d: Design) -> World:
     total = max(sum(estimated.values()), 1e-300)
     shares = {name: estimated[name] / total for name in d.factors}
     loadings = np.stack([_loadings(d, kind, shares, values, cuts[kind]) for kind in range(kinds)])
-    return World(d, loadings, values, cuts, mean, shares)
+    return PlaceboWorld(d, loadings, values, cuts, mean, shares)
 
 
 def tilted(p: np.ndarray, values: np.ndarray, mean: float) -> np.ndarray:
@@ -289,7 +289,9 @@ def tilted(p: np.ndarray, values: np.ndarray, mean: float) -> np.ndarray:
     return probabilities(theta)
 
 
-def _loadings(d: Design, kind: int, shares: dict[str, float], values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+def _loadings(
+    d: AnnotationDesign, kind: int, shares: dict[str, float], values: np.ndarray, cuts: np.ndarray
+) -> np.ndarray:
     """(factors,) loadings of the normal effects that give the scores of one kind the correlations wanted.
 
     What dialogues of a system have in common is its own; the other shares are those of all systems.

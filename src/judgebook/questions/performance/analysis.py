@@ -9,22 +9,21 @@ annotation of an item is drawn.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations import picks, population
 from judgebook.annotations.scales import within_scale
-from judgebook.annotations.scores import identities, numbered
 from judgebook.annotations.summary import with_means
 from judgebook.questions.performance import davidson, mixed, ranking, rates
-from judgebook.questions.performance.bradley_terry import printed_scores
-from judgebook.questions.performance.composition import composition
 from judgebook.questions.performance.overall import overall as overall_order
 from judgebook.questions.performance.who_judged import who_judged
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import OF_UNIT, Label
-from judgebook.study.results import Results, collect
-from judgebook.study.schema import SYSTEM_CELL, unordered
+from judgebook.study.results import ResultRows, Results, collect
+from judgebook.study.schema import SYSTEM_CELL, Annotations, Dialogues, unordered
 
 #: what responses of several systems may share, the widest first
 SHARED = ("session", "context")
@@ -37,7 +36,7 @@ OTHER_INTERVALS = {"independent": LIGHT, "picks": PICKS}
 _UNUSED = ("study", "seconds", "completed_at", "first_shown", "reason", "source_row")
 
 
-def chosen(annotations: pd.DataFrame, unranked: Collection[str] = (), labels: Iterable[Label] = ()) -> pd.DataFrame:
+def chosen(annotations: Annotations, unranked: Collection[str] = (), labels: Iterable[Label] = ()) -> Annotations:
     """The judgements that are about systems, with a column `pair` that names the two dialogues compared.
 
     Of `labels`, those with several answers without order are left out: they have no mean (notebook 00 gives shares).
@@ -54,7 +53,7 @@ def chosen(annotations: pd.DataFrame, unranked: Collection[str] = (), labels: It
     return out.assign(pair=ends["low"].astype(str) + " and " + ends["high"].astype(str))
 
 
-def with_interactors(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+def with_interactors(annotations: Annotations, dialogues: Dialogues) -> Annotations:
     """`annotations` with `interactor`, who talked in the dialogue; missing where that is not known."""
     who = dialogues.dropna(subset="interactor").drop_duplicates(["corpus", "dialogue"])
     who = who.set_index(["corpus", "dialogue"])["interactor"]
@@ -63,15 +62,13 @@ def with_interactors(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.D
 
 
 def analyse(
-    judged: pd.DataFrame,
+    judged: Annotations,
     labels: Iterable[Label],
     unranked: Collection[str] = (),
     *,
     n_picks: int,
     pick_seed: int,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
+    sampling: Sampling,
     overall: str | Sequence[str] = (),
     modelled: Collection[str] | None = None,
     unit: str | None = None,
@@ -88,8 +85,6 @@ def analyse(
     n_picks, pick_seed : int
         Of the values as published, for which one annotation of an item is picked at random: picks to range over, and
         which is the first.
-    n_resamples : int
-        Bootstrap resamples.
     overall : "all" or sequence of str
         Labels of the overall order.
     modelled : collection of str, optional
@@ -101,7 +96,7 @@ def analyse(
         known. Intervals of rates, means, shares, strengths, ranks and the overall order follow it; partially pooled
         means are always about other annotators.
     """
-    boot, labels = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}, list(labels)
+    labels, confidence = list(labels), sampling.confidence
     judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
     people = population.populations(judged, "sample") if people is None else people
     everybody, judged = judged, population.declared(judged, people)
@@ -111,13 +106,13 @@ def analyse(
     published = collect(rates.published(picked, confidence=confidence))
     summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
     results = collect(
-        *(rates.clustered(part, unit=u, **boot) for u, part in parts),
+        *(rates.clustered(part, unit=u, sampling=sampling) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
-        ranked(judged, labels, unranked, **boot),
-        *(over_systems(part, published["rate"][used], unranked, unit=u, **boot) for u, part, used in summed),
+        ranked(judged, labels, unranked, sampling=sampling),
+        *(over_systems(part, published["rate"][used], unranked, unit=u, sampling=sampling) for u, part, used in summed),
         published,
-        composition(judged),
-        over_picks(judged, n=n_picks, seed=pick_seed),
+        rates.composition(judged),
+        rates.over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(everybody),
         mixed.pooled(inside, confidence=confidence, only=modelled),
         overall_orders(judged, labels, unranked, overall, confidence=confidence),
@@ -132,7 +127,7 @@ def analyse(
 
 
 def overall_orders(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     unranked: Collection[str],
     wanted: str | Sequence[str],
@@ -148,7 +143,7 @@ def overall_orders(
     )
 
 
-def interval_unit(annotations: pd.DataFrame) -> str:
+def interval_unit(annotations: Annotations) -> str:
     """What intervals of one system resample: the dialogue, or the session or context where a system has several
     dialogues in one (parts of one chat, for example), which are then not independent."""
     for column in SHARED:
@@ -159,7 +154,7 @@ def interval_unit(annotations: pd.DataFrame) -> str:
     return "dialogue"
 
 
-def by_unit(annotations: pd.DataFrame, unit: str | None) -> list[tuple[str, pd.DataFrame]]:
+def by_unit(annotations: Annotations, unit: str | None) -> list[tuple[str, Annotations]]:
     """What intervals resample, and of which annotations: `unit`, or what the data suggest.
 
     Turns are numbered over all dialogues; judgements of something else keep what the data suggest.
@@ -173,7 +168,7 @@ def by_unit(annotations: pd.DataFrame, unit: str | None) -> list[tuple[str, pd.D
     return [(u, part) for u, part in frames if len(part)]
 
 
-def ranking_unit(annotations: pd.DataFrame) -> str:
+def ranking_unit(annotations: Annotations) -> str:
     """What ranks resample: the session or context that systems share, else the dialogue, or the pair if compared."""
     for column in SHARED:
         if len(annotations) and annotations[column].notna().all():
@@ -182,78 +177,55 @@ def ranking_unit(annotations: pd.DataFrame) -> str:
 
 
 def ranked(
-    annotations: pd.DataFrame,
-    labels: Iterable[Label],
-    unranked: Collection[str] = (),
-    *,
-    confidence: float = 0.95,
-    **boot,
+    annotations: Annotations, labels: Iterable[Label], unranked: Collection[str] = (), *, sampling: Sampling
 ) -> Results:
     """`rank`, `first_place_share` and, of comparisons, `strength`, `outcome_chance` and (as leaderboards print them)
     `bradley_terry`; empty without two systems.
 
-    Comparisons are ranked by strengths; labels on which these do not exist, by win rates. boot : seed, n_resamples.
+    Comparisons are ranked by strengths; labels on which these do not exist, by win rates.
     """
     outside = annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)
     inside, labels = annotations[~outside], list(labels)
     pairwise = inside["dialogue_b"].notna()
     rated, compared = inside[~pairwise], inside[pairwise]
-    boot |= {"confidence": confidence}
-    out = [ranking.ranks(rated, labels, unit=ranking_unit(rated), **boot)] if len(rated) else []
-    out.append(printed_scores(compared))
+    out: list[ResultRows | Iterator[dict[str, Any]]] = [davidson.printed_scores(compared)]
+    if len(rated):
+        out.insert(0, ranking.ranks(rated, labels, unit=ranking_unit(rated), sampling=sampling))
     direction = {(x.method, x.id): x.direction for x in labels}
     fits = list(davidson.fits(compared, unit=ranking_unit(compared))) if len(compared) else []
     for fit in fits:
         sign = direction.get(fit.key[1:3], 0)
-        out.append(davidson.strengths(fit, confidence))
+        out.append(davidson.strengths(fit, sampling.confidence))
         if fit.exists and sign:
-            out.append(ranking.of_strengths(fit, sign, **boot))
+            out.append(ranking.of_strengths(fit, sign, sampling=sampling))
         elif sign:
             of_label = (compared[davidson.CELL] == list(fit.key)).all(axis=1)
-            out.append(ranking.ranks(compared[of_label], labels, unit=fit.unit, **boot))
+            out.append(ranking.ranks(compared[of_label], labels, unit=fit.unit, sampling=sampling))
     return collect(*out)
 
 
-def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> Iterator[dict]:
-    """How rates, means and shares depend on which annotation of an item is picked.
-
-    Yields rows as of `rates.published` with `interval` of `picks`: the mean over `n` picks, and the smallest and the
-    largest (`ci_kind` is `range`). The first pick is that of the estimates. Estimates without repeated items have none.
-    """
-    if annotations.empty:
-        return
-    scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
-    row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
-    weight = scores["sampling"].to_numpy()
-    for mask in picks.masks(annotations, n, seed):
-        used = mask[row]
-        count = np.bincount(codes[used], minlength=size)
-        total = np.bincount(codes[used], weight[used], minlength=size)
-        values.append(np.bincount(codes[used], weight[used] * x[used], minlength=size) / total)
-    repeated, estimates, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
-    same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
-    for i in np.flatnonzero(repeated):
-        ends = {"estimate": estimates[:, i].mean(), "ci_low": estimates[:, i].min(), "ci_high": estimates[:, i].max()}
-        yield heads[i] | same | ends | {"n": int(count[i])}
-
-
 def over_systems(
-    annotations: pd.DataFrame, of_systems: pd.DataFrame, unranked: Collection[str] = (), **boot
+    annotations: Annotations,
+    of_systems: ResultRows,
+    unranked: Collection[str] = (),
+    *,
+    sampling: Sampling,
+    unit: str = "dialogue",
 ) -> Results:
     """`rate_summary` of all ranked systems together, as in section 8 of Finch et al. 2023.
 
     `summary` is `all` (every turn of every ranked system, with an interval), `lowest` and `highest` (of a system, named
     in `note`; no interval, as they were selected), and for each system `without` (the share of turns without the mark).
 
-    annotations : one per item, as in the paper. of_systems : their `rate` of `rates.published`; boot : the arguments of
-    `rates.clustered`.
+    annotations : one per item, as in the paper. of_systems : their `rate` of `rates.published`. unit : what is
+    resampled.
     """
     one = of_systems[~of_systems["system"].isin(list(unranked))]
     if one.empty:
         return Results()
     marks = annotations[~annotations["system"].isin(list(unranked))]
     marks = marks.merge(one[["method", "label"]].drop_duplicates(), on=["method", "label"])
-    together = collect(rates.clustered(marks.assign(system="all"), **boot))["rate"]
+    together = collect(rates.clustered(marks.assign(system="all"), unit=unit, sampling=sampling))["rate"]
     out = [together.assign(system=None, summary="all")]
     for name, method in {"lowest": "idxmin", "highest": "idxmax"}.items():
         rows = one.loc[getattr(one.groupby(SYSTEM_CELL[:-1], sort=False)["estimate"], method)()]
@@ -264,7 +236,7 @@ def over_systems(
     return collect(*(rows.drop(columns=["interval", "outcome"]).assign(statistic="rate_summary") for rows in out))
 
 
-def design_effects_of_people(annotations: pd.DataFrame) -> Results:
+def design_effects_of_people(annotations: Annotations) -> Results:
     """Design effects by annotator and by interactor, of the groups and methods for which all of them are known.
 
     By how much the variance of an estimate grows if other annotators, or interactors, might have taken part. Where one
@@ -281,7 +253,7 @@ def design_effects_of_people(annotations: pd.DataFrame) -> Results:
     return collect(*out)
 
 
-def two_intervals(results: Results) -> pd.DataFrame:
+def two_intervals(results: Results) -> ResultRows:
     """Rates, means and shares (column `statistic`) with their primary intervals: over clusters and annotators where
     these are known, else over clusters; `light_low`, `light_high`: those for independent scores, missing where sampling
     weights are used, which those are without; `pick_low`, `pick_high`: the range over picks."""
@@ -295,13 +267,13 @@ def two_intervals(results: Results) -> pd.DataFrame:
     return out.assign(**dict.fromkeys(LIGHT, np.nan)) if len(results["unweighted"]) else out
 
 
-def every_interval(results: Results) -> pd.DataFrame:
+def every_interval(results: Results) -> ResultRows:
     """Rates, means and shares (column `statistic`; `outcome` '' except of shares), one row per kind of interval."""
     rows = pd.concat([results[s].assign(statistic=s) for s in SCORES if len(results[s])], ignore_index=True)
     return rows.assign(outcome=rows["outcome"].fillna(""))
 
 
-def with_and_without(results: Results) -> pd.DataFrame:
+def with_and_without(results: Results) -> ResultRows:
     """Unweighted estimates (of comparisons, shares won) with the weighted one (`weighted`), their difference (`effect`)
     and the design effect of the weights (`deff`)."""
     rows = results["unweighted"]
@@ -313,18 +285,18 @@ def with_and_without(results: Results) -> pd.DataFrame:
     return rows.assign(weighted=rows["estimate"] + rows["effect"])
 
 
-def won(scores: pd.DataFrame) -> pd.DataFrame:
+def won(scores: ResultRows) -> ResultRows:
     """Shares won, with the share tied as `tie`: of `two_intervals`."""
     tied = scores[scores["outcome"] == "tie"].set_index(SYSTEM_CELL)["estimate"].rename("tie")
     return scores[scores["outcome"] == "win"].join(tied, on=SYSTEM_CELL)
 
 
-def of_wins(effects: pd.DataFrame) -> pd.DataFrame:
+def of_wins(effects: ResultRows) -> ResultRows:
     """Design effects that are defined; of comparisons, those of the share won."""
     return effects[effects["outcome"].fillna("win") == "win"].dropna(subset="estimate")
 
 
-def with_plain(results: Results) -> pd.DataFrame:
+def with_plain(results: Results) -> ResultRows:
     """Partially pooled means with the plain one (`plain`, and of which statistic) and its interval over clusters, as
     `light_low` and `light_high`."""
     rows = results["pooled_mean"].dropna(subset="estimate")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from judgebook.questions.performance.analysis import (
     with_and_without,
     with_plain,
 )
-from judgebook.questions.performance.figures import CROWDED, part_names
+from judgebook.questions.performance.arrangement import CROWDED, part_names
 from judgebook.questions.performance.rates import with_people
 from judgebook.questions.performance.separation import MOST, POWER
 from judgebook.questions.performance.tables import pick_changes
@@ -95,7 +96,7 @@ def weights(results: Results, names: DisplayNames) -> Prose | None:
     return Prose(_PHRASES.say("weights", label=who[0], system=who[1], deff=rows["deff"].max(), **facts))
 
 
-def separation(results: Results, names: DisplayNames) -> list[dict]:
+def separation(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     """For each ranking in which some neighbours are not separated: how many of how many, the leader and the second, and
     how many times the data would separate these (1: they are separated; NaN: more than `separation.MOST`)."""
     rows = results["data_to_separate"]
@@ -131,7 +132,7 @@ def _split(ranks: pd.DataFrame) -> str:
     return " and ".join(head for column, head in heads.items() if len(set(ranks[column].fillna(""))) > 1)
 
 
-def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict]:
+def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
     """For each method and part: labels on which one system is first by its interval, and those of open order."""
     ranks = names.sort(ranks).assign(part=lambda f: part_names(f, names))
     several, out = len(set(ranks["part"])) > 1, []
@@ -143,22 +144,27 @@ def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict]:
         any_place = (of_part["ci_low"] == 1) & (of_part["ci_high"] == of_part["system"].nunique()) | of_part[
             "ci_low"
         ].isna()
-        line = {"who": names.name("method", method) + (f", {part}" if several else ""), "firsts": list(firsts.items())}
-        line |= {"n_labels": of_part["label"].nunique(), "n_first": sure["label"].nunique(), "top": []}
+        line: dict[str, Any] = {
+            "who": names.name("method", method) + (f", {part}" if several else ""),
+            "firsts": list(firsts.items()),
+            "n_labels": of_part["label"].nunique(),
+            "n_first": sure["label"].nunique(),
+            "top": [],
+        }
         if of_part["system"].nunique() > CROWDED and line["n_labels"] == 1:
             line["top"] = [names.name("system", s) for s in of_part.nsmallest(5, "estimate")["system"]]
         out.append(line | {"n_open": int(any_place.groupby(of_part["label"]).all().sum())})
     return out
 
 
-def _widths(results: Results, names: DisplayNames) -> list[dict]:
+def _widths(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     """Roots of the design effects of the clusters that are resampled, by method."""
     rows = of_wins(where(results["design_effect"], unit=["dialogue", "session", "context"]))
     out = [_roots(part, names, method) for method, part in names.sort(rows).groupby("method", sort=False)]
     return [line for line in out if line["turns"] or line["high"] > NOTABLE]
 
 
-def _people(results: Results, names: DisplayNames) -> tuple[list[dict], list[str]]:
+def _people(results: Results, names: DisplayNames) -> tuple[list[dict[str, Any]], list[str]]:
     """By method: how much wider intervals become if annotators are a sample too; and methods whose annotators are
     unknown or a single person."""
     rows, keys = every_interval(results), [*SYSTEM_CELL, "statistic", "outcome"]
@@ -185,7 +191,7 @@ def _people(results: Results, names: DisplayNames) -> tuple[list[dict], list[str
     return out, who
 
 
-def _roots(rows: pd.DataFrame, names: DisplayNames, method: str) -> dict:
+def _roots(rows: pd.DataFrame, names: DisplayNames, method: str) -> dict[str, Any]:
     low, median, high = np.sqrt(rows["estimate"].quantile([0, 0.5, 1]))
     facts = {"who": names.name("method", method), "unit": rows["unit"].iloc[0], "turns": METHODS[method].unit == "turn"}
     return facts | {"n": int(rows["n_clusters"].median()), "low": low, "median": median, "high": high}

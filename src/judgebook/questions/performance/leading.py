@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,7 @@ def _of_one_label(results: Results) -> pd.DataFrame:
     return out.rename(columns={"n_clusters": "n", "n": "n_items"}).assign(n_labels=1, over=out["resample_unit"])
 
 
-def leaders(rows: pd.DataFrame) -> dict:
+def leaders(rows: pd.DataFrame) -> dict[str, Any]:
     """What simultaneous rank intervals say of one evaluation's order.
 
     rows : of one evaluation, from `order`. Returns `top` (its row), `n` systems, `sure` (first with confidence),

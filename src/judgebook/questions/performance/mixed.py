@@ -17,6 +17,7 @@ Robinson 1991, Statistical Science 6, 15-32 (best linear unbiased prediction).
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -61,22 +62,29 @@ def pooled(annotations: pd.DataFrame, *, confidence: float = 0.95, only: Collect
     return collect(*run(_of_label, pieces, doing="mixed models, label"))
 
 
-def _of_label(key: tuple, frame: pd.DataFrame, confidence: float, weighted: bool) -> list[dict]:
+def _of_label(key: tuple, frame: pd.DataFrame, confidence: float, weighted: bool) -> list[dict[str, Any]]:
     """The rows of one label and group. weighted : dialogues have sampling weights."""
-    head = dict(zip(SYSTEM_CELL[:-1], key, strict=True)) | {"level": METHODS[key[1]].unit, "n": len(frame)}
-    head |= {"n_annotators": frame["annotator"].nunique(), "n_clusters": frame["dialogue"].nunique()}
+    head: dict[str, Any] = {
+        **dict(zip(SYSTEM_CELL[:-1], key, strict=True)),
+        "level": METHODS[key[1]].unit,
+        "n": len(frame),
+        "n_annotators": frame["annotator"].nunique(),
+        "n_clusters": frame["dialogue"].nunique(),
+    }
     fitted = WEIGHTED if weighted else mixed_models.first_fit(frame, means=True)
     if isinstance(fitted, str):
         return [{**head, "statistic": "pooled_mean", "model": "none", "ci_kind": "not_estimable", "note": fitted}]
     head |= {"model": fitted.model}
-    rows = (*_means(fitted, head["n_annotators"] - 1, confidence), *_severity(fitted, confidence))
-    return [head | row for row in rows]
+    if fitted.means is None or fitted.mean_errors is None:
+        raise ValueError("the model was fitted without means")
+    means = _means(fitted, fitted.means, fitted.mean_errors, head["n_annotators"] - 1, confidence)
+    return [head | row for row in (*means, *_severity(fitted, confidence))]
 
 
-def _means(fitted: Fitted, df: int, confidence: float) -> list[dict]:
+def _means(fitted: Fitted, means: np.ndarray, errors: np.ndarray, df: int, confidence: float) -> list[dict[str, Any]]:
     """A row for each system."""
-    half = stdtrit(df, (1 + confidence) / 2) * fitted.mean_errors
-    ends = np.array([fitted.means, fitted.means - half, fitted.means + half])
+    half = stdtrit(df, (1 + confidence) / 2) * errors
+    ends = np.array([means, means - half, means + half])
     if fitted.model == "logistic":
         ends = mixed_models.marginal(ends, fitted.mean_sd)
     same = {"statistic": "pooled_mean", "ci_kind": "t", "resample_unit": "dialogue and annotator"}
@@ -86,7 +94,7 @@ def _means(fitted: Fitted, df: int, confidence: float) -> list[dict]:
     ]
 
 
-def _severity(fitted: Fitted, confidence: float) -> list[dict]:
+def _severity(fitted: Fitted, confidence: float) -> list[dict[str, Any]]:
     """Summaries of annotators' effects; none where the design does not separate annotators (marks: from dialogues)."""
     if "annotator" not in fitted.parts or (fitted.model == "logistic" and "dialogue" not in fitted.parts):
         return []

@@ -8,22 +8,22 @@ annotators, and the covariance of all system-by-label means accounts for both.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.annotations.scores import known_people, require_unit, sampled
-from judgebook.questions.performance.ranking import rank_intervals, system_scores, too_few
+from judgebook.questions.performance.ranking import BLOCK, rank_intervals, system_scores, too_few
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
-
-_BLOCK = ["corpus", "method", "group"]
+from judgebook.study.schema import Annotations
 
 
 def overall(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     wanted: str | Iterable[str],
     *,
@@ -52,8 +52,8 @@ def overall(
     """
     require_unit(annotations, unit)
     direction = {(x.method, x.id): x.direction for x in labels if wanted == "all" or x.id in set(wanted)}
-    rows: list[dict] = []
-    for block, part in annotations.groupby(_BLOCK, sort=False):
+    rows: list[dict[str, Any]] = []
+    for block, part in annotations.groupby(BLOCK, sort=False):
         systems = sorted({*part["system"].unique(), *part["system_b"].dropna().unique()})
         scores = []
         for label, of_label in part.groupby("label", sort=False):
@@ -62,7 +62,7 @@ def overall(
             if one is not None and set(one["system"]) == set(systems):
                 scores.append(one)
         if len(scores) > 1 and len(systems) > 1:
-            head = dict(zip(_BLOCK, block, strict=True)) | {"level": METHODS[block[1]].unit, "n": len(scores)}
+            head = dict(zip(BLOCK, block, strict=True)) | {"level": METHODS[block[1]].unit, "n": len(scores)}
             rows += [head | row for row in _rows(scores, systems, unit, confidence)]
     return collect(rows)
 
@@ -85,7 +85,7 @@ def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
     return scores.assign(score=sign * (scores["score"] - mean) / spread)
 
 
-def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence: float) -> list[dict]:
+def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence: float) -> list[dict[str, Any]]:
     joined = pd.concat([one.assign(number=i) for i, one in enumerate(scores)], ignore_index=True)
     place, m, k = pd.Index(systems).get_indexer(joined["system"]), len(systems), len(scores)
     clusters, over = [pd.factorize(joined[unit])[0]], unit

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,11 +34,12 @@ from judgebook.statistics.clusters import (
     largest_share,
     pair_df,
 )
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.multiplicity import simultaneous_t
 from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import SYSTEM_CELL
+from judgebook.study.results import ResultRows
+from judgebook.study.schema import SYSTEM_CELL, Annotations
 
 #: ranks are of the systems of one label in one corpus and group
 CELL = SYSTEM_CELL[:-1]
@@ -47,14 +49,12 @@ VALUES = 20_000_000
 
 
 def ranks(
-    annotations: pd.DataFrame,
+    annotations: Annotations,
     labels: Iterable[Label],
     *,
-    seed: int,
+    sampling: Sampling,
     unit: str = "session",
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
+) -> ResultRows:
     """Rank of each system with a simultaneous interval, and the bootstrap share of first place.
 
     Parameters
@@ -84,13 +84,13 @@ def ranks(
         signed = [(key, rows, direction.get((key[1], key[2]), 0)) for key, rows in part.groupby(CELL, sort=False)]
         tables = [_table(key, rows, sign, unit) for key, rows, sign in signed if sign]
         pieces = []
-        for table, values in _replicated([t for t in tables if len(t.systems) > 1], block, unit, seed, n_resamples):
+        for table, values in _replicated([t for t in tables if len(t.systems) > 1], block, unit, sampling):
             shares = first_place(values), _undefined(values)
             about = (table.key, table.systems, table.n, table.sign * table.means, table.errors, table.df, *shares)
             pieces.append(_Ranked(*about, table.of, unit, table.over, len(table.units), table.reason))
         for piece in pieces:
-            out += _rank_rows(piece, confidence)
-    return pd.DataFrame(out).assign(seed=seed)
+            out += _rank_rows(piece, sampling.confidence)
+    return pd.DataFrame(out).assign(seed=sampling.seed)
 
 
 @dataclass(frozen=True)
@@ -149,17 +149,17 @@ def too_few(system: np.ndarray, weight: np.ndarray, clusters: list[np.ndarray], 
 
 
 def _replicated(
-    tables: list[_Table], block: tuple, unit: str, seed: int, n_resamples: int
+    tables: list[_Table], block: tuple, unit: str, sampling: Sampling
 ) -> Iterator[tuple[_Table, np.ndarray]]:
     """Resampled values (resamples, m) of each system, more being better. Labels judged on the same units share their
     resamples."""
     together: dict[tuple, list[_Table]] = {}
     for table in tables:
         together.setdefault(tuple(table.units), []).append(table)
-    for members in (part for same in together.values() for part in _batches(same, n_resamples)):
+    for members in (part for same in together.values() for part in _batches(same, sampling.n_resamples)):
         rows = np.concatenate([t.sums for t in members], axis=1)
-        rng = generator(seed, "ranks", unit, *block)
-        replicates = replicate_sums(rows, _means(members), unit=unit, rng=rng, n_resamples=n_resamples, jackknife=False)
+        rng, n = sampling.stream("ranks", unit, *block), sampling.n_resamples
+        replicates = replicate_sums(rows, _means(members), unit=unit, rng=rng, n_resamples=n, jackknife=False)
         ends = np.cumsum([len(t.systems) for t in members])
         for table, end in zip(members, ends, strict=True):
             yield table, replicates.values[:, end - len(table.systems) : end]
@@ -183,16 +183,14 @@ def _means(tables: list[_Table]) -> Callable[[np.ndarray], np.ndarray]:
     return values
 
 
-def of_strengths(
-    fit: davidson.Fit, direction: int, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
-) -> pd.DataFrame:
+def of_strengths(fit: davidson.DavidsonFit, direction: int, *, sampling: Sampling) -> ResultRows:
     """As `ranks`, by the strengths of systems that were compared.
 
     Shares of first place are of resamples in which each unit adds to the strengths what it does at the estimate (a
     bootstrap of influence): to fit the model anew in each takes minutes with dozens of systems.
     """
-    rng, units = generator(seed, "ranks", fit.unit, *map(str, fit.key)), len(fit.influence)
-    weights = rng.multinomial(units, np.full(units, 1 / units), n_resamples) - 1.0
+    rng, units = sampling.stream("ranks", fit.unit, *map(str, fit.key)), len(fit.influence)
+    weights = rng.multinomial(units, np.full(units, 1 / units), sampling.n_resamples) - 1.0
     values = direction * (fit.strengths + weights @ fit.influence)
     m = len(fit.systems)
     i, j = np.triu_indices(m, 1)
@@ -211,7 +209,7 @@ def of_strengths(
         units,
         fit.reason,
     )
-    return pd.DataFrame(_rank_rows(table, confidence)).assign(seed=seed)
+    return pd.DataFrame(_rank_rows(table, sampling.confidence)).assign(seed=sampling.seed)
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,7 @@ class _Ranked:
     reason: str
 
 
-def _rank_rows(table: _Ranked, confidence: float) -> list[dict]:
+def _rank_rows(table: _Ranked, confidence: float) -> list[dict[str, Any]]:
     order, low, high, reason = rank_intervals(table.estimate, table.errors, table.df, confidence)
     reason = table.reason or reason
     head = {**dict(zip(CELL, table.key, strict=True)), "level": METHODS[table.key[1]].unit}
@@ -251,7 +249,7 @@ def _rank_rows(table: _Ranked, confidence: float) -> list[dict]:
     return out if reason else out + list(_separation_rows(table, head, confidence))
 
 
-def _separation_rows(table: _Ranked, head: dict, confidence: float) -> Iterator[dict]:
+def _separation_rows(table: _Ranked, head: dict[str, Any], confidence: float) -> Iterator[dict[str, Any]]:
     """How many times the data would separate each two neighbours; `n` counts judgements, a comparison once."""
     n = sum(table.n.values()) // (1 if table.of == "mean" else 2)
     for a, b, factor in separation.neighbours(table.estimate, table.errors, table.df, confidence):

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,16 +67,25 @@ def _ranked(part: pd.DataFrame) -> bool:
     return len({*part["system"], *part["system_b"].dropna()}) > 1
 
 
-def _of_label(key: tuple, part: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_label(key: tuple, part: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     rows, block, apart = _units(part)
-    head = dict(zip(CELL, key, strict=True)) | {"n": len(rows), "n_annotators": rows["annotator"].nunique()}
-    head |= {"level": "pair" if METHODS[key[1]].unit == "pair" else "dialogue"}
-    codes = {c: pd.factorize(rows[c])[0] for c in ("annotator", "block")}
-    paired = head["level"] == "pair"
+    paired = METHODS[key[1]].unit == "pair"
+    head: dict[str, Any] = {
+        **dict(zip(CELL, key, strict=True)),
+        "n": len(rows),
+        "n_annotators": rows["annotator"].nunique(),
+        "level": "pair" if paired else "dialogue",
+    }
     effects: Effects | str = f"most annotators judged one {block} each, alone"
     if apart:
-        options = {"confidence": confidence, "system_b": rows["two"].to_numpy() if paired else None}
-        effects = annotator_effects(rows["score"].to_numpy(float), rows["one"].to_numpy(), *codes.values(), **options)
+        effects = annotator_effects(
+            rows["score"].to_numpy(float),
+            rows["one"].to_numpy(),
+            pd.factorize(rows["annotator"])[0],
+            pd.factorize(rows["block"])[0],
+            system_b=rows["two"].to_numpy() if paired else None,
+            confidence=confidence,
+        )
     if isinstance(effects, str):
         yield head | {"statistic": "annotators_differ", "note": effects}
         return
@@ -116,8 +126,8 @@ def _reversals(rows: pd.DataFrame, effects: Effects, paired: bool) -> np.ndarray
     preference = effects.preference.variance if effects.preference else 0.0
     strictness = effects.strictness.variance if effects.strictness else 0.0
     keys = ["one", "two"] if paired else ["one"]
-    counts = {"index": keys, "columns": "annotator", "values": "score", "aggfunc": "size", "fill_value": 0}
-    table = rows.pivot_table(**counts).to_numpy(float)
+    counts = rows.pivot_table(index=keys, columns="annotator", values="score", aggfunc="size", fill_value=0)
+    table = counts.to_numpy(float)
     means, weight = rows.groupby(keys)["score"].mean().to_numpy(), table / table.sum(axis=1, keepdims=True)
     if paired:
         return reversal(means, 2 * preference * np.sum(weight**2, axis=1))
@@ -161,7 +171,8 @@ class Effects:
     def share(self, part: VarianceEstimate) -> tuple[float, float, float]:
         """Of the variance of judgements of one system: the part's share and its interval."""
         rest = max(self.within - part.variance, 1e-12)
-        return tuple(v / (v + rest) for v in (part.variance, part.low, part.high))
+        share, low, high = (v / (v + rest) for v in (part.variance, part.low, part.high))
+        return share, low, high
 
 
 @dataclass(frozen=True)
@@ -214,7 +225,7 @@ def annotator_effects(
     gram, n_blocks = _gram(sparse.hstack(parts, format="csr"), block)
     ends = np.cumsum([0, *(part.shape[1] for part in parts)])
     places = [np.arange(a, b) for a, b in pairwise(ends)]
-    return _found(gram, places, n, n_blocks, total, confidence)
+    return _from_inner_products(gram, places, n, n_blocks, total, confidence)
 
 
 def _cells(annotator: np.ndarray, system: np.ndarray, system_b: np.ndarray | None, m: int) -> np.ndarray:
@@ -239,7 +250,7 @@ def _gram(columns: sparse.csr_array, block: np.ndarray) -> tuple[np.ndarray, int
     return (columns.T @ columns - inside.T @ inside).toarray(), len(size)
 
 
-def _found(
+def _from_inner_products(
     gram: np.ndarray, places: list[np.ndarray], n: int, n_blocks: int, total: float, confidence: float
 ) -> Effects | str:
     kinds, people, cells, y = places
@@ -273,15 +284,15 @@ def _taken_out(gram: np.ndarray, at: np.ndarray, n: int) -> tuple[np.ndarray, in
     if not len(at):
         return gram, 0
     value, vector = np.linalg.eigh(gram[np.ix_(at, at)])
-    kept = value > _NULL * n
-    across = vector[:, kept].T @ gram[at]
-    return gram - across.T @ (across / value[kept][:, None]), int(kept.sum())
+    real = value > _NULL * n
+    across = vector[:, real].T @ gram[at]
+    return gram - across.T @ (across / value[real][:, None]), int(real.sum())
 
 
 def _factor(gram: np.ndarray, at: np.ndarray, y: np.ndarray, n: int) -> _Factor:
     value, vector = np.linalg.eigh(gram[np.ix_(at, at)])
-    kept = value > _NULL * n
-    value, vector = value[kept], vector[:, kept]
+    real = value > _NULL * n
+    value, vector = value[real], vector[:, real]
     return _Factor(value, vector.T @ gram[at, y[0]] / np.sqrt(value), vector)
 
 
@@ -295,7 +306,7 @@ def _part(factor: _Factor, error: np.ndarray, df: float, confidence: float) -> V
 
     tail = (1 - confidence) / 2
     ends = []
-    for quantile in (fdtri(q, df, 1 - tail), fdtri(q, df, tail)):
+    for quantile in (float(fdtri(q, df, 1 - tail)), float(fdtri(q, df, tail))):
         top = float(np.max(squares / factor.values)) / quantile
         ends.append(optimize.brentq(beyond, 0.0, top, args=(quantile,)) if beyond(0.0, quantile) > 0 else 0.0)
     return VarianceEstimate(estimate, *ends)

@@ -19,7 +19,7 @@ from scipy.special import chdtri, expit, ndtr, ndtri
 from judgebook.annotations.summary import with_means
 from judgebook.questions.operating_characteristics.worlds import (
     NESTED,
-    Design,
+    AnnotationDesign,
     correlations,
     design,
     expectations,
@@ -205,7 +205,7 @@ def pilots(
             yield of_design(pilot_design, n_worlds=n_worlds, rng=generator(seed, "pilot", method, label))
 
 
-def _degrees(pilot_design: Design) -> dict[str, float]:
+def _degrees(pilot_design: AnnotationDesign) -> dict[str, float]:
     """Effective number of levels of each factor (Kish 1965) less that of what it is nested in, at least 1."""
 
     def levels(code: np.ndarray) -> float:
@@ -228,14 +228,14 @@ def _degrees(pilot_design: Design) -> dict[str, float]:
     return {name: max(df, 1.0) for name, df in out.items()}
 
 
-def _spread(pilot_design: Design) -> float:
+def _spread(pilot_design: AnnotationDesign) -> float:
     """Standard deviation of the values of dialogues (of comparisons) within systems (pairs of them)."""
     of_rows = pilot_design.row_values(pilot_design.score[None])[0]
     of_kind = pd.Series(of_rows).groupby(pilot_design.row_kind)
     return float(np.sqrt(((of_rows - of_kind.transform("mean")) ** 2).sum() / max(len(of_rows) - of_kind.ngroups, 1)))
 
 
-def of_design(pilot_design: Design, *, n_worlds: int, rng: np.random.Generator) -> PilotVariances:
+def of_design(pilot_design: AnnotationDesign, *, n_worlds: int, rng: np.random.Generator) -> PilotVariances:
     """The pilot of one design."""
     drawn_from = world(pilot_design)
     matrix = expectations(pilot_design.system, pilot_design.factors)

@@ -58,7 +58,7 @@ class Plan:
             )
 
 
-def dialogue_variance(pilot: PilotVariances, plan: Plan, v: Mapping[str, float]) -> float:
+def dialogue_variance(pilot: PilotVariances, plan: Plan, v: Mapping[str, float | np.ndarray]) -> float | np.ndarray:
     """Variance of the value of a dialogue around the mean of its system (of a comparison, of its pair)."""
     m, p = plan.annotators, plan.people
     severity = (1 - m / p) / m
@@ -86,7 +86,9 @@ def standard_error(
 
     ratios : factors of the variances, (b,) arrays; there are then b standard errors.
     """
-    n, within, between = plan.n_dialogues, 0.0, 0.0
+    n = plan.n_dialogues
+    within: float | np.ndarray = 0.0
+    between: float | np.ndarray = 0.0
     for mean in pilot.means(difference):
         v = {name: value * (ratios or {}).get(name, 1.0) for name, value in pilot.at(mean).items()}
         within += dialogue_variance(pilot, plan, v) / n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ from judgebook.study.results import Results
 #: labels in the figure
 MOST = 6
 _DESIGN = ["n_dialogues", "annotators_per_dialogue"]
-_WANTED = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
+_WANTED: dict[str, Any] = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
 
 
 def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Plot]:

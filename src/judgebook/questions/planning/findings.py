@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.planning.analysis import PlanningInput
 from judgebook.questions.planning.designs import MOST, SAME
+from judgebook.questions.planning.pilot_study import PlanningInput
 from judgebook.questions.planning.question import Planning
 from judgebook.study.results import Results, where
 
@@ -33,12 +34,12 @@ def findings(
     yield Prose(_PHRASES.say("headline", **{k: all_facts[k] for k in used}, **settings))
     yield Prose(_PHRASES.say("costs", times=all_facts["times"], currency=currency, rate=all_facts["hourly_rate"]))
     if options.budget is not None:
-        used = ("bought", "too_dear", "untimed", "currency", "n_systems")
-        yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: all_facts[k] for k in used}))
+        of_budget = ("bought", "too_dear", "untimed", "currency", "n_systems")
+        yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: all_facts[k] for k in of_budget}))
     yield Prose(_PHRASES.say("looks", **_looks(results), looks=options.looks))
 
 
-def facts(results: Results, data: PlanningInput, names: DisplayNames, options: Planning) -> dict:
+def facts(results: Results, data: PlanningInput, names: DisplayNames, options: Planning) -> dict[str, Any]:
     """What is said about designs and costs.
 
     Returns `found` (the labels whose difference some design finds: label, wanted, pairwise, n, each, smallest, and
@@ -88,7 +89,7 @@ def _raised(results: Results, names: DisplayNames) -> list[str]:
     return [names.distinct_label(r.label, r.method) for r in more.itertuples() if r.more]
 
 
-def _case(results: Results, row: dict, names: DisplayNames) -> dict:
+def _case(results: Results, row: dict, names: DisplayNames) -> dict[str, Any]:
     """One label: the difference, the design that finds it, and its cost."""
     key = {"method": row["method"], "label": row["label"]}
     out = {"label": names.distinct_label(row["label"], row["method"]), "pairwise": row["level"] == "pair", "n": 0}
@@ -102,7 +103,7 @@ def _case(results: Results, row: dict, names: DisplayNames) -> dict:
     return out | design | {"smallest": None if pd.isna(smallest) else smallest} | amounts
 
 
-def _looks(results: Results) -> dict:
+def _looks(results: Results) -> dict[str, Any]:
     crossing = results["sequential_crossing"]
     theory = where(crossing, truth="theory").set_index("looks")["estimate"].to_dict()
     rows = where(crossing, truth="equal")

@@ -88,17 +88,19 @@ def _known_labels(study: Any) -> None:
         widths.setdefault((label.method, label.id), []).append(most)
         widths.setdefault((None, label.id), []).append(most)
     for first, value in study.planning.difference.items():
-        own = [(first, *pair) for pair in value.items()] if isinstance(value, dict) else [(None, first, value)]
-        for method, label, difference in own:
-            said = ".".join(filter(None, ["planning.difference", method, label]))
+        stated = [(first, *pair) for pair in value.items()] if isinstance(value, dict) else [(None, first, value)]
+        for method, label, difference in stated:
+            key = ".".join(filter(None, ["planning.difference", method, label]))
             if (method, label) not in widths:
-                known = sorted({x for m, x in widths if m == method})
-                near = difflib.get_close_matches(label, known, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}" if known else ""
-                raise ValueError(f"{said}: expected a label of the study, found {label!r}{hint}")
+                declared = sorted({x for m, x in widths if m == method})
+                near = difflib.get_close_matches(label, declared, 1)
+                hint = (
+                    f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(declared)}" if declared else ""
+                )
+                raise ValueError(f"{key}: expected a label of the study, found {label!r}{hint}")
             if difference >= max(widths[method, label]):
                 widest = max(widths[method, label])
-                raise ValueError(f"{said}: expected less than the scale is wide, {widest:g}, found {difference:g}")
+                raise ValueError(f"{key}: expected less than the scale is wide, {widest:g}, found {difference:g}")
 
 
 QUESTIONS = [

@@ -68,7 +68,7 @@ def boundaries(information: Sequence[float], spending: str, alpha: float = 0.05)
     return np.array(out)
 
 
-def crossing(information: Sequence[float], limits: Sequence[float], drift: float = 0.0) -> np.ndarray:
+def crossing(information: Sequence[float], limits: Sequence[float] | np.ndarray, drift: float = 0.0) -> np.ndarray:
     """(looks,) probability that a boundary is crossed for the first time at each look, on either side.
 
     drift : expected z at the end; 0 where systems do not differ.
@@ -80,12 +80,14 @@ def crossing(information: Sequence[float], limits: Sequence[float], drift: float
     return np.array(out)
 
 
-def drift_for(power: float, information: Sequence[float], limits: Sequence[float]) -> float:
+def drift_for(power: float, information: Sequence[float], limits: Sequence[float] | np.ndarray) -> float:
     """The drift with which a boundary is crossed with probability `power` at one of the looks."""
     return float(brentq(lambda d: crossing(information, limits, d).sum() - power, 1e-6, 20.0, xtol=1e-8))
 
 
-def inflation(power: float, information: Sequence[float], limits: Sequence[float], alpha: float = 0.05) -> float:
+def inflation(
+    power: float, information: Sequence[float], limits: Sequence[float] | np.ndarray, alpha: float = 0.05
+) -> float:
     """How many times the sample of a single test a sequential design needs at most, for equal power."""
     return (drift_for(power, information, limits) / drift_for(power, [1.0], [float(ndtri(1 - alpha / 2))])) ** 2
 

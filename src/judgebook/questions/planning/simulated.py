@@ -229,7 +229,7 @@ def permutation_p(values: np.ndarray, paired: bool, flips: np.ndarray | None) ->
     else:
         observed = x @ np.repeat([1.0, -1.0], n)
     result = from_null(observed, flips @ x.T, exact=False)
-    return result.mid_p if sides == 1 else result.p_value  # as sensitivity.system_tests.p_value
+    return np.asarray(result.mid_p if sides == 1 else result.p_value)  # as sensitivity.system_tests.p_value
 
 
 def two_way_p(study: SimulatedStudies) -> np.ndarray:
