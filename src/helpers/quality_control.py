@@ -34,9 +34,7 @@ class Page(Sections):
             self.lengths,
             self.pairs,
             permute_seed=self.study.seeds.permute,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
+            sampling=self.sampling,
         )
         self.run.save_results(self.results)
         self.cells = verdicts.compared(self.results, self.run.key, self.run.notebook)

@@ -165,6 +165,20 @@ class Replicates:
         )
 
 
+def single(intervals: Interval | list[Interval]) -> Interval:
+    """The interval of a statistic that gave one value per resample; TypeError if it gave several."""
+    if isinstance(intervals, list):
+        raise TypeError(f"expected a statistic with one value per resample, found {len(intervals)} values")
+    return intervals
+
+
+def several(intervals: Interval | list[Interval]) -> list[Interval]:
+    """The intervals of a statistic that gave several values per resample; TypeError if it gave one."""
+    if isinstance(intervals, Interval):
+        raise TypeError("expected a statistic with several values per resample, found one value")
+    return intervals
+
+
 def expansion(confidence: float, n_units: int, n_samples: int = 1) -> float:
     """The level whose normal quantiles are those of Student's t times the square root of n / df, df = n - samples.
 

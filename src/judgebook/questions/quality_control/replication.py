@@ -20,13 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.correlation import pearson_interval
-from judgebook.statistics.intervals import Interval, Replicates, jackknife_t
+from judgebook.statistics.intervals import Interval, Replicates, jackknife_t, several
 from judgebook.statistics.resampling import replicate_sums
 
 #: fewer points than this have no correlation worth the name
@@ -117,7 +118,7 @@ def pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 class Quantity:
     """Numbers from means (k, corpora, systems, labels + 1): `values` gives (k, m), `rows` identifies each of the m."""
 
-    rows: list[dict[str, object]]
+    rows: list[dict[str, Any]]
     values: Callable[[np.ndarray], np.ndarray]
 
 
@@ -231,16 +232,14 @@ def resampled(
     people = dict(zip(t.corpora, (t.count.sum(axis=(2, 3)) > 0).sum(axis=0).tolist(), strict=True))
     judged = t.count.sum(axis=(2, 3))
     effective = dict(zip(t.corpora, judged.sum(axis=0) ** 2 / np.maximum(np.sum(judged**2, axis=0), 1), strict=True))
-    for i, (row, interval) in enumerate(zip(rows, replicated.intervals(confidence), strict=True)):
+    for i, (row, interval) in enumerate(zip(rows, several(replicated.intervals(confidence)), strict=True)):
         values = replicated.values[:, i]
         defined = values[np.isfinite(values)]
         row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}
         row["bias"] = defined.mean() - replicated.estimate[i] if len(defined) else nan
         if row["statistic"] == "system_gap":
-            left_out = jackknife_t(
-                replicated.estimate[i], replicated.jackknife[:, i], "worker", bounded=False, groups=replicated.groups
-            )
-            row |= {"jackknife_error": left_out.standard_error, "effective": effective[row["corpus"]]}
+            error = left_out(replicated, i, bounded=False).standard_error
+            row |= {"jackknife_error": error, "effective": effective[row["corpus"]]}
         if row["statistic"] == "replication_r" and interval.kind != "not_estimable":
             row |= over_workers(replicated, i, row["n"], confidence).row()
     return pd.DataFrame(rows)
@@ -253,9 +252,16 @@ def over_workers(replicated: Replicates, i: int, n_points: int, confidence: floa
         return Interval(
             float(replicated.estimate[i]), nan, nan, "not_estimable", replicated.unit, replicated.n_units, note=note
         )
-    return jackknife_t(
-        replicated.estimate[i], replicated.jackknife[:, i], replicated.unit, confidence, groups=replicated.groups
-    )
+    return left_out(replicated, i, confidence)
+
+
+def left_out(replicated: Replicates, i: int, confidence: float = 0.95, *, bounded: bool = True) -> Interval:
+    """Interval of the i-th statistic from its values without one unit (`jackknife_t`)."""
+    if replicated.jackknife is None:
+        raise ValueError("expected replicates with leave-one-out values, found none")
+    values, groups = replicated.jackknife[:, i], replicated.groups
+    estimate = float(replicated.estimate[i])
+    return jackknife_t(estimate, values, replicated.unit, confidence, bounded=bounded, groups=groups)
 
 
 def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
@@ -271,7 +277,7 @@ def random_subsets(t: Tally, sizes: Mapping[str, int], *, rng: np.random.Generat
 
     sizes : corpus -> how many of its workers are drawn without replacement.
     """
-    total, count = [], []
+    total, count = list[np.ndarray](), list[np.ndarray]()
     for c, corpus in enumerate(t.corpora):
         of_corpus = np.flatnonzero(t.count[:, c].sum(axis=(1, 2)) > 0)
         order = rng.random((n_draws, len(of_corpus))).argsort(axis=1)
