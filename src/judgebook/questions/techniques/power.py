@@ -188,7 +188,7 @@ def power_curve(
     return pd.DataFrame(rows, columns=["statistic", "conversations", "estimate", "ci_low", "ci_high"])
 
 
-def size_for(sizes: np.ndarray, reached: np.ndarray, power: float) -> float:
+def size_for(sizes: Sequence[int], reached: np.ndarray, power: float) -> float:
     """Number of conversations at which the power is first reached, interpolated on a log scale; NaN if it is not.
 
     reached : (k,) the power at each of `sizes`; a power that falls by chance counts as level.
@@ -266,8 +266,8 @@ def first_crossing(
         won, lost = np.cumsum(drawn > 0, axis=1), np.cumsum(drawn < 0, axis=1)
         crossed = np.maximum(won, lost) >= critical_wins(most, alpha)[won + lost]
     else:
-        n, drawn = np.arange(1, most + 1), [_drawn(x, (runs, most), rng) for x in (a, b)]
-        (s, q), (s_b, q_b) = ((np.cumsum(x, axis=1), np.cumsum(x * x, axis=1)) for x in drawn)
+        n, samples = np.arange(1, most + 1), [_drawn(x, (runs, most), rng) for x in (a, b)]
+        (s, q), (s_b, q_b) = ((np.cumsum(x, axis=1), np.cumsum(x * x, axis=1)) for x in samples)
         with np.errstate(divide="ignore", invalid="ignore"):
             within = (q - s * s / n + q_b - s_b * s_b / n) / (2 * n - 2)
             squared = (s - s_b) ** 2 / (2 * n * within)  # t² of two samples of n each
