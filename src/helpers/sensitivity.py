@@ -1,5 +1,7 @@
 """Notebook 05: does a label distinguish systems?"""
 
+from functools import partial
+
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
@@ -8,8 +10,7 @@ from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis, figures, findings, printed, tables
 from judgebook.questions.sensitivity.figures import each
-from judgebook.simulation import recovery
-from judgebook.simulation.truth import truth
+from judgebook.simulation import recovery, truth
 
 
 class Page(NotebookPage):
@@ -29,12 +30,11 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        n, n_draws, n_runs = self.options.n_dialogues, self.options.n_draws, self.options.null_runs
-        yield findings.findings(*self.inputs, n_runs=n_runs, n=n, n_draws=n_draws)
+        yield findings.findings(*self.inputs, self.options)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
         if self.study.simulate:
-            yield Prose(recovery.of_sensitivity(self.results, truth(self.study.simulate)))
+            yield Prose(recovery.of_sensitivity(self.results, truth.truth(self.study.simulate)))
 
     def significance(self) -> Section:
         yield findings.sample(self.judged, self.names, n=self.options.n_dialogues)
@@ -46,15 +46,15 @@ class Page(NotebookPage):
 
     def equivalence(self) -> Section:
         yield findings.equivalence(*self.inputs, margin=self.options.margin)
-        for module in (figures, tables):
-            yield each(module.equivalence, *self.inputs, "equivalence", margin=self.options.margin)
+        for view in (figures.equivalence, tables.equivalence):
+            yield each(partial(view, margin=self.options.margin), *self.inputs, "equivalence")
 
     def type_i_errors(self) -> Section:
-        for module in (figures, tables):
-            yield each(module.type_i_errors, *self.inputs, "errors", n_runs=self.options.null_runs)
+        for view in (figures.type_i_errors, tables.type_i_errors):
+            yield each(partial(view, n_runs=self.options.null_runs), *self.inputs, "errors")
 
     def power(self) -> Section:
-        yield from (each(module.power, *self.inputs, "power") for module in (figures, tables))
+        yield from (each(view, *self.inputs, "power") for view in (figures.power, tables.power))
 
     def paper(self) -> Section:
         yield printed.views(*self.inputs, self.options)

@@ -119,7 +119,7 @@ def test_draws_errors_and_planning_are_those_of_each_panel(cells):
     p, expected = (r["system_difference"]["p_value"].tolist() for r in (drawn, ours))
     assert p == pytest.approx(expected, nan_ok=True)
     given = {"seed": 3, "within": "session", "n_permutations": 99}
-    found = analysis.type_i_errors(cell, n=8, n_runs=30, **given)
+    found = analysis.type_i_errors(cell, Sensitivity(n_dialogues=8, null_runs=30, null_permutations=99), seed=3)
     each = []
     for data, one in zip(cell.panels, cell.picked, strict=True):
         size = min(8, pd.Series(data.system).value_counts().max() // 2) if data.unit != "pair" else 8
@@ -168,7 +168,7 @@ def test_counts_on_real_marks_equal_statsmodels(marks):
 
 @pytest.mark.data
 def test_on_real_marks_tests_on_turns_find_what_is_not_there(marks):
-    found = analysis.type_i_errors(marks, n=13, n_runs=120, seed=2, within="session", n_permutations=201)
+    found = analysis.type_i_errors(marks, Sensitivity(n_dialogues=13, null_runs=120, null_permutations=201), seed=2)
     share = found.select("null_rejection", alpha=0.05).groupby("test")["estimate"].mean()
     # three binomial standard errors of 120 runs are 6 points
     assert share["z"] > 0.05 + 0.06

@@ -162,9 +162,7 @@ def analyse(
         Of the permutation tests, and of which conversations a draw has.
     """
     judged = [one.on_scales(labels) for one in judged]
-    drawing = {"seed": draw_seed, "within": options.within}
-    null = {"n": options.n_dialogues, "n_runs": options.null_runs, "n_permutations": options.null_permutations}
-    parts = []
+    parts: list[Results] = []
     for one in judged:
         parts.append(tests(one, seed=permute_seed, within=options.within, n_permutations=options.n_permutations))
         if n := one.draw_size(options.n_dialogues):
@@ -173,7 +171,8 @@ def analyse(
         parts += [alike(one, margin=options.margin), planning(one, sizes=options.power_sizes)]
     for corpus in dict.fromkeys(one.corpus for one in judged):
         first = next(one for one in judged if one.corpus == corpus)
-        parts += [] if first.weighted else [type_i_errors(first, **null, **drawing)]
+        if not first.weighted:
+            parts.append(type_i_errors(first, options, seed=draw_seed))
     results = collect(*parts)
     if len(rows := results["system_difference"]):
         differing = rows["test"].isin([differences.TEST, differences.WEIGHTED])
@@ -198,17 +197,18 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
     for data, one in zip(judged.panels, judged.picked, strict=True):
         parts += [system_tests.published_tests(one)]
         parts += [system_tests.published_tests(one, "welch")] if one.published_test == "student" else []
-        options = {"within": _within(data, within), "n_permutations": n_permutations}
+        blocked = _within(data, within)
         compared = judged.annotations, data.method, data.systems
         if judged.weighted:
             alone = differences.differences(*compared, people=False).assign(test=differences.WEIGHTED)
             parts.append(alone.drop(columns=_INNER))
         else:
-            parts.append(system_tests.session_tests(data, seed=seed, **options))
+            parts.append(system_tests.session_tests(data, seed=seed, within=blocked, n_permutations=n_permutations))
         parts.append(differences.differences(*compared, scales=data.scales).drop(columns=_INNER))
         several = not judged.weighted and not np.array_equal(data.squares, one.squares)
         if several and not system_tests.too_many(data, n_permutations):
-            parts.append(system_tests.session_tests(one, seed=seed, **options).assign(sample="pick"))
+            picked = system_tests.session_tests(one, seed=seed, within=blocked, n_permutations=n_permutations)
+            parts.append(picked.assign(sample="pick"))
     rows = collect(*parts)["system_difference"]
     rows = adjust_rows(rows, ["method", "label", "test", "within", "sample"], "systems of one label")
     results = [rows.assign(statistic="system_difference")]
@@ -221,30 +221,40 @@ def draws(judged: Group, *, n: int, n_draws: int, seed: int, within: str) -> Res
     """Counts over draws of `n` dialogues per system by the published and the permutation test, and the tests of the
     first draw: `system_tests.count_significant`."""
     within = min(_within(p, within) for p in judged.panels)  # `interactor` only where all panels allow it
-    options = {"n": n, "n_draws": n_draws, "seed": seed, "within": within, "picked": judged.picked}
-    return _marked(judged, [system_tests.count_significant(judged.panels, **options)])
+    counted = system_tests.count_significant(
+        judged.panels, n=n, n_draws=n_draws, seed=seed, within=within, picked=judged.picked
+    )
+    return _marked(judged, [counted])
 
 
 def alike(judged: Group, *, margin: float) -> Results:
     """Equivalence tests of every pair of systems and label, adjusted by Holm within each label as `tests` are."""
     of_methods = (differences.differences(judged.annotations, data.method, data.systems) for data in judged.panels)
-    parts = zip(of_methods, judged.panels, strict=True)
-    results = collect(*(equivalence.equivalence_tests(one, data, margin) for one, data in parts if len(one)))
+    compared = zip(of_methods, judged.panels, strict=True)
+    results = collect(*(equivalence.equivalence_tests(one, data, margin) for one, data in compared if len(one)))
     rows = adjust_rows(results["equivalence"], ["method", "label"], "systems of one label")
     parts = [rows.assign(statistic="equivalence"), results["smallest_margin"].assign(statistic="smallest_margin")]
     return _marked(judged, parts)
 
 
-def type_i_errors(judged: Group, *, n: int, n_runs: int, seed: int, within: str, n_permutations: int) -> Results:
-    """How often each test finds a difference within one system, with up to n dialogues per side."""
+def type_i_errors(judged: Group, options: Sensitivity, *, seed: int) -> Results:
+    """How often each test finds a difference within one system, with up to `n_dialogues` dialogues per side."""
     parts = []
     for data, one in zip(judged.panels, judged.picked, strict=True):
         ours = [*(["dialogue_welch"] if data.row != data.unit else []), "session"]
         least = len(data.system) if data.unit == "pair" else int(pd.Series(data.system).value_counts().max()) // 2
-        if (size := min(n, least)) > 1:
-            options = {"n": size, "n_runs": n_runs, "seed": seed, "within": _within(data, within)}
-            for used, tests in ((one, [one.published_test]), (data, ours)):
-                parts.append(power.null_rejection(used, tests, n_permutations=n_permutations, **options))
+        size = min(options.n_dialogues, least)
+        for used, tests in ((one, [one.published_test]), (data, ours)) if size > 1 else ():
+            rejected = power.null_rejection(
+                used,
+                tests,
+                n=size,
+                n_runs=options.null_runs,
+                seed=seed,
+                within=_within(data, options.within),
+                n_permutations=options.null_permutations,
+            )
+            parts.append(rejected)
     return _marked(judged, parts)
 
 

@@ -16,6 +16,7 @@ from math import nan
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
 from judgebook.statistics.fair_coin import coin_cdf
@@ -168,12 +169,24 @@ def panel(
     session = first["session"].where(first["session"].notna(), first["dialogue"]).to_numpy(object)
     who = None if interactor is None else first["dialogue"].map(interactor).to_numpy(object)
     who = None if who is None or pd.isna(who).any() else who
-    units = {"unit": "pair", "row": "pair"} if paired else {"unit": METHODS[method].unit, "row": "dialogue"}
-    rows = {"system": a, "system_b": b, "dialogue": first["dialogue"].to_numpy(object), "session": session}
-    return Panel(method, list(labels), systems, **sums, **rows, interactor=who, **units)
+    return Panel(
+        method=method,
+        labels=list(labels),
+        systems=systems,
+        n=sums["n"],
+        total=sums["total"],
+        squares=sums["squares"],
+        system=a,
+        system_b=b,
+        dialogue=first["dialogue"].to_numpy(object),
+        session=session,
+        interactor=who,
+        unit="pair" if paired else METHODS[method].unit,
+        row="pair" if paired else "dialogue",
+    )
 
 
-def z_test(x1, n1, x2, n2) -> np.ndarray:
+def z_test(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> np.ndarray:
     """Two-sided p-value of the two-proportion z test, pooled variance. Arrays broadcast.
 
     1 where all items of both samples are marked, or none; missing where a sample is empty. Items are taken as
@@ -188,7 +201,9 @@ def z_test(x1, n1, x2, n2) -> np.ndarray:
         return np.where((n1 > 0) & (n2 > 0), np.where(variance > 1e-300, p, 1.0), nan)
 
 
-def t_test(n1, s1, q1, n2, s2, q2, *, pooled: bool) -> np.ndarray:
+def t_test(
+    n1: ArrayLike, s1: ArrayLike, q1: ArrayLike, n2: ArrayLike, s2: ArrayLike, q2: ArrayLike, *, pooled: bool
+) -> np.ndarray:
     """Two-sided p-value of Student's t (`pooled`) or Welch's, from sizes, sums and sums of squares. Arrays broadcast.
 
     1 where neither sample varies and the means are equal, 0 where neither varies and they differ; missing with fewer
@@ -211,7 +226,7 @@ def t_test(n1, s1, q1, n2, s2, q2, *, pooled: bool) -> np.ndarray:
         return np.where((n1 > 1) & (n2 > 1), np.where(variance > 0, p, constant), nan)
 
 
-def sign_test(wins, losses) -> np.ndarray:
+def sign_test(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:
     """Two-sided exact p-value of the sign test without ties; 1 without any win or loss. Arrays broadcast.
 
     Conservative, because few p-values are possible.
@@ -298,7 +313,7 @@ def in_both(part: Panel) -> np.ndarray:
     session, left = coded(part.session), part.system == part.system[:1]
     present = np.zeros((session.max(initial=-1) + 1, 2), dtype=bool)
     present[session, left.astype(int)] = True
-    return present.all(axis=1)[session]
+    return (present[:, 0] & present[:, 1])[session]
 
 
 def coded(names: np.ndarray) -> np.ndarray:
@@ -316,9 +331,11 @@ def _people(part: Panel, within: str) -> np.ndarray:
     """Who talked in each row; the same name for everyone with `within="session"`."""
     if within not in WITHIN:
         raise ValueError(f"within: expected one of {', '.join(WITHIN)}, found {within!r}")
-    if within == "interactor" and part.interactor is None:
+    if within == "session":
+        return np.zeros(len(part.system), dtype=int)
+    if part.interactor is None:
         raise ValueError("within: 'interactor' needs to know who talked in each dialogue")
-    return part.interactor if within == "interactor" else np.zeros(len(part.system), dtype=int)
+    return part.interactor
 
 
 def session_normal(part: Panel, w: np.ndarray, a: int, within: str = "session") -> np.ndarray:

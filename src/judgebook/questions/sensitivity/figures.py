@@ -86,12 +86,12 @@ def each(
     judged: Sequence[Group],
     names: DisplayNames,
     name: str,
-    **options,
-) -> Iterator[View | None]:
-    """A figure or table of every corpus and group. view : one of this room, with the arguments `part` and `name`."""
+) -> Iterator[View]:
+    """A figure or table of every corpus and group. view : one of this folder, with the arguments `part` and `name`."""
     for i, one in enumerate(judged):
-        place = {"part": who(one, judged, names), "name": f"{name}_{i}" if i else name}
-        yield view(of_group(results, one), names, **place, **options)
+        stem = f"{name}_{i}" if i else name
+        if shown := view(of_group(results, one), names, part=who(one, judged, names), name=stem):
+            yield shown
 
 
 def _of(part: str, caption: str) -> str:
@@ -303,9 +303,9 @@ def equivalence(
     kinds |= {"equivalent": rows["alike"] & ~rows["differ"], "differ, but equivalent": rows["alike"] & rows["differ"]}
     methods = list(dict.fromkeys(rows["method"]))
     heights = [rows.loc[rows["method"] == m, "label"].nunique() for m in methods]
-    size = {"width": 6.0, "height": (0.2 if sum(heights) < 30 else 0.165) * sum(heights) + 0.35 * len(methods) + 0.9}
-    options = {"squeeze": False, "sharex": True, "gridspec_kw": {"height_ratios": heights}}
-    fig, axes = subplots(len(methods), 1, **options, **size)
+    height = (0.2 if sum(heights) < 30 else 0.165) * sum(heights) + 0.35 * len(methods) + 0.9
+    ratios = {"height_ratios": heights}
+    fig, axes = subplots(len(methods), 1, width=6.0, height=height, squeeze=False, sharex=True, gridspec_kw=ratios)
     shown = [(title, *style) for title, style in zip(kinds, VERDICTS, strict=True) if kinds[title].any()]
     crowded = rows.groupby(["method", "label"]).size().max() > MANY_PAIRS
     for ax, method in zip(axes.flat, methods, strict=True):

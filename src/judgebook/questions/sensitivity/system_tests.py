@@ -14,9 +14,10 @@ Two labels can also be equally sensitive to different things.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -28,8 +29,9 @@ from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.multiplicity import adjust_p_values
 
+Families: TypeAlias = Sequence[tuple[str, str]]
 #: what a family of tests comprises, and the adjustment made in it
-FAMILIES = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))
+FAMILIES: Families = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))
 #: those counted in draws
 DRAW_FAMILIES = FAMILIES[:3]
 #: numbers that permutations of all pairs of systems may draw: a minute or less
@@ -121,12 +123,20 @@ def _tests_of_pairs(
     return rows.astype({"estimate": float, "p_value": float})
 
 
-def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws: int | None) -> dict:
+def _session_rows(
+    part: Panel, columns: np.ndarray, a: int, b: int, within: str, rng: np.random.Generator, draws: int | None
+) -> dict[str, Any]:
     """The columns of the rows of one pair of systems: of _OF_LABELS an array, of the others a value."""
     part = part.only_labels(columns)
     names = np.array(part.labels, dtype=object)
-    base = {"resample_unit": "session" if within == "session" else "session and interactor", "n": len(part.system)}
-    base |= {"level": part.row, "method": part.method, "system": part.systems[a], "system_b": part.systems[b]}
+    base: dict[str, Any] = {
+        "resample_unit": "session" if within == "session" else "session and interactor",
+        "n": len(part.system),
+        "level": part.row,
+        "method": part.method,
+        "system": part.systems[a],
+        "system_b": part.systems[b],
+    }
     try:
         tested = session_test(part, a, within, rng=rng, n_permutations=draws)
         observed, p = tested.difference, tested.p_value
@@ -156,8 +166,8 @@ def session_test(
     if part.unit == "pair":
         return pairs(part.total, rng=rng, n_permutations=n_permutations)
     second = (part.system != a).astype(int)
-    options = {"rng": rng, "n_permutations": n_permutations}
-    return two_systems(part.total, second, blocks(part, within), ends=part.ends, **options)
+    held = blocks(part, within)
+    return two_systems(part.total, second, held, ends=part.ends, rng=rng, n_permutations=n_permutations)
 
 
 def one_per_session(part: Panel) -> Panel:
@@ -244,7 +254,9 @@ def count_significant(
     """
     picked = panels if picked is None else picked
     kinds = ((picked, [data.published_test for data in picked]), (panels, ["session"] * len(panels)))
-    common, first, counted = {"n_dialogues": n, "seed": seed}, ([], []), ([], [])
+    common: dict[str, object] = {"n_dialogues": n, "seed": seed}
+    first: tuple[list[pd.DataFrame], ...] = ([], [])
+    counted: tuple[list[list[np.ndarray]], ...] = ([], [])
     for keys in draw_keys([*picked, *panels], n_draws, generator(seed, "downsample")):
         left = iter(keys)
         for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
@@ -284,12 +296,12 @@ def count_tests(panels: Sequence[Panel], tests: pd.DataFrame) -> pd.DataFrame:
         order = pd.MultiIndex.from_tuples([(data.systems[a], data.systems[b]) for a, b in data.pairs])
         names += test_names
         p_values.append(wide.reindex(index=order, columns=data.labels).to_numpy(float)[None])
-    seeds = tests["seed"].dropna() if "seed" in tests else ()
-    common = {"seed": int(seeds.iloc[0])} if len(seeds) else {}
+    seeds = tests["seed"].dropna().tolist() if "seed" in tests else []
+    common = {"seed": int(seeds[0])} if seeds else {}
     return pd.DataFrame(_counts(panels, names, _significant(p_values, FAMILIES), FAMILIES, common))
 
 
-def _significant(p_values: list[np.ndarray], families) -> list[np.ndarray]:
+def _significant(p_values: list[np.ndarray], families: Families) -> list[np.ndarray]:
     """(draws, labels) how many pairs are significant, for each family, panel and level of ALPHAS, in this order.
 
     p_values : of each panel (draws, pairs, labels).
@@ -309,7 +321,13 @@ def _significant(p_values: list[np.ndarray], families) -> list[np.ndarray]:
     return out
 
 
-def _counts(panels: Sequence[Panel], tests: list[str], counts: list[np.ndarray], families, common: dict) -> list[dict]:
+def _counts(
+    panels: Sequence[Panel],
+    tests: list[str],
+    counts: list[np.ndarray],
+    families: Families,
+    common: Mapping[str, object],
+) -> list[dict[str, Any]]:
     """Rows of `n_significant`. counts : from `_significant`, of all draws."""
     rows, remaining = [], iter(counts)
     for over, method in families:
