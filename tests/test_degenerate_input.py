@@ -23,12 +23,14 @@ from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
+from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold
 from judgebook.study.schema import ITEM
 
 BOOT = {"seed": 1, "n_resamples": 200}
+SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [x for x in LABEL_SETS["abc_eval"] if x.method in ("behavior", "dialogue_likert", "comparative")]
 
 
@@ -67,7 +69,7 @@ def rows_of(annotations, talks):
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():
-        importance = validity.importance(design, repeats=found.repeats[target], **BOOT)
+        importance = validity.importance(design, sampling=SAMPLING, repeats=found.repeats[target])
         searched = collect(coverage.stepwise(design, "behavior"), coverage.best_subsets(design, "behavior"))
         searched = Results({s: f.drop_duplicates(["method", "label", "kind"]) for s, f in searched.items()})
         out |= {f"importance, {target}": importance, f"coverage, {target}": searched}
@@ -143,7 +145,7 @@ def test_separated_logit(study):
     x = design.x.copy()
     x[("behavior", "ignore")] = 2 * design.y - 1 + 0.1 * np.random.default_rng(2).random(len(design.y))
     apart = values.Design(design.target, design.y, x, design.clusters, design.unit, design.level)
-    found = stored(validity.importance(apart, **BOOT)).query("label == 'ignore' and method == 'behavior'")
+    found = stored(validity.importance(apart, sampling=SAMPLING)).query("label == 'ignore' and method == 'behavior'")
     value = found.drop_duplicates("statistic").set_index("statistic")
     assert value.loc["separated", "estimate"] == 1
     assert value.loc["mcfadden_r2", "estimate"] == pytest.approx(1)

@@ -19,6 +19,7 @@ from judgebook.simulation import study as simulate
 from judgebook.simulation.draw import judge, world
 from judgebook.simulation.evaluations import by_task
 from judgebook.simulation.model import measures
+from judgebook.statistics import Sampling
 from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.sections.data import Simulate
 
@@ -96,7 +97,8 @@ def correlations(studies):
     out = []
     for seed, (found, own, talked) in enumerate(studies):
         one = values.dialogue_design(found, own[own["method"] == "dialogue_likert"], talked)
-        r = validity.importance(one, seed=seed, n_resamples=100).select("r", ci_kind="jackknife_t")
+        results = validity.importance(one, sampling=Sampling(n_resamples=100, confidence=0.95, seed=seed))
+        r = results.select("r", ci_kind="jackknife_t")
         out.append(r.assign(true=[R[pair] for pair in zip(r["method"], r["label"], strict=True)]))
     return out
 

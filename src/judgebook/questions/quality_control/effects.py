@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from judgebook.questions.quality_control.replication import Quantity, Tally, left_out, replicates
+from judgebook.questions.quality_control.replication import Quantity, Tally, replicates
 from judgebook.questions.quality_control.worker_tests import OVERALL
 
 #: what a variant's effect is averaged over
@@ -96,7 +96,7 @@ def over_workers(t: Tally, quantities: Sequence[Quantity], confidence: float = 0
     for i, row in enumerate(rows):
         tests = _tests(t, row["label"])
         level = confidence ** (1 / tests)
-        one = left_out(replicated, i, level, bounded=False)
+        one = replicated.jackknife_interval(i, level, bounded=False)
         kind = "simultaneous" if one.kind == "jackknife_t" and tests > 1 else one.kind
         p = _p_value(one.estimate, one.standard_error, one.n_units - strata)
         yield row | one.row() | {"ci_kind": kind} | _adjusted(p, tests)

@@ -113,8 +113,7 @@ def gains(t: Tally, passed: np.ndarray, confidence: float = 0.95) -> pd.DataFram
     rows = np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1)
     rng, strata = np.random.default_rng(0), replication.strata(t)
     replicates = replicate_sums(rows, statistic, unit="worker", rng=rng, strata=strata, n_resamples=2)
-    ends = [
-        replication.left_out(replicates, i, confidence, bounded=False).row() for i in range(len(replicates.estimate))
-    ]
+    n = len(replicates.estimate)
+    ends = [replicates.jackknife_interval(i, confidence, bounded=False).row() for i in range(n)]
     gained = [ids | one for ids, one in zip(_pairs(t.corpora), ends, strict=True)]
     return pd.DataFrame(gained).assign(statistic="replication_gain", n=len(t.systems))

@@ -27,7 +27,7 @@ import pandas as pd
 
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.correlation import pearson_interval
-from judgebook.statistics.intervals import Interval, Replicates, jackknife_t, several
+from judgebook.statistics.intervals import Interval, Replicates, several
 from judgebook.statistics.resampling import replicate_sums
 
 #: fewer points than this have no correlation worth the name
@@ -238,7 +238,7 @@ def resampled(
         row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}
         row["bias"] = defined.mean() - replicated.estimate[i] if len(defined) else nan
         if row["statistic"] == "system_gap":
-            error = left_out(replicated, i, bounded=False).standard_error
+            error = replicated.jackknife_interval(i, bounded=False).standard_error
             row |= {"jackknife_error": error, "effective": effective[row["corpus"]]}
         if row["statistic"] == "replication_r" and interval.kind != "not_estimable":
             row |= over_workers(replicated, i, row["n"], confidence).row()
@@ -252,16 +252,7 @@ def over_workers(replicated: Replicates, i: int, n_points: int, confidence: floa
         return Interval(
             float(replicated.estimate[i]), nan, nan, "not_estimable", replicated.unit, replicated.n_units, note=note
         )
-    return left_out(replicated, i, confidence)
-
-
-def left_out(replicated: Replicates, i: int, confidence: float = 0.95, *, bounded: bool = True) -> Interval:
-    """Interval of the i-th statistic from its values without one unit (`jackknife_t`)."""
-    if replicated.jackknife is None:
-        raise ValueError("expected replicates with leave-one-out values, found none")
-    values, groups = replicated.jackknife[:, i], replicated.groups
-    estimate = float(replicated.estimate[i])
-    return jackknife_t(estimate, values, replicated.unit, confidence, bounded=bounded, groups=groups)
+    return replicated.jackknife_interval(i, confidence)
 
 
 def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:

@@ -24,16 +24,16 @@ class Sections(Predictions):
         limits = label_selection.limits(self.study.label_selection)
         yield findings.coverage(self.results, self.selected, self.names, limits)
         yield without_means(self.everybody, self.labels)
-        yield findings.population(self.found, self.results)
-        if self.found.external:
-            yield findings.predictors(self.found, self.names)
-        yield reach.reach(self.found, self.results, self.names, self.study.label_set, "7.4")
+        yield findings.population(self.targets, self.results)
+        if self.targets.external:
+            yield findings.predictors(self.targets, self.names)
+        yield reach.reach(self.targets, self.results, self.names, self.study.label_set, "7.4")
 
     def published(self) -> Section:
         yield figures.paths(self.results, self.names)
         yield tables.models(self.results, self.names)
         yield findings.excluded(self.results, self.names)
-        yield findings.checked(library_check.stepwise(self.found, self.results, self.study.coverage.exclude))
+        yield findings.checked(library_check.stepwise(self.targets, self.results, self.study.coverage.exclude))
 
     def compared(self) -> Section:
         yield figures.compared(self.results, self.names)

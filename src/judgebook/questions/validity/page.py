@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage
-from judgebook.questions.validity import targets
+from judgebook.questions.validity.targets import Targets, find
+from judgebook.study.schema import Annotations, Dialogues
 
 
 class Predictions(NotebookPage):
     """annotations, dialogues : what targets are found in: judgements whose labels have a mean, and the dialogues.
-    everybody : all judgements of the evaluation. found : the targets and what predicts them."""
+    everybody : all judgements of the evaluation. targets : what is predicted, and what predicts it."""
 
-    everybody: pd.DataFrame
-    annotations: pd.DataFrame
-    dialogues: pd.DataFrame
-    found: targets.Targets
+    everybody: Annotations
+    annotations: Annotations
+    dialogues: Dialogues
+    targets: Targets
     names: DisplayNames
 
-    def _find(self) -> None:
+    def _read_targets(self) -> None:
         """Read the frames and find the targets."""
         section = self.study.importance
         self.everybody, self.dialogues = self.evaluated("annotations"), self.run.read("dialogues")
         self.annotations = with_means(self.everybody, self.labels)
         self.names = display_names(self.study, self.everybody)
-        self.found = targets.find(
+        self.targets = find(
             self.annotations,
             self.dialogues,
             label=section.target,
