@@ -11,7 +11,8 @@ from judgebook.display.text import plain
 from judgebook.pipeline import dag, nodes
 from judgebook.report.blocks import first_sentences
 from judgebook.study import params, store
-from judgebook.summary import analysis, findings
+from judgebook.summary import findings
+from judgebook.summary.evidence import read
 
 START, END = "<!-- studies: written by `python run_all.py gallery` -->", "<!-- /studies -->"
 #: the questions whose answers the table of studies quotes -> its headings
@@ -26,7 +27,7 @@ def answers(study: str) -> list[findings.Answer]:
     features = json.loads(path.read_text(encoding="utf-8"))["features"] if path.is_file() else {}
     entries = dag.of(dag.load(), loaded)
     reasons = {name: nodes.missing(entry, features) or "" for name, entry in entries.items() if features}
-    return findings.answers(analysis.read(study, reasons))
+    return findings.answers(read(study, reasons))
 
 
 def page(
