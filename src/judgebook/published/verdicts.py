@@ -80,11 +80,11 @@ def reproduced(results: Results | None, cells: pd.DataFrame, entry: Entry) -> pd
     ValueError
         Where several result rows fit a number.
     """
-    known = {} if results is None else _known(results, entry)
+    by_place = {} if results is None else _known(results, entry)
     sides = [[entry.names.get(v, v) for v in cells[s]] for s in _SIDES if getattr(entry, s)]
     places = list(zip(*sides, strict=True)) if sides else [()] * len(cells)
-    found = [known.get(place, (np.nan,) * 3) for place in places]
-    out = pd.DataFrame(found, index=cells.index, columns=["value", "ci_low", "ci_high"], dtype=float) * entry.scale
+    values = [by_place.get(place, (np.nan,) * 3) for place in places]
+    out = pd.DataFrame(values, index=cells.index, columns=["value", "ci_low", "ci_high"], dtype=float) * entry.scale
     out.insert(1, "low", out["ci_low"] if entry.ranged else np.nan)
     out.insert(2, "high", out["ci_high"] if entry.ranged else np.nan)
     if entry.low and entry.high:
@@ -135,8 +135,7 @@ def attempts(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.M
             if not entry.study:
                 continue
             cells = published.select(printed, paper.paper, entry.cells)
-            found = reproduced(results.get((entry.study, entry.notebook)), cells, entry)
-            for i, *values in found.itertuples():
+            for i, *values in reproduced(results.get((entry.study, entry.notebook)), cells, entry).itertuples():
                 out.setdefault(i, []).append(Attempt(entry, *values))
     return out
 
@@ -147,28 +146,28 @@ def choose(value: float, decimals: int, tried: list[Attempt], *, together: bool 
     together : whether the rule also gives the numbers that rest on the same data.
     """
     half = published.tolerance(decimals) + 1e-9
-    there = [a for a in tried if not np.isnan(a.value) or not np.isnan(a.low)]
-    by_rule = _first_by_rule(tried)
-    fitted, ranged = [a for a in there if a.entry.fitted], [a for a in there if a.entry.ranged]
+    with_value = [a for a in tried if not np.isnan(a.value) or not np.isnan(a.low)]
+    by_rule = [first] if (first := first_by_rule(tried)) else []
+    fitted, ranged = [a for a in with_value if a.entry.fitted], [a for a in with_value if a.entry.ranged]
     for verdict, candidates in ((MATCH, by_rule if together else []), (FITTED, fitted), (NOISE, ranged)):
         for a in candidates:
             low, high = (a.low, a.high) if verdict == NOISE else (a.value, a.value)
             if low - half <= value <= high + half:
                 return verdict, a
-    return (DIFFERS, (by_rule or there)[0]) if there else (DOWNLOAD, tried[0])
+    return (DIFFERS, (by_rule or with_value)[0]) if with_value else (DOWNLOAD, tried[0])
 
 
-def _first_by_rule(tried: list[Attempt]) -> list[Attempt]:
-    """The first attempt by a rule that gives a result, if any."""
-    return [a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)][:1]
+def first_by_rule(tried: list[Attempt]) -> Attempt | None:
+    """The first attempt by a rule that gives a result."""
+    return next((a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)), None)
 
 
 def _alone(printed: pd.DataFrame, tried: Mapping[object, list[Attempt]]) -> set[object]:
     """Index of the printed numbers whose rule does not give all the numbers that rest on the same data."""
-    rules = {i: found[0] for i, attempts in tried.items() if (found := _first_by_rule(attempts))}
+    rules = {i: first for i, attempts in tried.items() if (first := first_by_rule(attempts))}
     cells = printed.loc[list(rules)]
-    here = pd.Series([a.value for a in rules.values()], index=cells.index, dtype=float)
-    wrong = set(cells.index[~published.agrees(cells["value"], cells["decimals"], here)])
+    ours = pd.Series([a.value for a in rules.values()], index=cells.index, dtype=float)
+    wrong = set(cells.index[~published.agrees(cells["value"], cells["decimals"], ours)])
     out, companions = set(), {}
     for i, a in rules.items():
         if a.entry.together:
@@ -244,9 +243,9 @@ def compared(results: Results, study: str, notebook: str) -> pd.DataFrame:
     """`judge` for the numbers that a notebook compares with its results for one study; empty where there are none."""
     papers = []
     for paper in mapping.load():
-        here = [e for e in paper.entries if e.notebook == notebook and study in (e.study, *e.beside)]
-        own = [e.model_copy(update={"study": study}) for e in here]
-        papers += [paper.model_copy(update={"entries": own})] if own else []
+        chosen = [e for e in paper.entries if e.notebook == notebook and study in (e.study, *e.beside)]
+        of_study = [e.model_copy(update={"study": study}) for e in chosen]
+        papers += [paper.model_copy(update={"entries": of_study})] if of_study else []
     return judge({(study, notebook): results}, published.load(), papers).drop(columns="file")
 
 

@@ -133,8 +133,8 @@ def run(check: Check, paper: str, printed: Printed, conventions: Conventions) ->
     """
 
     def select(name: str, pattern: str, cell: Cell | None) -> list[Cell]:
-        found = printed.select(cell.fill(pattern) if cell else pattern, paper)
-        return [replace(c, exact=name in check.exact) if name in declared else c for c in found]
+        selected = printed.select(cell.fill(pattern) if cell else pattern, paper)
+        return [replace(c, exact=name in check.exact) if name in declared else c for c in selected]
 
     def arguments(anchor: Cell | None, use: dict[str, str], **change: object) -> dict[str, Any]:
         terms = {name: select(name, pattern, anchor) for name, pattern in use.items()}
@@ -178,11 +178,11 @@ def _outside_their_units(printed: Printed, conventions: Conventions) -> Iterator
         low, high = (exactly(v).low if np.isfinite(v) else v for v in conventions.ranges[unit])
         wrong = [f"{c.words} ({c.text})" for c in cells if not possible(c.range, "==", Range(low, high))]
         ends = [f"{float(v):g}".replace("inf", "any number") for v in (low, high)]
-        said = f"Not so: {', '.join(wrong)}." if wrong else f"All {len(cells)} are."
+        outcome = f"Not so: {', '.join(wrong)}." if wrong else f"All {len(cells)} are."
         row: dict[str, object] = {"paper": paper, "element": element, "check": "range", "rule": "range"}
         row["cells"] = ids(cells)
         row |= dict.fromkeys(("target", "printed", "assumes"), "")
-        row["evidence"] = f"{element}: numbers in {unit} lie from {ends[0]} to {ends[1]}. {said}"
+        row["evidence"] = f"{element}: numbers in {unit} lie from {ends[0]} to {ends[1]}. {outcome}"
         yield row | {"outcome": INCONSISTENT if wrong else CONSISTENT}
 
 
@@ -214,11 +214,11 @@ def by_check(checks: pd.DataFrame) -> pd.DataFrame:
     return worst.loc[checks.drop_duplicates(keys).set_index(keys).index, columns].reset_index()
 
 
-def results(found: Audit) -> Results:
+def results(audited: Audit) -> Results:
     """`audit_places`, by paper, rule and outcome; `audit_numbers`, printed numbers by paper and state."""
-    places = found.checks.assign(assumed=found.checks["assumes"].ne("").map({True: "yes", False: "no"}))
+    places = audited.checks.assign(assumed=audited.checks["assumes"].ne("").map({True: "yes", False: "no"}))
     counts = {"audit_places": (places, ["paper", "rule", "outcome", "assumed"])}
-    counts["audit_numbers"] = (found.cells, ["paper", "state"])
+    counts["audit_numbers"] = (audited.cells, ["paper", "state"])
     return collect(
         *(f.groupby(by).size().rename("estimate").reset_index().assign(statistic=s) for s, (f, by) in counts.items())
     )

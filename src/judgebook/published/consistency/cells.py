@@ -104,16 +104,16 @@ class Printed:
         """
         owner, _, name = pattern.rpartition(":")
         wanted, paper = dict(zip(PLACE, parts_of(name), strict=True)), owner or paper
-        found = tuple(
+        named = tuple(
             cell
             for (p, element), cells in self._by_element.items()
             if p == paper and fits(wanted["element"], element)
             for cell in cells
             if all(fits(wanted[part], getattr(cell, part)) for part in PLACE[1:])
         )
-        if not found:
+        if not named:
             raise ValueError(f"{pattern!r}: {paper} prints no such number")
-        return found
+        return named
 
 
 def ids(cells: Iterable[Cell]) -> str:

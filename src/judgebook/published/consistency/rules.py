@@ -54,9 +54,9 @@ def _printed(target: Cell) -> str:
 
 def _expected(target: Cell, value: Range, relation: str = "==", fits: bool | None = None) -> Finding:
     """The target compared with the range that other numbers allow, which is shown with two more decimals."""
-    said = "" if relation == "==" else f"{WORDS[relation]} "
+    words = "" if relation == "==" else f"{WORDS[relation]} "
     fits = possible(target.range, relation, value) if fits is None else fits
-    return _finding(fits, f"{_printed(target)}, expected {said}{value.text(target.decimals + 2)}.", value)
+    return _finding(fits, f"{_printed(target)}, expected {words}{value.text(target.decimals + 2)}.", value)
 
 
 # one number recomputed from others
@@ -119,10 +119,10 @@ def count(target: Cell, x: Cells, versus: Sequence[Cells], relation: str) -> Fin
 
 def distinct(target: Cell, x: Cells, field: str) -> Finding:
     """How many panels, rows or columns there are."""
-    found = list({getattr(c, field): c.said(field) for c in x}.values())
-    value = exactly(len(found))
+    names = list({getattr(c, field): c.said(field) for c in x}.values())
+    value = exactly(len(names))
     fits = possible(target.range, "==", value)
-    return _finding(fits, f"{_printed(target)}; there are {len(found)}: {', '.join(found)}.", value)
+    return _finding(fits, f"{_printed(target)}; there are {len(names)}: {', '.join(names)}.", value)
 
 
 def power(target: Cell, effect: Cells, n: Cells, alpha: Cells, test: str) -> Finding:
@@ -141,13 +141,13 @@ def weights(cases: Sequence[Mapping[str, Any]]) -> list[Finding]:
     best = best_weights(_ranges(targets), columns, int(sum_of_weights.low))
     choice, missed = best[0]
     named = ", ".join(f"{c.said('row')} {w}" for c, w in zip(rows, choice, strict=True))
-    said = f"Of all whole-number weights that sum to {sum_of_weights.text(0)}, {named} fit most columns, "
-    said += f"{len(cases) - len(missed)} of {len(cases)}"
-    said += "." if len(best) == 1 else f" ({len(best)} choices fit as many)."
+    choices = f"Of all whole-number weights that sum to {sum_of_weights.text(0)}, {named} fit most columns, "
+    choices += f"{len(cases) - len(missed)} of {len(cases)}"
+    choices += "." if len(best) == 1 else f" ({len(best)} choices fit as many)."
     out = []
     for i, target in enumerate(targets):
         value = weighted(columns[i], choice)
-        evidence = f"{said} {_printed(target)}, with these weights {value.text(target.decimals + 2)}."
+        evidence = f"{choices} {_printed(target)}, with these weights {value.text(target.decimals + 2)}."
         out.append(_finding(not any(i in positions for _, positions in best), evidence, value))
     return out
 
@@ -158,8 +158,8 @@ def weights(cases: Sequence[Mapping[str, Any]]) -> list[Finding]:
 def relation(terms: Terms, left: str, relation: str, expression: str) -> Finding:
     sides = [_evaluated(side, terms) for side in (left, expression)]
     places = max(c.decimals for cells in terms.values() for c in cells) + 1
-    said = f"{sides[0].text(places)} must be {WORDS[relation]} {sides[1].text(places)}."
-    return _finding(possible(sides[0], relation, sides[1]), said)
+    evidence = f"{sides[0].text(places)} must be {WORDS[relation]} {sides[1].text(places)}."
+    return _finding(possible(sides[0], relation, sides[1]), evidence)
 
 
 def whole(terms: Terms, expression: str) -> Finding:
@@ -181,8 +181,8 @@ def grim(target: Cell, terms: Terms, expression: str) -> Finding:
 
 def ordered(x: Cells, relation: str) -> Finding:
     wrong = out_of_order(_ranges(x), relation)
-    said = ", ".join(f"{x[i].words} ({x[i].text}) after {x[i - 1].text}" for i in wrong)
-    evidence = f"Out of order: {said}." if wrong else f"Each of the {len(x)} is {WORDS[relation]} the next."
+    misplaced = ", ".join(f"{x[i].words} ({x[i].text}) after {x[i - 1].text}" for i in wrong)
+    evidence = f"Out of order: {misplaced}." if wrong else f"Each of the {len(x)} is {WORDS[relation]} the next."
     return _finding(not wrong, evidence)
 
 
@@ -220,8 +220,8 @@ def homogeneous(x: Cells, n: Cells, below: float) -> Finding:
     p, odd = plausibility.homogeneity([r / hundred for r in _ranges(x)], [sizes[c.column] for c in x])
     values = ", ".join(f"{c.said('column')} {c.text}" for c in x)
     if p < below:
-        said = f"{values}: farther apart than chance makes them (p < {below:g}); {x[odd].said('column')} is odd."
-        return Finding(IMPLAUSIBLE, said)
+        evidence = f"{values}: farther apart than chance makes them (p < {below:g}); {x[odd].said('column')} is odd."
+        return Finding(IMPLAUSIBLE, evidence)
     return _finding(True, f"{values}: chance makes such differences (p = {p:.2g}).")
 
 
@@ -300,12 +300,12 @@ def best_weights(
     -------
     Every best choice of weights, each with the positions of the means that it does not fit.
     """
-    found = []
+    tried = []
     for choice in divided(total, len(columns[0])):
         fits = [possible(m, "==", weighted(column, choice)) for m, column in zip(means, columns, strict=True)]
-        found.append((choice, {i for i, fit in enumerate(fits) if not fit}))
-    fewest = min(len(missed) for _, missed in found)
-    return [(choice, missed) for choice, missed in found if len(missed) == fewest]
+        tried.append((choice, {i for i, fit in enumerate(fits) if not fit}))
+    fewest = min(len(missed) for _, missed in tried)
+    return [(choice, missed) for choice, missed in tried if len(missed) == fewest]
 
 
 def weighted(values: Sequence[Range], by: Sequence[int]) -> Range:
