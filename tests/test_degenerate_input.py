@@ -20,6 +20,7 @@ from judgebook.questions.groups import effects
 from judgebook.questions.performance import ranking, rates
 from judgebook.questions.performance.overall import overall
 from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.questions.sensitivity import judged_groups
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
@@ -52,7 +53,7 @@ def rows_of(annotations, talks):
     """analysis -> result rows."""
     ext = annotations[annotations["group"] == "ext"]
     one = next(picks.picks(annotations, 1, 1))
-    (cell,) = sensitivity.groups(ext, talks, systems=SYSTEMS, pick_seed=1)
+    (cell,) = judged_groups.groups(ext, talks, systems=SYSTEMS, pick_seed=1)
     given = {"seed": 1, "within": "session"}
     out = {
         "alpha": agreement.alpha_table(ext, LABELS, first=2, **BOOT),

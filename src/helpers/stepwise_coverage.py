@@ -1,15 +1,14 @@
 """Notebook 06: what do labels explain together, and which should be kept?"""
 
-from dataclasses import replace
-
 from judgebook.questions.validity import analysis, label_selection, specifications
-from judgebook.questions.validity.coverage_page import Sections
+from judgebook.questions.validity.page import CoverageSections
+from judgebook.statistics import Sampling
 from judgebook.study.results import collect
 
 NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "05_sensitivity")
 
 
-class Page(Sections):
+class Page(CoverageSections):
     def __init__(
         self,
         study: str,
@@ -24,7 +23,8 @@ class Page(Sections):
         super().__init__(name, study, run_id, group=group, n_permutations=n, n_halves=n_halves, seed=seed)
         self._read_targets()
         self.named = label_selection.named_in_the_paper()
-        sampling = replace(self.sampling, seed=self.study.seeds.permute)
+        boot = self.study.bootstrap
+        sampling = Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.permute)
         results, self.selected = analysis.analyse_coverage(
             self.targets,
             [self.run.read_results(name, without=label_selection.OF_PAIRS) for name in NEEDED],

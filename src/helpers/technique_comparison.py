@@ -2,11 +2,11 @@
 
 from judgebook.display.names import display_names
 from judgebook.questions.techniques import analysis, effective_rates, messages, sittings, turn_marks
-from judgebook.questions.techniques.page import Sections
+from judgebook.questions.techniques.page import TechniqueSections
 from judgebook.study.results import collect
 
 
-class Page(Sections):
+class Page(TechniqueSections):
     def __init__(
         self, study: str, run_id: str | None, *, n_resamples: int | None, n_runs: int | None, seed: int | None
     ) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from judgebook.annotations import dialogue_values as values
-from judgebook.questions.sensitivity import contrasts
+from judgebook.questions.sensitivity import contrasts, panels
 from judgebook.questions.validity import coverage
 from judgebook.questions.validity import importance as validity
 from judgebook.simulation import design, people
@@ -133,7 +133,7 @@ def system_tests(studies, tests):
         p = {t: {} for t in tests}
         sign = {}
         for method in found["method"].unique():
-            data = contrasts.panel(found, method, list(design.SYSTEMS), talked)
+            data = panels.panel(found, method, list(design.SYSTEMS), talked)
             for t in tests:
                 test = data.published_test if t == "published" else t
                 value, difference = (v[0] for v in contrasts.draw_p_values(data, test))

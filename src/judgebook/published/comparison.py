@@ -10,7 +10,7 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.text import Phrases, number
 from judgebook.display.views import Prose, Table
 from judgebook.published import mapping, verdicts
-from judgebook.published.mapping import Entry
+from judgebook.published.mapping import MappingEntry
 from judgebook.published.verdicts import DIFFERS, DOWNLOAD, FITTED, MATCH, NOISE, WORDS
 from judgebook.study.results import Results
 from judgebook.study.store import Run
@@ -54,7 +54,7 @@ def places(cells: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
 
 def _place(cell: dict, names: DisplayNames, columns: dict[tuple[str, str], str]) -> list[str]:
     """Display names of a printed number's panel, row and column."""
-    entry: Entry = cell["entry"]
+    entry: MappingEntry = cell["entry"]
     kinds = {side: getattr(entry, side) for side in ("panel", "row", "column")}
     ids = {side: entry.names.get(cell[side], cell[side]) for side in kinds}
     method = entry.where.get("method") or next((ids[s] for s, kind in kinds.items() if kind == "method"), None)

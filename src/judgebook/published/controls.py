@@ -35,7 +35,7 @@ def controls(results: Sources, printed: pd.DataFrame, papers: Iterable[Mapping])
     their result. comparisons, wrong_matches : the same numbers compared with every wrong value, each other column (row)
     of the same table, panel and row (column) once.
     """
-    by_rule: dict[object, verdicts.Attempt] = {}
+    by_rule: dict[object, verdicts.Reproduction] = {}
     for i, tried in verdicts.attempts(results, printed, list(papers)).items():
         if first := verdicts.first_by_rule(tried):
             by_rule[i] = first

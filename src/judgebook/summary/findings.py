@@ -54,7 +54,7 @@ USED = {key: questions.answering(key) for key in QUESTIONS}
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """An answer in Markdown, with its figure and the notebook with the evidence (stem of its page; empty where there is
     none). key : of QUESTIONS, or a notebook that answers a question of its own."""
 
@@ -68,7 +68,7 @@ class Answer:
         return QUESTIONS.get(self.key) or questions.declared()[self.key].first_page
 
 
-def answers(evidence: Evidence) -> list[Answer]:
+def answers(evidence: Evidence) -> list[PageAnswer]:
     """The six answers and those that questions declare, in the order in which they are asked; none for a study without
     annotations."""
     if evidence.annotations.empty:
@@ -87,19 +87,19 @@ def answers(evidence: Evidence) -> list[Answer]:
     ]
 
 
-def _declared(evidence: Evidence, names: DisplayNames) -> Iterator[Answer]:
+def _declared(evidence: Evidence, names: DisplayNames) -> Iterator[PageAnswer]:
     for notebook, module in questions.on_first_page().items():
         if stored := evidence.results.get(notebook):
             text, plot = importlib.import_module(module).answer(evidence.study, stored, names)
-            yield Answer(notebook, text, notebook, plot)
+            yield PageAnswer(notebook, text, notebook, plot)
 
 
-def _answer(evidence: Evidence, key: str, text: str, notebook: str, plot: Plot | None = None) -> Answer:
+def _answer(evidence: Evidence, key: str, text: str, notebook: str, plot: Plot | None = None) -> PageAnswer:
     """With a link only to a notebook that was run."""
-    return Answer(key, text, notebook if evidence.results.get(notebook) else "", plot)
+    return PageAnswer(key, text, notebook if evidence.results.get(notebook) else "", plot)
 
 
-def _order(evidence: Evidence, names: DisplayNames) -> Answer:
+def _order(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     rows = analysis.order(evidence)
     notebook = PERFORMANCE
     if rows.empty:
@@ -125,7 +125,7 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
     return _answer(evidence, "order", text, notebook, figures.order(main, names, facts["who"]))
 
 
-def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
+def _labels(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     judged = analysis.labels(evidence)
     if judged.empty:
         return _repeats(evidence, names)
@@ -145,7 +145,7 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     return _answer(evidence, "labels", text, AGREEMENT, figures.labels(judged, names, threshold))
 
 
-def _repeats(evidence: Evidence, names: DisplayNames) -> Answer:
+def _repeats(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     """Where no item was judged twice: whether system means repeat in another run."""
     rows = analysis.repeats(evidence)
     of_labels = rows[rows["label"] != OVERALL]
@@ -161,7 +161,7 @@ def _repeats(evidence: Evidence, names: DisplayNames) -> Answer:
     return _answer(evidence, "labels", text, REPEAT, figures.repeats(of_labels, names))
 
 
-def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
+def _judges(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     who_judged = analysis.judges(evidence)
     kind, groups = who_judged["kind"], who_judged["groups"]
     facts = {key: who_judged.get(key) for key in ("kind", "people", "n", "n_differ", "small")}
@@ -177,7 +177,7 @@ def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
     return _answer(evidence, "judges", text, notebook, figures.judges(who_judged, names))
 
 
-def _sample(evidence: Evidence, compared: Facts, detectable: Facts | None, names: DisplayNames) -> Answer:
+def _sample(evidence: Evidence, compared: Facts, detectable: Facts | None, names: DisplayNames) -> PageAnswer:
     facts = {key: compared.get(key, 0) for key in ("n", "n_differ", "n_alike", "open", "untested")}
     facts |= {"people": compared.get("people"), "bounded": compared.get("bounded", 0), "most": MOST_VALUES}
     facts |= {"margin": f"{compared['margin']:g}" if "margin" in compared else "", "who": "", "sturdy": None}
@@ -192,7 +192,7 @@ def _sample(evidence: Evidence, compared: Facts, detectable: Facts | None, names
     return _answer(evidence, "sample", text, SENSITIVITY, figures.sample(compared))
 
 
-def _cost(evidence: Evidence, compared: Facts, detectable: Facts | None, names: DisplayNames) -> Answer:
+def _cost(evidence: Evidence, compared: Facts, detectable: Facts | None, names: DisplayNames) -> PageAnswer:
     spent = cost(evidence)
     facts = {key: spent.get(key, 0) for key in ("hours", "money", "currency", "next")}
     facts |= {key: spent.get(key) for key in ("paid", "paid_currency", "all_paid", "wage")}
@@ -209,7 +209,7 @@ def _cost(evidence: Evidence, compared: Facts, detectable: Facts | None, names: 
     return _answer(evidence, "cost", text, COST, plot)
 
 
-def _next(evidence: Evidence, names: DisplayNames, detectable: Facts | None) -> Answer:
+def _next(evidence: Evidence, names: DisplayNames, detectable: Facts | None) -> PageAnswer:
     lines: list[str] = []
     for step in steps(evidence):
         facts = dict(step.facts)
@@ -239,4 +239,4 @@ def _next(evidence: Evidence, names: DisplayNames, detectable: Facts | None) -> 
             }
             facts |= {"low": rows["estimate"].min(), "high": rows["estimate"].max()}
         lines.append(f"{len(lines) + 1}. {_PHRASES.say(step.kind, **facts)}")
-    return Answer("next", "\n".join(lines))
+    return PageAnswer("next", "\n".join(lines))

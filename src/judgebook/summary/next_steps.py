@@ -42,14 +42,14 @@ def disagree(evidence: Evidence) -> ResultRows:
 
 
 @dataclass(frozen=True)
-class Step:
+class NextStep:
     """What to do next: kind is a passage of `text.md.j2`, facts are what it is filled with."""
 
     kind: str
     facts: dict[str, Any]
 
 
-def steps(evidence: Evidence, most: int = 3) -> list[Step]:
+def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     """What to do next, by rule, the gravest first; at most `most`.
 
     Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
@@ -60,39 +60,39 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     Agreement is known too imprecisely: judge more items twice. Times are not recorded: record them. Where nothing of
     this holds: report, if comparisons and agreement were computed.
     """
-    people, out = evidence.people, list[Step]()
+    people, out = evidence.people, list[NextStep]()
     if len(people) and not people["annotator_known"].all():
         unknown, every = (
             people.loc[~people["annotator_known"].astype(bool), "method"].unique(),
             people["method"].unique(),
         )
-        out.append(Step("record", {"methods": list(unknown) if len(unknown) < len(every) else []}))
+        out.append(NextStep("record", {"methods": list(unknown) if len(unknown) < len(every) else []}))
     few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW]
     if few:
-        out.append(Step("recruit", {"groups": few, "least": population.LEAST}))
+        out.append(NextStep("recruit", {"groups": few, "least": population.LEAST}))
     trusted, compared = labels(evidence), sample(evidence)
     twice = judged_twice(evidence)
     if len(twice) and not twice.all():
-        out.append(Step("twice", {"n": int((~twice).sum()), "all": not twice.any(), "own": evidence.own_chats}))
+        out.append(NextStep("twice", {"n": int((~twice).sum()), "all": not twice.any(), "own": evidence.own_chats}))
     if apart := separation(evidence):
-        out.append(Step("separate", apart))
+        out.append(NextStep("separate", apart))
     elif compared["n"] and 2 * compared["open"] > compared["n"]:
-        out.append(Step("collect", compared))
+        out.append(NextStep("collect", compared))
     doubtful = trusted[trusted["verdict"] == DOUBTFUL]
     if len(doubtful) and len(disagreeing := disagree(evidence)):
-        out.append(Step("look", {"rows": disagreeing, "several": len(trusted) > 1}))
+        out.append(NextStep("look", {"rows": disagreeing, "several": len(trusted) > 1}))
     if len(doubtful):
-        out.append(Step("define", {"rows": doubtful.sort_values("estimate")}))
+        out.append(NextStep("define", {"rows": doubtful.sort_values("estimate")}))
     who = judges(evidence)
     if who["kind"] == "shares" and who["n_differ"] and who["reversal"].median() >= OFTEN:
-        out.append(Step("more", {"chance": float(who["reversal"].median())}))
+        out.append(NextStep("more", {"chance": float(who["reversal"].median())}))
     unclear = trusted[trusted["verdict"] == TOO_FEW]
     if len(unclear):
         least = {"threshold": f"{evidence.study.iaa.threshold:g}"}
-        out.append(Step("overlap", {"n": len(unclear), "of": len(trusted)} | least))
+        out.append(NextStep("overlap", {"n": len(unclear), "of": len(trusted)} | least))
     if len(people) and people["seconds"].isna().all():
-        out.append(Step("time", {}))
+        out.append(NextStep("time", {}))
     missing = ["comparisons of systems"] * (not compared["n"]) + ["agreement"] * trusted.empty
     if not missing:
-        return out[:most] or [Step("report", {"open": compared["open"]})]
-    return out[:most] or [Step("unknown", {"missing": missing})]
+        return out[:most] or [NextStep("report", {"open": compared["open"]})]
+    return out[:most] or [NextStep("unknown", {"missing": missing})]

@@ -6,7 +6,7 @@ import pytest
 from fixtures.session_study import SYSTEMS, annotate, chats
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.sensitivity import analysis, figures, findings, tables
+from judgebook.questions.sensitivity import analysis, figures, findings, judged_groups, shown, tables
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.study.labels import LABEL_SETS
@@ -24,7 +24,7 @@ OPTIONS = Sensitivity(n_dialogues=12, n_draws=30, n_permutations=300, null_runs=
 @pytest.fixture(scope="module")
 def judged():
     annotations, talked = annotate(np.random.default_rng(11), n_interactors=20, per_interactor=4, effect=0.6)
-    return analysis.groups(annotations, chats(talked), systems=SYSTEMS, pick_seed=1)
+    return judged_groups.groups(annotations, chats(talked), systems=SYSTEMS, pick_seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_differences_shown_are_the_significant_ones(every, results, judged):
     headline = next(findings.findings(every, judged, NAMES, OPTIONS)).text
     assert f"{n} of {len(tests)} " in headline
     first_sentence = headline.split(".**")[0]
-    assert all(f"({figures.who(one, judged, NAMES)})" in first_sentence for one in judged)
+    assert all(f"({shown.who(one, judged, NAMES)})" in first_sentence for one in judged)
     first = findings._most_often(tests, NAMES)
     most = tests[tests["p_adjusted"] < 0.05].groupby(["system", "system_b"]).size()
     assert (first["n_labels"], len(first["first"])) == (most.max(), (most == most.max()).sum())

@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportions_ztest
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import evaluated
-from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.questions.sensitivity import judged_groups
 from judgebook.questions.sensitivity.system_tests import published_tests
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity.importance import importance
@@ -188,7 +188,7 @@ def test_pairs_that_the_published_tests_distinguish(study):
     people = evaluated(built.frames["annotations"]).query("annotator_kind == 'human'")
     given = {"systems": list(one.systems), "pick_seed": one.seeds.pick}
     n = 0
-    for judged in sensitivity.groups(people, built.frames["dialogues"], **given):
+    for judged in judged_groups.groups(people, built.frames["dialogues"], **given):
         mine = next(picks(people[people["group"] == judged.group], 1, one.seeds.pick))
         for data in judged.picked:
             for row in published_tests(data).to_dict("records"):

@@ -20,7 +20,7 @@ _HEADINGS = {"order": "best system", "labels": "labels to trust", "judges": "doe
 QUOTED = {findings.QUESTIONS[key]: heading for key, heading in _HEADINGS.items()}
 
 
-def answers(study: str) -> list[findings.Answer]:
+def answers(study: str) -> list[findings.PageAnswer]:
     """The answers of a study's last run, with the reasons why some notebooks have no results."""
     loaded = params.load(study)
     path = store.processed(study) / "profile.json"
@@ -31,7 +31,7 @@ def answers(study: str) -> list[findings.Answer]:
 
 
 def page(
-    found: Iterable[findings.Answer], pages: Iterable[str], *, simulated: bool
+    found: Iterable[findings.PageAnswer], pages: Iterable[str], *, simulated: bool
 ) -> tuple[list[str], dict[str, bytes]]:
     """The answers in Markdown, and their figures by file name. pages : those there are, by file name."""
     parts, images = [], {}

@@ -34,7 +34,7 @@ from judgebook.questions.operating_characteristics.placebo import false_crossing
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.worlds import World, design, world
 from judgebook.questions.quality_control import replication
-from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.questions.sensitivity.panels import Panel, panel
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ITEM

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from judgebook.questions.sensitivity.contrasts import Panel
+from judgebook.questions.sensitivity.panels import Panel
 
 #: level of each of the two tests
 ALPHA = 0.05

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,34 +13,21 @@ from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap, lines
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import counted, number, p_value, percent, plural, span, told
-from judgebook.display.views import Plot, View
+from judgebook.display.views import Plot
 from judgebook.questions.performance.figures import MANY, SIGNS
 from judgebook.questions.sensitivity.analysis import (
     PUBLISHED,
-    Group,
     as_published,
-    of_group,
     primary,
     primary_name,
     verdicts,
 )
+from judgebook.questions.sensitivity.shown import BOTH, TESTS
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
 #: p-values below this have the deepest colour
 FLOOR = 1e-3
-#: tests in figures, tables and prose
-TESTS = {
-    "z": "z test on turns",
-    "student": "Student's t",
-    "welch": "Welch's t",
-    "sign": "sign test",
-    "dialogue_welch": "Welch's t on dialogues",
-    "session": "permutation test",
-    "clustered_t": "t test, clustered",
-    "weighted_t": "t test of weighted means",
-}
-BOTH = ["system", "system_b"]
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
 the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}; right: the {test}
@@ -72,26 +57,6 @@ TEST_STYLES = ((BAD, "s"), (NEUTRAL[2], "^"), (INK, "o"))
 #: with more systems than this those that differ most are drawn; with more pairs a label's pairs are summed up
 MOST_SYSTEMS = 20
 MANY_PAIRS = 66
-
-
-def who(one: Group, judged: Sequence[Group], names: DisplayNames) -> str:
-    """What tells one group or corpus from the others; '' where there is one."""
-    where = [names.name("corpus", one.corpus)] if len({x.corpus for x in judged}) > 1 else []
-    return ", ".join([*where, *([] if one.group == "all" else [names.name("group", one.group)])])
-
-
-def each(
-    view: Callable[..., View | None],
-    results: Results,
-    judged: Sequence[Group],
-    names: DisplayNames,
-    name: str,
-) -> Iterator[View]:
-    """A figure or table of every corpus and group. view : one of this folder, with the arguments `part` and `name`."""
-    for i, one in enumerate(judged):
-        stem = f"{name}_{i}" if i else name
-        if shown := view(of_group(results, one), names, part=who(one, judged, names), name=stem):
-            yield shown
 
 
 def _of(part: str, caption: str) -> str:

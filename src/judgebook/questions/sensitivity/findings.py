@@ -13,7 +13,6 @@ from judgebook.display.views import Prose
 from judgebook.questions.sensitivity.analysis import (
     PRIMARY,
     PUBLISHED,
-    Group,
     approximate,
     bounded,
     counts,
@@ -25,9 +24,10 @@ from judgebook.questions.sensitivity.analysis import (
     verdicts,
     with_people,
 )
-from judgebook.questions.sensitivity.figures import TESTS, who
+from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.power import SAMPLE
 from judgebook.questions.sensitivity.question import Sensitivity
+from judgebook.questions.sensitivity.shown import TESTS, who
 from judgebook.statistics.bounded_means import LEAST_AWAY, MOST_VALUES
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
@@ -37,7 +37,9 @@ _PHRASES = Phrases(__package__)
 INFLATED, CONSERVATIVE = 0.075, 0.025
 
 
-def findings(results: Results, judged: Sequence[Group], names: DisplayNames, options: Sensitivity) -> Iterator[Prose]:
+def findings(
+    results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, options: Sensitivity
+) -> Iterator[Prose]:
     """The headline; pairs by method; type I error; what more conversations would find."""
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
     groups = [
@@ -65,7 +67,7 @@ def findings(results: Results, judged: Sequence[Group], names: DisplayNames, opt
     yield Prose(_PHRASES.say("planning", parts=planned))
 
 
-def sample(judged: Sequence[Group], names: DisplayNames, *, n: int) -> Prose:
+def sample(judged: Sequence[JudgedGroup], names: DisplayNames, *, n: int) -> Prose:
     """How many dialogues per system each group judged, and how many a draw has."""
     groups = [
         {"who": who(one, judged, names), "few": min(one.dialogues), "many": max(one.dialogues)}
@@ -191,7 +193,7 @@ def others_inside(cells: pd.DataFrame) -> float | None:
     return hits / n if n else None
 
 
-def equivalence(results: Results, judged: Sequence[Group], names: DisplayNames, *, margin: float) -> Prose:
+def equivalence(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, *, margin: float) -> Prose:
     """Of how many pairs a difference is found, how many are shown to be alike, and of how many neither holds."""
     groups = []
     for one in judged:

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri, nctdtrinc, stdtr, stdtrit
 
-from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, in_both
+from judgebook.questions.sensitivity.contrasts import ALPHAS, draw_p_values, in_both
 from judgebook.questions.sensitivity.differences import TEST
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.questions.sensitivity.system_tests import session_test
 from judgebook.statistics.intervals import exact_binomial, generator
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from judgebook.questions.techniques import power
 from judgebook.questions.techniques.effective_rates import higher
-from judgebook.questions.techniques.power import Cost, Sample
+from judgebook.questions.techniques.power import Cost, Distribution
 from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.sittings import OVERALL, QUESTION, TechniqueData, by_conversation, sides, uses
 from judgebook.questions.techniques.win_rates import stream
@@ -33,9 +33,9 @@ class Contest:
     """
 
     head: dict[str, Any]
-    a: Sample
-    b: Sample | None
-    ratings: tuple[Sample, Sample | None]
+    a: Distribution
+    b: Distribution | None
+    ratings: tuple[Distribution, Distribution | None]
     each: float
     cost: Cost
 
@@ -112,7 +112,7 @@ def _contests(data: TechniqueData, cell: dict[str, str], rows: pd.DataFrame, eac
         yield Contest(head | {"level": cell["level"], "technique": technique}, first, second, ratings, marks, cost)
 
 
-def _first_and_second(samples: list[Sample]) -> tuple[Sample, Sample | None]:
+def _first_and_second(samples: list[Distribution]) -> tuple[Distribution, Distribution | None]:
     """The samples of two systems; the second is None where the two are compared directly."""
     return samples[0], samples[1] if len(samples) > 1 else None
 
