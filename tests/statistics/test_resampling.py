@@ -41,7 +41,7 @@ def bca(estimate, replicates, jackknife, weights=None, groups=None):
     values = [np.asarray(v, dtype=float)[:, None] for v in (replicates, jackknife)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intervals, "QUANTILES", "linear")  # scipy's
-        found = rs.Replicates(np.array([estimate]), *values, weights, groups, "", 0, True, 1).intervals(expanded=False)
+        found = rs.Replicates(np.array([estimate]), *values, weights, groups, "", 0, True, 1).interval(expanded=False)
     return (found.low, found.high) if found.kind == "bca" else (np.nan, np.nan)
 
 
@@ -122,7 +122,7 @@ def test_expanded_intervals_cover_with_few_units_where_plain_ones_do_not():
     for _ in range(1000):
         found = rs.replicate_sums(with_ones(r.normal(4.0, size=8)), mean, unit="x", rng=r, n_resamples=400)
         for i, expanded in enumerate((True, False)):
-            interval = found.intervals(expanded=expanded)
+            interval = found.interval(expanded=expanded)
             hits[i] += interval.low <= 4 <= interval.high
     assert hits[0] >= 930 > 915 >= hits[1]
 
@@ -130,7 +130,7 @@ def test_expanded_intervals_cover_with_few_units_where_plain_ones_do_not():
 def test_crossed_samples_are_not_expanded():
     r = np.random.default_rng(3).normal(size=(30, 4))
     found = rs.replicate_two_way(30, 4, lambda w, v: np.einsum("kn,nr,kr->k", w, r, v), rng=rng(), unit="both")
-    assert found.intervals(method="percentile") == found.intervals(method="percentile", expanded=False)
+    assert found.interval(method="percentile") == found.interval(method="percentile", expanded=False)
 
 
 def test_weights_path_equals_sums():

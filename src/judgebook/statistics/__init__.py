@@ -11,6 +11,7 @@ Intervals
     bootstrap_two_way          items and annotators both resampled
     replicate_sums             the resampled values behind `bootstrap_sums`
     replicate_two_way          the resampled values behind `bootstrap_two_way`
+    replicate_weights          the resampled values behind `bootstrap_weights`
     Replicates                 what intervals are made from
     Sampling                   how often, at which level, from which seed
     jackknife_t                Student's t from leave-one-out values, for few clusters
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
         bootstrap_weights,
         replicate_sums,
         replicate_two_way,
+        replicate_weights,
     )
     from judgebook.statistics.saddlepoint import blocked_saddlepoint, sign_flip_saddlepoint
     from judgebook.statistics.subset_stability import best_subset_losses
@@ -133,7 +135,8 @@ _MODULES = {
     "permutation": ["Permutation", "blocked_permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
     "resampling": [
-        *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights", "replicate_sums", "replicate_two_way"),
+        *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights"),
+        *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
     "saddlepoint": ["blocked_saddlepoint", "sign_flip_saddlepoint"],
     "subset_stability": ["best_subset_losses"],
@@ -187,6 +190,7 @@ __all__ = [
     "permutation_test",
     "replicate_sums",
     "replicate_two_way",
+    "replicate_weights",
     "run_tasks",
     "sign_flip_saddlepoint",
     "sign_flip_test",

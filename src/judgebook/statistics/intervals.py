@@ -104,7 +104,8 @@ class Replicates:
 
     estimate : (m,); values : (k, m), one row per resample; jackknife : (j, m), the statistics without one unit, or
     None; weights : (j,), how many units a jackknife row stands for; groups : (j,), the sample or stratum of that unit;
-    n_samples : number of samples and strata, 0 where two samples cross.
+    scalar : whether the statistic gave one value per resample, not m; n_samples : number of samples and strata, 0
+    where two samples cross.
     """
 
     estimate: np.ndarray
@@ -117,10 +118,13 @@ class Replicates:
     scalar: bool
     n_samples: int
 
-    def intervals(
-        self, confidence: float = 0.95, method: str = "bca", *, expanded: bool = True
-    ) -> Interval | list[Interval]:
-        """One Interval per statistic; a single one where the statistic gave one value per resample.
+    def interval(self, confidence: float = 0.95, method: str = "bca", *, expanded: bool = True) -> Interval:
+        """The Interval of the only statistic; ValueError where there are several."""
+        (only,) = self.intervals(confidence, method, expanded=expanded)
+        return only
+
+    def intervals(self, confidence: float = 0.95, method: str = "bca", *, expanded: bool = True) -> list[Interval]:
+        """One Interval per statistic.
 
         expanded : False for intervals as published, which take normal quantiles (`expansion`).
         """
@@ -129,8 +133,7 @@ class Replicates:
         if not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, found {confidence!r}")
         level = expansion(confidence, self.n_units, self.n_samples) if expanded and self.n_samples else confidence
-        out = [self._interval(i, level, method) for i in range(len(self.estimate))]
-        return out[0] if self.scalar else out
+        return [self._interval(i, level, method) for i in range(len(self.estimate))]
 
     def jackknife_interval(self, i: int, confidence: float = 0.95, *, bounded: bool = True) -> Interval:
         """The interval of the i-th statistic from its leave-one-out values, for few clusters: see `jackknife_t`.
@@ -173,20 +176,6 @@ class Replicates:
         return Interval(
             estimate, low, high, kind, self.unit, self.n_units, missing, k, "; ".join(notes), percentile, spread
         )
-
-
-def single(intervals: Interval | list[Interval]) -> Interval:
-    """The interval of a statistic that gave one value per resample; TypeError if it gave several."""
-    if isinstance(intervals, list):
-        raise TypeError(f"expected a statistic with one value per resample, found {len(intervals)} values")
-    return intervals
-
-
-def several(intervals: Interval | list[Interval]) -> list[Interval]:
-    """The intervals of a statistic that gave several values per resample; TypeError if it gave one."""
-    if isinstance(intervals, Interval):
-        raise TypeError("expected a statistic with several values per resample, found one value")
-    return intervals
 
 
 def expansion(confidence: float, n_units: int, n_samples: int = 1) -> float:

@@ -92,7 +92,8 @@ def bootstrap_sums(
     replicates = replicate_sums(
         rows, statistic, unit=unit, rng=rng, counts=counts, strata=strata, n_resamples=n_resamples
     )
-    return replicates.intervals(confidence, method, expanded=expanded)
+    made = replicates.intervals(confidence, method, expanded=expanded)
+    return made[0] if replicates.scalar else made
 
 
 def replicate_sums(
@@ -132,9 +133,25 @@ def bootstrap_weights(
     numbers it holds for each resample beyond that array, so that memory stays bounded. Everything else as
     `bootstrap_sums`, against which it was checked.
     """
-    samples = [_Multiplicities(n, rng.spawn(1)[0], width)]
-    replicates = _replicates(samples, statistic, unit, n_resamples, method == "bca")
-    return replicates.intervals(confidence, method, expanded=expanded)
+    replicates = replicate_weights(
+        n, statistic, unit=unit, rng=rng, n_resamples=n_resamples, width=width, jackknife=method == "bca"
+    )
+    made = replicates.intervals(confidence, method, expanded=expanded)
+    return made[0] if replicates.scalar else made
+
+
+def replicate_weights(
+    n: int,
+    statistic: Statistic,
+    *,
+    unit: str,
+    rng: np.random.Generator,
+    n_resamples: int = 10_000,
+    width: int = 0,
+    jackknife: bool = True,
+) -> Replicates:
+    """The resampled and leave-one-out values behind `bootstrap_weights`."""
+    return _replicates([_Multiplicities(n, rng.spawn(1)[0], width)], statistic, unit, n_resamples, jackknife)
 
 
 def bootstrap_two_way(
@@ -161,7 +178,8 @@ def bootstrap_two_way(
     replicates = replicate_two_way(
         n_items, n_annotators, statistic, rng=rng, unit=unit, strata=strata, n_resamples=n_resamples, width=width
     )
-    return replicates.intervals(confidence, "percentile")
+    made = replicates.intervals(confidence, "percentile")
+    return made[0] if replicates.scalar else made
 
 
 def replicate_two_way(

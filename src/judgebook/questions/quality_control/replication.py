@@ -27,7 +27,7 @@ import pandas as pd
 
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.correlation import pearson_interval
-from judgebook.statistics.intervals import Interval, Replicates, several
+from judgebook.statistics.intervals import Interval, Replicates
 from judgebook.statistics.resampling import replicate_sums
 
 #: fewer points than this have no correlation worth the name
@@ -232,7 +232,7 @@ def resampled(
     people = dict(zip(t.corpora, (t.count.sum(axis=(2, 3)) > 0).sum(axis=0).tolist(), strict=True))
     judged = t.count.sum(axis=(2, 3))
     effective = dict(zip(t.corpora, judged.sum(axis=0) ** 2 / np.maximum(np.sum(judged**2, axis=0), 1), strict=True))
-    for i, (row, interval) in enumerate(zip(rows, several(replicated.intervals(confidence)), strict=True)):
+    for i, (row, interval) in enumerate(zip(rows, replicated.intervals(confidence), strict=True)):
         values = replicated.values[:, i]
         defined = values[np.isfinite(values)]
         row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}

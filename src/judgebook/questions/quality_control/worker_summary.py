@@ -14,8 +14,8 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from judgebook.questions.quality_control.worker_tests import WORKER, verdict_of
-from judgebook.statistics.intervals import Sampling, single
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.schema import DialogueFacts, Dialogues
 
 #: fact of a dialogue: the opinion on its topic, with the topic as text
@@ -112,15 +112,9 @@ def minutes(
             yield row | {"estimate": nan, "note": "no timed work unit"}
             continue
         sums = part.groupby("annotator")["minutes"].agg(["size", "sum"]).to_numpy(float)
-        interval = bootstrap_sums(
-            sums,
-            lambda s: s[:, 1] / s[:, 0],
-            unit="worker",
-            rng=sampling.stream("minutes", *keys.values()),
-            n_resamples=sampling.n_resamples,
-            confidence=sampling.confidence,
-        )
-        yield row | single(interval).row() | {"n_annotators": len(sums)}
+        rng, n = sampling.stream("minutes", *keys.values()), sampling.n_resamples
+        replicates = replicate_sums(sums, lambda s: s[:, 1] / s[:, 0], unit="worker", rng=rng, n_resamples=n)
+        yield row | replicates.interval(sampling.confidence).row() | {"n_annotators": len(sums)}
 
 
 def opinions(

@@ -24,8 +24,8 @@ from judgebook.questions.techniques.sittings import TechniqueData, by_conversati
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.turn_ratings import correlations, paired
 from judgebook.questions.techniques.win_rates import by_turn, same_winner, stream, system_rate, win_rate
-from judgebook.statistics.intervals import Sampling, single
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
@@ -183,16 +183,8 @@ def combined(
     def statistic(*sums: np.ndarray) -> np.ndarray:
         return sum(share * s[:, 0] / s[:, 1] for share, s in zip(shares, sums, strict=True))
 
-    interval = bootstrap_sums(
-        rows,
-        statistic,
-        unit="conversation",
-        rng=rng,
-        counts=counts,
-        n_resamples=n_resamples,
-        confidence=confidence,
-    )
-    return single(interval).row() | {"n": sum(len(part) for part in parts)}
+    replicates = replicate_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, n_resamples=n_resamples)
+    return replicates.interval(confidence).row() | {"n": sum(len(part) for part in parts)}
 
 
 def _beside_ratings(

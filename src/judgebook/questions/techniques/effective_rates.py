@@ -10,8 +10,7 @@ import pandas as pd
 
 from judgebook.published import numbers
 from judgebook.questions.techniques.question import Techniques
-from judgebook.statistics.intervals import several
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.resampling import replicate_sums
 
 TIES = ("drop", "half")
 
@@ -52,16 +51,9 @@ def effective(
         won, lost = (np.einsum("ki,ij,kj->k", left, way, right, optimize=True) / pairs for way in (above, above.T))
         return np.stack([won / (won + lost), won + (1 - won - lost) / 2], axis=1)
 
-    intervals = bootstrap_sums(
-        [np.eye(len(kinds))] * 2,
-        statistic,
-        unit="conversation",
-        rng=rng,
-        counts=counts,
-        n_resamples=n_resamples,
-        confidence=confidence,
-    )
-    by_ties = zip(TIES, several(intervals), strict=True)
+    rows = [np.eye(len(kinds))] * 2
+    replicates = replicate_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, n_resamples=n_resamples)
+    by_ties = zip(TIES, replicates.intervals(confidence), strict=True)
     return [{"ties": ties, **interval.row(), "n": len(a) + len(b)} for ties, interval in by_ties]
 
 

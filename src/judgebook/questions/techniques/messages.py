@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.techniques.question import MessageChecks, Technique
-from judgebook.statistics.intervals import Sampling, single
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import Label
 
 #: check -> what fails it
@@ -142,15 +142,14 @@ def effects(
         if not 1 < passed.sum() < len(passed):
             yield head | {"estimate": np.nan, "note": "all who rated the system pass, or at most one does"}
             continue
-        interval = bootstrap_sums(
+        replicates = replicate_sums(
             rows,
             lambda s: s[:, 3] / s[:, 2] - s[:, 1] / s[:, 0],
             unit="annotator",
             rng=sampling.stream("messages", corpus, system),
             n_resamples=sampling.n_resamples,
-            confidence=sampling.confidence,
         )
-        yield head | single(interval).row()
+        yield head | replicates.interval(sampling.confidence).row()
 
 
 def counts(checks: pd.DataFrame, rules: MessageChecks | None) -> Iterator[dict[str, Any]]:

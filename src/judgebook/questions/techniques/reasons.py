@@ -14,8 +14,8 @@ import pandas as pd
 
 from judgebook.questions.techniques.sittings import TechniqueData, oriented
 from judgebook.questions.techniques.win_rates import stream
-from judgebook.statistics.intervals import Sampling, several
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 
 #: terms shown for each system, as in Table 7, and the largest share of reasons that may hold a term
 TOP, MAX_SHARE = 20, 0.8
@@ -82,15 +82,9 @@ def _pair(
             means = sums[:, 1::2] / sums[:, ::2]
         return np.concatenate([means, means[:, :1] - means[:, 1:]], axis=1)
 
-    intervals = bootstrap_sums(
-        rows.reshape(len(rows), -1),
-        statistic,
-        unit=unit,
-        rng=rng,
-        n_resamples=sampling.n_resamples,
-        confidence=sampling.confidence,
-    )
-    *means, difference = several(intervals)
+    sums, n = rows.reshape(len(rows), -1), sampling.n_resamples
+    replicates = replicate_sums(sums, statistic, unit=unit, rng=rng, n_resamples=n)
+    *means, difference = replicates.intervals(sampling.confidence)
     yield head | {"statistic": "reason_words_difference", "n": len(part)} | difference.row()
     scores = tf_idf(text.tolist(), second.astype(int), people if len(who) > 1 else None)
     for k, mean in enumerate(means):

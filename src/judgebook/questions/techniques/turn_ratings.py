@@ -19,8 +19,8 @@ from scipy.special import stdtrit
 from judgebook.annotations.summary import with_means
 from judgebook.questions.techniques.win_rates import stream
 from judgebook.statistics.correlation import correlate, weighted_correlations
-from judgebook.statistics.intervals import Sampling, single
-from judgebook.statistics.resampling import bootstrap_weights
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_weights
 from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations
 
@@ -168,10 +168,8 @@ def _correlation(
         return weighted_correlations(x, y[:, None], drawn, coefficient)[:, 0]
 
     n = min(sampling.n_resamples, MOST_RESAMPLES)
-    interval = bootstrap_weights(
-        len(x), statistic, unit="dialogue", rng=rng, n_resamples=n, confidence=sampling.confidence
-    )
-    return single(interval).row()
+    replicates = replicate_weights(len(x), statistic, unit="dialogue", rng=rng, n_resamples=n)
+    return replicates.interval(sampling.confidence).row()
 
 
 #: least number of conversations per coefficient

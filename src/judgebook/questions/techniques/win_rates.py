@@ -20,8 +20,8 @@ from scipy.special import stdtrit
 
 from judgebook.questions.performance.rates import rare_interval, wilson_of
 from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, oriented, uses
-from judgebook.statistics.intervals import Sampling, generator, single
-from judgebook.statistics.resampling import bootstrap_sums, bootstrap_two_way
+from judgebook.statistics.intervals import Sampling, generator
+from judgebook.statistics.resampling import replicate_sums, replicate_two_way
 
 #: conversations are called reused when each is in at least this many comparisons on average
 REUSED = 1.5
@@ -107,16 +107,10 @@ def ratio(
     if bound is not None:
         return bound | counts
     sums, often = np.unique(np.stack([s, t], axis=1), axis=0, return_counts=True)
-    interval = bootstrap_sums(
-        sums,
-        lambda k: k[:, 0] / k[:, 1],
-        unit="conversation",
-        rng=rng,
-        counts=often,
-        n_resamples=n_resamples,
-        confidence=confidence,
+    replicates = replicate_sums(
+        sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, n_resamples=n_resamples
     )
-    return single(interval).row() | counts
+    return replicates.interval(confidence).row() | counts
 
 
 def _two_sided(
@@ -136,16 +130,9 @@ def _two_sided(
         s, t = (np.einsum("ka,ka->k", a @ table, b) for table in tables)
         return s / t
 
-    interval = bootstrap_two_way(
-        tables.shape[1],
-        tables.shape[2],
-        statistic,
-        rng=rng,
-        unit="conversations of either system",
-        n_resamples=min(n_resamples, TWO_WAY_RESAMPLES),
-        confidence=confidence,
-    )
-    return single(interval).row()
+    n, unit = min(n_resamples, TWO_WAY_RESAMPLES), "conversations of either system"
+    replicates = replicate_two_way(tables.shape[1], tables.shape[2], statistic, rng=rng, unit=unit, n_resamples=n)
+    return replicates.interval(confidence, "percentile").row()
 
 
 def by_turn(

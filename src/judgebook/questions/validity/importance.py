@@ -26,7 +26,7 @@ from judgebook.questions.validity.coverage import Row
 from judgebook.statistics import logit
 from judgebook.statistics.clusters import Covariance, jackknife_covariance
 from judgebook.statistics.correlation import moments, pearson_of_sums
-from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, Sampling, jackknife_t, several
+from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, Sampling, jackknife_t
 from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.results import Results, collect
 
@@ -146,7 +146,7 @@ class _Label:
         yield "r", r.row()
         yield (
             "r",
-            self._guard(several(correlations.intervals(self.confidence, expanded=False))[0]).row() | {"kind": "bca"},
+            self._guard(correlations.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"},
         )
         if len(correlations.estimate) > 1:
             reliability = self._jackknife(correlations, 1)

@@ -22,8 +22,8 @@ from judgebook.published import numbers
 from judgebook.questions.agreement.analysis import judged
 from judgebook.questions.validity.coverage import Predictors
 from judgebook.questions.validity.question import LabelSelection
-from judgebook.statistics.intervals import Interval, Sampling, several
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.statistics.subset_stability import held_out_losses
 from judgebook.study.labels import Label
 from judgebook.study.results import Results
@@ -223,5 +223,5 @@ def _intervals(
         fits = 1 - sums[:, :-1] / sums[:, -1:]
         return np.concatenate([fits, fits - fits[:, :1]], axis=1)
 
-    n, level = sampling.n_resamples, sampling.confidence
-    return several(bootstrap_sums(rows, statistic, unit=unit, rng=rng, n_resamples=n, confidence=level))
+    replicates = replicate_sums(rows, statistic, unit=unit, rng=rng, n_resamples=sampling.n_resamples)
+    return replicates.intervals(sampling.confidence)
