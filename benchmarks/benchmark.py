@@ -251,15 +251,14 @@ def coverage_logit(exact: bool) -> Case:
 def system_tests() -> Case:
     from scipy import stats
 
-    from judgebook.questions.sensitivity import contrasts
-    from judgebook.questions.sensitivity import system_tests as sensitivity
+    from judgebook.questions.sensitivity import panels, significance
 
     rng = np.random.default_rng(5)
     system, labels = np.repeat(np.arange(4), 100), [f"label{i}" for i in range(40)]
     total = rng.binomial(15, 0.1 + 0.02 * system[:, None], (400, 40)).astype(float)
     name = np.array([f"d{i}" for i in range(400)], dtype=object)
     session = np.array([f"s{i % 200}" for i in range(400)], dtype=object)
-    data = contrasts.Panel(
+    data = panels.Panel(
         "behavior", labels, list("abcd"), np.full((400, 40), 15.0), total, total, system, np.full(400, -1), name,
         session, None, "turn", "dialogue",
     )  # fmt: skip
@@ -273,7 +272,7 @@ def system_tests() -> Case:
 
     return Case(
         "sensitivity, 40 labels, 6 pairs of systems, 1,000 draws: two tests, four adjustments",
-        partial(sensitivity.count_significant, [data], n=32, n_draws=1000, seed=1),
+        partial(significance.count_significant, [data], n=32, n_draws=1000, seed=1),
         "seconds",
         seconds=5,
         theirs=loop,

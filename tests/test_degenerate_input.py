@@ -22,10 +22,11 @@ from judgebook.questions.groups import effects
 from judgebook.questions.performance import ranking, rates
 from judgebook.questions.performance.overall import overall
 from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.questions.sensitivity import judged_groups
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
-from judgebook.statistics.intervals import Sampling
+from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold
@@ -54,7 +55,7 @@ def rows_of(annotations, talks):
     """analysis -> result rows."""
     ext = annotations[annotations["group"] == "ext"]
     one = next(picks.picks(annotations, 1, 1))
-    (cell,) = sensitivity.groups(ext, talks, systems=SYSTEMS, pick_seed=1)
+    (cell,) = judged_groups.groups(ext, talks, systems=SYSTEMS, pick_seed=1)
     given = {"seed": 1, "within": "session"}
     out = {
         "alpha": agreement.alpha_table(ext, LABELS, sampling=SAMPLING, first=2),
@@ -75,7 +76,7 @@ def rows_of(annotations, talks):
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():
-        importance = validity.importance(design, repeats=found.repeats[target], **BOOT)
+        importance = validity.importance(design, sampling=SAMPLING, repeats=found.repeats[target])
         searched = collect(coverage.stepwise(design, "behavior"), coverage.best_subsets(design, "behavior"))
         searched = Results({s: f.drop_duplicates(["method", "label", "kind"]) for s, f in searched.items()})
         out |= {f"importance, {target}": importance, f"coverage, {target}": searched}
@@ -151,7 +152,7 @@ def test_separated_logit(study):
     x = design.x.copy()
     x[("behavior", "ignore")] = 2 * design.y - 1 + 0.1 * np.random.default_rng(2).random(len(design.y))
     apart = values.Design(design.target, design.y, x, design.clusters, design.unit, design.level)
-    found = stored(validity.importance(apart, **BOOT)).query("label == 'ignore' and method == 'behavior'")
+    found = stored(validity.importance(apart, sampling=SAMPLING)).query("label == 'ignore' and method == 'behavior'")
     value = found.drop_duplicates("statistic").set_index("statistic")
     assert value.loc["separated", "estimate"] == 1
     assert value.loc["mcfadden_r2", "estimate"] == pytest.approx(1)

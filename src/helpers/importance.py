@@ -19,26 +19,25 @@ class Page(Predictions):
         seed: int | None,
     ) -> None:
         super().__init__("04_importance", study, run_id, group=group, n_resamples=n_resamples, seed=seed)
-        self._find()
+        self._read_targets()
         self.level = self.study.bootstrap.confidence
-        n, first = self.study.bootstrap.n_resamples, self.study.seeds.bootstrap
-        self.results = analysis.analyse_importance(self.found, n_resamples=n, confidence=self.level, seed=first)
+        self.results = analysis.analyse_importance(self.targets, self.sampling)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.importance(self.results, self.names, confidence=self.level, itself=self.found.label)
-        yield findings.population(self.found, self.results)
+        yield findings.importance(self.results, self.names, confidence=self.level, itself=self.targets.label)
+        yield findings.population(self.targets, self.results)
         yield without_means(self.everybody, self.labels)
-        if self.found.external:
-            yield findings.predictors(self.found, self.names)
-        yield reach.reach(self.found, self.results, self.names, self.study.label_set, "7.3")
+        if self.targets.external:
+            yield findings.predictors(self.targets, self.names)
+        yield reach.reach(self.targets, self.results, self.names, self.study.label_set, "7.3")
         if self.study.simulate:
             yield findings.against_truth(self.results, truth(self.study.simulate), confidence=self.level)
 
     def correlations(self) -> Section:
-        if not self.found.external:
-            yield findings.predictors(self.found, self.names)
-        for target in self.found.designs:
+        if not self.targets.external:
+            yield findings.predictors(self.targets, self.names)
+        for target in self.targets.designs:
             yield figures.correlations(self.results, self.names, target)
             yield findings.by_method(self.results, self.names, target)
             yield tables.correlations(self.results, self.names, target, self.level)
@@ -46,8 +45,8 @@ class Page(Predictions):
 
     def fits(self) -> Section:
         yield figures.fits(self.results, self.names)
-        yield from (tables.fits(self.results, self.names, target) for target in self.found.designs)
-        yield findings.checked(library_check.single_labels(self.found, self.results))
+        yield from (tables.fits(self.results, self.names, target) for target in self.targets.designs)
+        yield findings.checked(library_check.single_labels(self.targets, self.results))
 
     def paper(self) -> Section:
         caption = "Numbers printed in the text (Figure 2 prints none), and those of this study."

@@ -4,10 +4,10 @@ from judgebook.display.names import display_names
 from judgebook.published import verdicts
 from judgebook.questions.quality_control import analysis, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
-from judgebook.questions.quality_control.page import Sections
+from judgebook.questions.quality_control.page import QualityControlSections
 
 
-class Page(Sections):
+class Page(QualityControlSections):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("10_quality_control", study, run_id, n_resamples=n_resamples, seed=seed)
         annotations, facts, control = (
@@ -34,9 +34,7 @@ class Page(Sections):
             self.lengths,
             self.pairs,
             permute_seed=self.study.seeds.permute,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=self.study.bootstrap.confidence,
-            seed=self.study.seeds.bootstrap,
+            sampling=self.sampling,
         )
         self.run.save_results(self.results)
         self.cells = verdicts.compared(self.results, self.run.key, self.run.notebook)

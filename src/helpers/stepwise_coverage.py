@@ -1,12 +1,14 @@
 """Notebook 06: what do labels explain together, and which should be kept?"""
 
-from judgebook.questions.validity import analysis, label_selection
-from judgebook.questions.validity.coverage_page import Sections
+from judgebook.questions.validity import analysis, label_selection, specifications
+from judgebook.questions.validity.page import CoverageSections
+from judgebook.statistics import Sampling
+from judgebook.study.results import collect
 
 NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "05_sensitivity")
 
 
-class Page(Sections):
+class Page(CoverageSections):
     def __init__(
         self,
         study: str,
@@ -19,29 +21,28 @@ class Page(Sections):
     ) -> None:
         name, n = "06_stepwise_coverage", n_permutations
         super().__init__(name, study, run_id, group=group, n_permutations=n, n_halves=n_halves, seed=seed)
-        self._find()
+        self._read_targets()
         self.named = label_selection.named_in_the_paper()
-        first, level = self.study.seeds.permute, self.study.bootstrap.confidence
+        boot = self.study.bootstrap
+        sampling = Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.permute)
         results, self.selected = analysis.analyse_coverage(
-            self.found,
+            self.targets,
             [self.run.read_results(name, without=label_selection.OF_PAIRS) for name in NEEDED],
             self.labels,
             options=self.study.coverage,
             thresholds=self.study.label_selection,
             sets={"final": self.study.costs.final_labels, "named": {"behavior": self.named}},
-            seed=first,
-            n_resamples=self.study.bootstrap.n_resamples,
-            confidence=level,
+            sampling=sampling,
         )
-        self.results = analysis.with_decisions(
-            results,
+        decisions = specifications.fits(
             self.annotations,
             self.dialogues,
             self.study.importance,
             self.study.coverage,
             parts=self.study.parts,
-            seed=first,
+            seed=sampling.seed,
             pick_seed=self.study.seeds.pick,
-            confidence=level,
+            confidence=sampling.confidence,
         )
+        self.results = collect(results, decisions)
         self.run.save_results(self.results)

@@ -2,17 +2,16 @@
 
 from judgebook.display.names import display_names
 from judgebook.questions.techniques import analysis, effective_rates, messages, sittings, turn_marks
-from judgebook.questions.techniques.page import Sections
+from judgebook.questions.techniques.page import TechniqueSections
 from judgebook.study.results import collect
 
 
-class Page(Sections):
+class Page(TechniqueSections):
     def __init__(
         self, study: str, run_id: str | None, *, n_resamples: int | None, n_runs: int | None, seed: int | None
     ) -> None:
         super().__init__("11_technique_comparison", study, run_id, n_resamples=n_resamples, n_runs=n_runs, seed=seed)
-        options, labels, level = self.study.techniques, self.labels, self.study.bootstrap.confidence
-        first, n = self.study.seeds.bootstrap, self.study.bootstrap.n_resamples
+        options, labels = self.study.techniques, self.labels
         every = self.run.read("annotations") if options.compare else self.evaluated("annotations")
         techniques = options.compare or sittings.by_method(every, labels)
         annotations, checks = messages.screened(every, self.run.read("dialogues"), techniques, options.checks)
@@ -26,15 +25,13 @@ class Page(Sections):
             labels,
             options,
             run_seed=self.study.seeds.permute,
-            n_resamples=n,
-            confidence=level,
-            seed=first,
+            sampling=self.sampling,
         )
         self.printed = effective_rates.printed(options)
         self.results = collect(
             judged,
             messages.counts(checks, options.checks),
-            messages.effects(every, checks, labels, n_resamples=n, confidence=level, seed=first),
+            messages.effects(every, checks, labels, self.sampling),
             self.printed.drop(columns=["printed", "fits"]),
         )
         self.run.save_results(self.results)

@@ -12,7 +12,7 @@ from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.operating_characteristics import analysis as characteristics
 from judgebook.questions.performance import analysis as performance
-from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.questions.sensitivity import judged_groups
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 
@@ -69,10 +69,9 @@ def test_performance_and_sensitivity_compute_what_they_do_without_the_label(both
     for frames, labels, _ in both:
         marks = frames["annotations"]
         scored = with_means(marks, labels)
-        judged.append(sensitivity.groups(scored, frames["dialogues"], systems=["A", "B"], pick_seed=1))
-        rates.append(
-            performance.rates.clustered(performance.chosen(marks, (), labels), sampling=Sampling(200, 0.95, 1))
-        )
+        judged.append(judged_groups.groups(scored, frames["dialogues"], systems=["A", "B"], pick_seed=1))
+        performed = performance.chosen(marks, (), labels)
+        rates.append(performance.rates.clustered(performed, sampling=Sampling(200, 0.95, 1)))
     for ours, theirs in zip(*judged, strict=True):
         assert [p.labels for p in ours.panels] == [p.labels for p in theirs.panels] == [["fluent", "polite"]]
     assert rates[0].equals(rates[1])

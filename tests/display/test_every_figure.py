@@ -8,6 +8,7 @@ depend on: the same figure is not drawn again. `fixtures/boxes.py` says what is 
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +24,7 @@ from judgebook.questions.collection.tables import SHOWN
 from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance.arrangement import by_rank
 from judgebook.questions.sensitivity import figures as sensitivity
+from judgebook.questions.sensitivity import shown
 from judgebook.questions.validity import curves
 from judgebook.questions.validity import figures as validity
 from judgebook.questions.validity.question import Importance
@@ -103,10 +105,10 @@ def of_sensitivity(size: Size) -> Iterator[Plot]:
         ),
         made("power", size, odd=False, test="clustered_t", alpha=0.05, n_dialogues=[8, 16, 32, 64], effect="shrunken"),
     )
-    yield from flat(sensitivity.each(sensitivity.significance, results, judged, names, "significance"))
-    yield from flat(sensitivity.each(sensitivity.equivalence, results, judged, names, "equivalence", margin=0.2))
-    yield from flat(sensitivity.each(sensitivity.type_i_errors, results, judged, names, "errors", n_runs=1000))
-    yield from flat(sensitivity.each(sensitivity.power, results, judged, names, "power"))
+    yield from flat(shown.each(sensitivity.significance, results, judged, names, "significance"))
+    yield from flat(shown.each(partial(sensitivity.equivalence, margin=0.2), results, judged, names, "equivalence"))
+    yield from flat(shown.each(partial(sensitivity.type_i_errors, n_runs=1000), results, judged, names, "errors"))
+    yield from flat(shown.each(sensitivity.power, results, judged, names, "power"))
 
 
 def of_agreement(size: Size) -> Iterator[Plot]:

@@ -30,7 +30,7 @@ def shown(case, folder):
     given = {name: frames[name] for name in ("counts", "metric_scores", "dialogue_facts") if name in frames}
     marks = frames["annotations"]
     examined = examine(marks, frames["dialogues"], study.label_list(), own_ids=built.own_ids, **given)
-    return [one.code for one in findings.said(examined, display_names(study, marks))[: findings.BOX]]
+    return [one.code for one in findings.worded(examined, display_names(study, marks))[: findings.BOX]]
 
 
 def named(code, design, seed, folder):

@@ -17,7 +17,7 @@ from judgebook.pipeline import dag
 from judgebook.published import analysis, comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
 from judgebook.published import numbers as published
 from judgebook.published.consistency.analysis import Audit, audit
-from judgebook.published.mapping import Entry, Mapping
+from judgebook.published.mapping import Mapping, MappingEntry
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.sources import build, registry
 from judgebook.statistics.intervals import Sampling
@@ -72,7 +72,7 @@ def entry(**change):
         "where": {"statistic": "mean_z"},
         "keys": PASSED,
     }
-    return Entry(**spec | {"row": "groups", "column": "label"} | change)
+    return MappingEntry(**spec | {"row": "groups", "column": "label"} | change)
 
 
 def paper(*entries, **more):
@@ -141,7 +141,7 @@ class TestReproduced:
 def test_what_decides_on_a_number(printed, rule, fitted, ranged, verdict):
     given = [(entry(), rule, (np.nan,) * 2), (entry(fitted="a list"), fitted, (np.nan,) * 2)]
     given.append((entry(ranged="picks"), np.mean(ranged) if ranged else None, ranged or (np.nan,) * 2))
-    tried = [verdicts.Attempt(e, np.nan if v is None else v, *ends) for e, v, ends in given]
+    tried = [verdicts.Reproduction(e, np.nan if v is None else v, *ends) for e, v, ends in given]
     decimals = len(printed.partition(".")[2])
     assert verdicts.choose(float(printed), decimals, tried)[0] == verdict
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from judgebook.annotations import dialogue_values as values
-from judgebook.questions.sensitivity import contrasts
+from judgebook.questions.sensitivity import contrasts, panels
 from judgebook.questions.validity import coverage
 from judgebook.questions.validity import importance as validity
 from judgebook.simulation import design, people
@@ -19,6 +19,7 @@ from judgebook.simulation import study as simulate
 from judgebook.simulation.draw import draw_chats, judge
 from judgebook.simulation.evaluations import by_task
 from judgebook.simulation.model import measures
+from judgebook.statistics import Sampling
 from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.sections.data import Simulate
 
@@ -96,7 +97,8 @@ def correlations(studies):
     out = []
     for seed, (found, own, talked) in enumerate(studies):
         one = values.dialogue_design(found, own[own["method"] == "dialogue_likert"], talked)
-        r = validity.importance(one, seed=seed, n_resamples=100).select("r", ci_kind="jackknife_t")
+        results = validity.importance(one, sampling=Sampling(n_resamples=100, confidence=0.95, seed=seed))
+        r = results.select("r", ci_kind="jackknife_t")
         out.append(r.assign(true=[R[pair] for pair in zip(r["method"], r["label"], strict=True)]))
     return out
 
@@ -131,7 +133,7 @@ def system_tests(studies, tests):
         p = {t: {} for t in tests}
         sign = {}
         for method in found["method"].unique():
-            data = contrasts.panel(found, method, list(design.SYSTEMS), talked)
+            data = panels.panel(found, method, list(design.SYSTEMS), talked)
             for t in tests:
                 test = data.published_test if t == "published" else t
                 value, difference = (v[0] for v in contrasts.draw_p_values(data, test))

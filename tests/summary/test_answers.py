@@ -16,7 +16,10 @@ from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary import analysis, findings
-from judgebook.summary.analysis import AGREEMENT, COST, DOUBTFUL, NOTEBOOKS, PERFORMANCE, RELIABLE, TOO_FEW
+from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
+from judgebook.summary.cost import cost
+from judgebook.summary.evidence import AGREEMENT, COST, NOTEBOOKS, PERFORMANCE, Evidence, read
+from judgebook.summary.next_steps import disagree, steps
 
 PART = {"corpus": "main", "group": "all", "method": "dialogue_likert"}
 YAML = """\
@@ -51,7 +54,7 @@ def evidence(study, frame=None, reasons=None, **results):
     by_number = {name[:2]: name for name in NOTEBOOKS}
     found = dict.fromkeys(NOTEBOOKS, Results())
     found |= {by_number[number.strip("n")]: collect(rows) for number, rows in results.items()}
-    return analysis.Evidence(study, annotations() if frame is None else frame, found, reasons or {})
+    return Evidence(study, annotations() if frame is None else frame, found, reasons or {})
 
 
 def ordered(means, ranks):
@@ -326,6 +329,31 @@ def test_reliability_of_means_is_that_of_the_design_of_the_study(study):
     assert "means no error, is 0.70 (0.60 to 0.90 by label) over 12 dialogues, each judged by 2 annotators" in said
 
 
+def test_who_disagrees_and_what_alpha_would_be_without_them(study):
+    """Over all methods, the change of alpha is the mean of those of the methods."""
+    head = {"corpus": "main", "group": "all"}
+    z = [("A1", "disagreement", None, 0.01), ("A2", "severity", None, 0.001), ("A3", "disagreement", None, 0.2)]
+    rows = [
+        {
+            **head,
+            "statistic": "annotator_z",
+            "annotator": a,
+            "indicator": i,
+            "method": m,
+            "estimate": 4.0,
+            "p_adjusted": p,
+        }
+        for a, i, m, p in z
+    ]
+    rows += [
+        {**head, "statistic": "alpha_without", "annotator": a, "method": m, "estimate": gain}
+        for a, m, gain in (("A1", "x", 0.1), ("A1", "y", 0.3), ("A2", "x", 0.5))
+    ]
+    gains = disagree(evidence(study, n15=rows))
+    assert gains["annotator"].tolist() == ["A1"]
+    assert gains["gain"].tolist() == pytest.approx([0.2])
+
+
 def test_annotators_who_disagree_come_before_the_definition(study):
     head = {"corpus": "main", "group": "all", "annotator": "A1"}
     rows = [head | {"statistic": "annotator_z", "indicator": "disagreement", "estimate": 5.0, "p_adjusted": 0.001}]
@@ -540,7 +568,7 @@ def test_where_little_was_computed_no_report_is_advised(study):
     many = annotations(annotators=[f"A{i}" for i in range(6)])
     model = many[many["annotator"] == "A0"].assign(annotator="gpt", annotator_kind="llm")
     for frame in (many, conform(model, ANNOTATIONS)):
-        (step,) = analysis.steps(evidence(study, frame))
+        (step,) = steps(evidence(study, frame))
         assert (step.kind, step.facts) == ("unknown", {"missing": ["comparisons of systems", "agreement"]})
     assert "comparisons of systems and agreement were not computed" in texts(evidence(study, many))["next"]
     half = evidence(study, many, n03=alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9)), n05=compared([0.01, 0.02, 0.4]))
@@ -550,7 +578,7 @@ def test_where_little_was_computed_no_report_is_advised(study):
 def test_unknown_annotators_are_said_and_to_be_recorded(study):
     found = evidence(study, annotations(known=False), n05=compared([0.01, 0.2, 0.04]))
     assert analysis.judges(found)["kind"] == "unknown"
-    assert analysis.steps(found)[0].kind == "record"
+    assert steps(found)[0].kind == "record"
     assert "**Record who judged.**" in texts(found)["next"]
     some = pd.concat([annotations(), annotations(known=False).assign(method="turn_likert")], ignore_index=True)
     assert "**Record who judged by Turn Likert.**" in texts(evidence(study, conform(some, ANNOTATIONS)))["next"]
@@ -572,7 +600,7 @@ def test_what_was_paid_comes_before_what_it_would_cost(study, tmp_path):
     rows = [head | {"statistic": "unit_minutes", "tasks": "all"}]
     rows.append(head | {"statistic": "median_minutes", "task": PART["method"]})
     paid = evidence(params.load(tmp_path / "s.yaml"), n02=rows)
-    assert analysis.cost(paid)["wage"] == pytest.approx(0.99 * 72 / 6)
+    assert cost(paid)["wage"] == pytest.approx(0.99 * 72 / 6)
     said = texts(paid)["cost"]
     assert said.startswith("**71 USD was paid** for about 6 hours of annotation (11.88 USD an hour).")
     assert "At 20 USD an hour, it would cost 120 USD." in said
@@ -611,7 +639,7 @@ def test_cost_is_the_time_of_every_judged_unit(study):
         "estimate": 5.0,
         "n": 72,
     }
-    found = analysis.cost(evidence(study, n02=[minutes, whole]))
+    found = cost(evidence(study, n02=[minutes, whole]))
     assert found["hours"] == pytest.approx(2 * 36 * 5 / 60)  # two annotators, 36 dialogues each
     assert found["money"] == pytest.approx(found["hours"] * study.costs.hourly_rate)
     assert found["next"] == pytest.approx(10 * 3 * 2 * 5 / 60 * study.costs.hourly_rate)  # both annotators, as before
@@ -631,7 +659,7 @@ def test_a_task_of_several_methods_costs_its_time_once(study):
     head = {**PART, "method": costs.TOGETHER, "level": "dialogue", "estimate": 3.0, "n": 24}
     rows = [head | {"statistic": "unit_minutes", "tasks": "all", "ci_low": 2.0, "ci_high": 4.0, "ci_kind": "mover"}]
     rows.append(head | {"statistic": "median_minutes", "task": costs.TOGETHER})
-    found = analysis.cost(evidence(study, frame, n02=rows))
+    found = cost(evidence(study, frame, n02=rows))
     assert found["hours"] == pytest.approx(24 * 2 * 3 / 60)
     assert found["next"] == pytest.approx(10 * 2 * 2 * 3 / 60 * study.costs.hourly_rate)
     said = texts(evidence(study, frame, n02=rows))["cost"]
@@ -658,16 +686,16 @@ def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):
         for t, m in zip(tasks, (1.0, 1.0, 3.0), strict=True)
     ]
     rows.append(head | {"statistic": "unit_minutes", "tasks": "all", "estimate": 5.0})
-    assert analysis.cost(evidence(named, frame, n02=rows))["hours"] == pytest.approx(36 * (2 * 1 + 2 * 1 + 3) / 60)
+    assert cost(evidence(named, frame, n02=rows))["hours"] == pytest.approx(36 * (2 * 1 + 2 * 1 + 3) / 60)
     # without names of tasks, each work unit takes the mean of the tasks
-    assert analysis.cost(evidence(study, frame, n02=rows))["hours"] == pytest.approx(36 * 5 * (5 / 3) / 60)
+    assert cost(evidence(study, frame, n02=rows))["hours"] == pytest.approx(36 * 5 * (5 / 3) / 60)
     only = conform(model, ANNOTATIONS)
-    assert "hours" not in analysis.cost(evidence(study, only, n02=rows))
+    assert "hours" not in cost(evidence(study, only, n02=rows))
 
 
 def test_annotators_are_counted_in_each_corpus(study):
     both = pd.concat([annotations(annotators=["A1", "A2"]), annotations(annotators=["B1", "B2", "B3"], corpus="other")])
-    step = analysis.steps(evidence(study, conform(both, ANNOTATIONS)))[0]
+    step = steps(evidence(study, conform(both, ANNOTATIONS)))[0]
     assert [(key[0], one.n) for key, one in step.facts["groups"]] == [(PART["corpus"], 2), ("other", 3)]
     said = texts(evidence(study, conform(both, ANNOTATIONS)))["next"]
     assert "(Other): only 3 so far" in said
@@ -676,17 +704,17 @@ def test_annotators_are_counted_in_each_corpus(study):
 def test_steps_follow_from_the_results_the_gravest_first(study):
     many = annotations(annotators=[f"A{i}" for i in range(6)])
     good = evidence(study, many, n03=alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9)), n05=compared([0.01, 0.02, 0.04]))
-    assert [s.kind for s in analysis.steps(good)] == ["report"]
+    assert [s.kind for s in steps(good)] == ["report"]
     bad = evidence(study, n03=alphas((0.1, 0.6), (0.5, 0.8), (0.7, 0.9)), n05=compared([0.2, 0.3, 0.04]))
-    assert [s.kind for s in analysis.steps(bad, most=9)] == ["recruit", "collect", "define", "overlap"]
+    assert [s.kind for s in steps(bad, most=9)] == ["recruit", "collect", "define", "overlap"]
     decided, often = compared([0.01, 0.02, 0.04]), who([0.01, 0.2, 0.3], MUCH, chance=0.14)
     trusted = alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9))
     untimed = evidence(study, many.assign(seconds=None), n03=trusted, n05=decided, n07=often)
-    assert [s.kind for s in analysis.steps(untimed)] == ["more", "time"]
+    assert [s.kind for s in steps(untimed)] == ["more", "time"]
     assert "the other way round with a chance of 14%" in texts(untimed)["next"]
     mine = "A" + (many["dialogue"].str[1:].astype(int) % 6).astype(str)
     once = many[(many["label"] == LABELS[0]) | (many["annotator"] == mine)]
-    (step,) = analysis.steps(evidence(study, once, n03=alphas((0.7, 0.9))))
+    (step,) = steps(evidence(study, once, n03=alphas((0.7, 0.9))))
     assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)
     alone = evidence(study, many[many["annotator"] == mine[many.index]])
     assert "Have items judged twice" in texts(alone)["next"]
@@ -728,7 +756,7 @@ def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
     home = tmp_path / "data" / "processed" / "s"
     home.mkdir(parents=True)
     (home / "params.yaml").write_text(YAML, encoding="utf-8")
-    assert findings.answers(analysis.read("s", {})) == []
+    assert findings.answers(read("s", {})) == []
 
 
 @pytest.mark.parametrize(("tried", "told"), [((6, 6), []), ((30, 200), ["30", "200"]), (None, ["not left out"])])

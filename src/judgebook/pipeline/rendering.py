@@ -212,7 +212,8 @@ def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
 def _answers(job: IndexJob) -> Iterator[Any]:
     from judgebook.display import style
     from judgebook.report import html as report
-    from judgebook.summary import analysis, findings
+    from judgebook.summary import findings
+    from judgebook.summary.evidence import read
 
     paged = {row.name for row in job.rows if row.executed}
     states = {"skipped": "{reason}", "failed": "notebook {name} failed."}
@@ -223,7 +224,7 @@ def _answers(job: IndexJob) -> Iterator[Any]:
         for row in job.rows
         if not row.executed
     }
-    for found in findings.answers(analysis.read(job.study, reasons)):
+    for found in findings.answers(read(job.study, reasons)):
         there = found.notebook in paged
         evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
         figure: dict[str, Any] = {"older": _older(job, findings.USED.get(found.key, (found.notebook,)))}

@@ -54,13 +54,13 @@ def table(cells: pd.DataFrame) -> pd.DataFrame:
     control the percentage of the *other* printed values of the column inside it.
     """
     out = []
-    for (element, title), here in cells[cells["here"].notna()].groupby(["element", "title"], sort=False):
-        row = {"Table": element, "Column": title, "Cells": len(here)}
-        row["Mean distance"] = (here["here"] - here["value"]).abs().mean()
-        known = here.dropna(subset=["low", "high"])
-        half, value = 0.5 * 10.0 ** -known["decimals"].to_numpy(float), known["value"].to_numpy()
-        low, high = (known["low"].to_numpy() - half)[:, None], (known["high"].to_numpy() + half)[:, None]
-        inside, n = (low <= value) & (value <= high), len(known)
+    for (element, title), of_column in cells[cells["here"].notna()].groupby(["element", "title"], sort=False):
+        row = {"Table": element, "Column": title, "Cells": len(of_column)}
+        row["Mean distance"] = (of_column["here"] - of_column["value"]).abs().mean()
+        with_ends = of_column.dropna(subset=["low", "high"])
+        half, value = 0.5 * 10.0 ** -with_ends["decimals"].to_numpy(float), with_ends["value"].to_numpy()
+        low, high = (with_ends["low"].to_numpy() - half)[:, None], (with_ends["high"].to_numpy() + half)[:, None]
+        inside, n = (low <= value) & (value <= high), len(with_ends)
         row["Inside (%)"] = 100 * inside.trace() / n if n else None
         row["Others inside (%)"] = 100 * (inside.sum() - inside.trace()) / (n * (n - 1)) if n > 1 else None
         out.append(row)

@@ -10,7 +10,7 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.text import Phrases, number
 from judgebook.display.views import Prose, Table
 from judgebook.published import mapping, verdicts
-from judgebook.published.mapping import Entry
+from judgebook.published.mapping import MappingEntry
 from judgebook.published.verdicts import DIFFERS, DOWNLOAD, FITTED, MATCH, NOISE, WORDS
 from judgebook.study.results import Results
 from judgebook.study.store import Run
@@ -36,23 +36,25 @@ def views(
 
 def table(cells: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
     """The numbers that have a result (cells of `verdicts.compared`): printed, ours at one decimal more, the verdict."""
-    there = cells[cells["verdict"] != DOWNLOAD]
-    out = places(there, names)
-    out.insert(0, "Element", there["element"].to_list())
-    here = [number(v, d + 1 if d else 0) for v, d in zip(there["here"], there["decimals"], strict=True)]
-    return out.assign(Printed=there["printed"].to_list(), Here=here, Verdict=there["verdict"].map(WORDS).to_list())
+    with_result = cells[cells["verdict"] != DOWNLOAD]
+    out = places(with_result, names)
+    out.insert(0, "Element", with_result["element"].to_list())
+    ours = [number(v, d + 1 if d else 0) for v, d in zip(with_result["here"], with_result["decimals"], strict=True)]
+    return out.assign(
+        Printed=with_result["printed"].to_list(), Here=ours, Verdict=with_result["verdict"].map(WORDS).to_list()
+    )
 
 
 def places(cells: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
     """Display names of the Panel, Row and Column of each of `cells` (of `verdicts.compared`)."""
     columns = mapping.column_titles()
-    found = [_place(cell, names, columns) for cell in cells.to_dict("records")]
-    return pd.DataFrame(found, columns=["Panel", "Row", "Column"])
+    titles = [_place(cell, names, columns) for cell in cells.to_dict("records")]
+    return pd.DataFrame(titles, columns=["Panel", "Row", "Column"])
 
 
 def _place(cell: dict, names: DisplayNames, columns: dict[tuple[str, str], str]) -> list[str]:
     """Display names of a printed number's panel, row and column."""
-    entry: Entry = cell["entry"]
+    entry: MappingEntry = cell["entry"]
     kinds = {side: getattr(entry, side) for side in ("panel", "row", "column")}
     ids = {side: entry.names.get(cell[side], cell[side]) for side in kinds}
     method = entry.where.get("method") or next((ids[s] for s, kind in kinds.items() if kind == "method"), None)
@@ -62,7 +64,7 @@ def _place(cell: dict, names: DisplayNames, columns: dict[tuple[str, str], str])
         if (cell["paper"], cell[side]) in columns:
             out.append(columns[cell["paper"], cell[side]])
         elif kind == "label":
-            titles = {label: found.title for (m, label), found in names.labels.items() if method in (m, None)}
+            titles = {label: spec.title for (m, label), spec in names.labels.items() if method in (m, None)}
             out.append(titles.get(key, mapping.title(cell["paper"], cell[side])))
         elif kind == "groups":
             out.append(" and ".join(names.name("group", group) for group in key.split("__")))
@@ -74,8 +76,8 @@ def _place(cell: dict, names: DisplayNames, columns: dict[tuple[str, str], str])
 def _counts(cells: pd.DataFrame) -> list[tuple[int, str]]:
     n = cells["verdict"].value_counts()
     plural = {MATCH: "match", FITTED: "match, fitted", DIFFERS: "differ"}
-    found = {verdict: int(n[verdict]) for verdict in WORDS if verdict in n}
-    return [(k, WORDS[v] if k == 1 else plural.get(v, WORDS[v])) for v, k in found.items()]
+    counts = {verdict: int(n[verdict]) for verdict in WORDS if verdict in n}
+    return [(k, WORDS[v] if k == 1 else plural.get(v, WORDS[v])) for v, k in counts.items()]
 
 
 def _reasons(cells: pd.DataFrame) -> list[tuple[str, str, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 import pandas as pd
 
 from judgebook.published import numbers as published
@@ -36,18 +35,18 @@ def controls(results: Sources, printed: pd.DataFrame, papers: Iterable[Mapping])
     their result. comparisons, wrong_matches : the same numbers compared with every wrong value, each other column (row)
     of the same table, panel and row (column) once.
     """
-    by_rule: dict[object, verdicts.Attempt] = {}
+    by_rule: dict[object, verdicts.Reproduction] = {}
     for i, tried in verdicts.attempts(results, printed, list(papers)).items():
-        own = [a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)]
-        by_rule |= {i: own[0]} if own else {}
+        if first := verdicts.first_by_rule(tried):
+            by_rule[i] = first
     cells = printed.loc[list(by_rule)].assign(here=[a.value for a in by_rule.values()])
     wrong = []
-    for _, own in cells.groupby([id(a.entry) for a in by_rule.values()], sort=False):
-        entry = by_rule[own.index[0]].entry
-        values = {OTHER_COLUMN: _swapped(own, "row", "column"), OTHER_ROW: _swapped(own, "column", "row")}
+    for _, of_entry in cells.groupby([id(a.entry) for a in by_rule.values()], sort=False):
+        entry = by_rule[of_entry.index[0]].entry
+        values = {OTHER_COLUMN: _swapped(of_entry, "row", "column"), OTHER_ROW: _swapped(of_entry, "column", "row")}
         for name, change in entry.wrong.items():
             source = results.get((entry.study, entry.notebook)) if entry.study else None
-            values[name] = verdicts.reproduced(source, own, entry.changed(change))["value"]
+            values[name] = verdicts.reproduced(source, of_entry, entry.changed(change))["value"]
         wrong += [v.dropna().rename("wrong").to_frame().assign(control=name) for name, v in values.items()]
     if not wrong:
         return pd.DataFrame(columns=COLUMNS)
@@ -68,7 +67,7 @@ def _swapped(cells: pd.DataFrame, same: str, across: str) -> pd.Series:
     return pairs[pairs[across] != pairs[f"{across}_other"]].set_index("cell")["here"]
 
 
-def overall(found: pd.DataFrame) -> pd.DataFrame:
+def overall(wrong: pd.DataFrame) -> pd.DataFrame:
     """The same over all papers, by kind of control: one row per kind."""
-    kind = found["control"].where(found["control"].isin([OTHER_COLUMN, OTHER_ROW]), "a wrong definition")
-    return found.groupby(kind, sort=False)[COLUMNS[3:]].sum().rename_axis("control").reset_index()
+    kind = wrong["control"].where(wrong["control"].isin([OTHER_COLUMN, OTHER_ROW]), "a wrong definition")
+    return wrong.groupby(kind, sort=False)[COLUMNS[3:]].sum().rename_axis("control").reset_index()

@@ -79,8 +79,8 @@ class Element(Section):
 
     @property
     def _most(self) -> bool:
-        there, _, every, *_ = self.covers.split()
-        return 2 * int(there) > int(every)
+        covered, _, every, *_ = self.covers.split()
+        return 2 * int(covered) > int(every)
 
     @property
     def said(self) -> str:
@@ -140,10 +140,10 @@ _INTRODUCTION = (
 
 
 def _tally(elements: Iterable[Element]) -> Iterator[str]:
-    found = [e.status for e in elements]
+    statuses = [e.status for e in elements]
     for status, words in STATUSES.items():
-        if status in found:
-            yield f"{found.count(status)} {words}"
+        if status in statuses:
+            yield f"{statuses.count(status)} {words}"
 
 
 def _table(elements: list[Element], link: Link) -> Iterator[str]:

@@ -75,14 +75,14 @@ def tables(counted: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Plot]:
         single = part.groupby("paper")["element"].transform("size") == 1
         position, names, y = list[float](), list[str](), 0.0
         headings: list[tuple[float, str]] = []
-        for paper, own in part.groupby("paper", sort=False):
-            if single[own.index[0]]:
-                names += [f"{titles[paper]}, {_within(own['element'].iloc[0])}"]
+        for paper, of_paper in part.groupby("paper", sort=False):
+            if single[of_paper.index[0]]:
+                names += [f"{titles[paper]}, {_within(of_paper['element'].iloc[0])}"]
                 position, y = [*position, y], y + 1.3
                 continue
             headings.append((y, titles[paper]))
-            position += [y + 1 + k for k in range(len(own))]
-            names, y = names + list(own["element"]), y + len(own) + 1.3
+            position += [y + 1 + k for k in range(len(of_paper))]
+            names, y = names + list(of_paper["element"]), y + len(of_paper) + 1.3
         fig, ax = style.subplots(height=ROW * y + 1.2)
         for at, title in headings:
             ax.text(0, at, title, va="center", fontsize=8, fontweight="bold")
@@ -121,9 +121,9 @@ def _bars(ax: Axes, counted: pd.DataFrame, position: list, names: list[str]) -> 
             continue
         share = 100 * counted[verdict] / total
         ax.barh(position, share, 0.8, left=left, color=color, label=name, linewidth=0)
-        said = [f"{who}: {n:,} of {of:,} {name}" for who, n, of in zip(names, counted[verdict], total, strict=True)]
+        tooltips = [f"{who}: {n:,} of {of:,} {name}" for who, n, of in zip(names, counted[verdict], total, strict=True)]
         y = pd.Series(position, counted.index)
-        style.tips(ax, said, left.where(share > 0), y - 0.4, x_to=left + share, y_to=y + 0.4)
+        style.tips(ax, tooltips, left.where(share > 0), y - 0.4, x_to=left + share, y_to=y + 0.4)
         left += share
     for at, n in zip(position, total, strict=True):
         ax.text(101, at, f"{n:,}", va="center", fontsize=7)
@@ -155,20 +155,20 @@ def _controls(frame: pd.DataFrame, name: str, columns: dict[str, str]) -> Plot:
     size = {"height": 0.2 * len(places) + 1.1, "sharey": True, "squeeze": False}
     fig, axes = style.subplots(1, len(panels), **size)
     for ax, panel in zip(axes[0], panels, strict=True):
-        own = rows[rows["panel"] == panel].assign(y=lambda f: f["row"].map(places.index))
-        weak = own["other"] >= own["own"]
-        for part, color in ((own[~weak], OPEN), (own[weak], BAD)):
+        of_panel = rows[rows["panel"] == panel].assign(y=lambda f: f["row"].map(places.index))
+        weak = of_panel["other"] >= of_panel["own"]
+        for part, color in ((of_panel[~weak], OPEN), (of_panel[weak], BAD)):
             ax.hlines(part["y"], 100 * part["other"], 100 * part["own"], color=color, linewidth=1.0)
             ax.plot(100 * part["other"], part["y"], "x", color=color if color == BAD else "#555555", markersize=4.5)
-        ax.plot(100 * own["own"], own["y"], "o", color=GOOD, markersize=4, fillstyle="none")
-        ax.plot(100 * own["own"][~weak], own["y"][~weak], "o", color=GOOD, markersize=4)
-        said = [
+        ax.plot(100 * of_panel["own"], of_panel["y"], "o", color=GOOD, markersize=4, fillstyle="none")
+        ax.plot(100 * of_panel["own"][~weak], of_panel["y"][~weak], "o", color=GOOD, markersize=4)
+        tooltips = [
             f"{r.row}: {r.matches} of {r.numbers} match their result, {r.wrong_matches} of {r.comparisons} {panel}"
-            for r in own.itertuples()
+            for r in of_panel.itertuples()
         ]
-        ends = 100 * own[["own", "other"]]
-        style.tips(ax, said, ends.min(axis=1), own["y"], x_to=ends.max(axis=1))
-        for y, row in zip(own["y"], own.itertuples(), strict=True):
+        ends = 100 * of_panel[["own", "other"]]
+        style.tips(ax, tooltips, ends.min(axis=1), of_panel["y"], x_to=ends.max(axis=1))
+        for y, row in zip(of_panel["y"], of_panel.itertuples(), strict=True):
             text = f"{row.matches}/{row.numbers}, {row.wrong_matches}/{row.comparisons}"
             ax.text(1.03, y, text, transform=ax.get_yaxis_transform(), va="center", fontsize=6.5)
         ax.set_yticks(range(len(places)), places)

@@ -27,7 +27,7 @@ class Change(Section):
     keys: dict[str, Value | None] = Field({})
 
 
-class Entry(Section):
+class MappingEntry(Section):
     """Printed numbers, and the result rows they correspond to.
 
     A result row counts where its columns are as `where` says and its condition has the keys of `keys`, those that
@@ -67,7 +67,7 @@ class Entry(Section):
     wrong: dict[str, Change] = Field({}, description="wrong definitions, whose results should not match")
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Entry:
+    def _one_kind(self) -> MappingEntry:
         if not self.study and not self.beside:
             raise ValueError(f"{self.cells}: expected `study` or `beside`, found neither")
         if self.fitted and self.ranged:
@@ -76,7 +76,7 @@ class Entry(Section):
             raise ValueError(f"{self.cells}: expected `low` and `high` together, and `ranged` with them")
         return self
 
-    def changed(self, change: Change) -> Entry:
+    def changed(self, change: Change) -> MappingEntry:
         """The entry under a wrong definition."""
         where, keys = self.where | change.where, {**self.keys, **change.keys}
         return self.model_copy(update={"where": where, "keys": {k: v for k, v in keys.items() if v is not None}})
@@ -114,7 +114,7 @@ class Mapping(Section):
     columns: dict[str, str] = Field({})
     side_by_side: list[str] = Field([])
     needs: dict[str, str] = Field({})
-    entries: list[Entry] = Field([])
+    entries: list[MappingEntry] = Field([])
     differs: list[Reason] = Field([])
     without: list[Without] = Field([])
 

@@ -70,13 +70,13 @@ def parts_of(pattern: str) -> list[str]:
 
 def select(printed: pd.DataFrame, paper: str, pattern: str) -> pd.DataFrame:
     """The numbers of a paper that a pattern names. Raises ValueError where it has not four parts or names nothing."""
-    found = printed[printed["paper"] == paper]
+    rows = printed[printed["paper"] == paper]
     for column, part in zip(PLACE, parts_of(pattern), strict=True):
         if part != "*":
-            found = found[found[column].isin([v for v in found[column].unique() if fits(part, v)])]
-    if found.empty:
+            rows = rows[rows[column].isin([v for v in rows[column].unique() if fits(part, v)])]
+    if rows.empty:
         raise ValueError(f"{paper}: {pattern!r}: the paper prints no such number")
-    return found
+    return rows
 
 
 @overload

@@ -69,11 +69,11 @@ def _line(row: dict[str, Any], link: Callable[[str, str, str], str]) -> dict[str
     """A printed number as the page shows it."""
     decimals = int(row["decimals"])
     place = ", ".join(dict.fromkeys(mapping.title(row["paper"], row[side]) for side in ("panel", "row", "column")))
-    here = ours(row["reproduced"], decimals, 1)
+    result = ours(row["reproduced"], decimals, 1)
     if row["verdict"] in (scoreboard.NOISE, scoreboard.ARITHMETIC, scoreboard.INCONSISTENT):
         ends = [ours(v, decimals, 2) if np.isfinite(v) else "any" for v in (row["low"], row["high"])]
-        here = " to ".join(dict.fromkeys(ends))
+        result = " to ".join(dict.fromkeys(ends))
     source = f"{row['study']}, {row['notebook'].partition('_')[0]}" if row["study"] else ""
     line = {key: row[key] for key in ("paper", "element", "verdict", "note")}
-    line |= {"place": place, "printed": row["published"], "here": here, "source": source}
+    line |= {"place": place, "printed": row["published"], "here": result, "source": source}
     return line | {"href": link(row["study"], row["notebook"], row["shows"]) if row["study"] else ""}

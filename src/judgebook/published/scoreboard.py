@@ -77,10 +77,10 @@ def scoreboard(
     papers = list(mapping.load() if papers is None else papers)
     judged = verdicts.judge(results, printed, papers)
     judged["wrong_inside"] = _wrong_inside(judged)
-    own = judged.rename(columns={"here": "reproduced"})
-    own = own[[c for c in COLUMNS if c in own and c not in (*KEY, "decimals")]]
+    of_results = judged.rename(columns={"here": "reproduced"})
+    of_results = of_results[[c for c in COLUMNS if c in of_results and c not in (*KEY, "decimals")]]
     out = printed.assign(published=printed["printed"])[[*KEY, "published", "decimals"]]
-    out = out.join(own).join(_arithmetic(printed, audit))
+    out = out.join(of_results).join(_arithmetic(printed, audit))
     text = ["verdict", "note", "arithmetic", "study", "notebook", "shows"]
     out = out.astype(dict.fromkeys([*text, "evidence"], object))
     attempted, lines = (
@@ -109,10 +109,10 @@ def scoreboard(
 def _arithmetic(printed: pd.DataFrame, audit: Audit) -> pd.DataFrame:
     """Of every number: its state in the audit, the evidence, and what other numbers allow; aligned with `printed`."""
     rank = {verdict: i for i, verdict in enumerate((CONTRADICTS, FOLLOWS, CONSISTENT_WITH))}
-    found = audit.arithmetic.sort_values("verdict", key=lambda v: v.map(rank), kind="stable").drop_duplicates(KEY)
-    found = found.rename(columns={"low": "allowed_low", "high": "allowed_high"}).set_index(KEY)
+    strongest = audit.arithmetic.sort_values("verdict", key=lambda v: v.map(rank), kind="stable").drop_duplicates(KEY)
+    strongest = strongest.rename(columns={"low": "allowed_low", "high": "allowed_high"}).set_index(KEY)
     states = audit.cells.set_index(KEY)["state"].rename("arithmetic")
-    columns = found[["allowed_low", "allowed_high", "evidence"]]
+    columns = strongest[["allowed_low", "allowed_high", "evidence"]]
     return states.to_frame().join(columns).reindex(pd.MultiIndex.from_frame(printed[KEY])).set_axis(printed.index)
 
 

@@ -67,9 +67,9 @@ def explained(cells: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Table]
     for verdict, caption in EXPLAINED.items():
         rows = []
         for (paper, element, note), part in cells[cells["verdict"] == verdict].groupby(_SAME_REASON, sort=False):
-            here = [ours(v, int(d), 1) for v, d in zip(part["reproduced"], part["decimals"], strict=True)]
+            results = [ours(v, int(d), 1) for v, d in zip(part["reproduced"], part["decimals"], strict=True)]
             row = {"Paper": titles[paper], "Where": element, "Numbers": len(part)}
-            rows.append(row | {"Printed": _some(list(part["published"])), "Here": _some(here), "Why": note})
+            rows.append(row | {"Printed": _some(list(part["published"])), "Here": _some(results), "Why": note})
         yield Table(pd.DataFrame(rows), verdict, caption)
 
 
@@ -92,16 +92,16 @@ def side_by_side(
     none."""
     for paper in papers:
         for i, pattern in enumerate(paper.side_by_side):
-            own = select(cells, paper.paper, pattern)
-            places = {c: own[c].map(lambda key, p=paper.paper: mapping.title(p, key)) for c in ("row", "column")}
-            shown = own.assign(**places, cell=[_beside(row) for row in own.to_dict("records")])
+            of_table = select(cells, paper.paper, pattern)
+            places = {c: of_table[c].map(lambda key, p=paper.paper: mapping.title(p, key)) for c in ("row", "column")}
+            shown = of_table.assign(**places, cell=[_beside(row) for row in of_table.to_dict("records")])
             wide = shown.pivot(index="row", columns="column", values="cell")  # noqa: PD010
             wide = wide.reindex(index=shown["row"].unique(), columns=shown["column"].unique())
-            studies = own["study"].where(own["verdict"].isin(ATTEMPTED), "").groupby(shown["row"]).agg(_named)
+            studies = of_table["study"].where(of_table["verdict"].isin(ATTEMPTED), "").groupby(shown["row"]).agg(_named)
             frame = wide.rename_axis(columns=None).rename_axis("Row").reset_index()
             frame["Study"] = frame["Row"].map(studies)
             name = f"beside_{paper.paper}_{i}"
-            yield Table(frame, name, f"{titles[paper.paper]}, {own['element'].iloc[0]}, as printed. {_MARKS}")
+            yield Table(frame, name, f"{titles[paper.paper]}, {of_table['element'].iloc[0]}, as printed. {_MARKS}")
             yield Prose(_PHRASES.say("without", reasons=_reasons(shown)))
 
 
@@ -114,10 +114,10 @@ _MARK = {MATCH: " =", FITTED: " ≈", ARITHMETIC: " →", INCONSISTENT: " !"}
 
 def _beside(row: Mapping[str, Any]) -> Cell:
     """A printed number, with a mark, and our value where it differs."""
-    here = float(row["reproduced"]) if row["verdict"] in ATTEMPTED else float("nan")
+    result = float(row["reproduced"]) if row["verdict"] in ATTEMPTED else float("nan")
     differs = row["verdict"] in (DIFFERS, NOISE)
-    said = f" ({ours(here, int(row['decimals']), 1)})" if differs else _MARK.get(row["verdict"], "")
-    return Cell(f"{row['published']}{said}", {"printed": float(row["published"]), "here": here})
+    mark = f" ({ours(result, int(row['decimals']), 1)})" if differs else _MARK.get(row["verdict"], "")
+    return Cell(f"{row['published']}{mark}", {"printed": float(row["published"]), "here": result})
 
 
 def _named(studies: pd.Series) -> str:

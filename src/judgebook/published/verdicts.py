@@ -8,8 +8,8 @@ Verdicts (`judge`), from what says most of a number to what says least:
 - `differs`: there are results, and none of this holds;
 - `needs_download`: there are no results, because a file was not downloaded or not read.
 
-Numbers that rest on the same data stand or fall together (`Entry.together`): where a rule gives only some of them, the
-equality of these is due to rounding, and they do not match by rule.
+Numbers that rest on the same data stand or fall together (`MappingEntry.together`): where a rule gives only some of
+them, the equality of these is due to rounding, and they do not match by rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import pandas as pd
 from judgebook import project
 from judgebook.published import mapping
 from judgebook.published import numbers as published
-from judgebook.published.mapping import Entry, Reason, Without
+from judgebook.published.mapping import MappingEntry, Reason, Without
 from judgebook.study.result_schema import IDS, KEY_TYPES, statistics
 from judgebook.study.results import Results, where
 
@@ -45,13 +45,13 @@ _ALWAYS = (*IDS, "statistic", "groups")
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Reproduction:
     """What one entry says of one printed number, in the printed unit.
 
     low, high : the range over picks, else missing. ci_low, ci_high : the interval of the result.
     """
 
-    entry: Entry
+    entry: MappingEntry
     value: float
     low: float = np.nan
     high: float = np.nan
@@ -59,7 +59,7 @@ class Attempt:
     ci_high: float = np.nan
 
 
-def reproduced(results: Results | None, cells: pd.DataFrame, entry: Entry) -> pd.DataFrame:
+def reproduced(results: Results | None, cells: pd.DataFrame, entry: MappingEntry) -> pd.DataFrame:
     """The results that an entry assigns to printed numbers.
 
     Parameters
@@ -68,7 +68,7 @@ def reproduced(results: Results | None, cells: pd.DataFrame, entry: Entry) -> pd
         Of the entry's notebook; None where it did not run.
     cells : DataFrame
         Printed numbers, as `numbers.load` gives them.
-    entry : Entry
+    entry : MappingEntry
 
     Returns
     -------
@@ -80,11 +80,11 @@ def reproduced(results: Results | None, cells: pd.DataFrame, entry: Entry) -> pd
     ValueError
         Where several result rows fit a number.
     """
-    known = {} if results is None else _known(results, entry)
+    by_place = {} if results is None else _known(results, entry)
     sides = [[entry.names.get(v, v) for v in cells[s]] for s in _SIDES if getattr(entry, s)]
     places = list(zip(*sides, strict=True)) if sides else [()] * len(cells)
-    found = [known.get(place, (np.nan,) * 3) for place in places]
-    out = pd.DataFrame(found, index=cells.index, columns=["value", "ci_low", "ci_high"], dtype=float) * entry.scale
+    values = [by_place.get(place, (np.nan,) * 3) for place in places]
+    out = pd.DataFrame(values, index=cells.index, columns=["value", "ci_low", "ci_high"], dtype=float) * entry.scale
     out.insert(1, "low", out["ci_low"] if entry.ranged else np.nan)
     out.insert(2, "high", out["ci_high"] if entry.ranged else np.nan)
     if entry.low and entry.high:
@@ -94,7 +94,7 @@ def reproduced(results: Results | None, cells: pd.DataFrame, entry: Entry) -> pd
     return out
 
 
-def _known(results: Results, entry: Entry) -> dict[tuple, np.ndarray]:
+def _known(results: Results, entry: MappingEntry) -> dict[tuple, np.ndarray]:
     """Place in the table -> estimate and interval; rows of a list of values are added up."""
     named = entry.where.get("statistic")
     rows = [row for statistic in ([named] if named else results) for row in _places(results, str(statistic), entry)]
@@ -108,7 +108,7 @@ def _known(results: Results, entry: Entry) -> dict[tuple, np.ndarray]:
     return {place: np.sum(values, axis=0) for place, values in out.items() if len(values) == wanted}
 
 
-def _places(results: Results, statistic: str, entry: Entry) -> list[tuple[tuple, tuple]]:
+def _places(results: Results, statistic: str, entry: MappingEntry) -> list[tuple[tuple, tuple]]:
     """The rows of a statistic to which an entry refers: place in the table; estimate and interval."""
     keys, sides = statistics()[statistic].keys, [d for d in (entry.panel, entry.row, entry.column) if d]
     if not {*entry.keys, *(d for d in sides if d not in _ALWAYS)} <= set(keys):
@@ -127,48 +127,51 @@ def _groups(results: pd.DataFrame) -> list[object]:
     return [a if pd.isna(b) else f"{a}__{b}" for a, b in zip(results["group"], results["group_b"], strict=True)]
 
 
-def attempts(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> dict[object, list[Attempt]]:
+def attempts(
+    results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapping]
+) -> dict[object, list[Reproduction]]:
     """What every entry says of its printed numbers: index of `printed` -> attempts in order."""
-    out: dict[object, list[Attempt]] = {}
+    out: dict[object, list[Reproduction]] = {}
     for paper in papers:
         for entry in paper.entries:
             if not entry.study:
                 continue
             cells = published.select(printed, paper.paper, entry.cells)
-            found = reproduced(results.get((entry.study, entry.notebook)), cells, entry)
-            for i, *values in found.itertuples():
-                out.setdefault(i, []).append(Attempt(entry, *values))
+            for i, *values in reproduced(results.get((entry.study, entry.notebook)), cells, entry).itertuples():
+                out.setdefault(i, []).append(Reproduction(entry, *values))
     return out
 
 
-def choose(value: float, decimals: int, tried: list[Attempt], *, together: bool = True) -> tuple[str, Attempt]:
+def choose(
+    value: float, decimals: int, tried: list[Reproduction], *, together: bool = True
+) -> tuple[str, Reproduction]:
     """The verdict on a printed number, and the attempt it is based on. Only the first result by rule counts.
 
     together : whether the rule also gives the numbers that rest on the same data.
     """
     half = published.tolerance(decimals) + 1e-9
-    there = [a for a in tried if not np.isnan(a.value) or not np.isnan(a.low)]
-    by_rule = _first_by_rule(tried)
-    fitted, ranged = [a for a in there if a.entry.fitted], [a for a in there if a.entry.ranged]
+    with_value = [a for a in tried if not np.isnan(a.value) or not np.isnan(a.low)]
+    by_rule = [first] if (first := first_by_rule(tried)) else []
+    fitted, ranged = [a for a in with_value if a.entry.fitted], [a for a in with_value if a.entry.ranged]
     for verdict, candidates in ((MATCH, by_rule if together else []), (FITTED, fitted), (NOISE, ranged)):
         for a in candidates:
             low, high = (a.low, a.high) if verdict == NOISE else (a.value, a.value)
             if low - half <= value <= high + half:
                 return verdict, a
-    return (DIFFERS, (by_rule or there)[0]) if there else (DOWNLOAD, tried[0])
+    return (DIFFERS, (by_rule or with_value)[0]) if with_value else (DOWNLOAD, tried[0])
 
 
-def _first_by_rule(tried: list[Attempt]) -> list[Attempt]:
-    """The first attempt by a rule that gives a result, if any."""
-    return [a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)][:1]
+def first_by_rule(tried: list[Reproduction]) -> Reproduction | None:
+    """The first attempt by a rule that gives a result."""
+    return next((a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)), None)
 
 
-def _alone(printed: pd.DataFrame, tried: Mapping[object, list[Attempt]]) -> set[object]:
+def _alone(printed: pd.DataFrame, tried: Mapping[object, list[Reproduction]]) -> set[object]:
     """Index of the printed numbers whose rule does not give all the numbers that rest on the same data."""
-    rules = {i: found[0] for i, attempts in tried.items() if (found := _first_by_rule(attempts))}
+    rules = {i: first for i, attempts in tried.items() if (first := first_by_rule(attempts))}
     cells = printed.loc[list(rules)]
-    here = pd.Series([a.value for a in rules.values()], index=cells.index, dtype=float)
-    wrong = set(cells.index[~published.agrees(cells["value"], cells["decimals"], here)])
+    ours = pd.Series([a.value for a in rules.values()], index=cells.index, dtype=float)
+    wrong = set(cells.index[~published.agrees(cells["value"], cells["decimals"], ours)])
     out, companions = set(), {}
     for i, a in rules.items():
         if a.entry.together:
@@ -244,9 +247,9 @@ def compared(results: Results, study: str, notebook: str) -> pd.DataFrame:
     """`judge` for the numbers that a notebook compares with its results for one study; empty where there are none."""
     papers = []
     for paper in mapping.load():
-        here = [e for e in paper.entries if e.notebook == notebook and study in (e.study, *e.beside)]
-        own = [e.model_copy(update={"study": study}) for e in here]
-        papers += [paper.model_copy(update={"entries": own})] if own else []
+        chosen = [e for e in paper.entries if e.notebook == notebook and study in (e.study, *e.beside)]
+        of_study = [e.model_copy(update={"study": study}) for e in chosen]
+        papers += [paper.model_copy(update={"entries": of_study})] if of_study else []
     return judge({(study, notebook): results}, published.load(), papers).drop(columns="file")
 
 

@@ -141,6 +141,16 @@ class Replicates:
         level = expansion(confidence, self.n_units, self.n_samples) if expanded and self.n_samples else confidence
         return [self._interval(i, level, method) for i in range(len(self.estimate))]
 
+    def jackknife_interval(self, i: int, confidence: float = 0.95, *, bounded: bool = True) -> Interval:
+        """The interval of the i-th statistic from its leave-one-out values, for few clusters: see `jackknife_t`.
+
+        Raises ValueError without leave-one-out values.
+        """
+        if self.jackknife is None:
+            raise ValueError("jackknife: expected leave-one-out values, found none")
+        values, estimate = self.jackknife[:, i], float(self.estimate[i])
+        return jackknife_t(estimate, values, self.unit, confidence, bounded=bounded, groups=self.groups)
+
     def _interval(self, i: int, confidence: float, method: str) -> Interval:
         estimate, values, k = float(self.estimate[i]), self.values[:, i], len(self.values)
         defined = values[np.isfinite(values)]

@@ -159,10 +159,11 @@ COUNTS = _columns(
     ("system_b", "str", True, "as `method`, of comparisons"),
     ("n", "int64", False, "how many"),
 )
-#: frames by what a row is: a judgement with columns of ANNOTATIONS, a turn with columns of DIALOGUES. For type checkers
-#: they are any frame: `conform` and `validate` see to the columns
+#: frames by what a row is: a judgement with columns of ANNOTATIONS, a turn with columns of DIALOGUES, a fact about a
+#: dialogue. For type checkers they are any frame: `conform` and `validate` see to the columns
 Annotations: TypeAlias = pd.DataFrame
 Dialogues: TypeAlias = pd.DataFrame
+DialogueFacts: TypeAlias = pd.DataFrame
 FRAMES = {
     "annotations": ANNOTATIONS,
     "dialogues": DIALOGUES,

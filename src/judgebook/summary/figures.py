@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
     }
     ax.set_xlabel(what[shown["unit"].iloc[0]])
     low, high = (scale * shown[c] for c in ("ci_low", "ci_high"))
-    tips(ax, _said(titles, scale * shown["estimate"], low, high), low, y, x_to=high)
+    tips(ax, _tooltips(titles, scale * shown["estimate"], low, high), low, y, x_to=high)
     ends = [f"{t} {number(scale * e)}{unit}" for t, e in zip(titles, shown["estimate"], strict=True)]
     alt = f"Systems from best to worst, {who}: {', '.join(ends)}."
     cut = f" The first {len(shown)} of {len(rows)} systems." if len(rows) > len(shown) else ""
@@ -70,11 +71,11 @@ def _plural(unit: str) -> str:
 
 def labels(rows: pd.DataFrame, names: DisplayNames, threshold: float) -> Plot | None:
     """Alpha of each label with its interval, coloured by what the interval says of a threshold."""
-    known = rows.dropna(subset="estimate").sort_values("estimate", ascending=False)
-    if known.empty:
+    estimated = rows.dropna(subset="estimate").sort_values("estimate", ascending=False)
+    if estimated.empty:
         return None
-    half = MOST // 2
-    shown = known if len(known) <= MOST else pd.concat([known.head(half), known.tail(MOST - half)])
+    half, n = MOST // 2, len(estimated)
+    shown = estimated if n <= MOST else pd.concat([estimated.head(half), estimated.tail(MOST - half)])
     several = len(set(shown["method"])) > 1
     titles = [names.name("label", x, m) for x, m in zip(shown["label"], shown["method"], strict=True)]
     if several:
@@ -86,16 +87,16 @@ def labels(rows: pd.DataFrame, names: DisplayNames, threshold: float) -> Plot | 
         color, marker = TRUST[row.verdict]
         ax.hlines(i, row.ci_low, row.ci_high, color=color, linewidth=1.4)
         ax.plot(row.estimate, i, marker, color=color, markersize=4.5)
-    tips(ax, _said(titles, estimate, low, high, shown["n"]), low.fillna(estimate), range(len(shown)),
+    tips(ax, _tooltips(titles, estimate, low, high, shown["n"]), low.fillna(estimate), range(len(shown)),
          x_to=high.fillna(estimate))  # fmt: skip
     ax.axvline(threshold, color="#444444", linewidth=0.9)
     ax.set_xlabel(f"Krippendorff's alpha (line: {threshold:g})")
     legend_of(fig, [handle(v, *TRUST[v]) for v in TRUST if (shown["verdict"] == v).any()])
-    told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
-    cut = "" if len(shown) == len(known) else f" The {half} highest and lowest of {len(known)} labels."
+    values = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
+    cut = "" if len(shown) == n else f" The {half} highest and lowest of {n} labels."
     caption = f"Points: Krippendorff's alpha by label; lines: {names.ci} over {_over(shown['resample'])}; "
     caption += f"vertical line: {threshold:g}.{cut}"
-    return Plot(fig, "labels", f"Agreement by label: {told}.", caption)
+    return Plot(fig, "labels", f"Agreement by label: {values}.", caption)
 
 
 def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
@@ -110,16 +111,16 @@ def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     fig, ax = _rows(titles)
     ax.hlines(y, low, high, color=INK, linewidth=1.4)
     ax.plot(estimate, y, "o", color=INK, markersize=4.5)
-    tips(ax, _said(titles, estimate, low, high, shown["n"]), low, y, x_to=high)
+    tips(ax, _tooltips(titles, estimate, low, high, shown["n"]), low, y, x_to=high)
     ax.set(xlim=(min(0, shown["ci_low"].min()) - 0.04, 1.04), xlabel="Correlation of system means between runs")
-    told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
+    values = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
     caption = (
         f"Points: r between the means of {int(shown['n'].iloc[0])} systems in two runs; lines: {names.ci} over workers."
     )
-    return Plot(fig, "labels", f"Correlation between runs: {told}.", caption)
+    return Plot(fig, "labels", f"Correlation between runs: {values}.", caption)
 
 
-def judges(facts: dict, names: DisplayNames) -> Plot | None:
+def judges(facts: Mapping[str, Any], names: DisplayNames) -> Plot | None:
     """Shares of the variance that are due to annotators, by label; where unknown, differences between groups."""
     if facts["kind"] == "shares":
         return _shares(facts["rows"], names)
@@ -138,19 +139,18 @@ def _shares(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     ]
     fig, ax = _rows(titles)
     for shift, (part, (title, color, marker)) in zip((-0.16, 0.16), SHARES.items(), strict=True):
-        own = rows[rows["part"] == part].set_index(keys).reindex(pd.MultiIndex.from_tuples(shown, names=keys))
-        y = np.arange(len(shown)) + shift
-        ends = [100 * own[c].to_numpy(float) for c in _ENDS]
-        there = np.isfinite(ends[0])
-        ax.hlines(y[there], ends[1][there], ends[2][there], color=color, linewidth=1.4)
-        ax.plot(ends[0][there], y[there], marker, color=color, markersize=4.5)
-        named = [f"{t}, {title}" for t, here in zip(titles, there, strict=True) if here]
-        tips(ax, _said(named, *(pd.Series(e[there]) for e in ends)), ends[1][there], y[there], x_to=ends[2][there])
+        of_part = rows[rows["part"] == part].set_index(keys).reindex(pd.MultiIndex.from_tuples(shown, names=keys))
+        at = np.flatnonzero(of_part["estimate"].notna())
+        y = at + shift
+        estimate, low, high = (100 * of_part[c].to_numpy(float)[at] for c in _ENDS)
+        ax.hlines(y, low, high, color=color, linewidth=1.4)
+        ax.plot(estimate, y, marker, color=color, markersize=4.5)
+        tooltips = _tooltips([f"{titles[i]}, {title}" for i in at], *map(pd.Series, (estimate, low, high)))
+        tips(ax, tooltips, low, y, x_to=high)
     ax.set(xlim=(-2, None), xlabel="Share of the variance of judgements of one system (%)")
-    there = [SHARES[p] for p in SHARES if (rows["part"] == p).any()]
-    legend_of(fig, [handle(*one) for one in there])
-    told = "; ".join(f"{t} {number(100 * v)}%" for t, v in zip(titles, most, strict=False))
-    alt = f"Share of variance due to annotators, both parts: {told}."
+    legend_of(fig, [handle(*style) for part, style in SHARES.items() if (rows["part"] == part).any()])
+    values = "; ".join(f"{t} {number(100 * v)}%" for t, v in zip(titles, most, strict=False))
+    alt = f"Share of variance due to annotators, both parts: {values}."
     cut = f" The {len(shown)} of {len(most)} labels with most." if len(most) > len(shown) else ""
     caption = f"Points: shares of variance due to annotators, by label; lines: {names.ci} from F tests.{cut}"
     return Plot(fig, "judges", alt, caption)
@@ -174,7 +174,7 @@ def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     ax.plot(shown["debiased"], y, "o", color=INK, markersize=4.5, markerfacecolor="white")
     ax.plot(shown["debiased"][sure], y[sure], "o", color=INK, markersize=4.5)
     debiased, low, high = (shown[c] for c in ("debiased", "debiased_low", "debiased_high"))
-    tips(ax, _said(titles, debiased, low, high, shown["n"]), low, y, x_to=high)
+    tips(ax, _tooltips(titles, debiased, low, high, shown["n"]), low, y, x_to=high)
     ax.set(xlim=(-0.01, None), xlabel="Difference (effect size)")
     keys = [handle("significant", INK, "o", 0), handle("not significant", INK, "o", 0, markerfacecolor="white")]
     legend_of(fig, [key for key, any_ in zip(keys, (sure.any(), not sure.all()), strict=True) if any_])
@@ -185,7 +185,7 @@ def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     return Plot(fig, "judges", alt, f"{caption}Filled: significant after Holm's adjustment.{cut}")
 
 
-def sample(facts: dict) -> Plot | None:
+def sample(facts: Mapping[str, Any]) -> Plot | None:
     """How many comparisons were decided."""
     if not facts["n"]:
         return None
@@ -210,7 +210,7 @@ def sample(facts: dict) -> Plot | None:
     return Plot(fig, "sample", alt, caption)
 
 
-def cost(facts: dict) -> Plot | None:
+def cost(facts: Mapping[str, Any]) -> Plot | None:
     """The smallest detectable difference as the sample grows, by label of the main method."""
     rows = facts.get("detectable")
     if rows is None or rows.empty or not rows["per_system"].iloc[0]:
@@ -240,8 +240,10 @@ def cost(facts: dict) -> Plot | None:
     return Plot(fig, "cost", alt, caption)
 
 
-def _said(titles: list[str], estimate: pd.Series, low: pd.Series, high: pd.Series, n: pd.Series | None = None) -> list:
-    """What a pointer on a mark is told."""
+def _tooltips(
+    titles: list[str], estimate: pd.Series, low: pd.Series, high: pd.Series, n: pd.Series | None = None
+) -> list[str]:
+    """What is shown under the pointer on a mark."""
     sizes = [""] * len(titles) if n is None else [f", n = {int(size)}" for size in n]
     rows = zip(titles, estimate, low, high, sizes, strict=True)
     return [f"{title}: {interval(*ends)}{size}" for title, *ends, size in rows]

@@ -208,28 +208,3 @@ def test_positions_and_models_are_nobody():
     names = display_names(params.load("demo"), rows)
     said = next(iter(findings.findings(found, names, LEVEL))).text
     assert f"fewer than {outliers.MIN_VALUES} annotators" in said
-
-
-def test_who_disagrees_and_what_alpha_would_be_without_them():
-    """Over all methods, the change of alpha is the mean of those of the methods."""
-    head = {"corpus": "main", "group": "all"}
-    z = [("A1", "disagreement", None, 0.01), ("A2", "severity", None, 0.001), ("A3", "disagreement", None, 0.2)]
-    rows = [
-        {
-            **head,
-            "statistic": "annotator_z",
-            "annotator": a,
-            "indicator": i,
-            "method": m,
-            "estimate": 4.0,
-            "p_adjusted": p,
-        }
-        for a, i, m, p in z
-    ]
-    rows += [
-        {**head, "statistic": "alpha_without", "annotator": a, "method": m, "estimate": gain}
-        for a, m, gain in (("A1", "x", 0.1), ("A1", "y", 0.3), ("A2", "x", 0.5))
-    ]
-    found = findings.disagreeing(collect(rows), LEVEL)
-    assert found["annotator"].tolist() == ["A1"]
-    assert found["gain"].tolist() == pytest.approx([0.2])

@@ -19,7 +19,8 @@ from judgebook.questions.operating_characteristics import placebo as operating
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, by_prevalence, repeated
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.questions.operating_characteristics.question import Operating
-from judgebook.questions.sensitivity.contrasts import panel, z_test
+from judgebook.questions.sensitivity.contrasts import z_test
+from judgebook.questions.sensitivity.panels import panel
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS, Label

@@ -6,7 +6,7 @@ from judgebook.annotations.population import Population
 from judgebook.display import grid_plots
 from judgebook.display.names import DisplayNames
 from judgebook.display.style import PAGE
-from judgebook.published.mapping import Entry
+from judgebook.published.mapping import MappingEntry
 from judgebook.questions.performance import analysis, arrangement, figures, findings, rate_intervals, rates, tables
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -269,7 +269,7 @@ def test_systems_left_out_of_rankings_are_named():
 
 def test_printed_numbers_are_read_as_they_are_worded():
     given = pd.DataFrame({"row": [x.id for x in BAD[:3]], "column": "all", "value": [1.0, 12.0, 20.0]})
-    entry = Entry(cells="*", study="s", notebook="n", row="label", column="system")
+    entry = MappingEntry(cells="*", study="s", notebook="n", row="label", column="system")
     given = given.assign(paper="p", panel="", entry=[entry] * 3)
     given["printed"], given["wording"] = ["1", "12", "20"], ["less than 1% of responses", "about 12%", "about 20%"]
     given["here"], given["ci_low"], given["ci_high"] = [0.4, 10.0, 30.0], [0.0, 8.0, 25.0], [2.0, 12.0, 40.0]

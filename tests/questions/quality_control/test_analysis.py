@@ -9,11 +9,11 @@ from judgebook.questions.quality_control import analysis, gain, replication, wor
 from judgebook.questions.quality_control import crowd as crowds
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import dialogue_means
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling, generator
 from judgebook.study.results import collect, where
 
 SYSTEMS = ["a", "b", "c", "d"]
-BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def crowd(ratings):
 
 @pytest.fixture(scope="module")
 def resampled(crowd):
-    return analysis.resampled(crowd, **BOOT)
+    return analysis.resampled(crowd, SAMPLING)
 
 
 def means_of(rows, value):

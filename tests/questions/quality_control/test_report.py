@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from judgebook.display.names import DisplayNames
-from judgebook.published.mapping import Entry
+from judgebook.published.mapping import MappingEntry
 from judgebook.questions.quality_control import effect_views, findings, tables
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.question import QualityControl
@@ -119,7 +119,7 @@ def test_changes_are_those_of_the_best_system_and_of_the_mean_beside_the_printed
     wide = collect([*rows, change("topic", -4.5, 2.0), *means])
     text = findings.changes(wide, NAMES, people).text
     assert text.endswith("show that it is 0: CIs reach up to 4.5 points from it.")
-    entry = Entry(cells="*", study="s", notebook="n", row="system")
+    entry = MappingEntry(cells="*", study="s", notebook="n", row="system")
     printed = pd.DataFrame(
         [
             {
@@ -189,7 +189,7 @@ def test_r_by_label_is_that_of_fisher_rows_by_the_rule():
 def test_cells_that_differ_are_told_by_place_and_reason():
     def cell(element, row, column, printed, here, verdict, note="", decimals=0):
         head = {"paper": "ji2022", "element": element, "panel": "free_run_1", "row": row, "column": column}
-        head |= {"printed": printed, "entry": Entry(cells="*", study="s", notebook="n", row="system")}
+        head |= {"printed": printed, "entry": MappingEntry(cells="*", study="s", notebook="n", row="system")}
         return head | {"here": here, "decimals": decimals, "verdict": verdict, "note": note}
 
     cells = pd.DataFrame(

@@ -16,10 +16,12 @@ from judgebook.published import controls, mapping, verdicts
 from judgebook.published import numbers as published
 from judgebook.questions.quality_control import analysis, crowd, worker_pairs, worker_summary, worker_tests
 from judgebook.sources.build import build
+from judgebook.statistics import Sampling
 from judgebook.study import params, store
 from judgebook.study.results import unfold, where
 
 SECONDS = 45
+FEW = Sampling(n_resamples=100, confidence=0.95, seed=1)
 TYPES = ["biencoder", "polyencoder", "kvmemnn", "seq2seq", "lan_model"]
 COLUMNS = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Answer.taskAnswers"]
 YAML = """
@@ -214,7 +216,7 @@ def ji(raw_data):
     people = crowd.crowd(ratings, facts, study.quality_control, control=control, systems=list(study.systems))
     units = worker_summary.work_units(frames["work_units"], people.scores)
     sizes, pairs = analysis.text_lengths(people, frames["dialogues"]), worker_pairs.pairs(people, facts)
-    results = analysis.analyse(people, facts, units, sizes, pairs, permute_seed=1, seed=1, n_resamples=100)
+    results = analysis.analyse(people, facts, units, sizes, pairs, permute_seed=1, sampling=FEW)
     return study, people, results
 
 

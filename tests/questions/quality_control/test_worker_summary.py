@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from judgebook.questions.quality_control import worker_pairs, worker_summary
+from judgebook.statistics import Sampling
 
 WORKERS = pd.DataFrame({"corpus": "r", "annotator": ["w1", "w2", "w3"], "passed": [True, False, False]})
 UNITS = pd.DataFrame(
@@ -35,7 +36,7 @@ def test_numbers_count_workers_without_answers_under_all():
 
 
 def test_minutes_are_means_over_timed_units_with_answers():
-    rows = list(worker_summary.minutes(UNITS, WORKERS, seed=1, n_resamples=200))
+    rows = list(worker_summary.minutes(UNITS, WORKERS, sampling=Sampling(n_resamples=200, confidence=0.95, seed=1)))
     assert estimates(rows, "workers") == {
         ("minutes_per_dialogue", "all"): pytest.approx((1 + 2 + 3) / 3),
         ("minutes_per_dialogue", "passed"): pytest.approx(1.5),

@@ -8,7 +8,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
 from judgebook.annotations import features
-from judgebook.questions.sensitivity import analysis, differences, power, system_tests
+from judgebook.questions.sensitivity import analysis, differences, judged_groups, power, significance
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.sources import build
 from judgebook.study import params
@@ -26,7 +26,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def cells(data):
-    return analysis.groups(*data, **SETTINGS)
+    return judged_groups.groups(*data, **SETTINGS)
 
 
 def test_each_group_the_one_with_most_labels_first(cells):
@@ -48,29 +48,29 @@ def test_draws_only_where_a_system_has_more(cells):
 def test_systems_with_few_dialogues_are_left_out(data):
     annotations, dialogues = data
     rare = annotations[annotations["system"].eq("a") | annotations["system_b"].eq("a").fillna(False)]
-    few = rare["dialogue"].drop_duplicates().iloc[: analysis.MIN_DIALOGUES - 1]
+    few = rare["dialogue"].drop_duplicates().iloc[: judged_groups.MIN_DIALOGUES - 1]
     kept = annotations[~annotations.index.isin(rare.index) | annotations["dialogue"].isin(few)]
     kept = kept[kept["method"] == "dialogue_likert"]
-    (cell,) = analysis.groups(kept[kept["group"] == "ext"], dialogues, **SETTINGS)
+    (cell,) = judged_groups.groups(kept[kept["group"] == "ext"], dialogues, **SETTINGS)
     assert cell.panels[0].systems == ["b", "c", "d"]
     one = kept[kept["system"] == "b"]
-    assert analysis.groups(one, dialogues, **SETTINGS) == []
-    assert features.MIN_DIALOGUES == analysis.MIN_DIALOGUES
+    assert judged_groups.groups(one, dialogues, **SETTINGS) == []
+    assert features.MIN_DIALOGUES == judged_groups.MIN_DIALOGUES
 
 
 def test_contexts_stand_in_for_sessions(data):
     annotations, dialogues = data
     marks = annotations[annotations["method"] == "behavior"]
     paired = marks.assign(context=marks["session"], session=pd.NA)
-    (cell,) = analysis.groups(paired, dialogues, **SETTINGS)
-    (with_sessions,) = analysis.groups(marks, dialogues, **SETTINGS)
+    (cell,) = judged_groups.groups(paired, dialogues, **SETTINGS)
+    (with_sessions,) = judged_groups.groups(marks, dialogues, **SETTINGS)
     assert cell.blocks == "context"
     given = {"seed": 1, "within": "session", "n_permutations": 300}
     ours, theirs = (analysis.tests(c, **given)["system_difference"] for c in (cell, with_sessions))
     assert ours["p_value"].tolist() == theirs["p_value"].tolist()
     assert "context" in set(ours["resample_unit"])
     nothing = marks.assign(session=pd.NA, context=pd.NA)
-    assert analysis.groups(nothing, dialogues, **SETTINGS)[0].blocks == "none"
+    assert judged_groups.groups(nothing, dialogues, **SETTINGS)[0].blocks == "none"
 
 
 def test_p_values_are_adjusted_within_label_and_test(cells):
@@ -89,7 +89,7 @@ def test_large_families_get_as_many_permutations_as_they_need(data):
     """The smallest p-value must survive multiplication by the number of comparisons."""
     annotations, dialogues = data
     ratings = annotations[(annotations["method"] == "dialogue_likert") & (annotations["group"] == "ext")]
-    (cell,) = analysis.groups(ratings, dialogues, **SETTINGS)
+    (cell,) = judged_groups.groups(ratings, dialogues, **SETTINGS)
     session = analysis.tests(cell, seed=1, within="session", n_permutations=99).select(
         "system_difference", test="session"
     )
@@ -114,12 +114,12 @@ def test_all_rows_are_valid(cells):
 def test_draws_errors_and_planning_are_those_of_each_panel(cells):
     (cell,) = cells[1:]  # ratings and comparisons by those who talked
     drawn = analysis.draws(cell, n=10, n_draws=4, seed=3, within="session")
-    ours = collect(system_tests.count_significant(cell.panels, n=10, n_draws=4, seed=3, picked=cell.picked))
+    ours = collect(significance.count_significant(cell.panels, n=10, n_draws=4, seed=3, picked=cell.picked))
     assert drawn["n_significant"]["estimate"].tolist() == ours["n_significant"]["estimate"].tolist()
     p, expected = (r["system_difference"]["p_value"].tolist() for r in (drawn, ours))
     assert p == pytest.approx(expected, nan_ok=True)
     given = {"seed": 3, "within": "session", "n_permutations": 99}
-    found = analysis.type_i_errors(cell, n=8, n_runs=30, **given)
+    found = analysis.type_i_errors(cell, Sensitivity(n_dialogues=8, null_runs=30, null_permutations=99), seed=3)
     each = []
     for data, one in zip(cell.panels, cell.picked, strict=True):
         size = min(8, pd.Series(data.system).value_counts().max() // 2) if data.unit != "pair" else 8
@@ -145,7 +145,7 @@ def marks(raw_data):
     frames = build.build(params.load("gpt_abceval")).frames
     people = frames["annotations"][frames["annotations"]["annotator_kind"] == "human"]
     settings = {"systems": sorted(people["system"].unique()), "pick_seed": 123}
-    (cell,) = analysis.groups(people, frames["dialogues"], **settings)
+    (cell,) = judged_groups.groups(people, frames["dialogues"], **settings)
     return cell
 
 
@@ -168,7 +168,7 @@ def test_counts_on_real_marks_equal_statsmodels(marks):
 
 @pytest.mark.data
 def test_on_real_marks_tests_on_turns_find_what_is_not_there(marks):
-    found = analysis.type_i_errors(marks, n=13, n_runs=120, seed=2, within="session", n_permutations=201)
+    found = analysis.type_i_errors(marks, Sensitivity(n_dialogues=13, null_runs=120, null_permutations=201), seed=2)
     share = found.select("null_rejection", alpha=0.05).groupby("test")["estimate"].mean()
     # three binomial standard errors of 120 runs are 6 points
     assert share["z"] > 0.05 + 0.06

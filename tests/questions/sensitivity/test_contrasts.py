@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import proportions_ztest
 
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations.picks import pick_one
-from judgebook.questions.sensitivity import contrasts
+from judgebook.questions.sensitivity import contrasts, panels
 
 A, B = np.array([3, 4, 2, 5, 4, 3, 4, 1.0]), np.array([2, 3, 2, 4, 1, 3, 2.0])
 
@@ -72,7 +72,7 @@ def test_empty_samples_have_no_p_value():
 
 def test_a_panel_holds_the_sums_of_dialogues(study):
     picked, found, talked = study
-    data = contrasts.panel(found, "behavior", interactor=talked)
+    data = panels.panel(found, "behavior", interactor=talked)
     assert (data.unit, data.row, data.systems, data.published_test) == ("turn", "dialogue", ["a", "b", "c", "d"], "z")
     assert data.n.sum() == len(picked[picked["method"] == "behavior"])
     i = list(data.dialogue).index(found[found["method"] == "behavior"].iloc[0]["dialogue"])
@@ -80,7 +80,7 @@ def test_a_panel_holds_the_sums_of_dialogues(study):
     marks = picked[(picked["dialogue"] == data.dialogue[i]) & (picked["label"] == "ignore")]["score"]
     assert (data.n[i, j], data.total[i, j]) == (len(marks), marks.sum())
     assert data.values[i, j] == pytest.approx(marks.mean())
-    assert contrasts.panel(found, "dialogue_likert").published_test == "student"
+    assert panels.panel(found, "dialogue_likert").published_test == "student"
     one = data.per_dialogue()
     assert one.unit == "dialogue"
     assert np.array_equal(one.total, data.values)
@@ -112,7 +112,7 @@ def test_a_panel_by_hand():
 
 def test_comparisons_are_turned_to_the_order_of_systems(study):
     picked, found, _ = study
-    data = contrasts.panel(found, "comparative", systems=["d", "c", "b", "a"])
+    data = panels.panel(found, "comparative", systems=["d", "c", "b", "a"])
     assert (data.unit, data.published_test) == ("pair", "sign")
     assert (data.system < data.system_b).all()
     rows = picked[picked["method"] == "comparative"]
@@ -123,7 +123,7 @@ def test_comparisons_are_turned_to_the_order_of_systems(study):
 def test_p_values_of_all_pairs_equal_a_loop(study):
     picked, found, _ = study
     marks = picked[picked["method"] == "behavior"]
-    data = contrasts.panel(found, "behavior")
+    data = panels.panel(found, "behavior")
     p, difference = contrasts.draw_p_values(data, "z")
     per_dialogue, _ = contrasts.draw_p_values(data, "dialogue_welch")
     for i, (a, b) in enumerate(data.pairs):
@@ -134,7 +134,7 @@ def test_p_values_of_all_pairs_equal_a_loop(study):
             assert difference[0, i, j] == pytest.approx(x[0] / n[0] - x[1] / n[1])
             means = [m.groupby("dialogue")["score"].mean() for m in both]
             assert per_dialogue[0, i, j] == pytest.approx(stats.ttest_ind(*means, equal_var=False).pvalue)
-    compared = contrasts.panel(found, "comparative")
+    compared = panels.panel(found, "comparative")
     p, difference = contrasts.draw_p_values(compared, "sign")
     for i, (a, b) in enumerate(compared.pairs):
         scores = compared.total[compared.rows_of(a, b), 0]
@@ -144,7 +144,7 @@ def test_p_values_of_all_pairs_equal_a_loop(study):
 
 def test_weights_count_rows(study):
     _, found, _ = study
-    data = contrasts.panel(found, "dialogue_likert")
+    data = panels.panel(found, "dialogue_likert")
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, (4, len(data.system)))
     for test in ("student", "welch"):
@@ -212,13 +212,13 @@ def test_patterns_of_equal_labels_are_found_without_sorting(columns):
 
 def test_a_session_test_of_comparisons_is_the_sign_test(study):
     _, found, _ = study
-    data = contrasts.panel(found, "comparative")
+    data = panels.panel(found, "comparative")
     assert np.array_equal(contrasts.draw_p_values(data, "session")[0], contrasts.draw_p_values(data, "sign")[0])
 
 
 def test_what_does_not_go_together_is_refused(study):
     _, found, _ = study
-    data = contrasts.panel(found, "behavior")
+    data = panels.panel(found, "behavior")
     with pytest.raises(ValueError, match="expected one of z, student"):
         contrasts.draw_p_values(data, "anova")
     with pytest.raises(ValueError, match="'sign' does not go with judgements of a turn"):
@@ -226,6 +226,6 @@ def test_what_does_not_go_together_is_refused(study):
     with pytest.raises(ValueError, match="needs to know who talked"):
         contrasts.draw_p_values(data, "session", within="interactor")
     with pytest.raises(ValueError, match="'moderation' has no values"):
-        contrasts.panel(found, "moderation")
+        panels.panel(found, "moderation")
     with pytest.raises(ValueError, match="group: expected one"):
-        contrasts.panel(pd.concat([found, found.assign(group="other")]), "behavior")
+        panels.panel(pd.concat([found, found.assign(group="other")]), "behavior")

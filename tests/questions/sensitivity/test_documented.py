@@ -5,7 +5,7 @@ import re
 import pytest
 
 from judgebook.annotations.summary import evaluated
-from judgebook.questions.sensitivity import analysis
+from judgebook.questions.sensitivity import analysis, judged_groups
 from judgebook.sources import build
 from judgebook.study import params
 
@@ -23,7 +23,7 @@ def test_pairs_found_with_one_annotation_and_with_all(raw_data, study):
     frames = build.build(loaded).frames
     people = evaluated(frames["annotations"]).query("annotator_kind == 'human'")
     systems = [s for s in people["system"].unique() if s not in {loaded.control_system, *loaded.unranked_systems}]
-    judged = analysis.groups(people, frames["dialogues"], systems=systems, pick_seed=loaded.seeds.pick)
+    judged = judged_groups.groups(people, frames["dialogues"], systems=systems, pick_seed=loaded.seeds.pick)
     options = {"seed": loaded.seeds.permute, "within": loaded.sensitivity.within, "n_permutations": 2_000}
     counts = {"all": 0, "pick": 0, "people": 0, "n": 0}
     for one in judged:

@@ -9,8 +9,8 @@ from statsmodels.stats.weightstats import DescrStatsW, ttost_ind, ttost_paired
 
 from judgebook.annotations.dialogue_values import dialogue_values
 from judgebook.questions.sensitivity import equivalence
-from judgebook.questions.sensitivity.contrasts import panel
 from judgebook.questions.sensitivity.differences import differences
+from judgebook.questions.sensitivity.panels import panel
 from judgebook.study.results import collect, fold
 
 

@@ -10,7 +10,7 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations.picks import pick_one
-from judgebook.questions.sensitivity import contrasts, power
+from judgebook.questions.sensitivity import panels, power
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.results import collect, fold
@@ -22,7 +22,7 @@ def turns(rng, n_dialogues, n_turns, spread, n_systems=2, labels=1):
     total = rng.binomial(n_turns, 1 / (1 + np.exp(-logit))).astype(float)
     data = panel_of(np.repeat(np.arange(n_systems), n_dialogues), total, labels=[f"x{i}" for i in range(labels)])
     full = np.full(total.shape, float(n_turns))
-    return contrasts.Panel(**{**data.__dict__, "method": "behavior", "n": full, "squares": total, "unit": "turn"})
+    return panels.Panel(**{**data.__dict__, "method": "behavior", "n": full, "squares": total, "unit": "turn"})
 
 
 def known(estimates, se, df, per_system, systems=("a", "b")):
@@ -138,7 +138,7 @@ def test_placebos_have_the_proportions_of_the_study():
 def test_the_sign_test_rejects_too_seldom():
     annotations, _ = annotate(np.random.default_rng(5), n_interactors=40, per_interactor=5)
     picked = pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))
-    data = contrasts.panel(values.dialogue_values(picked), "comparative")
+    data = panels.panel(values.dialogue_values(picked), "comparative")
     found = power.null_rejection(data, ["sign", "session"], n=32, n_runs=600, seed=1, n_permutations=199)
     at = found.query("alpha == 0.05").set_index("test")["estimate"]
     assert at["sign"] < 0.05
@@ -152,7 +152,7 @@ def test_turn_tests_reject_true_nulls_on_real_marks(raw_data):
     not."""
     annotations = build.build(params.load("gpt_abceval")).frames["annotations"]
     human = annotations[annotations["annotator_kind"] == "human"]
-    data = contrasts.panel(values.dialogue_values(pick_one(human, np.random.default_rng(0))), "behavior")
+    data = panels.panel(values.dialogue_values(pick_one(human, np.random.default_rng(0))), "behavior")
     tests = ["z", "dialogue_welch", "session"]
     found = power.null_rejection(data, tests, n=13, n_runs=400, seed=1, n_permutations=199)
     size = found.query("alpha == 0.05").groupby("test")["estimate"].mean()

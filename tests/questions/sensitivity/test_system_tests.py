@@ -8,7 +8,8 @@ from statsmodels.stats.multitest import multipletests
 
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations.picks import pick_one
-from judgebook.questions.sensitivity import contrasts, system_tests
+from judgebook.questions.sensitivity import contrasts, significance, system_tests
+from judgebook.questions.sensitivity.panels import panel
 from judgebook.statistics.intervals import generator
 from judgebook.study.results import collect, fold
 
@@ -24,7 +25,7 @@ def picked():
 @pytest.fixture(scope="module")
 def panels(picked):
     found = values.dialogue_values(picked[0])
-    return [contrasts.panel(found, m, interactor=picked[1]) for m in METHODS]
+    return [panel(found, m, interactor=picked[1]) for m in METHODS]
 
 
 def test_published_tests_have_a_row_for_each_pair_and_label(panels):
@@ -56,7 +57,7 @@ def test_session_tests_agree_with_their_normal_approximation(within):
 
 def test_a_session_test_of_comparisons_is_the_mid_p_sign_test_when_enumerated(picked):
     rows = picked[0][picked[0]["method"] == "comparative"].groupby(["system", "system_b"]).head(6)
-    data = contrasts.panel(values.dialogue_values(rows), "comparative")
+    data = panel(values.dialogue_values(rows), "comparative")
     found = system_tests.session_tests(data, seed=1, n_permutations=100)
     for i, (a, b) in enumerate(data.pairs):
         scores = data.total[data.rows_of(a, b), 0]
@@ -87,8 +88,8 @@ def test_missing_labels_leave_the_others_alone():
 
 
 def test_draws_hold_n_of_each_system_and_the_same_dialogues_for_all_methods(panels):
-    keys = next(system_tests.draw_keys(panels, 5, np.random.default_rng(0)))
-    marks, ratings, pairs = (system_tests.downsample(d, 8, k) for d, k in zip(panels, keys, strict=True))
+    keys = next(significance.draw_keys(panels, 5, np.random.default_rng(0)))
+    marks, ratings, pairs = (significance.downsample(d, 8, k) for d, k in zip(panels, keys, strict=True))
     for s in range(4):
         assert (marks[:, panels[0].system == s].sum(axis=1) == 8).all()
     assert np.array_equal(marks, ratings)
@@ -96,17 +97,17 @@ def test_draws_hold_n_of_each_system_and_the_same_dialogues_for_all_methods(pane
         here = panels[2].rows_of(a, b)
         assert (pairs[:, here].sum(axis=1) == min(8, here.sum())).all()
     assert len(np.unique(marks, axis=0)) == 5
-    assert system_tests.downsample(panels[0], 10_000, keys[0]).all()
+    assert significance.downsample(panels[0], 10_000, keys[0]).all()
 
 
 def test_counts_equal_a_loop(panels):
     n, draws, seed = 12, 7, 4
-    results = collect(system_tests.count_significant(panels, n=n, n_draws=draws, seed=seed))
+    results = collect(significance.count_significant(panels, n=n, n_draws=draws, seed=seed))
     found, first = results["n_significant"], results["system_difference"]
-    keys = next(system_tests.draw_keys(panels, draws, generator(seed, "downsample")))
+    keys = next(significance.draw_keys(panels, draws, generator(seed, "downsample")))
     p = {}
     for data, key in zip(panels, keys, strict=True):
-        weights = system_tests.downsample(data, n, key)
+        weights = significance.downsample(data, n, key)
         p[data.method] = np.array([
             contrasts.draw_p_values(data.take(np.flatnonzero(w)), data.published_test)[0][0] for w in weights
         ])  # fmt: skip
@@ -136,7 +137,7 @@ def test_counts_of_tests_equal_a_loop(panels, test):
     else:
         tests = pd.concat(system_tests.session_tests(d, seed=1, n_permutations=400) for d in panels)
     tests = tests.sample(frac=1, random_state=0)  # the order of rows does not matter
-    found = system_tests.count_tests(panels, tests)
+    found = significance.count_tests(panels, tests)
     assert set(found["summary"]) == {"first"}
     over_all = {name: multipletests(tests["p_value"], method=name)[1] for name in ("holm", "fdr_bh", "fdr_by")}
     tests = tests.assign(**over_all)
@@ -152,11 +153,11 @@ def test_counts_of_tests_equal_a_loop(panels, test):
 def test_counts_want_one_test_a_method(panels):
     both = pd.concat([system_tests.published_tests(panels[1]), system_tests.published_tests(panels[1], "welch")])
     with pytest.raises(ValueError, match="expected one test of method 'dialogue_likert'"):
-        system_tests.count_tests(panels[1:2], both)
+        significance.count_tests(panels[1:2], both)
 
 
 def test_result_rows_are_valid(panels):
-    frames = [system_tests.count_significant(panels, n=8, n_draws=5, seed=1)]
+    frames = [significance.count_significant(panels, n=8, n_draws=5, seed=1)]
     frames += [system_tests.session_tests(d, seed=1, n_permutations=200) for d in panels]
     frames += [system_tests.published_tests(d) for d in panels]
     out = fold(collect(*frames), study="test", notebook="05_sensitivity")
@@ -214,6 +215,6 @@ def test_too_many_permutations_are_replaced_by_saddlepoints(panels, monkeypatch)
 
 def test_draws_made_in_parts_are_those_made_at_once(panels, monkeypatch):
     options = {"n": 12, "n_draws": 7, "seed": 4}
-    once = system_tests.count_significant(panels, **options)
+    once = significance.count_significant(panels, **options)
     monkeypatch.setattr(system_tests, "AT_ONCE", 1)
-    pd.testing.assert_frame_equal(once, system_tests.count_significant(panels, **options))
+    pd.testing.assert_frame_equal(once, significance.count_significant(panels, **options))

@@ -6,7 +6,7 @@ import pytest
 from fixtures.session_study import SYSTEMS, annotate, chats
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.sensitivity import analysis, figures, findings, tables
+from judgebook.questions.sensitivity import analysis, figures, findings, judged_groups, shown, tables
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.study.labels import LABEL_SETS
@@ -19,13 +19,12 @@ NAMES = DisplayNames(
 )
 OPTIONS = Sensitivity(n_dialogues=12, n_draws=30, n_permutations=300, null_runs=30, null_permutations=99,
                       power_sizes=[8, 32])  # fmt: skip
-TOLD = {"n": 12, "n_draws": 30, "n_runs": 30}
 
 
 @pytest.fixture(scope="module")
 def judged():
     annotations, talked = annotate(np.random.default_rng(11), n_interactors=20, per_interactor=4, effect=0.6)
-    return analysis.groups(annotations, chats(talked), systems=SYSTEMS, pick_seed=1)
+    return judged_groups.groups(annotations, chats(talked), systems=SYSTEMS, pick_seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +49,10 @@ def test_bounds_of_means_are_named(every, judged):
     rows = every["system_difference"]
     first = analysis.primary(every).dropna(subset="p_value").index[:3]
     some = changed(every, "system_difference", note=rows["note"].mask(rows.index.isin(first), BOUNDED))
-    said = next(findings.findings(some, judged, NAMES, **TOLD)).text
+    said = next(findings.findings(some, judged, NAMES, OPTIONS)).text
     assert f"In 3 of {len(analysis.primary(every))} comparisons, a system has at most 20 dialogues" in said
     assert "fewer than 3 of which lie away from one end of the scale" in said
-    assert "bounds" not in next(findings.findings(every, judged, NAMES, **TOLD)).text
+    assert "bounds" not in next(findings.findings(every, judged, NAMES, OPTIONS)).text
 
 
 def test_counts_are_those_of_their_own_label(results):
@@ -83,10 +82,10 @@ def test_differences_shown_are_the_significant_ones(every, results, judged):
     assert len(tables.differences(results, NAMES).frame) == n > 0
     facts = findings._found(results)
     assert (facts["n_labels"], facts["n"], facts["n_sure"]) == (4, len(tests), n)
-    headline = next(findings.findings(every, judged, NAMES, **TOLD)).text
+    headline = next(findings.findings(every, judged, NAMES, OPTIONS)).text
     assert f"{n} of {len(tests)} " in headline
     first_sentence = headline.split(".**")[0]
-    assert all(f"({figures.who(one, judged, NAMES)})" in first_sentence for one in judged)
+    assert all(f"({shown.who(one, judged, NAMES)})" in first_sentence for one in judged)
     first = findings._most_often(tests, NAMES)
     most = tests[tests["p_adjusted"] < 0.05].groupby(["system", "system_b"]).size()
     assert (first["n_labels"], len(first["first"])) == (most.max(), (most == most.max()).sum())
@@ -96,7 +95,7 @@ def test_findings_hold_where_nothing_is_significant(results, judged):
     none = changed(results, "system_difference", p_adjusted=1.0)
     assert findings._found(none)["n_apart"] == 0
     assert findings._most_often(analysis.primary(none), NAMES) is None
-    said = [p.text for p in findings.findings(none, judged[:1], NAMES, **TOLD)]
+    said = [p.text for p in findings.findings(none, judged[:1], NAMES, OPTIONS)]
     assert "None of the 4 labels distinguishes" in said[0]
     gone = changed(results, "system_difference", p_value=np.nan)
     assert findings._found(gone)["n_labels"] == 0
@@ -113,7 +112,7 @@ def test_one_label_and_one_comparison_are_not_counted(results, judged):
         (0.01, "distinguishes", "sig"),
     ):
         said = next(
-            findings.findings(changed(one, "system_difference", p_adjusted=p_adjusted), judged[:1], NAMES, **TOLD)
+            findings.findings(changed(one, "system_difference", p_adjusted=p_adjusted), judged[:1], NAMES, OPTIONS)
         )
         assert said.text.startswith(f"**The only label {apart}")
         assert f"the only comparison is {only}" in said.text

@@ -15,6 +15,7 @@ from judgebook.questions.techniques.question import Mixture, Technique, Techniqu
 from judgebook.questions.techniques.turn_ratings import paired
 from judgebook.questions.techniques.win_rates import same_winner
 from judgebook.sources import build
+from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, where
@@ -28,7 +29,7 @@ LABELS = [
         ("single_dialogue", (1, 5)),
     )
 ]
-BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 NO_FACTS = pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
 
 
@@ -119,7 +120,7 @@ def turned(data):
 
 @pytest.fixture(scope="module")
 def results(data, turned):
-    return analysis.analyse(data, turned, LABELS, PLAN, run_seed=1, **BOOT)
+    return analysis.analyse(data, turned, LABELS, PLAN, run_seed=1, sampling=SAMPLING)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +183,7 @@ class TestResults:
         assert found["estimate"] == pytest.approx((first + 3 * second) / 4)
         assert found["ties"] == "half"
         other = {"mixed": Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
-        assert list(analysis.mixtures(data, other, **BOOT)) == []
+        assert list(analysis.mixtures(data, other, SAMPLING)) == []
 
     def test_marks_and_the_rating_give_coefficients(self, results):
         found = results.select("turn_coefficient", system=None)
@@ -198,7 +199,7 @@ class TestResults:
         assert results["turn_coefficient"]["estimate"].tolist() == pytest.approx(direct, nan_ok=True)
         without = gathered(frame[~turns])
         found = turn_marks.gather(frame[~turns], without, LABELS, ["a", "b"], Techniques())
-        assert analysis.analyse(without, found, LABELS, PLAN, run_seed=1, **BOOT)["turn_coefficient"].empty
+        assert analysis.analyse(without, found, LABELS, PLAN, run_seed=1, sampling=SAMPLING)["turn_coefficient"].empty
 
     def test_same_winner_counts_pairs_in_which_neither_ties(self):
         chosen = marks([(f"p{i}", "a", "b", [s], 9) for i, s in enumerate([1, 1, -1, 0])], method="pairwise_dialogue")
@@ -206,7 +207,7 @@ class TestResults:
         single = marks([(p, s, None, [v], 9) for p, *both in points for s, v in zip("ab", both, strict=True)],
                        method="single_dialogue")  # fmt: skip
         frame = people(pd.concat([chosen, single.assign(turn=pd.array([pd.NA] * 8, dtype="Int32"))]))
-        found = collect(same_winner(gathered(frame), **BOOT))
+        found = collect(same_winner(gathered(frame), SAMPLING))
         same = only(found["same_winner"])
         assert (same["estimate"], same["n"]) == (pytest.approx(2 / 3), 3)
         tied = found["tied_share"].set_index("of")["estimate"]
@@ -372,7 +373,7 @@ class TestViews:
     def test_a_pair_that_nobody_judged_gives_no_rows(self):
         frame = people(pd.concat([COMPARED, SINGLE]))
         data = sittings.gather(frame, NO_FACTS, sittings.by_method(frame, LABELS), LABELS, ["x", "y"], Techniques())
-        assert list(analysis.rates(data, **BOOT)) == []
+        assert list(analysis.rates(data, SAMPLING)) == []
 
 
 # --- real data -------------------------------------------------------------------------------------------------------
@@ -392,7 +393,7 @@ def test_ratings_and_comparisons_of_the_same_dialogues(raw_data):
     data = sittings.gather(annotations, facts, techniques, labels, list(spec.systems), spec.techniques)
     assert list(data.techniques) == ["comparative", "dialogue_likert"]
     assert len(data.labels) == 8
-    results = collect(same_winner(data, **BOOT))
+    results = collect(same_winner(data, SAMPLING))
     assert len(results["same_winner"]) == 16
     assert (results["same_sitting"]["estimate"] == 0).all()  # tasks of their own
     raw = json.loads((raw_data / "finch2024" / "data_student_external_comparative.json").read_text())
@@ -416,7 +417,7 @@ def test_most_comparisons_of_chats_tie(raw_data):
     assert {k: len(v) for k, v in raw.items()} == {"convai2": 5123, "dailydialog": 2136}
     assert {k: round(100 * (v["winner"] == "tie").mean()) for k, v in raw.items()} == {"convai2": 68, "dailydialog": 79}
     # either side's points decide the winner: it is one judgement, which the page says
-    assert collect(same_winner(data, **BOOT))["same_sitting"]["estimate"].between(0.99, 1).all()
+    assert collect(same_winner(data, SAMPLING))["same_sitting"]["estimate"].between(0.99, 1).all()
     for cut in (2, 3, 5):
         found = data.sittings[f"choice_{cut}"]
         for name, table in raw.items():

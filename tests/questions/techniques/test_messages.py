@@ -9,6 +9,7 @@ import pytest
 from judgebook.questions.techniques import messages
 from judgebook.questions.techniques.question import MessageChecks, Technique
 from judgebook.sources import build
+from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 
@@ -125,7 +126,7 @@ def test_what_leaving_people_out_changes_by_hand():
         corpus="main", system="a", method="dialogue_rating", turn=None, dialogue_b=None
     )
     checks = messages.check(dialogues(w1=GOOD, w2=GOOD, w3=["Hi!", "Yes."]), **RULES)
-    (row,) = messages.effects(rated, checks, labels, seed=1, n_resamples=200, confidence=0.95)
+    (row,) = messages.effects(rated, checks, labels, Sampling(n_resamples=200, confidence=0.95, seed=1))
     assert row["estimate"] == pytest.approx((4 + 6 + 6) / 3 - (4 + 6 + 6 + 10 + 10) / 5)
     assert row["n"] == 3
 

@@ -6,6 +6,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from judgebook.questions.techniques import reasons, sittings
 from judgebook.questions.techniques.question import Technique
+from judgebook.statistics import Sampling
 from judgebook.study.results import collect, fold
 
 TEXTS = ["The answer is short and direct", "It follows what I said, and follows well", "short, simple", "I like dogs"]
@@ -23,7 +24,7 @@ def judged(rows):
 def data(rows):
     technique = Technique(method="pairwise_turn", title="Turns")
     found = sittings.TechniqueData({"t": technique}, {"t": judged(rows)}, {}, [("a", "b")], ["better"], {})
-    return collect(reasons.reasons(found, seed=1, n_resamples=200))
+    return collect(reasons.reasons(found, Sampling(n_resamples=200, confidence=0.95, seed=1)))
 
 
 def test_terms_are_those_of_scikit_learn():
@@ -76,7 +77,7 @@ def test_people_are_resampled_where_they_are_fewer_than_conversations():
     def width(frame):
         technique = Technique(method="pairwise_turn", title="Turns")
         found = sittings.TechniqueData({"t": technique}, {"t": frame}, {}, [("a", "b")], ["better"], {})
-        words = collect(reasons.reasons(found, seed=1, n_resamples=500))["reason_words"]
+        words = collect(reasons.reasons(found, Sampling(n_resamples=500, confidence=0.95, seed=1)))["reason_words"]
         return (words["ci_high"] - words["ci_low"]).mean(), set(words["resample_unit"])
 
     alone, unit = width(frame)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from judgebook.questions.techniques import analysis, sittings, turn_marks, turn_ratings
 from judgebook.sources import build, places
+from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import where
@@ -108,8 +109,8 @@ def analysed(name, roots):
     systems = [s for s in annotations["system"].unique() if s not in spec.unranked_systems]
     none = sittings.TechniqueData({}, {}, {}, [], [], {})
     turned = turn_marks.gather(annotations, none, labels, systems, spec.techniques)
-    size = {"seed": 1, "n_resamples": 400, "confidence": 0.95}
-    return analysis.analyse(none, turned, labels, spec.techniques, run_seed=1, **size)
+    sampling = Sampling(n_resamples=400, confidence=0.95, seed=1)
+    return analysis.analyse(none, turned, labels, spec.techniques, run_seed=1, sampling=sampling)
 
 
 @pytest.fixture(scope="module")

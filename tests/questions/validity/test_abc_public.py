@@ -14,15 +14,17 @@ from statsmodels.stats.proportion import proportions_ztest
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import evaluated
-from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.questions.sensitivity import judged_groups
 from judgebook.questions.sensitivity.system_tests import published_tests
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity.importance import importance
 from judgebook.sources.build import build
+from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]
+FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 DEVELOPERS = {"worker253", "worker256", "worker259"}
 LIKERT = ["consistent", "emotional", "engaging", "grammatical", "informative", "proactive", "relevant"]
 
@@ -114,7 +116,7 @@ MEANS = {"quality_rating": "mean", "predictor_value": "mean"}
 
 def test_r2_of_each_behaviour(raw, find):
     design = find(**MEANS, group="surge").designs[DIALOGUE_QUALITY]
-    ours = importance(design, seed=1, n_resamples=200)["r2"].set_index("label")["estimate"]
+    ours = importance(design, sampling=FEW)["r2"].set_index("label")["estimate"]
     x, y = behaviours(raw), likert(raw)["quality"]
     assert len(ours) == 9
     for label, r2 in ours.items():
@@ -123,7 +125,7 @@ def test_r2_of_each_behaviour(raw, find):
 
 def test_mcfadden_of_each_behaviour(raw, find):
     found = find(**MEANS, group="surge")
-    ours = importance(found.designs[COMPARATIVE_QUALITY], seed=1, n_resamples=200)["mcfadden_r2"]
+    ours = importance(found.designs[COMPARATIVE_QUALITY], sampling=FEW)["mcfadden_r2"]
     x, every = behaviours(raw), choices(raw)
     decided = [(a, b, score) for a, b, score in every if score]
     assert found.n_ties == len(every) - len(decided)
@@ -186,7 +188,7 @@ def test_pairs_that_the_published_tests_distinguish(study):
     people = evaluated(built.frames["annotations"]).query("annotator_kind == 'human'")
     given = {"systems": list(one.systems), "pick_seed": one.seeds.pick}
     n = 0
-    for judged in sensitivity.groups(people, built.frames["dialogues"], **given):
+    for judged in judged_groups.groups(people, built.frames["dialogues"], **given):
         mine = next(picks(people[people["group"] == judged.group], 1, one.seeds.pick))
         for data in judged.picked:
             for row in published_tests(data).to_dict("records"):

@@ -8,8 +8,8 @@ from fixtures.session_study import annotate
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations.picks import pick_one
 from judgebook.questions.validity import coverage, label_selection
+from judgebook.statistics import Sampling, subsets
 from judgebook.statistics import subset_stability as selection
-from judgebook.statistics import subsets
 from judgebook.study.results import collect, fold
 
 COLUMNS = [("behavior", f"b{i}") for i in range(6)] + [("turn_likert", f"t{i}") for i in range(4)]
@@ -271,7 +271,7 @@ def test_fewer_rows_than_labels_use_labels_that_are_no_combination_of_others(fam
 def test_sets_against_all_labels_of_their_method(binary):
     design = study(3, n=400, n_people=80, binary=binary)
     sets = {"good": {"behavior": ["b0", "b1", "unknown"]}, "bad": {"behavior": ["b2", "b3"]}, "none": {"behavior": []}}
-    given = {"seed": 1, "n_folds": 5, "n_repeats": 2, "n_resamples": 500}
+    given = {"sampling": Sampling(n_resamples=500, confidence=0.95, seed=1), "n_folds": 5, "n_repeats": 2}
     found = keyed(label_selection.compare_sets(design, sets, **given)).set_index(["statistic", "set", "kind"])
     assert set(found.index.get_level_values("set")) == {"all", "good", "bad"}
     x, family = array(design, "behavior"), "logit" if binary else "ols"

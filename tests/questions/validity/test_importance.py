@@ -12,7 +12,7 @@ from judgebook.annotations import dialogue_values as values
 from judgebook.annotations.picks import pick_one
 from judgebook.questions.validity import importance as validity
 from judgebook.statistics import logit
-from judgebook.statistics.intervals import Interval, generator
+from judgebook.statistics.intervals import Interval, Sampling, generator
 from judgebook.study.results import collect, fold
 
 
@@ -28,6 +28,10 @@ def design(x, y, clusters=None, target=values.DIALOGUE_QUALITY):
 def estimates(found, label=None):
     """Statistic -> estimate of one label, r with its primary interval."""
     return pd.Series({s: row(found, s, label)["estimate"] for s in found})
+
+
+def sampling(n_resamples=10_000, seed=0):
+    return Sampling(n_resamples=n_resamples, confidence=0.95, seed=seed)
 
 
 def rows_of(one, seed, n_resamples):
@@ -54,7 +58,7 @@ def r_values():
 
 def test_linear_importance_equals_r_and_scipy(data, r_values):
     x = data["steady"].to_numpy()
-    found = validity.importance(design({"steady": x}, data["y"]), seed=1, n_resamples=200)
+    found = validity.importance(design({"steady": x}, data["y"]), sampling=sampling(200, seed=1))
     at = estimates(found)
     assert at["r"] == pytest.approx(pearsonr(x, data["y"]).statistic, abs=1e-12)
     assert at["r2"] == pytest.approx(r_values["one", "r2", ""], abs=1e-10)
@@ -74,7 +78,7 @@ def test_linear_test_equals_statsmodels_for_several_predictors(data):
 def test_logit_importance_equals_r(data, r_values):
     x = data["steady"].to_numpy()
     found = validity.importance(
-        design({"steady": x}, data["chosen"], target=values.COMPARATIVE_QUALITY), seed=1, n_resamples=200
+        design({"steady": x}, data["chosen"], target=values.COMPARATIVE_QUALITY), sampling=sampling(200, seed=1)
     )
     at = estimates(found)
     assert at["mcfadden_r2"] == pytest.approx(r_values["one", "mcfadden_r2", ""], abs=1e-10)
@@ -90,7 +94,7 @@ def test_logit_importance_equals_r(data, r_values):
 def test_a_separated_logit_is_flagged_and_has_no_coefficient():
     x = np.r_[np.zeros(30), np.ones(6)]
     y = np.r_[np.tile([0, 1], 15), np.ones(6)]
-    found = validity.importance(design({"rare": x}, y, target=values.COMPARATIVE_QUALITY), seed=0, n_resamples=300)
+    found = validity.importance(design({"rare": x}, y, target=values.COMPARATIVE_QUALITY), sampling=sampling(300))
     at = estimates(found)
     assert at["separated"] == 1
     # by hand: the six rows add nothing, the others stay at one half
@@ -113,7 +117,7 @@ def test_a_separated_logit_is_flagged_and_has_no_coefficient():
     ],
 )
 def test_what_cannot_be_used_gives_a_reason(x, y, reason):
-    found = validity.importance(design({"label": x.astype(float)}, y), seed=0)
+    found = validity.importance(design({"label": x.astype(float)}, y), sampling=sampling())
     assert list(found) == ["r"]
     assert found["r"]["estimate"].isna().all()
     assert reason in found["r"]["note"].item()
@@ -123,7 +127,7 @@ def test_two_positives_in_four_hundred_have_an_estimate_but_no_interval():
     rng = np.random.default_rng(0)
     x = np.zeros(400)
     x[[3, 200]] = 1 / 15
-    found = validity.importance(design({"rare": x}, rng.normal(size=400), np.arange(400) // 9), seed=0)
+    found = validity.importance(design({"rare": x}, rng.normal(size=400), np.arange(400) // 9), sampling=sampling())
     r = row(found, "r")
     assert np.isfinite(r["estimate"])
     assert r["ci_kind"] == "not_estimable"
@@ -151,7 +155,7 @@ def test_reliability_is_the_correlation_with_both_orders_counted():
     def found(first, second):
         repeats = tuple(design({"label": v}, y, people) for v in (first, second))
         main = design({"label": a}, y, people)
-        return estimates(validity.importance(main, seed=0, repeats=repeats, n_resamples=100))
+        return estimates(validity.importance(main, sampling=sampling(100), repeats=repeats))
 
     doubled = pearsonr(np.r_[a, b], np.r_[b, a]).statistic
     assert found(a, b)["repeat_reliability"] == pytest.approx(doubled, abs=1e-12)
@@ -167,7 +171,7 @@ def test_a_corrected_correlation_is_not_estimated_where_the_reliability_is_unkno
     first, second = (true + noise * rng.normal(size=60) for _ in range(2))
     repeats = tuple(design({"label": v}, true, people) for v in (first, second))
     main = design({"label": first}, true, people)
-    rows = validity.importance(main, seed=0, repeats=repeats, n_resamples=100)
+    rows = validity.importance(main, sampling=sampling(100), repeats=repeats)
     (row,) = rows["corrected_r"].to_dict("records")
     reliability = rows["repeat_reliability"].iloc[0]
     assert np.isnan(row["estimate"]) == (why is not None)
@@ -194,7 +198,7 @@ def test_correction_recovers_the_correlation_of_true_values():
     twice = np.arange(n) % 3 == 0
     main, clusters = design({"label": first}, y, np.arange(n) // 10), np.arange(n) // 10
     repeats = tuple(design({"label": np.where(twice, v, np.nan)}, y, clusters) for v in (first, second))
-    found = estimates(validity.importance(main, seed=0, repeats=repeats, n_resamples=200))
+    found = estimates(validity.importance(main, sampling=sampling(200), repeats=repeats))
     # three standard errors of a correlation on n, and of a reliability on n / 3 dialogues
     assert found["r"] == pytest.approx(0.6 / np.sqrt(2), abs=3 / np.sqrt(n))
     assert found["repeat_reliability"] == pytest.approx(0.5, abs=3 / np.sqrt(n / 3))
@@ -205,7 +209,7 @@ def test_repeats_of_another_target_are_refused(data):
     one = design({"steady": data["steady"].to_numpy()}, data["y"])
     other = design({"steady": data["steady"].to_numpy()[:9]}, data["y"][:9])
     with pytest.raises(ValueError, match="same target and rows"):
-        validity.importance(one, seed=0, repeats=(other, other))
+        validity.importance(one, sampling=sampling(), repeats=(other, other))
 
 
 @given(st.integers(0, 1000), st.floats(0.1, 10), st.floats(-5, 5))
@@ -215,7 +219,7 @@ def test_sign_and_scale(seed, scale, shift):
     x[:4] = [0, 1, 2, 3]
     y = x + 2 * rng.normal(size=40)
     both = {"up": x, "down": -scale * x + shift}
-    found = validity.importance(design(both, y), seed=0, n_resamples=100)
+    found = validity.importance(design(both, y), sampling=sampling(100))
     up, down = estimates(found, "up"), estimates(found, "down")
     assert up["r"] == pytest.approx(-down["r"], abs=1e-9)
     assert up["r2"] == pytest.approx(up["r"] ** 2) == pytest.approx(down["r2"], abs=1e-9)
@@ -224,8 +228,8 @@ def test_sign_and_scale(seed, scale, shift):
 def test_a_result_does_not_depend_on_its_neighbours():
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(2, 60)), rng.normal(size=60)
-    alone = validity.importance(design({"b": x[1]}, y, np.arange(60) // 4), seed=5, n_resamples=300)
-    among = validity.importance(design({"a": x[0], "b": x[1]}, y, np.arange(60) // 4), seed=5, n_resamples=300)
+    alone = validity.importance(design({"b": x[1]}, y, np.arange(60) // 4), sampling=sampling(300, seed=5))
+    among = validity.importance(design({"a": x[0], "b": x[1]}, y, np.arange(60) // 4), sampling=sampling(300, seed=5))
     for statistic, rows in alone.items():
         pd.testing.assert_frame_equal(rows, among.select(statistic, label="b").reset_index(drop=True))
 
@@ -243,7 +247,7 @@ def test_a_whole_study_gives_valid_result_rows():
         counts = values.count_annotators(annotations[annotations["group"] == "ext"])
         rows.append(
             validity.importance(
-                make(ext, target, talked), seed=1, repeats=repeats, n_annotators=counts, n_resamples=300
+                make(ext, target, talked), sampling=sampling(300, seed=1), repeats=repeats, n_annotators=counts
             )
         )
     out = fold(collect(*rows), study="test", notebook="04_importance")
@@ -303,13 +307,13 @@ def test_intervals_of_the_pseudo_r2_cover():
 
 def test_one_person_or_a_perfect_relation_has_no_interval():
     x = np.arange(30.0)
-    alone = validity.importance(design({"x": x}, x + np.tile([0, 3], 15), np.zeros(30)), seed=0, n_resamples=100)
+    alone = validity.importance(design({"x": x}, x + np.tile([0, 3], 15), np.zeros(30)), sampling=sampling(100))
     assert "1 clusters (interactor) are too few" in row(alone, "r")["note"]
     assert set(alone["r"]["ci_kind"]) == {"not_estimable"}
-    perfect = validity.importance(design({"x": x}, 2 * x, np.arange(30) // 3), seed=0, n_resamples=100)
+    perfect = validity.importance(design({"x": x}, 2 * x, np.arange(30) // 3), sampling=sampling(100))
     assert "at its bound" in row(perfect, "r")["note"]
     assert estimates(perfect)["r2"] == pytest.approx(1)
     apart = design({"x": x}, x > 14, np.arange(30) // 3, values.COMPARATIVE_QUALITY)
-    found = estimates(validity.importance(apart, seed=0, n_resamples=100))
+    found = estimates(validity.importance(apart, sampling=sampling(100)))
     assert (found["mcfadden_r2"], found["separated"]) == (1, 1)
     assert found["firth_coefficient"] > 0

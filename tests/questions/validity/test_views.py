@@ -22,10 +22,12 @@ from judgebook.questions.validity import (
     targets,
 )
 from judgebook.questions.validity.question import Coverage, LabelSelection
+from judgebook.statistics import Sampling
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold, unfold
 from judgebook.study.schema import ITEM
 
+SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "ABC-Eval behaviour", "turn_likert": "Turn Likert", "dialogue_likert": "Dialogue Likert"}
 METHODS["comparative"] = "Comparative"
@@ -41,13 +43,15 @@ def found():
 
 @pytest.fixture(scope="module")
 def importance(found):
-    return analysis.analyse_importance(found, seed=1, n_resamples=200, confidence=0.95)
+    return analysis.analyse_importance(found, SAMPLING)
 
 
 @pytest.fixture(scope="module")
 def covered(found, importance):
-    options = {"options": OPTIONS, "thresholds": LabelSelection(), "seed": 1}
-    return analysis.analyse_coverage(found, [importance], LABELS.values(), **options)
+    sampling = Sampling(n_resamples=10_000, confidence=0.95, seed=1)
+    return analysis.analyse_coverage(
+        found, [importance], LABELS.values(), options=OPTIONS, thresholds=LabelSelection(), sampling=sampling
+    )
 
 
 def replaced(results, statistic, **values):
@@ -95,7 +99,7 @@ def test_whom_statements_hold_for_is_said_and_nobody_unknown_makes_them_more_cer
     hidden.loc[ext, "annotator"] = "pos" + hidden[ext].groupby([*ITEM], dropna=False).cumcount().astype(str)
     mean = {"label": "quality", "pick_seed": 1, "predictor_value": "mean"}  # of which no annotation is picked
     unknown, known = (targets.find(one, chats(talked), **mean) for one in (hidden, annotations))
-    less, more = (analysis.analyse_importance(t, seed=1, n_resamples=200, confidence=0.95) for t in (unknown, known))
+    less, more = (analysis.analyse_importance(t, SAMPLING) for t in (unknown, known))
     assert "so statements hold for the annotators of this study only; the data do not identify" in (
         findings.population(unknown, less).text
     )
@@ -103,7 +107,7 @@ def test_whom_statements_hold_for_is_said_and_nobody_unknown_makes_them_more_cer
     np.testing.assert_allclose(less["r"][ends], more["r"][ends], atol=1e-12)
     alone = targets.find(annotations, chats(talked).assign(interactor=None), label="quality", quality_label="quality",
                          quality_group="own", pick_seed=1)  # fmt: skip
-    sessions = analysis.analyse_importance(alone, seed=1, n_resamples=200, confidence=0.95)
+    sessions = analysis.analyse_importance(alone, SAMPLING)
     assert "statements hold for the people of this study only, who talked or judged." in (
         findings.population(alone, sessions).text
     )

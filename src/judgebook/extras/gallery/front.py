@@ -11,7 +11,8 @@ from judgebook.display.text import plain
 from judgebook.pipeline import dag, nodes
 from judgebook.report.blocks import first_sentences
 from judgebook.study import params, store
-from judgebook.summary import analysis, findings
+from judgebook.summary import findings
+from judgebook.summary.evidence import read
 
 START, END = "<!-- studies: written by `python run_all.py gallery` -->", "<!-- /studies -->"
 #: the questions whose answers the table of studies quotes -> its headings
@@ -19,18 +20,18 @@ _HEADINGS = {"order": "best system", "labels": "labels to trust", "judges": "doe
 QUOTED = {findings.QUESTIONS[key]: heading for key, heading in _HEADINGS.items()}
 
 
-def answers(study: str) -> list[findings.Answer]:
+def answers(study: str) -> list[findings.PageAnswer]:
     """The answers of a study's last run, with the reasons why some notebooks have no results."""
     loaded = params.load(study)
     path = store.processed(study) / "profile.json"
     features = json.loads(path.read_text(encoding="utf-8"))["features"] if path.is_file() else {}
     entries = dag.of(dag.load(), loaded)
     reasons = {name: nodes.missing(entry, features) or "" for name, entry in entries.items() if features}
-    return findings.answers(analysis.read(study, reasons))
+    return findings.answers(read(study, reasons))
 
 
 def page(
-    found: Iterable[findings.Answer], pages: Iterable[str], *, simulated: bool
+    found: Iterable[findings.PageAnswer], pages: Iterable[str], *, simulated: bool
 ) -> tuple[list[str], dict[str, bytes]]:
     """The answers in Markdown, and their figures by file name. pages : those there are, by file name."""
     parts, images = [], {}

@@ -138,7 +138,8 @@ def _summary(home: Path, grid: list[Point], studies: list[str]) -> list[Path]:
     from judgebook.pipeline.run import outdated
     from judgebook.report import html
     from judgebook.study.results import Results
-    from judgebook.summary import analysis, findings
+    from judgebook.summary import findings
+    from judgebook.summary.evidence import read
 
     rows, answers, titles, simulated = [], [], {}, False
     for point in grid:
@@ -150,7 +151,7 @@ def _summary(home: Path, grid: list[Point], studies: list[str]) -> list[Path]:
                     # a name with a further dot holds a frame, not a number per row
                     if path.stem.count(".") == 0 and path.stem not in old:
                         rows.append(pd.read_parquet(path).assign(**dict(point)))
-                evidence = analysis.read(study, old)
+                evidence = read(study, old)
                 current = {n: Results() if n in old else found for n, found in evidence.results.items()}
                 evidence = replace(evidence, results=current)
                 if old:

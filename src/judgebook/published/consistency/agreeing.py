@@ -26,13 +26,13 @@ _BOUND = re.compile(r"expected (?:at|more|less) ")
 _PRINTED = " Printed "
 
 
-def views(found: Audit, papers: Collection[str]) -> Iterator[Table | Prose]:
+def views(audited: Audit, papers: Collection[str]) -> Iterator[Table | Prose]:
     """For each of `papers`: a table of the checks that fail nowhere and agree somewhere, and a sentence that lists
     numbers printed more than once. Places where a check could not be made are left out."""
-    checks = by_check(found.checks)
+    checks = by_check(audited.checks)
     agree = checks[(checks["kind"] == CONSISTENT) & checks["paper"].isin(papers) & ~checks["rule"].isin(LEFT_OUT)]
-    groups = dict(list(found.checks[found.checks["outcome"] == CONSISTENT].groupby(["paper", "check"])))
-    for paper, name in found.titles.items():
+    groups = dict(list(audited.checks[audited.checks["outcome"] == CONSISTENT].groupby(["paper", "check"])))
+    for paper, name in audited.titles.items():
         rows = agree[agree["paper"] == paper]
         places = [groups[paper, check] for check in rows.loc[~rows["rule"].isin(BRIEF), "check"]]
         frame = pd.DataFrame({"Check": [_evidence(p) for p in places], "Places": [len(p) for p in places]})
@@ -44,15 +44,15 @@ def views(found: Audit, papers: Collection[str]) -> Iterator[Table | Prose]:
 def _evidence(places: pd.DataFrame) -> str:
     """The evidence of the first place, what is printed and expected in the others, and what is assumed."""
     first, *others = map(_without_rounding, places["evidence"])
-    said, most = [first], MOST_BOUNDS if _BOUND.search(first) else MOST_PLACES
+    sentences, most = [first], MOST_BOUNDS if _BOUND.search(first) else MOST_PLACES
     if others and len(places) <= most and all(_PRINTED in text for text in others):
         tails = [_short(text.rpartition(_PRINTED)[2]) for text in others]
-        said.append(f"Also {'; '.join(map(' '.join, zip(_names(places)[1:], tails, strict=True)))}.")
+        sentences.append(f"Also {'; '.join(map(' '.join, zip(_names(places)[1:], tails, strict=True)))}.")
     elif others:
-        said.append(f"The same in {len(others)} other place{'s' if len(others) > 1 else ''}.")
+        sentences.append(f"The same in {len(others)} other place{'s' if len(others) > 1 else ''}.")
     if assumed := places["assumes"].iloc[0]:
-        said.append(f"If {assumed}.")
-    return " ".join(said)
+        sentences.append(f"If {assumed}.")
+    return " ".join(sentences)
 
 
 def _without_rounding(evidence: str) -> str:
@@ -75,5 +75,5 @@ def _names(places: pd.DataFrame) -> list[str]:
 
 def _again(places: pd.DataFrame) -> str:
     """The first check in words, with the numbers printed in all places."""
-    said = places["evidence"].iloc[0].partition(_PRINTED)[0].rstrip(".")
-    return f"{said} ({', '.join(places['printed'])})"
+    claim = places["evidence"].iloc[0].partition(_PRINTED)[0].rstrip(".")
+    return f"{claim} ({', '.join(places['printed'])})"

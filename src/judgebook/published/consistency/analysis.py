@@ -16,10 +16,10 @@ import pandas as pd
 
 from judgebook.published import numbers as published
 from judgebook.published.consistency import rules
-from judgebook.published.consistency.cells import Cell, Printed, ids
-from judgebook.published.consistency.checks import Check, Conventions, load
+from judgebook.published.consistency.cells import Printed, PrintedNumber, ids
+from judgebook.published.consistency.checks import Conventions, PrintedCheck, load
 from judgebook.published.consistency.ranges import Range, exactly, possible
-from judgebook.published.consistency.rules import CONSISTENT, IMPLAUSIBLE, INCONSISTENT, OPEN, Finding
+from judgebook.published.consistency.rules import CONSISTENT, IMPLAUSIBLE, INCONSISTENT, OPEN, Outcome
 from judgebook.published.numbers import KEY
 from judgebook.study.results import Results, collect
 
@@ -67,13 +67,13 @@ class Place:
     """A check at one place and its finding. anchor : the cell of `target` or `each`. cells : all numbers involved."""
 
     paper: str
-    check: Check
-    anchor: Cell | None
-    cells: list[Cell]
-    finding: Finding
+    check: PrintedCheck
+    anchor: PrintedNumber | None
+    cells: list[PrintedNumber]
+    finding: Outcome
 
     @property
-    def target(self) -> Cell | None:
+    def target(self) -> PrintedNumber | None:
         return self.anchor if self.check.target else None
 
     @property
@@ -126,17 +126,17 @@ def audit(frame: pd.DataFrame | None = None, folder: Path = published.FOLDER) ->
     )
 
 
-def run(check: Check, paper: str, printed: Printed, conventions: Conventions) -> list[Place]:
+def run(check: PrintedCheck, paper: str, printed: Printed, conventions: Conventions) -> list[Place]:
     """The check at every cell that its `target` or `each` selects; at one place where it has neither.
 
     Raises ValueError, naming the check, where a pattern selects nothing or an expression cannot be read.
     """
 
-    def select(name: str, pattern: str, cell: Cell | None) -> list[Cell]:
-        found = printed.select(cell.fill(pattern) if cell else pattern, paper)
-        return [replace(c, exact=name in check.exact) if name in declared else c for c in found]
+    def select(name: str, pattern: str, cell: PrintedNumber | None) -> list[PrintedNumber]:
+        selected = printed.select(cell.fill(pattern) if cell else pattern, paper)
+        return [replace(c, exact=name in check.exact) if name in declared else c for c in selected]
 
-    def arguments(anchor: Cell | None, use: dict[str, str], **change: object) -> dict[str, Any]:
+    def arguments(anchor: PrintedNumber | None, use: dict[str, str], **change: object) -> dict[str, Any]:
         terms = {name: select(name, pattern, anchor) for name, pattern in use.items()}
         versus = [select("versus", check.versus, c) for c in terms["x"]] if check.versus else None
         target = anchor and select("target", anchor.name, anchor)[0]
@@ -170,7 +170,7 @@ def run(check: Check, paper: str, printed: Printed, conventions: Conventions) ->
 
 def _outside_their_units(printed: Printed, conventions: Conventions) -> Iterator[dict[str, object]]:
     """A row of `Audit.checks` for each element and unit: whether every number can be what its unit says."""
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    groups: dict[tuple[str, str, str], list[PrintedNumber]] = {}
     for cell in printed.cells:
         if cell.unit in conventions.ranges:
             groups.setdefault((cell.paper, cell.element, cell.unit), []).append(cell)
@@ -178,11 +178,11 @@ def _outside_their_units(printed: Printed, conventions: Conventions) -> Iterator
         low, high = (exactly(v).low if np.isfinite(v) else v for v in conventions.ranges[unit])
         wrong = [f"{c.words} ({c.text})" for c in cells if not possible(c.range, "==", Range(low, high))]
         ends = [f"{float(v):g}".replace("inf", "any number") for v in (low, high)]
-        said = f"Not so: {', '.join(wrong)}." if wrong else f"All {len(cells)} are."
+        outcome = f"Not so: {', '.join(wrong)}." if wrong else f"All {len(cells)} are."
         row: dict[str, object] = {"paper": paper, "element": element, "check": "range", "rule": "range"}
         row["cells"] = ids(cells)
         row |= dict.fromkeys(("target", "printed", "assumes"), "")
-        row["evidence"] = f"{element}: numbers in {unit} lie from {ends[0]} to {ends[1]}. {said}"
+        row["evidence"] = f"{element}: numbers in {unit} lie from {ends[0]} to {ends[1]}. {outcome}"
         yield row | {"outcome": INCONSISTENT if wrong else CONSISTENT}
 
 
@@ -214,11 +214,11 @@ def by_check(checks: pd.DataFrame) -> pd.DataFrame:
     return worst.loc[checks.drop_duplicates(keys).set_index(keys).index, columns].reset_index()
 
 
-def results(found: Audit) -> Results:
+def results(audited: Audit) -> Results:
     """`audit_places`, by paper, rule and outcome; `audit_numbers`, printed numbers by paper and state."""
-    places = found.checks.assign(assumed=found.checks["assumes"].ne("").map({True: "yes", False: "no"}))
+    places = audited.checks.assign(assumed=audited.checks["assumes"].ne("").map({True: "yes", False: "no"}))
     counts = {"audit_places": (places, ["paper", "rule", "outcome", "assumed"])}
-    counts["audit_numbers"] = (found.cells, ["paper", "state"])
+    counts["audit_numbers"] = (audited.cells, ["paper", "state"])
     return collect(
         *(f.groupby(by).size().rename("estimate").reset_index().assign(statistic=s) for s, (f, by) in counts.items())
     )

@@ -19,7 +19,7 @@ from judgebook.published.numbers import PLACE, fits, parts_of
 
 
 @dataclass(frozen=True)
-class Cell:
+class PrintedNumber:
     """A printed number. text : as printed. decimals : printed, or dropped zeros added. exact : it was not rounded."""
 
     paper: str
@@ -91,31 +91,31 @@ class Printed:
         dropped = [pair in zeros_dropped for pair in zip(frame["paper"], frame["element"], strict=True)]
         frame = frame.assign(decimals=longest.where(dropped, frame["decimals"]), exact=frame["unit"].isin(list(exact)))
         columns = ["paper", *PLACE, "printed", "decimals", "exact", "unit"]
-        self.cells = [Cell(*row) for row in frame[columns].itertuples(index=False, name=None)]
-        self._by_element: dict[tuple[str, str], list[Cell]] = {}
+        self.cells = [PrintedNumber(*row) for row in frame[columns].itertuples(index=False, name=None)]
+        self._by_element: dict[tuple[str, str], list[PrintedNumber]] = {}
         for cell in self.cells:
             self._by_element.setdefault((cell.paper, cell.element), []).append(cell)
         self.select = lru_cache(maxsize=None)(self._select)
 
-    def _select(self, pattern: str, paper: str) -> tuple[Cell, ...]:
+    def _select(self, pattern: str, paper: str) -> tuple[PrintedNumber, ...]:
         """Cells that a pattern names, in the order of print; `paper` is meant where the pattern names none.
 
         Raises ValueError where the pattern has not four parts or nothing fits.
         """
         owner, _, name = pattern.rpartition(":")
         wanted, paper = dict(zip(PLACE, parts_of(name), strict=True)), owner or paper
-        found = tuple(
+        named = tuple(
             cell
             for (p, element), cells in self._by_element.items()
             if p == paper and fits(wanted["element"], element)
             for cell in cells
             if all(fits(wanted[part], getattr(cell, part)) for part in PLACE[1:])
         )
-        if not found:
+        if not named:
             raise ValueError(f"{pattern!r}: {paper} prints no such number")
-        return found
+        return named
 
 
-def ids(cells: Iterable[Cell]) -> str:
+def ids(cells: Iterable[PrintedNumber]) -> str:
     """Names of cells for a column of a frame, each once."""
     return "; ".join(dict.fromkeys(c.id for c in cells))

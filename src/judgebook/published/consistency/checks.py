@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judgebook.published import numbers as published
-from judgebook.published.consistency.rules import RULES, Finding
+from judgebook.published.consistency.rules import RULES, Outcome
 from judgebook.study.yaml_file import read
 
 #: arguments of rules that come from neither `use` nor a field of the check
@@ -34,7 +34,7 @@ class Instead(_Strict):
     expression: str | None = None
 
 
-class Check(_Strict):
+class PrintedCheck(_Strict):
     """One relation between printed numbers, or the same for every cell that `target` or `each` selects.
 
     says : the relation in words, and where the paper states it. rule : a function of `rules`; use : argument -> pattern
@@ -68,12 +68,12 @@ class Check(_Strict):
     def _arguments(self) -> list[str]:
         return ["target", "x", "total"] if self.rule == "weights" else list(signature(RULES[self.rule]).parameters)
 
-    def apply(self, given: Mapping[str, Any]) -> Finding:
+    def apply(self, given: Mapping[str, Any]) -> Outcome:
         """Its rule, called with those of `given` that are arguments of the rule."""
         return RULES[self.rule](**{name: given[name] for name in self._arguments})
 
     @model_validator(mode="after")
-    def _complete(self) -> Check:
+    def _complete(self) -> PrintedCheck:
         for name in self._arguments:
             if name not in (*_GIVEN, *self.use) and getattr(self, name, None) is None:
                 raise ValueError(f"{self.id}: rule {self.rule!r} needs {name!r}")
@@ -106,7 +106,7 @@ class Paper(_Strict):
     paper: str
     title: str
     trailing_zeros_dropped: list[str] = []
-    checks: list[Check]
+    checks: list[PrintedCheck]
     notes: list[Note] = []
     leaderboards: Annotated[list[Leaderboard], Field(max_length=2)] = []
 

@@ -86,8 +86,8 @@ def spearman(x: Sequence[Range], y: Sequence[Range]) -> Bounds | None:
     orders = [_rankings(x), _rankings(y)]
     if not all(orders) or prod(len(o) for o in orders) > MOST_ORDERS:
         return None
-    found = [_r(a, b) for a, b in product(*orders)]
-    reach = Range(min(found) - EPS, max(found) + EPS)
+    values = [_r(a, b) for a, b in product(*orders)]
+    reach = Range(min(values) - EPS, max(values) + EPS)
     return Bounds(reach, reach)
 
 

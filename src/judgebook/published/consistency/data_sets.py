@@ -100,13 +100,13 @@ def views(printed: pd.DataFrame) -> Iterator[Table | Prose]:
     facts |= {"others": list(others), "best": against_agreement(printed)}
     facts["without"] = [_title(k) for k in sets.index if SHARED.get(k, k) not in set(agreed["row"])]
     yield Prose(_PHRASES.say("data_sets", **facts))
-    said = {key: _agreement(agreed[agreed["row"] == SHARED.get(key, key)]) for key in sets.index}
+    agreed_on = {key: _agreement(agreed[agreed["row"] == SHARED.get(key, key)]) for key in sets.index}
     out = pd.DataFrame({"Data set": [_title(k) for k in sets.index]}, index=sets.index)
     for heading in ("items", "criteria", "annotations"):
         out[heading.capitalize()] = sets[heading].astype(int)
     out["Utterances"], out["Words, context / reply"] = _lengths(printed, sets.index)
     out["Per item and criterion"], out["% of annotations"] = sets["each"], sets["share"]
-    out["Agreement"], out["Best team"] = pd.Series(said), sets["best"]
+    out["Agreement"], out["Best team"] = pd.Series(agreed_on), sets["best"]
     total = {"Data set": "All", "Items": facts["items"], "Annotations": facts["annotations"], "% of annotations": 100.0}
     out = pd.concat([out, pd.DataFrame([total])]).astype({k: "Int64" for k in ("Items", "Criteria", "Annotations")})
     caption = "Zhang et al. 2022, Table 1 (columns 2 to 6), and what follows from it; agreement between annotators as"
@@ -191,11 +191,11 @@ def _title(key: str) -> str:
 def _agreement(rows: pd.DataFrame) -> Cell | None:
     """The printed coefficients of a data set, those of a kind as a range, and their numbers."""
     parts, numbers = list[str](), dict[str, float]()
-    for unit, own in rows.groupby("unit", sort=False):
-        name, decimals = COEFFICIENTS[unit], int(own["decimals"].max())
-        above = "above " if own["note"].str.startswith("above").any() else ""
-        parts.append(f"{name} {above}{span(own['value'], decimals)}")
-        numbers |= {f"{name} min": own["value"].min(), f"{name} max": own["value"].max()}
+    for unit, of_unit in rows.groupby("unit", sort=False):
+        name, decimals = COEFFICIENTS[unit], int(of_unit["decimals"].max())
+        above = "above " if of_unit["note"].str.startswith("above").any() else ""
+        parts.append(f"{name} {above}{span(of_unit['value'], decimals)}")
+        numbers |= {f"{name} min": of_unit["value"].min(), f"{name} max": of_unit["value"].max()}
     return Cell("; ".join(parts), numbers) if parts else None
 
 

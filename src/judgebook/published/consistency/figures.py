@@ -30,17 +30,17 @@ STATE_NAMES = {
 }
 
 
-def outcomes(found: Audit) -> Plot:
+def outcomes(audited: Audit) -> Plot:
     """Checks by outcome, and printed numbers by state, per paper."""
-    checks = _counted(by_check(found.checks), "kind", KINDS, found.titles)
-    numbers = _counted(found.cells, "state", STATE_NAMES, found.titles)
+    checks = _counted(by_check(audited.checks), "kind", KINDS, audited.titles)
+    numbers = _counted(audited.cells, "state", STATE_NAMES, audited.titles)
     fig, axes = subplots(2, 1, height=0.4 * len(checks) + 2.2)
     for ax, (title, counts) in zip(axes, {"Checks": checks, "Printed numbers": numbers}.items(), strict=True):
         total = counts.sum(axis=1)
-        said = counts.apply(lambda column, of=total: [f"{n:,} of {k:,}" for n, k in zip(column, of, strict=True)])
-        said = said.apply(lambda column: [f"{p}, {column.name.lower()}: {v}" for p, v in column.items()])
+        tooltips = counts.apply(lambda column, of=total: [f"{n:,} of {k:,}" for n, k in zip(column, of, strict=True)])
+        tooltips = tooltips.apply(lambda column: [f"{p}, {column.name.lower()}: {v}" for p, v in column.items()])
         texts = counts.map(lambda n: f"{n:,}" if n else "")
-        heatmap(counts.div(total, axis=0), ax, texts=texts, titles=said, vmin=0, vmax=1)
+        heatmap(counts.div(total, axis=0), ax, texts=texts, titles=tooltips, vmin=0, vmax=1)
         ax.set_title(title)
     place = {"ax": axes, "location": "bottom", "shrink": 0.5, "aspect": 35, "pad": 0.02}
     bar = fig.colorbar(axes[0].collections[0], label="Share of the paper's checks, or of its printed numbers", **place)

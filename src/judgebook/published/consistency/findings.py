@@ -11,16 +11,21 @@ from judgebook.published.consistency.analysis import CONTRADICTS, FOLLOWS, Audit
 _PHRASES = Phrases(__package__)
 
 
-def findings(found: Audit) -> Iterator[Prose]:
+def findings(audited: Audit) -> Iterator[Prose]:
     """The headline; where each paper's checks fail; what it means that a number follows."""
-    checks = by_check(found.checks)
+    checks = by_check(audited.checks)
     failed = checks[checks["failed"] > 0]
     firm = failed[failed["assumes"] == ""]
-    facts = {"n": len(found.cells), "n_papers": len(found.titles), "checks": len(checks), "places": len(found.checks)}
+    facts = {
+        "n": len(audited.cells),
+        "n_papers": len(audited.titles),
+        "checks": len(checks),
+        "places": len(audited.checks),
+    }
     facts |= {
-        name: int((found.cells["state"] == s).sum()) for name, s in (("follow", FOLLOWS), ("against", CONTRADICTS))
+        name: int((audited.cells["state"] == s).sum()) for name, s in (("follow", FOLLOWS), ("against", CONTRADICTS))
     }
     yield Prose(_PHRASES.say("headline", firm=len(firm), conditional=len(failed) - len(firm), **facts))
-    papers = [(title, firm.loc[firm["paper"] == paper, "element"]) for paper, title in found.titles.items()]
+    papers = [(title, firm.loc[firm["paper"] == paper, "element"]) for paper, title in audited.titles.items()]
     yield Prose(_PHRASES.say("papers", papers=[(title, len(e), list(dict.fromkeys(e))) for title, e in papers]))
     yield Prose(_PHRASES.say("meaning"))

@@ -97,8 +97,8 @@ def _table(rows: pd.DataFrame, paper: Paper, board: Leaderboard) -> Table:
 
 def _cell(row: Mapping[str, Any]) -> Cell:
     place = f" ({row['rank']})" if row["rank"] <= 3 else ""
-    known = not np.isnan(row["ci_low"])
-    ends = f" [{number(row['ci_low'], 0)}, {number(row['ci_high'], 0)}]" if known else ""
+    bounded = not np.isnan(row["ci_low"])
+    ends = f" [{number(row['ci_low'], 0)}, {number(row['ci_high'], 0)}]" if bounded else ""
     numbers = {"": row["value"], "ci_low": row["ci_low"], "ci_high": row["ci_high"]}
     return Cell(f"{row['printed']}{ends}{place}", numbers)
 

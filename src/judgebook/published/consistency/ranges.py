@@ -133,8 +133,8 @@ def _value(node: ast.expr, expression: str, names: Mapping[str, Sequence[Range]]
             return ON_ALL[node.func.id](names[node.args[0].id])
         if node.func.id in ON_ONE:
             return ON_ONE[node.func.id](*(_value(a, expression, names) for a in node.args))
-    found = ast.unparse(node)
+    source = ast.unparse(node)
     if isinstance(node, ast.Name) and node.id in names:
-        raise ValueError(f"{expression!r}: {found} stands for {len(names[node.id])} numbers; sum or average them")
-    known = ", ".join([*names, *ON_ALL, *ON_ONE])
-    raise ValueError(f"{expression!r}: cannot read {found!r}; known are + - * / and {known}")
+        raise ValueError(f"{expression!r}: {source} stands for {len(names[node.id])} numbers; sum or average them")
+    readable = ", ".join([*names, *ON_ALL, *ON_ONE])
+    raise ValueError(f"{expression!r}: cannot read {source!r}; known are + - * / and {readable}")

@@ -15,18 +15,18 @@ from math import ceil, floor
 from typing import Any
 
 from judgebook.published.consistency import coefficients, plausibility
-from judgebook.published.consistency.cells import Cell
+from judgebook.published.consistency.cells import PrintedNumber
 from judgebook.published.consistency.ranges import Range, certain, evaluate, exactly, possible, total
 
 CONSISTENT, INCONSISTENT, IMPLAUSIBLE, OPEN = "consistent", "inconsistent", "implausible", "not checkable"
 #: how a relation reads
 WORDS = {"==": "equal to", "<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
-Cells = Sequence[Cell]
+Cells = Sequence[PrintedNumber]
 Terms = Mapping[str, Cells]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Outcome:
     """What a rule found. value : the range that the other numbers allow for the target, where it is recomputed."""
 
     outcome: str
@@ -34,8 +34,8 @@ class Finding:
     value: Range | None = None
 
 
-def _finding(fits: bool, evidence: str, value: Range | None = None) -> Finding:
-    return Finding(CONSISTENT if fits else INCONSISTENT, evidence, value)
+def _outcome(fits: bool, evidence: str, value: Range | None = None) -> Outcome:
+    return Outcome(CONSISTENT if fits else INCONSISTENT, evidence, value)
 
 
 def _ranges(cells: Cells) -> list[Range]:
@@ -46,92 +46,92 @@ def _evaluated(expression: str, terms: Terms) -> Range:
     return evaluate(expression, {name: _ranges(cells) for name, cells in terms.items()})
 
 
-def _printed(target: Cell) -> str:
+def _printed(target: PrintedNumber) -> str:
     """How evidence begins: what is printed, and what it stands for."""
     meant = f" ({target.range.text(target.decimals + 1)})" if target.range.width else ""
     return f"Printed {target.text}{meant}"
 
 
-def _expected(target: Cell, value: Range, relation: str = "==", fits: bool | None = None) -> Finding:
+def _expected(target: PrintedNumber, value: Range, relation: str = "==", fits: bool | None = None) -> Outcome:
     """The target compared with the range that other numbers allow, which is shown with two more decimals."""
-    said = "" if relation == "==" else f"{WORDS[relation]} "
+    words = "" if relation == "==" else f"{WORDS[relation]} "
     fits = possible(target.range, relation, value) if fits is None else fits
-    return _finding(fits, f"{_printed(target)}, expected {said}{value.text(target.decimals + 2)}.", value)
+    return _outcome(fits, f"{_printed(target)}, expected {words}{value.text(target.decimals + 2)}.", value)
 
 
 # one number recomputed from others
 
 
-def same(target: Cell, x: Cells) -> Finding:
+def same(target: PrintedNumber, x: Cells) -> Outcome:
     """A number printed twice: alike in both places, or rounded where one has fewer decimals."""
     (other,) = x
     alike = exactly(other.text) == exactly(target.text) if other.decimals == target.decimals else None
     return _expected(target, other.range, fits=alike)
 
 
-def summed(target: Cell, x: Cells) -> Finding:
+def summed(target: PrintedNumber, x: Cells) -> Outcome:
     return _expected(target, total(_ranges(x)))
 
 
-def averaged(target: Cell, x: Cells) -> Finding:
+def averaged(target: PrintedNumber, x: Cells) -> Outcome:
     return _expected(target, total(_ranges(x)) / exactly(len(x)))
 
 
-def percentage(target: Cell, part: Cells, whole: Cells) -> Finding:
+def percentage(target: PrintedNumber, part: Cells, whole: Cells) -> Outcome:
     return _expected(target, exactly(100) * total(_ranges(part)) / total(_ranges(whole)))
 
 
-def equation(target: Cell, terms: Terms, expression: str, relation: str) -> Finding:
+def equation(target: PrintedNumber, terms: Terms, expression: str, relation: str) -> Outcome:
     return _expected(target, _evaluated(expression, terms), relation)
 
 
-def pearson(target: Cell, x: Cells, y: Cells) -> Finding:
+def pearson(target: PrintedNumber, x: Cells, y: Cells) -> Outcome:
     """Pearson's correlation of two columns, matched by row."""
     return _correlation(target, x, y, coefficients.pearson)
 
 
-def spearman(target: Cell, x: Cells, y: Cells) -> Finding:
+def spearman(target: PrintedNumber, x: Cells, y: Cells) -> Outcome:
     """Spearman's correlation of two columns, matched by row."""
     return _correlation(target, x, y, coefficients.spearman)
 
 
-def _correlation(target: Cell, x: Cells, y: Cells, bounds_of: Callable) -> Finding:
+def _correlation(target: PrintedNumber, x: Cells, y: Cells, bounds_of: Callable) -> Outcome:
     values = {c.row: c.range for c in x}
     if set(values) != {c.row for c in y}:
         raise ValueError(f"x and y have different rows: {sorted(set(values) ^ {c.row for c in y})}")
     bounds = bounds_of([values[c.row] for c in y], _ranges(y))
     if bounds is None:
-        return Finding(OPEN, "Too many values are printed alike for their order to be known.")
+        return Outcome(OPEN, "Too many values are printed alike for their order to be known.")
     places = target.decimals + 2
     evidence = f"{_printed(target)}; the columns allow {bounds.outer.text(places)}."
     reached = possible(target.range, "==", bounds.inner)
     if reached or not possible(target.range, "==", bounds.outer):
-        return _finding(reached, evidence, bounds.outer)
-    return Finding(OPEN, f"{evidence} Only {bounds.inner.text(places)} is known to be reached.", bounds.outer)
+        return _outcome(reached, evidence, bounds.outer)
+    return Outcome(OPEN, f"{evidence} Only {bounds.inner.text(places)} is known to be reached.", bounds.outer)
 
 
-def count(target: Cell, x: Cells, versus: Sequence[Cells], relation: str) -> Finding:
+def count(target: PrintedNumber, x: Cells, versus: Sequence[Cells], relation: str) -> Outcome:
     """How many of x have the relation to the largest of those they are compared with (the smallest, for less)."""
     value = tally(_compared(x, versus, relation), relation)
     fits = possible(target.range, "==", value)
-    return _finding(fits, f"{_printed(target)}, counted {value.text(0)} of {len(x)}.", value)
+    return _outcome(fits, f"{_printed(target)}, counted {value.text(0)} of {len(x)}.", value)
 
 
-def distinct(target: Cell, x: Cells, field: str) -> Finding:
+def distinct(target: PrintedNumber, x: Cells, field: str) -> Outcome:
     """How many panels, rows or columns there are."""
-    found = list({getattr(c, field): c.said(field) for c in x}.values())
-    value = exactly(len(found))
+    names = list({getattr(c, field): c.said(field) for c in x}.values())
+    value = exactly(len(names))
     fits = possible(target.range, "==", value)
-    return _finding(fits, f"{_printed(target)}; there are {len(found)}: {', '.join(found)}.", value)
+    return _outcome(fits, f"{_printed(target)}; there are {len(names)}: {', '.join(names)}.", value)
 
 
-def power(target: Cell, effect: Cells, n: Cells, alpha: Cells, test: str) -> Finding:
+def power(target: PrintedNumber, effect: Cells, n: Cells, alpha: Cells, test: str) -> Outcome:
     """The power of a two-sided test; see `plausibility.power`."""
     (e,), (size,), (level,) = effect, n, alpha
     return _expected(target, plausibility.power(test, e.range, int(size.range.low), float(level.range.low)))
 
 
-def weights(cases: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def weights(cases: Sequence[Mapping[str, Any]]) -> list[Outcome]:
     """Weighted means of columns (`target`, `x`), by one choice of whole-number weights that sum to `total`.
 
     Called once with the arguments of all targets: the weights that fit most of them count.
@@ -141,52 +141,52 @@ def weights(cases: Sequence[Mapping[str, Any]]) -> list[Finding]:
     best = best_weights(_ranges(targets), columns, int(sum_of_weights.low))
     choice, missed = best[0]
     named = ", ".join(f"{c.said('row')} {w}" for c, w in zip(rows, choice, strict=True))
-    said = f"Of all whole-number weights that sum to {sum_of_weights.text(0)}, {named} fit most columns, "
-    said += f"{len(cases) - len(missed)} of {len(cases)}"
-    said += "." if len(best) == 1 else f" ({len(best)} choices fit as many)."
+    choices = f"Of all whole-number weights that sum to {sum_of_weights.text(0)}, {named} fit most columns, "
+    choices += f"{len(cases) - len(missed)} of {len(cases)}"
+    choices += "." if len(best) == 1 else f" ({len(best)} choices fit as many)."
     out = []
     for i, target in enumerate(targets):
         value = weighted(columns[i], choice)
-        evidence = f"{said} {_printed(target)}, with these weights {value.text(target.decimals + 2)}."
-        out.append(_finding(not any(i in positions for _, positions in best), evidence, value))
+        evidence = f"{choices} {_printed(target)}, with these weights {value.text(target.decimals + 2)}."
+        out.append(_outcome(not any(i in positions for _, positions in best), evidence, value))
     return out
 
 
 # relations that recompute no number
 
 
-def relation(terms: Terms, left: str, relation: str, expression: str) -> Finding:
+def relation(terms: Terms, left: str, relation: str, expression: str) -> Outcome:
     sides = [_evaluated(side, terms) for side in (left, expression)]
     places = max(c.decimals for cells in terms.values() for c in cells) + 1
-    said = f"{sides[0].text(places)} must be {WORDS[relation]} {sides[1].text(places)}."
-    return _finding(possible(sides[0], relation, sides[1]), said)
+    evidence = f"{sides[0].text(places)} must be {WORDS[relation]} {sides[1].text(places)}."
+    return _outcome(possible(sides[0], relation, sides[1]), evidence)
 
 
-def whole(terms: Terms, expression: str) -> Finding:
+def whole(terms: Terms, expression: str) -> Outcome:
     value = _evaluated(expression, terms)
-    return _finding(value.whole, f"It comes to {value.text(3)}.", value)
+    return _outcome(value.whole, f"It comes to {value.text(3)}.", value)
 
 
-def grim(target: Cell, terms: Terms, expression: str) -> Finding:
+def grim(target: PrintedNumber, terms: Terms, expression: str) -> Outcome:
     """GRIM: whether the target can be a mean of whole numbers, or a percentage; the expression is their number."""
     n, percent = _evaluated(expression, terms), target.unit == "%"
     if n.width or not n.whole:
-        return Finding(OPEN, f"The number of cases is not fixed: {n.text(2)}.")
+        return Outcome(OPEN, f"The number of cases is not fixed: {n.text(2)}.")
     fits = possible_mean(target.range / exactly(100) if percent else target.range, int(n.low))
     what = f"a percentage of {int(n.low)} cases" if percent else f"a mean of {int(n.low)} whole numbers"
     if fits is None:
-        return Finding(OPEN, f"With so few decimals any number can be {what}.")
-    return _finding(fits, f"{_printed(target)}, which can{'' if fits else 'not'} be {what}.")
+        return Outcome(OPEN, f"With so few decimals any number can be {what}.")
+    return _outcome(fits, f"{_printed(target)}, which can{'' if fits else 'not'} be {what}.")
 
 
-def ordered(x: Cells, relation: str) -> Finding:
+def ordered(x: Cells, relation: str) -> Outcome:
     wrong = out_of_order(_ranges(x), relation)
-    said = ", ".join(f"{x[i].words} ({x[i].text}) after {x[i - 1].text}" for i in wrong)
-    evidence = f"Out of order: {said}." if wrong else f"Each of the {len(x)} is {WORDS[relation]} the next."
-    return _finding(not wrong, evidence)
+    misplaced = ", ".join(f"{x[i].words} ({x[i].text}) after {x[i - 1].text}" for i in wrong)
+    evidence = f"Out of order: {misplaced}." if wrong else f"Each of the {len(x)} is {WORDS[relation]} the next."
+    return _outcome(not wrong, evidence)
 
 
-def share(x: Cells, versus: Sequence[Cells], relation: str, word: str, meant: tuple[float, float]) -> Finding:
+def share(x: Cells, versus: Sequence[Cells], relation: str, word: str, meant: tuple[float, float]) -> Outcome:
     """A claim such as "rarely" or "in general", as the conventions read the word."""
     pairs, (low, high) = _compared(x, versus, relation), meant
     number = tally(pairs, relation)
@@ -199,38 +199,38 @@ def share(x: Cells, versus: Sequence[Cells], relation: str, word: str, meant: tu
     evidence = f"{number.text(0)} of {len(x)}; “{word}” is taken as {Range(100 * low, 100 * high).text(0)} %."
     evidence += f" {'These are' if few else 'Not so'}: {', '.join(odd)}." if odd else ""
     claimed = Range(exactly(low).low, exactly(high).low)
-    return _finding(possible(number / exactly(len(x)), "==", claimed), evidence)
+    return _outcome(possible(number / exactly(len(x)), "==", claimed), evidence)
 
 
-def reordered(x: Cells, y: Cells, order: Cells) -> Finding:
+def reordered(x: Cells, y: Cells, order: Cells) -> Outcome:
     """Whether x, as printed, holds the values of y listed in the row order of another table."""
     values, rows = {c.row: c.range for c in y}, [c.row for c in order]
     if [values[row] for row in rows] == _ranges(x):
         moved = ", ".join(
             f"{c.said('row')} has that of {o.said('row')}" for c, o in zip(x, order, strict=True) if c.row != o.row
         )
-        return _finding(True, f"They are: {moved}.")
+        return _outcome(True, f"They are: {moved}.")
     alike = sorted(c.range.low for c in x) == sorted(c.range.low for c in y)
-    return _finding(False, "They are the same numbers in yet another order." if alike else "They are other numbers.")
+    return _outcome(False, "They are the same numbers in yet another order." if alike else "They are other numbers.")
 
 
-def homogeneous(x: Cells, n: Cells, below: float) -> Finding:
+def homogeneous(x: Cells, n: Cells, below: float) -> Outcome:
     """Whether chance makes the differences between parts of a random split; see `plausibility.homogeneity`."""
     hundred, sizes = exactly(100 if x[0].unit == "%" else 1), {c.column: int(c.range.low) for c in n}
     p, odd = plausibility.homogeneity([r / hundred for r in _ranges(x)], [sizes[c.column] for c in x])
     values = ", ".join(f"{c.said('column')} {c.text}" for c in x)
     if p < below:
-        said = f"{values}: farther apart than chance makes them (p < {below:g}); {x[odd].said('column')} is odd."
-        return Finding(IMPLAUSIBLE, said)
-    return _finding(True, f"{values}: chance makes such differences (p = {p:.2g}).")
+        evidence = f"{values}: farther apart than chance makes them (p < {below:g}); {x[odd].said('column')} is odd."
+        return Outcome(IMPLAUSIBLE, evidence)
+    return _outcome(True, f"{values}: chance makes such differences (p = {p:.2g}).")
 
 
-def unprinted() -> Finding:
-    return Finding(OPEN, "The numbers behind it are not printed.")
+def unprinted() -> Outcome:
+    return Outcome(OPEN, "The numbers behind it are not printed.")
 
 
 #: rule of a check -> its function
-RULES: dict[str, Callable[..., Finding]] = {
+RULES: dict[str, Callable[..., Outcome]] = {
     **{"copy": same, "sum": summed, "mean": averaged, "sorted": ordered},
     **{f.__name__: f for f in (percentage, equation, pearson, spearman, count, distinct, power, relation, whole)},
     **{f.__name__: f for f in (grim, share, reordered, homogeneous, unprinted)},
@@ -300,12 +300,12 @@ def best_weights(
     -------
     Every best choice of weights, each with the positions of the means that it does not fit.
     """
-    found = []
+    tried = []
     for choice in divided(total, len(columns[0])):
         fits = [possible(m, "==", weighted(column, choice)) for m, column in zip(means, columns, strict=True)]
-        found.append((choice, {i for i, fit in enumerate(fits) if not fit}))
-    fewest = min(len(missed) for _, missed in found)
-    return [(choice, missed) for choice, missed in found if len(missed) == fewest]
+        tried.append((choice, {i for i, fit in enumerate(fits) if not fit}))
+    fewest = min(len(missed) for _, missed in tried)
+    return [(choice, missed) for choice, missed in tried if len(missed) == fewest]
 
 
 def weighted(values: Sequence[Range], by: Sequence[int]) -> Range:

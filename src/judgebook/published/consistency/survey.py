@@ -23,13 +23,13 @@ def marks() -> pd.DataFrame:
     return wide.loc[cells["row"].unique(), cells["column"].unique()]
 
 
-def views(found: pd.DataFrame) -> Iterator[Prose | Table]:
+def views(examined: pd.DataFrame) -> Iterator[Prose | Table]:
     """Whether an earlier study examined all aspects, and which two aspects none examined together; all pairs."""
-    earlier, names = found.drop(index=OWN), {aspect: title(PAPER, aspect) for aspect in found}
+    earlier, names = examined.drop(index=OWN), {aspect: title(PAPER, aspect) for aspect in examined}
     together, counts = earlier.astype(int).T @ earlier.astype(int), earlier.sum(axis=1)
     never = [(names[a].lower(), names[b].lower()) for a, b in combinations(names, 2) if not together.at[a, b]]
     who = [title(PAPER, study) for study in counts.index[counts == counts.max()]]
-    facts = {"n": len(earlier), "aspects": len(names), "own": int(found.loc[OWN].sum()), "never": never}
+    facts = {"n": len(earlier), "aspects": len(names), "own": int(examined.loc[OWN].sum()), "never": never}
     facts |= {"most": int(counts.max()), "who": who}
     yield Prose(_PHRASES.say("survey", all=int((counts == len(names)).sum()), **facts))
     table = together.rename(columns=names).assign(Aspect=list(names.values()))[["Aspect", *names.values()]]

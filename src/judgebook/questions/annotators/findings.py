@@ -93,21 +93,3 @@ def _least_stable(results: Results, source: str) -> dict[str, Any] | None:
     """The share of labels that change in resamples of the items, for the label for which most do."""
     rows = where(results["consensus_stability"], source=source)
     return rows.loc[rows["ci_high"].idxmax()].to_dict() if len(rows) else None
-
-
-def disagreeing(results: Results, false_alarms: float) -> pd.DataFrame:
-    """Annotators flagged because they disagree with the others: the likelier cause of a low alpha than a definition.
-
-    Returns corpus, group, annotator, method (missing: over all methods), p_adjusted, and `gain`, the change of alpha
-    without them, a mean over labels (of the method, or of all methods); missing where no label has an alpha without
-    them. Empty where nobody is flagged.
-    """
-    out = flagged(results, false_alarms)
-    out = out.loc[out["indicator"] == "disagreement", [*_WHO, "method", "p_adjusted"]]
-    change = results["alpha_without"].dropna(subset="estimate")
-    gains = []
-    for row in out.itertuples():
-        of_annotator = (change[_WHO] == [row.corpus, row.group, row.annotator]).all(axis=1)
-        of_annotator &= (change["method"] == row.method) | pd.isna(row.method)
-        gains.append(change.loc[of_annotator, "estimate"].mean())
-    return out.assign(gain=gains).reset_index(drop=True)

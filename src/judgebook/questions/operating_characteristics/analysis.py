@@ -30,7 +30,7 @@ from judgebook.questions.operating_characteristics.placebo import false_crossing
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.simulation_input import SimulationInput, simulation_input
 from judgebook.questions.operating_characteristics.worlds import PlaceboWorld
-from judgebook.questions.sensitivity.contrasts import Panel
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations, Dialogues

@@ -18,7 +18,8 @@ from scipy.special import logit, stdtr, stdtrit
 from judgebook.questions.operating_characteristics.many_data_sets import Clustered, any_apart
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, share, shared_out
 from judgebook.questions.operating_characteristics.worlds import AnnotationDesign, PlaceboWorld
-from judgebook.questions.sensitivity.contrasts import Panel, blocks
+from judgebook.questions.sensitivity.contrasts import blocks
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.questions.sensitivity.system_tests import one_per_session, session_test
 from judgebook.statistics.clusters import LEAST_DF
 from judgebook.statistics.intervals import MIN_MINORITY

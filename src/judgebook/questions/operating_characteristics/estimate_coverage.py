@@ -27,7 +27,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
 )
 from judgebook.questions.performance import ranking
 from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, wilson_of
-from judgebook.questions.sensitivity.contrasts import Panel
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.statistics.clusters import Covariance
 from judgebook.statistics.intervals import MIN_MINORITY
 

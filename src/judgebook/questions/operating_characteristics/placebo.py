@@ -21,7 +21,8 @@ import pandas as pd
 
 from judgebook.questions.operating_characteristics.many_data_sets import SHARED
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share, shared_out
-from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, sign_test, t_test
+from judgebook.questions.sensitivity.contrasts import ALPHAS, draw_p_values, sign_test, t_test
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.questions.sensitivity.power import resample
 from judgebook.statistics.permutation import from_null
 

@@ -17,7 +17,7 @@ from judgebook.questions.operating_characteristics.alpha_coverage import Repeate
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.worlds import PlaceboWorld, design, world
 from judgebook.questions.quality_control import replication
-from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.questions.sensitivity.panels import Panel, panel
 from judgebook.study.labels import Label
 from judgebook.study.schema import ITEM, Annotations, Dialogues
 

@@ -13,6 +13,7 @@ the place of the rule.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,8 +29,9 @@ from judgebook.questions.quality_control.worker_tests import (
     system_means,
     verdict_of,
 )
-from judgebook.statistics.intervals import generator
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import Results, collect, columns
+from judgebook.study.schema import DialogueFacts, Dialogues
 
 #: column of `Crowd.scores` -> kind of score, and which ratings it was standardised by
 KINDS = {"z": ("z", "all"), "z_last": ("z", "last"), "score": ("raw", None)}
@@ -38,33 +40,32 @@ RAW_AND_Z = {"z": "z", "raw": "score"}
 
 def analyse(
     crowd: Crowd,
-    facts: pd.DataFrame,
+    facts: DialogueFacts,
     units: pd.DataFrame,
     sizes: pd.DataFrame,
     pairs: pd.DataFrame,
     *,
     permute_seed: int,
-    seed: int,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
+    sampling: Sampling,
 ) -> Results:
     """All results of notebook 10.
 
     Parameters
     ----------
-    facts : DataFrame
-        The study's dialogue facts.
+    facts : DialogueFacts
     units : DataFrame
         From `worker_summary.work_units`; empty where the data do not identify work units.
     sizes : DataFrame
         From `text_lengths`.
     pairs : DataFrame
         From `worker_pairs.pairs`.
-    permute_seed, seed : int
-        Of random sets of workers, and of intervals.
+    permute_seed : int
+        Of random sets of workers.
+    sampling : Sampling
+        Of intervals.
     """
-    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    replication_results, tested = resampled(crowd, **boot), system_tests(crowd)
+    confidence = sampling.confidence
+    replication_results, tested = resampled(crowd, sampling), system_tests(crowd)
     return collect(
         *means(crowd),
         *with_intervals(replication_results),
@@ -77,13 +78,13 @@ def analyse(
         *criteria(crowd),
         *thresholds(crowd, crowd.options.thresholds),
         agreement_with_lists(crowd),
-        about_workers(crowd, facts, units, sizes, **boot),
+        about_workers(crowd, facts, units, sizes, sampling),
         worker_pairs.pair_summary(pairs),
         worker_pairs.same_topics(crowd.scores, facts),
     )
 
 
-def agreement_with_lists(c: Crowd) -> Iterator[dict]:
+def agreement_with_lists(c: Crowd) -> Iterator[dict[str, Any]]:
     """`verdict_agreement`: share of workers with the same verdict by the rule and by each list in the data."""
     for name in c.lists:
         for corpus, part in c.workers.groupby("corpus", sort=False):
@@ -109,19 +110,19 @@ def means(c: Crowd) -> Iterator[pd.DataFrame]:
         yield n.assign(statistic="qc_count", level="rating", what="ratings", **keys)
 
 
-def resampled(c: Crowd, *, seed: int, **options: float) -> pd.DataFrame:
+def resampled(c: Crowd, sampling: Sampling) -> pd.DataFrame:
     """Everything for which workers are resampled, with `bias` and `standard_error`.
 
     Replication and means for every set, differences of systems for all and passed, those of variants and runs for
-    passed. options : n_resamples and confidence, as in `replication.resampled`.
+    passed.
     """
-    out = []
+    out, n, level = [], sampling.n_resamples, sampling.confidence
     for workers in SETS:
         for scores, value in RAW_AND_Z.items():
             t = _tally(c, workers, value)
             if len(t.people):
-                rng, quantities = generator(seed, "replication", workers, scores), _quantities(c, t, workers, scores)
-                estimated = replication.resampled(t, quantities, rng=rng, **options)
+                rng, quantities = sampling.stream("replication", workers, scores), _quantities(c, t, workers, scores)
+                estimated = replication.resampled(t, quantities, rng=rng, n_resamples=n, confidence=level)
                 over = "all" if scores == "z" else None
                 out.append(estimated.assign(workers=workers, scores=scores, standardised=over, interval="workers"))
     rows = pd.concat(out, ignore_index=True)
@@ -151,8 +152,8 @@ def with_intervals(effect_rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
     bias = bias[["corpus", "level", "label", "n", "against", "among", "scores", "standardised", "workers", "bias"]]
     yield bias.rename(columns={"bias": "estimate"}).assign(statistic="replication_bias")
     means = effect_rows["statistic"].isin(["mean_z", "mean_raw"])
-    kept = effect_rows[(effect_rows["statistic"] != "system_gap") & (~means | (effect_rows["workers"] == "passed"))]
-    for statistic, rows in kept.groupby("statistic"):
+    stored = effect_rows[(effect_rows["statistic"] != "system_gap") & (~means | (effect_rows["workers"] == "passed"))]
+    for statistic, rows in stored.groupby("statistic"):
         yield rows[["statistic", *(c for c in columns(statistic) if c in rows)]]
 
 
@@ -165,7 +166,7 @@ def effects_of(c: Crowd, confidence: float) -> pd.DataFrame:
     return pd.concat(estimated, ignore_index=True).assign(workers="passed")
 
 
-def spread(effect_rows: pd.DataFrame) -> Iterator[dict]:
+def spread(effect_rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """`spread`, the standard deviation (ddof 1) of the systems' overall means, and `standard_error`, the root mean
     square over systems of their resampled standard errors."""
     rows = effect_rows[effect_rows["statistic"].isin(["mean_z", "mean_raw"]) & (effect_rows["label"] == OVERALL)]
@@ -204,7 +205,7 @@ def system_tests(c: Crowd) -> pd.DataFrame:
     return pd.concat(out, ignore_index=True)
 
 
-def concordances(tested: pd.DataFrame, differences: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict]:
+def concordances(tested: pd.DataFrame, differences: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict[str, Any]]:
     """`system_scores.concordance` of the rank-sum tests, and of gaps by t tests over workers (`test` wald)."""
     gaps = differences[differences["statistic"] == "system_gap"].drop(columns="standardised")
     gaps = gaps.assign(p_value=system_scores.wald(gaps))
@@ -241,7 +242,7 @@ def criteria(c: Crowd) -> Iterator[pd.DataFrame]:
         yield pd.DataFrame(correlated).assign(scores=scores, workers="passed")
 
 
-def text_lengths(c: Crowd, dialogues: pd.DataFrame) -> pd.DataFrame:
+def text_lengths(c: Crowd, dialogues: Dialogues) -> pd.DataFrame:
     """`worker_summary.lengths` of dialogues with ordinary systems, with annotator and `passed`."""
     who = c.scores.loc[c.scores["system"] != c.control].drop_duplicates(["corpus", "dialogue"])
     sizes = worker_summary.lengths(dialogues).merge(who[[*WORKER, "dialogue", "passed"]], on=["corpus", "dialogue"])
@@ -249,15 +250,15 @@ def text_lengths(c: Crowd, dialogues: pd.DataFrame) -> pd.DataFrame:
 
 
 def about_workers(
-    c: Crowd, facts: pd.DataFrame, units: pd.DataFrame, sizes: pd.DataFrame, *, confidence: float, **boot: int
-) -> Iterator[dict]:
+    c: Crowd, facts: DialogueFacts, units: pd.DataFrame, sizes: pd.DataFrame, sampling: Sampling
+) -> Iterator[dict[str, Any]]:
     """Numbers, times, opinions, lengths of texts before and after quality control, by rule and list; costs."""
     per_unit = worker_summary.planned_dialogues(c.scores, c.control)
     dialogues = c.scores.drop_duplicates(["corpus", "dialogue"])[[*WORKER, "dialogue"]]
     for verdict, key in c.verdicts.items():
         parts = (
-            worker_summary.numbers(units, c.workers, per_unit, verdict=verdict, confidence=confidence),
-            worker_summary.minutes(units, c.workers, verdict=verdict, confidence=confidence, **boot),
+            worker_summary.numbers(units, c.workers, per_unit, verdict=verdict, confidence=sampling.confidence),
+            worker_summary.minutes(units, c.workers, verdict=verdict, sampling=sampling),
             worker_summary.opinions(dialogues, facts, c.workers, verdict=verdict),
             worker_summary.median_lengths(sizes, c.workers, verdict=verdict),
         )

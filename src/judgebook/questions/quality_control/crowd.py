@@ -22,6 +22,7 @@ from judgebook.questions.quality_control.worker_tests import (
     worker_tests,
 )
 from judgebook.study.labels import spelled_out
+from judgebook.study.schema import DialogueFacts
 
 #: fact of a dialogue that holds the verdict of a list -> name of the list
 LISTS = {"released_pass": "released", "fitted_pass": "fitted"}
@@ -77,10 +78,10 @@ class Crowd:
 
 def crowd(
     scores: pd.DataFrame,
-    facts: pd.DataFrame,
+    facts: DialogueFacts,
     options: QualityControl,
     *,
-    control: str,
+    control: str | None,
     systems: Sequence[str],
     titles: Mapping[str, str] | None = None,
 ) -> Crowd:
@@ -102,8 +103,10 @@ def crowd(
     Raises
     ------
     ValueError
-        For a corpus that the ratings do not have, and for corpora that share no system.
+        Without a control, for a corpus that the ratings do not have, and for corpora that share no system.
     """
+    if control is None:
+        raise ValueError("control_system: expected a system that was rated, found none")
     all_corpora = sorted(set(scores["corpus"]))
     absent = sorted(set(options.runs) - set(all_corpora))
     if absent:
@@ -127,7 +130,9 @@ def crowd(
     return out
 
 
-def _lists(scores: pd.DataFrame, facts: pd.DataFrame, workers: pd.DataFrame, passed: pd.Series) -> dict[str, pd.Series]:
+def _lists(
+    scores: pd.DataFrame, facts: DialogueFacts, workers: pd.DataFrame, passed: pd.Series
+) -> dict[str, pd.Series]:
     """Verdicts of the lists that the facts hold, by worker; where a list says nothing of a worker, the rule's."""
     who = scores.drop_duplicates(["corpus", "dialogue"])[[*WORKER, "dialogue"]]
     out = {}

@@ -115,8 +115,8 @@ def changes(results: Results, names: DisplayNames, crowd: Crowd, printed: pd.Dat
     if printed_rows:
         out["Raw, printed"] = pd.Series([printed_rows.get(place) for place in index], index, dtype=float)
     for scores, decimals in (("raw", 1), ("z", 2)):
-        kept = index if scores == "raw" else index[index.get_level_values("system") != ""]
-        part = parts[scores].reindex(kept).dropna(subset="estimate")
+        shown = index if scores == "raw" else index[index.get_level_values("system") != ""]
+        part = parts[scores].reindex(shown).dropna(subset="estimate")
         out[SCORES[scores]] = tables.intervals(part, decimals)
         out[f"{SCORES[scores]}, {P}"] = cells.p_values(part["p_adjusted"])
     why = {"Raw, printed": "Not printed."}
@@ -139,7 +139,7 @@ def printed_changes(printed: pd.DataFrame, crowd: Crowd) -> dict[tuple[str, str,
     ]
     frame = pd.DataFrame(rows, columns=["corpus", "system", "label", "value"])
     wide = frame.pivot_table(index=["system", "label"], columns="corpus", values="value")
-    first, out = crowd.corpora[0], {}
+    first, out = crowd.corpora[0], dict[tuple[str, str, str], float]()
     for corpus in (c for c in crowd.corpora[1:] if {c, first} <= set(wide)):
         change = wide[corpus] - wide[first]
         out |= {(corpus, s, x): v for (s, x), v in change.items()}

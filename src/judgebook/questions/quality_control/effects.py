@@ -17,6 +17,7 @@ and intervals are adjusted for their number. The mean of all labels is a test of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,6 @@ from scipy.special import stdtr, stdtrit
 
 from judgebook.questions.quality_control.replication import Quantity, Tally, replicates
 from judgebook.questions.quality_control.worker_tests import OVERALL
-from judgebook.statistics.intervals import jackknife_t
 
 #: what a variant's effect is averaged over
 EVERYTHING, FAMILIES, RUNS = "families and runs", "families", "runs"
@@ -87,7 +87,7 @@ def _by_label(t: Tally, head: dict) -> list[dict]:
     return [{"level": "dialogue", **head, "label": label} for label in (*t.labels, OVERALL)]
 
 
-def over_workers(t: Tally, quantities: Sequence[Quantity], confidence: float = 0.95) -> Iterator[dict]:
+def over_workers(t: Tally, quantities: Sequence[Quantity], confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """The rows of quantities that are linear in means, with intervals and p-values over workers."""
     # of the resamples nothing is used but the values without one worker
     replicated = replicates(t, quantities, np.random.default_rng(0), n_resamples=2)
@@ -96,20 +96,13 @@ def over_workers(t: Tally, quantities: Sequence[Quantity], confidence: float = 0
     for i, row in enumerate(rows):
         tests = _tests(t, row["label"])
         level = confidence ** (1 / tests)
-        one = jackknife_t(
-            replicated.estimate[i],
-            replicated.jackknife[:, i],
-            replicated.unit,
-            level,
-            bounded=False,
-            groups=replicated.groups,
-        )
+        one = replicated.jackknife_interval(i, level, bounded=False)
         kind = "simultaneous" if one.kind == "jackknife_t" and tests > 1 else one.kind
         p = _p_value(one.estimate, one.standard_error, one.n_units - strata)
         yield row | one.row() | {"ci_kind": kind} | _adjusted(p, tests)
 
 
-def over_families(t: Tally, pairs: Sequence[tuple[str, str]], confidence: float = 0.95) -> Iterator[dict]:
+def over_families(t: Tally, pairs: Sequence[tuple[str, str]], confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """`variant_effect` of other families, with Student's t over those at hand; nothing of fewer than MIN_FAMILIES."""
     n = len(pairs)
     if n < MIN_FAMILIES:

@@ -41,8 +41,10 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
         titles = {"panel": ("scores", SCORES), "block": ("among", headings(every, crowd)), "hue": ("workers", SETS)}
         rows = rows.assign(**{column: rows[key].map(names) for column, (key, names) in titles.items()})
         keys = interval_keys("CI, other workers", "CI, other systems (Fisher, optimistic)", rows)
-        options = {"styles": {SETS[key]: style for key, style in STYLES.items()}, "sharex": True, "keys": keys}
-        fig = grid_figure(rows, intervals, xlabel="r between runs", reference=0, named="no correlation", **options)
+        fig = grid_figure(
+            rows, intervals, xlabel="r between runs", reference=0, named="no correlation", keys=keys, sharex=True,
+            styles={SETS[key]: style for key, style in STYLES.items()},
+        )  # fmt: skip
         alt = f"Correlation of system means between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)} with CIs:"
         alt += " no quality control, workers who passed, failed, and took part in one run only."
         shown = where(rows, workers="passed")["estimate"].dropna()
@@ -67,13 +69,13 @@ def p_values(crowd: Crowd) -> Plot:
         verdict = np.where(workers["passed"], "passed", "failed")
         options = {"hue_order": [*PALETTE], "palette": PALETTE, "multiple": "stack", "alpha": 1, "legend": False}
         sns.histplot(x=workers["p"], hue=verdict, bins=np.linspace(0, 1, 21), ax=ax, **options)
-        line = {"color": INK, "linewidth": 0.8, "linestyle": DASHED}
-        ax.axvline(crowd.options.alpha, **line)
+        ax.axvline(crowd.options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
         ax.set(xlabel="p: control rated lower than the others", ylabel="Workers", xlim=(0, 1))
         ax.set_title(crowd.title(corpus))
         counts = [(name, int((verdict == name).sum())) for name in PALETTE]
         keys = [handle(f"{SETS[n]} ({k})", PALETTE[n], "s", linewidth=0) for n, k in counts]
-        ax.legend(handles=[*keys, handle(f"p = {crowd.options.alpha:g}", marker="", **line)], loc="upper right")
+        line = handle(f"p = {crowd.options.alpha:g}", INK, "", linewidth=0.8, linestyle=DASHED)
+        ax.legend(handles=[*keys, line], loc="upper right")
     alt = "Histograms of workers' p-values, a panel per run: "
     passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
     passing = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
@@ -161,9 +163,9 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
         heatmap(depth, ax, cmap=cmap, vmin=0, vmax=len(levels), **blank)
         ax.set_xlabel("Number of the system" if below != titles else "")
         _panel(ax, crowd, corpus)
-    square = {"linewidth": 0, "markeredgecolor": "#999999"}
     keys = [(f"row rated higher, p < {v:g}", c) for v, c in zip(levels, shades, strict=True)]
-    legend_of(fig, [handle(n, c, "s", **square) for n, c in [*keys, ("not significant", "white")]])
+    keys.append(("not significant", "white"))
+    legend_of(fig, [handle(n, c, "s", linewidth=0, markeredgecolor="#999999") for n, c in keys])
     counted = ", ".join(
         f"{(where(tests, corpus=c)['p_value'] < levels[-1]).sum()} in {crowd.title(c)}" for c in crowd.corpora
     )

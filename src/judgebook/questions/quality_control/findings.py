@@ -6,6 +6,7 @@ Facts are based on standardised scores, the rule and intervals over workers, unl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -179,7 +180,7 @@ def conclusions(results: Results, crowd: Crowd) -> Prose:
         for workers in ("passed", "all"):
             part = where(rows, corpus=corpus, workers=workers)
             if "identical" in part.index:
-                facts = {of: int(part.at[of, "estimate"]) for of in ("contradiction", "power_mismatch")}
+                facts: dict[str, Any] = {of: int(part.at[of, "estimate"]) for of in ("contradiction", "power_mismatch")}
                 n = int(part.at["identical", "n"])
                 facts |= {"n": n, "same": round(n * part.at["identical", "estimate"]), "run": crowd.title(corpus)}
                 counted.append(facts | {"passed": workers == "passed", "kappa": part.at["kappa", "estimate"]})

@@ -21,7 +21,7 @@ from judgebook.questions.quality_control import replication
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.replication import SYSTEMS, Tally, means_of
 from judgebook.questions.quality_control.worker_tests import OVERALL
-from judgebook.statistics.intervals import generator, jackknife_t
+from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import replicate_sums
 
 UNDEFINED = "r is undefined"
@@ -102,19 +102,18 @@ def gains(t: Tally, passed: np.ndarray, confidence: float = 0.95) -> pd.DataFram
 
     A worker who is left out is missing on both sides, which allows for the workers that they share.
     """
-    kept = passed[:, :, None, None]
-    shape, parts = t.total.shape[1:], (t.total, t.count, t.total * kept, t.count * kept)
+    chosen = passed[:, :, None, None]
+    shape, parts = t.total.shape[1:], (t.total, t.count, t.total * chosen, t.count * chosen)
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         total, count, own_n, n = (part.reshape(-1, *shape) for part in np.split(sums, 4, axis=1))
         return replication.overall_r(means_of(own_n, n)) - replication.overall_r(means_of(total, count))
 
     # of the resamples nothing is used but the values without one worker
-    options = {"unit": "worker", "rng": np.random.default_rng(0), "strata": replication.strata(t), "n_resamples": 2}
-    replicates = replicate_sums(np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1), statistic, **options)
-    ends = [
-        jackknife_t(e, values, "worker", confidence, bounded=False, groups=replicates.groups).row()
-        for e, values in zip(replicates.estimate, replicates.jackknife.T, strict=True)
-    ]
-    rows = [ids | one for ids, one in zip(_pairs(t.corpora), ends, strict=True)]
-    return pd.DataFrame(rows).assign(statistic="replication_gain", n=len(t.systems))
+    rows = np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1)
+    rng, strata = np.random.default_rng(0), replication.strata(t)
+    replicates = replicate_sums(rows, statistic, unit="worker", rng=rng, strata=strata, n_resamples=2)
+    n = len(replicates.estimate)
+    ends = [replicates.jackknife_interval(i, confidence, bounded=False).row() for i in range(n)]
+    gained = [ids | one for ids, one in zip(_pairs(t.corpora), ends, strict=True)]
+    return pd.DataFrame(gained).assign(statistic="replication_gain", n=len(t.systems))

@@ -11,7 +11,7 @@ from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.study.results import Results
 
 
-class Sections(NotebookPage):
+class QualityControlSections(NotebookPage):
     """people : workers, their tests and scores. lengths : of the texts of dialogues. pairs : of workers who rated the
     same. cells : printed numbers with ours and a verdict."""
 

@@ -20,13 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.correlation import pearson_interval
-from judgebook.statistics.intervals import Interval, Replicates, jackknife_t
+from judgebook.statistics.intervals import Interval, Replicates
 from judgebook.statistics.resampling import replicate_sums
 
 #: fewer points than this have no correlation worth the name
@@ -117,7 +118,7 @@ def pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 class Quantity:
     """Numbers from means (k, corpora, systems, labels + 1): `values` gives (k, m), `rows` identifies each of the m."""
 
-    rows: list[dict[str, object]]
+    rows: list[dict[str, Any]]
     values: Callable[[np.ndarray], np.ndarray]
 
 
@@ -237,10 +238,8 @@ def resampled(
         row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}
         row["bias"] = defined.mean() - replicated.estimate[i] if len(defined) else nan
         if row["statistic"] == "system_gap":
-            left_out = jackknife_t(
-                replicated.estimate[i], replicated.jackknife[:, i], "worker", bounded=False, groups=replicated.groups
-            )
-            row |= {"jackknife_error": left_out.standard_error, "effective": effective[row["corpus"]]}
+            error = replicated.jackknife_interval(i, bounded=False).standard_error
+            row |= {"jackknife_error": error, "effective": effective[row["corpus"]]}
         if row["statistic"] == "replication_r" and interval.kind != "not_estimable":
             row |= over_workers(replicated, i, row["n"], confidence).row()
     return pd.DataFrame(rows)
@@ -253,9 +252,7 @@ def over_workers(replicated: Replicates, i: int, n_points: int, confidence: floa
         return Interval(
             float(replicated.estimate[i]), nan, nan, "not_estimable", replicated.unit, replicated.n_units, note=note
         )
-    return jackknife_t(
-        replicated.estimate[i], replicated.jackknife[:, i], replicated.unit, confidence, groups=replicated.groups
-    )
+    return replicated.jackknife_interval(i, confidence)
 
 
 def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
@@ -271,7 +268,7 @@ def random_subsets(t: Tally, sizes: Mapping[str, int], *, rng: np.random.Generat
 
     sizes : corpus -> how many of its workers are drawn without replacement.
     """
-    total, count = [], []
+    total, count = list[np.ndarray](), list[np.ndarray]()
     for c, corpus in enumerate(t.corpora):
         of_corpus = np.flatnonzero(t.count[:, c].sum(axis=(1, 2)) > 0)
         order = rng.random((n_draws, len(of_corpus))).argsort(axis=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -82,7 +83,7 @@ def conclusions(tests: pd.DataFrame, alpha: float) -> pd.DataFrame:
     return signs.unstack("corpus")[list(dict.fromkeys(tests["corpus"]))]  # noqa: PD010
 
 
-def concordance(tests: pd.DataFrame, alpha: float) -> Iterator[dict]:
+def concordance(tests: pd.DataFrame, alpha: float) -> Iterator[dict[str, Any]]:
     """How far the conclusions of each corpus are those of the first one: `concordance`.
 
     `of` is identical (share of pairs), contradiction (number of pairs found different with the opposite sign),
@@ -97,7 +98,7 @@ def concordance(tests: pd.DataFrame, alpha: float) -> Iterator[dict]:
         values = {"significant": np.sum(y != 0) / 2}
         if corpus != base:
             share = [[np.mean(v == s) for s in (-1, 0, 1)] for v in (x, y)]
-            values |= {"identical": np.mean(x == y), "chance": float(np.dot(*share))}
+            values |= {"identical": np.mean(x == y), "chance": float(np.dot(share[0], share[1]))}
             values |= {"contradiction": np.sum(x * y < 0) / 2, "power_mismatch": np.sum((x == 0) != (y == 0)) / 2}
             values["kappa"] = cohen_kappa(np.column_stack([x, y]).astype(float))[0]
         row = {
@@ -111,7 +112,7 @@ def concordance(tests: pd.DataFrame, alpha: float) -> Iterator[dict]:
             yield row | {"of": of, "against": None if of == "significant" else base, "estimate": value}
 
 
-def criteria(means: pd.DataFrame, systems: Sequence[str]) -> Iterator[dict]:
+def criteria(means: pd.DataFrame, systems: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Correlation of each pair of labels over systems, in both directions: `criteria_correlation`.
 
     means : from `worker_tests.system_means`. systems : those over which labels are correlated. Ji et al. 2022, Table 7,

@@ -229,8 +229,8 @@ def criteria(results: Results, names: DisplayNames, crowd: Crowd) -> Table | Non
     order, titles = overall_first(rows["label"].unique()), label_titles(names, crowd)
     place = {label: i for i, label in enumerate(order)}
     above = rows["label"].map(place) < rows["label_b"].map(place)
-    kept = rows[(rows["coefficient"] == "pearson") == above]
-    wide = kept.pivot_table(index="label", columns="label_b", values="estimate").reindex(index=order, columns=order)
+    shown = rows[(rows["coefficient"] == "pearson") == above]
+    wide = shown.pivot_table(index="label", columns="label_b", values="estimate").reindex(index=order, columns=order)
     caption = f"Correlation of labels over systems, raw means in {crowd.title(crowd.corpora[0])}: Pearson above the"
     wide = wide.rename(index=titles, columns=titles).rename_axis("Label").rename_axis(columns=None).reset_index()
     return Table(wide, "criteria", f"{caption} diagonal, Spearman below.", 3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,13 @@ import pandas as pd
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.worker_summary import OPINION
 from judgebook.questions.quality_control.worker_tests import dialogue_means, verdict_of
+from judgebook.study.schema import DialogueFacts
 
 #: fact of a dialogue: the task it was held in
 TASK = "hit"
 
 
-def pairs(crowd: Crowd, facts: pd.DataFrame) -> pd.DataFrame:
+def pairs(crowd: Crowd, facts: DialogueFacts) -> pd.DataFrame:
     """Every pair of work units of different workers: `pair_correlations` with columns `control` (whether the control is
     among the systems: with, without) and `pairs` (all, same task)."""
     means = dialogue_means(crowd.scores.dropna(subset="work_unit"), "score")
@@ -100,7 +102,7 @@ def _correlations(x: np.ndarray, i: np.ndarray, j: np.ndarray, least: int = 3) -
     return np.clip(r, -1, 1), n
 
 
-def pair_summary(pairs: pd.DataFrame) -> Iterator[dict]:
+def pair_summary(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """`worker_pair_r`: median of r, share below zero, and the edges of the fullest bin of width 0.1.
 
     pairs : from `pairs`. Of each run, and of all runs together (corpus missing). n counts pairs.
@@ -116,7 +118,7 @@ def pair_summary(pairs: pd.DataFrame) -> Iterator[dict]:
             yield from (row | {"of": name, "estimate": value} for name, value in of.items())
 
 
-def same_topics(scores: pd.DataFrame, facts: pd.DataFrame) -> Iterator[dict]:
+def same_topics(scores: pd.DataFrame, facts: DialogueFacts) -> Iterator[dict[str, Any]]:
     """`same_topic_share`: how often two workers with the same task chose the same topic (Ji et al. 2022, section 4.1).
 
     scores : corpus, work_unit, dialogue, in the order of the source. Two dialogues are compared when their units share

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import nan
+from typing import Any
 
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from judgebook.questions.quality_control.worker_tests import WORKER, verdict_of
-from judgebook.statistics.intervals import generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
+from judgebook.study.schema import DialogueFacts, Dialogues
 
 #: fact of a dialogue: the opinion on its topic, with the topic as text
 OPINION = "topic_opinion"
@@ -22,12 +24,14 @@ OPINION = "topic_opinion"
 PAYMENT = "payment"
 
 
-def by_verdict(rows: pd.DataFrame, workers: pd.DataFrame, verdict: str) -> Iterator[tuple[dict, pd.DataFrame]]:
+def by_verdict(
+    rows: pd.DataFrame, workers: pd.DataFrame, verdict: str
+) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """(corpus and workers, rows) for all, passed and failed; rows whose worker has no verdict only count in all."""
     passed = verdict_of(rows, workers, verdict)
     for corpus, part in rows.groupby("corpus", sort=False):
-        for name, kept in {"all": None, "passed": True, "failed": False}.items():
-            selected = part if kept is None else part[(passed.loc[part.index] == kept).to_numpy(bool)]
+        for name, verdict_is in {"all": None, "passed": True, "failed": False}.items():
+            selected = part if verdict_is is None else part[(passed.loc[part.index] == verdict_is).to_numpy(bool)]
             yield {"corpus": corpus, "workers": name}, selected
 
 
@@ -52,7 +56,7 @@ def planned_dialogues(scores: pd.DataFrame, control: str) -> int:
     return int(n.mode().iloc[0]) if len(n) else 0
 
 
-def designs(scores: pd.DataFrame, control: str, facts: pd.DataFrame) -> Iterator[dict]:
+def designs(scores: pd.DataFrame, control: str, facts: DialogueFacts) -> Iterator[dict[str, Any]]:
     """What a work unit holds and pays, over all runs: `qc_count` of systems and `crowd_cost` per work unit.
 
     Both are the most frequent value. The payment is a fact of the data (`PAYMENT`), not of the YAML.
@@ -72,7 +76,7 @@ def designs(scores: pd.DataFrame, control: str, facts: pd.DataFrame) -> Iterator
 
 def numbers(
     units: pd.DataFrame, workers: pd.DataFrame, per_unit: int, *, verdict: str = "passed", confidence: float = 0.95
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """Workers, work units and dialogues before and after quality control (Ji et al. 2022, Table 1).
 
     Workers without any answer, and their units, count in all. Dialogues are `per_unit` for each unit, as in the paper.
@@ -94,14 +98,8 @@ def numbers(
 
 
 def minutes(
-    units: pd.DataFrame,
-    workers: pd.DataFrame,
-    *,
-    verdict: str = "passed",
-    seed: int,
-    n_resamples: int,
-    confidence: float = 0.95,
-) -> Iterator[dict]:
+    units: pd.DataFrame, workers: pd.DataFrame, *, verdict: str = "passed", sampling: Sampling
+) -> Iterator[dict[str, Any]]:
     """`minutes_per_dialogue`: seconds of a work unit over its dialogues, mean over units (Ji et al. 2022, Table 1).
 
     Units without an answer, or not timed, are left out. The interval resamples workers.
@@ -114,15 +112,14 @@ def minutes(
             yield row | {"estimate": nan, "note": "no timed work unit"}
             continue
         sums = part.groupby("annotator")["minutes"].agg(["size", "sum"]).to_numpy(float)
-        options = {"n_resamples": n_resamples, "confidence": confidence, "unit": "worker"}
-        rng = generator(seed, "minutes", *keys.values())
-        interval = bootstrap_sums(sums, lambda s: s[:, 1] / s[:, 0], rng=rng, **options)
-        yield row | interval.row() | {"n_annotators": len(sums)}
+        rng, n = sampling.stream("minutes", *keys.values()), sampling.n_resamples
+        replicates = replicate_sums(sums, lambda s: s[:, 1] / s[:, 0], unit="worker", rng=rng, n_resamples=n)
+        yield row | replicates.interval(sampling.confidence).row() | {"n_annotators": len(sums)}
 
 
 def opinions(
-    dialogues: pd.DataFrame, facts: pd.DataFrame, workers: pd.DataFrame, *, verdict: str = "passed"
-) -> Iterator[dict]:
+    dialogues: pd.DataFrame, facts: DialogueFacts, workers: pd.DataFrame, *, verdict: str = "passed"
+) -> Iterator[dict[str, Any]]:
     """`opinion_share`: share of each opinion on the topic (Ji et al. 2022, Table 2).
 
     dialogues : corpus, annotator, dialogue; those with the control count, too. facts : the study's dialogue facts, of
@@ -137,7 +134,7 @@ def opinions(
             yield keys | row | {"estimate": share}
 
 
-def lengths(dialogues: pd.DataFrame) -> pd.DataFrame:
+def lengths(dialogues: Dialogues) -> pd.DataFrame:
     """Words and characters of inputs and conversations (Ji et al. 2022, A.4): corpus, dialogue, of, words, characters.
 
     dialogues : DataFrame
@@ -157,7 +154,7 @@ def lengths(dialogues: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part.drop(columns="side", errors="ignore") for part in parts], ignore_index=True)
 
 
-def median_lengths(sizes: pd.DataFrame, workers: pd.DataFrame, *, verdict: str = "passed") -> Iterator[dict]:
+def median_lengths(sizes: pd.DataFrame, workers: pd.DataFrame, *, verdict: str = "passed") -> Iterator[dict[str, Any]]:
     """`median_length` (Ji et al. 2022, Table 11). sizes : from `lengths`, with annotator."""
     for keys, part in by_verdict(sizes, workers, verdict):
         for of, of_part in part.groupby("of", sort=False):
@@ -166,18 +163,20 @@ def median_lengths(sizes: pd.DataFrame, workers: pd.DataFrame, *, verdict: str =
                 yield keys | row | {"estimate": of_part[unit].median()}
 
 
-def costs(units: pd.DataFrame, workers: pd.DataFrame, payment: float, n_systems: int, per_unit: int) -> Iterator[dict]:
+def costs(
+    units: pd.DataFrame, workers: pd.DataFrame, payment: float, n_systems: int, per_unit: int
+) -> Iterator[dict[str, Any]]:
     """`crowd_cost` of a run: in total, per system, and per dialogue before and after quality control.
 
     payment : for one work unit. Every unit counts as paid, since workers who failed quality control were paid, too (Ji
     et al. 2022, A.2); platform fees are not included.
     """
-    counts: dict = {}
+    counts: dict[str, dict[str, int]] = {}
     for keys, part in by_verdict(units, workers, "passed"):
         counts.setdefault(keys["corpus"], {})[keys["workers"]] = len(part)
     for corpus, n in counts.items():
-        total, kept = payment * n["all"], per_unit * n["passed"]
+        total, of_passed = payment * n["all"], per_unit * n["passed"]
         amounts = {"run": total, "system": total / n_systems, "dialogue": total / (per_unit * n["all"])}
-        amounts["passed dialogue"] = total / kept if kept else nan
+        amounts["passed dialogue"] = total / of_passed if of_passed else nan
         for per, value in amounts.items():
             yield {"statistic": "crowd_cost", "corpus": corpus, "per": per, "estimate": value}

@@ -18,12 +18,13 @@ from scipy.special import ndtr
 from judgebook.annotations.summary import evaluated
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study.labels import Label
+from judgebook.study.schema import Annotations
 
 WORKER = ["corpus", "annotator"]
 OVERALL = "overall"
 
 
-def ratings(annotations: pd.DataFrame, labels: Iterable[Label], control: str) -> pd.DataFrame:
+def ratings(annotations: Annotations, labels: Iterable[Label], control: str | None) -> Annotations:
     """The ratings by known people, reversed where necessary so that a high score is good.
 
     Of the methods that rate single dialogues or turns, the one by which the control was rated most often. Pilots and
@@ -37,7 +38,7 @@ def ratings(annotations: pd.DataFrame, labels: Iterable[Label], control: str) ->
     Raises
     ------
     ValueError
-        Where the control was never rated.
+        Where there is no control, or it was never rated.
 
     References
     ----------
@@ -141,17 +142,17 @@ def passes(tests: pd.DataFrame, alpha: float = 0.05) -> pd.Series:
 
 
 def of_those_who_passed(
-    annotations: pd.DataFrame, labels: Iterable[Label], control: str | None, options: QualityControl
-) -> pd.DataFrame:
+    annotations: Annotations, labels: Iterable[Label], control: str | None, options: QualityControl
+) -> Annotations:
     """The annotations of workers who pass, for analyses other than quality control.
 
     All annotations where the control was not rated by known people, or nobody passes.
     """
-    if not (annotations["annotator_known"] & (annotations["system"] == control)).any():
+    if control is None or not (annotations["annotator_known"] & (annotations["system"] == control)).any():
         return annotations
     workers = worker_tests(ratings(annotations, labels, control), control, options.labels)
-    kept = verdict_of(annotations, workers.assign(passed=passes(workers, options.alpha))).eq(True)
-    return annotations[kept] if kept.any() else annotations
+    passed = verdict_of(annotations, workers.assign(passed=passes(workers, options.alpha))).eq(True)
+    return annotations[passed] if passed.any() else annotations
 
 
 def verdict_of(rows: pd.DataFrame, workers: pd.DataFrame, column: str = "passed") -> pd.Series:

@@ -9,32 +9,24 @@ adjustment; and the type I error of every test.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations.dialogue_values import dialogue_values, interactors
 from judgebook.annotations.families import adjust_rows
-from judgebook.annotations.picks import picks
 from judgebook.annotations.scales import within_scale
-from judgebook.annotations.scores import sampled
-from judgebook.annotations.summary import in_sessions, main_group
-from judgebook.questions.sensitivity import differences, equivalence, power, system_tests
-from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.questions.sensitivity import differences, equivalence, power, significance, system_tests
+from judgebook.questions.sensitivity.judged_groups import JudgedGroup
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.statistics.bounded_means import BOUNDED
-from judgebook.study.labels import METHODS, Label
+from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, where
 
-#: a system with fewer dialogues in a method is not compared
-MIN_DIALOGUES = 5
 #: permutations per comparison of the largest family, so that the smallest p-value can survive its adjustment
 PER_COMPARISON = 40
 #: columns of `differences.differences` for further calculation, not for results
 _INNER = ["se", "df", "per_system"]
-#: p-values that all draws together may have; fewer draws are made of larger families, but not fewer than FEWEST_DRAWS
-MOST_TESTS, FEWEST_DRAWS = 30_000_000, 100
 #: primary tests: by permutation, or the t test of weighted means where dialogues have sampling weights
 PRIMARY = ("session", differences.WEIGHTED)
 #: tests that are made as published, one per method
@@ -46,115 +38,20 @@ ASKED = {
 }
 
 
-@dataclass(frozen=True)
-class Group:
-    """What one evaluator group judged in one corpus.
-
-    panels : one per method, in the order of `labels.METHODS`, of all annotations. picked : the same panels of one
-    annotation per item, for the tests as published. blocks : what dialogues are exchanged within: `session`,
-    `context` (where the study has no sessions, but responses to the same context), or `none` where no two dialogues
-    share either.
-    """
-
-    corpus: str
-    group: str
-    panels: list[Panel]
-    picked: list[Panel]
-    annotations: pd.DataFrame
-    blocks: str
-
-    @property
-    def weighted(self) -> bool:
-        """Whether dialogues have sampling weights."""
-        return sampled(self.annotations)
-
-    @property
-    def dialogues(self) -> list[int]:
-        """Dialogues of each system and method; of comparisons, pairs of dialogues of each pair of systems."""
-        sizes = [int(n) for p in self.panels if p.unit != "pair" for n in pd.Series(p.system).value_counts()]
-        return sizes + [int(p.rows_of(a, b).sum()) for p in self.panels if p.unit == "pair" for a, b in p.pairs]
-
-    def on_scales(self, labels: Sequence[Label]) -> Group:
-        """The same with the scales of labels, which the primary test needs where most dialogues lie at one end."""
-        panels, picked = ([p.on_scales(labels) for p in many] for many in (self.panels, self.picked))
-        return replace(self, panels=panels, picked=picked)
-
-    def draw_size(self, n: int) -> int | None:
-        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw, and where dialogues
-        have sampling weights: the tests of draws know none."""
-        return n if max(self.dialogues) > n and not self.weighted else None
-
-    def n_draws(self, wanted: int) -> int:
-        """How many draws are made of those wanted: fewer of very many pairs of systems and labels."""
-        tests = sum(len(p.pairs) * len(p.labels) for p in self.panels)
-        return min(wanted, max(FEWEST_DRAWS, MOST_TESTS // tests))
-
-
-def groups(
-    annotations: pd.DataFrame, dialogues: pd.DataFrame, *, systems: Sequence[str], pick_seed: int
-) -> list[Group]:
-    """What can be compared, by corpus and evaluator group; the group that judged most labels first.
-
-    Systems of which a group judged fewer than MIN_DIALOGUES dialogues by a method are left out of that method; so are
-    methods with fewer than two systems, and groups without a method.
-
-    Parameters
-    ----------
-    annotations : DataFrame
-        By people, of the evaluation itself.
-    dialogues : DataFrame
-        Columns of `schema.DIALOGUES`; say who talked.
-    systems : sequence of str
-        Those to compare, in the order of figures.
-    pick_seed : int
-        Of the random pick among several annotations of an item, for the tests as published.
-    """
-    out = []
-    annotations = annotations[annotations["system"].isin(list(systems))]
-    for corpus, part in annotations.groupby("corpus", sort=False):
-        talked, first = interactors(dialogues[dialogues["corpus"] == corpus]), main_group(part)
-        for group in [first, *(g for g in sorted(part["group"].unique()) if g != first)]:
-            judged_group = _group(part[part["group"] == group], talked, systems, pick_seed)
-            out += [judged_group] if judged_group.panels else []
-    return out
-
-
-def _group(part: pd.DataFrame, talked: pd.Series, systems: Sequence[str], pick_seed: int) -> Group:
-    part, blocks = in_sessions(part)
-    values, of_picks = dialogue_values(part), dialogue_values(next(picks(part, 1, pick_seed)))
-    panels, picked = [], []
-    for method in METHODS:
-        enough = _judged(values[values["method"] == method])
-        enough_dialogues = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
-        if len(enough_dialogues) > 1 and (one := panel(values, method, enough_dialogues, talked)).pairs:
-            panels.append(one)
-            picked.append(panel(of_picks, method, enough_dialogues, talked))
-    if not any(_shared(p) for p in panels):
-        blocks = "none"
-    return Group(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), panels, picked, part, blocks)
-
-
-def _judged(values: pd.DataFrame) -> pd.Series:
-    """How many dialogues of each system were judged, on either side of a comparison."""
-    right = values[["system_b", "dialogue_b"]].dropna().set_axis(["system", "dialogue"], axis=1)
-    return pd.concat([values[["system", "dialogue"]], right]).drop_duplicates().groupby("system").size()
-
-
-def _shared(data: Panel) -> bool:
-    """Whether any two systems meet in a session (context), or are compared."""
-    systems = pd.Series(data.system).groupby(data.session).nunique()
-    return data.unit == "pair" or bool((systems > 1).any())
-
-
 def analyse(
-    judged: Sequence[Group], options: Sensitivity, labels: Sequence[Label] = (), *, permute_seed: int, draw_seed: int
+    judged: Sequence[JudgedGroup],
+    options: Sensitivity,
+    labels: Sequence[Label] = (),
+    *,
+    permute_seed: int,
+    draw_seed: int,
 ) -> Results:
     """All results of notebook 05: of every group, but type I error for the first group of each corpus.
 
     Parameters
     ----------
-    judged : sequence of Group
-        From `groups`.
+    judged : sequence of JudgedGroup
+        From `judged_groups.groups`.
     labels : sequence of Label
         Intervals of differences end with the scales of these, on which the primary test rests where most dialogues of a
         system lie at one end.
@@ -162,9 +59,7 @@ def analyse(
         Of the permutation tests, and of which conversations a draw has.
     """
     judged = [one.on_scales(labels) for one in judged]
-    drawing = {"seed": draw_seed, "within": options.within}
-    null = {"n": options.n_dialogues, "n_runs": options.null_runs, "n_permutations": options.null_permutations}
-    parts = []
+    parts: list[Results] = []
     for one in judged:
         parts.append(tests(one, seed=permute_seed, within=options.within, n_permutations=options.n_permutations))
         if n := one.draw_size(options.n_dialogues):
@@ -173,7 +68,8 @@ def analyse(
         parts += [alike(one, margin=options.margin), planning(one, sizes=options.power_sizes)]
     for corpus in dict.fromkeys(one.corpus for one in judged):
         first = next(one for one in judged if one.corpus == corpus)
-        parts += [] if first.weighted else [type_i_errors(first, **null, **drawing)]
+        if not first.weighted:
+            parts.append(type_i_errors(first, options, seed=draw_seed))
     results = collect(*parts)
     if len(rows := results["system_difference"]):
         differing = rows["test"].isin([differences.TEST, differences.WEIGHTED])
@@ -182,7 +78,7 @@ def analyse(
     return results
 
 
-def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Results:
+def tests(judged: JudgedGroup, *, seed: int, within: str, n_permutations: int) -> Results:
     """Every pair of systems and label by the published test, Welch's t and the permutation test, on all dialogues.
 
     `system_difference` with p-values adjusted by Holm within each label and test; with intervals by
@@ -198,57 +94,68 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
     for data, one in zip(judged.panels, judged.picked, strict=True):
         parts += [system_tests.published_tests(one)]
         parts += [system_tests.published_tests(one, "welch")] if one.published_test == "student" else []
-        options = {"within": _within(data, within), "n_permutations": n_permutations}
+        blocked = _within(data, within)
         compared = judged.annotations, data.method, data.systems
         if judged.weighted:
             alone = differences.differences(*compared, people=False).assign(test=differences.WEIGHTED)
             parts.append(alone.drop(columns=_INNER))
         else:
-            parts.append(system_tests.session_tests(data, seed=seed, **options))
+            parts.append(system_tests.session_tests(data, seed=seed, within=blocked, n_permutations=n_permutations))
         parts.append(differences.differences(*compared, scales=data.scales).drop(columns=_INNER))
         several = not judged.weighted and not np.array_equal(data.squares, one.squares)
         if several and not system_tests.too_many(data, n_permutations):
-            parts.append(system_tests.session_tests(one, seed=seed, **options).assign(sample="pick"))
+            picked = system_tests.session_tests(one, seed=seed, within=blocked, n_permutations=n_permutations)
+            parts.append(picked.assign(sample="pick"))
     rows = collect(*parts)["system_difference"]
     rows = adjust_rows(rows, ["method", "label", "test", "within", "sample"], "systems of one label")
     results = [rows.assign(statistic="system_difference")]
     rows = where(rows, sample=None)
-    results += [system_tests.count_tests(judged.panels, where(rows, test=t)) for t in (PRIMARY, PUBLISHED)]
+    results += [significance.count_tests(judged.panels, where(rows, test=t)) for t in (PRIMARY, PUBLISHED)]
     return _marked(judged, results)
 
 
-def draws(judged: Group, *, n: int, n_draws: int, seed: int, within: str) -> Results:
+def draws(judged: JudgedGroup, *, n: int, n_draws: int, seed: int, within: str) -> Results:
     """Counts over draws of `n` dialogues per system by the published and the permutation test, and the tests of the
-    first draw: `system_tests.count_significant`."""
+    first draw: `significance.count_significant`."""
     within = min(_within(p, within) for p in judged.panels)  # `interactor` only where all panels allow it
-    options = {"n": n, "n_draws": n_draws, "seed": seed, "within": within, "picked": judged.picked}
-    return _marked(judged, [system_tests.count_significant(judged.panels, **options)])
+    counted = significance.count_significant(
+        judged.panels, n=n, n_draws=n_draws, seed=seed, within=within, picked=judged.picked
+    )
+    return _marked(judged, [counted])
 
 
-def alike(judged: Group, *, margin: float) -> Results:
+def alike(judged: JudgedGroup, *, margin: float) -> Results:
     """Equivalence tests of every pair of systems and label, adjusted by Holm within each label as `tests` are."""
     of_methods = (differences.differences(judged.annotations, data.method, data.systems) for data in judged.panels)
-    parts = zip(of_methods, judged.panels, strict=True)
-    results = collect(*(equivalence.equivalence_tests(one, data, margin) for one, data in parts if len(one)))
+    compared = zip(of_methods, judged.panels, strict=True)
+    results = collect(*(equivalence.equivalence_tests(one, data, margin) for one, data in compared if len(one)))
     rows = adjust_rows(results["equivalence"], ["method", "label"], "systems of one label")
     parts = [rows.assign(statistic="equivalence"), results["smallest_margin"].assign(statistic="smallest_margin")]
     return _marked(judged, parts)
 
 
-def type_i_errors(judged: Group, *, n: int, n_runs: int, seed: int, within: str, n_permutations: int) -> Results:
-    """How often each test finds a difference within one system, with up to n dialogues per side."""
+def type_i_errors(judged: JudgedGroup, options: Sensitivity, *, seed: int) -> Results:
+    """How often each test finds a difference within one system, with up to `n_dialogues` dialogues per side."""
     parts = []
     for data, one in zip(judged.panels, judged.picked, strict=True):
         ours = [*(["dialogue_welch"] if data.row != data.unit else []), "session"]
         least = len(data.system) if data.unit == "pair" else int(pd.Series(data.system).value_counts().max()) // 2
-        if (size := min(n, least)) > 1:
-            options = {"n": size, "n_runs": n_runs, "seed": seed, "within": _within(data, within)}
-            for used, tests in ((one, [one.published_test]), (data, ours)):
-                parts.append(power.null_rejection(used, tests, n_permutations=n_permutations, **options))
+        size = min(options.n_dialogues, least)
+        for used, tests in ((one, [one.published_test]), (data, ours)) if size > 1 else ():
+            rejected = power.null_rejection(
+                used,
+                tests,
+                n=size,
+                n_runs=options.null_runs,
+                seed=seed,
+                within=_within(data, options.within),
+                n_permutations=options.null_permutations,
+            )
+            parts.append(rejected)
     return _marked(judged, parts)
 
 
-def planning(judged: Group, *, sizes: Sequence[int]) -> Results:
+def planning(judged: JudgedGroup, *, sizes: Sequence[int]) -> Results:
     """Power by number of dialogues and the detectable difference: `power.planning` with the same annotators, and
     `power.detectable_differences` with others too, of labels whose annotators are known."""
     parts = []
@@ -265,7 +172,7 @@ def _within(data: Panel, wanted: str) -> str:
     return "session" if data.interactor is None and data.unit != "pair" else wanted
 
 
-def _marked(judged: Group, parts: Sequence[pd.DataFrame]) -> Results:
+def _marked(judged: JudgedGroup, parts: Sequence[pd.DataFrame]) -> Results:
     """With corpus and group, and with the context as unit where it takes the place of the session."""
     results = collect(*parts)
     for statistic, rows in results.items():
@@ -275,12 +182,12 @@ def _marked(judged: Group, parts: Sequence[pd.DataFrame]) -> Results:
     return results
 
 
-def of_group(results: Results, judged: Group) -> Results:
+def of_group(results: Results, judged: JudgedGroup) -> Results:
     """The results of one corpus and evaluator group."""
     return results.part(corpus=judged.corpus, group=judged.group)
 
 
-def of_methods(results: Results, judged: Sequence[Group]) -> Results:
+def of_methods(results: Results, judged: Sequence[JudgedGroup]) -> Results:
     """The results of the first corpus, of each method those of the first group that judged with it."""
     groups: dict[str, str] = {}
     for one in (one for one in judged if one.corpus == judged[0].corpus):

@@ -1,25 +1,20 @@
-"""Tests of one system against another, on many draws and labels at once.
-
-A `Panel` holds one method: for each dialogue (or compared pair) and label the number of judged items, the sum of their
-scores and of the squares. Any two-sample test of proportions or means needs only these sums within each system, so
-1,000 draws of dialogues for 40 labels take one matrix product.
+"""Tests of one system against another, on many draws and labels at once, from the sums in a `Panel`.
 
 Arrays named p have the shape (draws, pairs of systems, labels).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import replace
 from math import nan
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.statistics.fair_coin import coin_cdf
-from judgebook.study.labels import METHODS, Label
 
 #: z, student, welch, sign: on items, as published; dialogue_welch: on one value per dialogue; session: permuted within
 #: sessions
@@ -29,151 +24,7 @@ WITHIN = ("session", "interactor")
 ALPHAS = (0.01, 0.05, 0.1)
 
 
-@dataclass(frozen=True)
-class Panel:
-    """The judgements of one method by one evaluator group.
-
-    Attributes
-    ----------
-    n, total, squares : (rows, labels)
-        Judged items of a row (0: not judged), the sum of their scores and of the squared scores.
-    system, system_b : (rows,)
-        Positions in `systems`. `system_b` is -1 unless a row compares two dialogues; then `system` comes first in
-        `systems`, and a positive score says that it was chosen.
-    dialogue, session, interactor : (rows,)
-        Identifiers; `interactor` is None where it is not known who talked.
-    unit : {"turn", "dialogue", "pair"}
-        What an item is.
-    row : {"dialogue", "pair"}
-        What a row is.
-    ends : (2, labels), optional
-        Smallest and largest score of each label; NaN where they are not known.
-    """
-
-    method: str
-    labels: list[str]
-    systems: list[str]
-    n: np.ndarray
-    total: np.ndarray
-    squares: np.ndarray
-    system: np.ndarray
-    system_b: np.ndarray
-    dialogue: np.ndarray
-    session: np.ndarray
-    interactor: np.ndarray | None
-    unit: str
-    row: str
-    ends: np.ndarray | None = None
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of systems that can be compared, as positions in `systems`."""
-        every = combinations(range(len(self.systems)), 2)
-        return [(a, b) for a, b in every if self.unit != "pair" or self.rows_of(a, b).any()]
-
-    @property
-    def marks(self) -> bool:
-        """Whether items are marked 0 or 1, or are means of such marks: only then no square exceeds its score."""
-        return self.unit != "pair" and bool(np.all(self.squares <= self.total + 1e-9))
-
-    @property
-    def published_test(self) -> str:
-        """z for marks of 0 and 1, sign for comparisons, Student's t for ratings (Finch et al. 2023, Table 5)."""
-        if self.unit == "pair":
-            return "sign"
-        return "z" if self.marks else "student"
-
-    @property
-    def values(self) -> np.ndarray:
-        """(rows, labels): one value per row, missing where it was not judged."""
-        return np.where(self.n > 0, self.total / np.maximum(self.n, 1), nan)
-
-    def rows_of(self, a: int, b: int) -> np.ndarray:
-        """(rows,) which rows are of two systems; of comparisons, between the two."""
-        if self.unit == "pair":
-            return (self.system == a) & (self.system_b == b)
-        return (self.system == a) | (self.system == b)
-
-    def take(self, rows: np.ndarray) -> Panel:
-        """Some of the rows (boolean or indices; an index may be repeated)."""
-        who = None if self.interactor is None else self.interactor[rows]
-        cut = {
-            k: getattr(self, k)[rows] for k in ("n", "total", "squares", "system", "system_b", "dialogue", "session")
-        }
-        return replace(self, **cut, interactor=who)
-
-    @property
-    def scales(self) -> dict[str, tuple[float, float]]:
-        """Label -> ends of its scale, where they are known."""
-        return {} if self.ends is None else dict(zip(self.labels, map(tuple, self.ends.T.tolist()), strict=True))
-
-    def on_scales(self, labels: Iterable[Label]) -> Panel:
-        """The same with the scales of its labels."""
-        scale = {x.id: x.scale for x in labels if x.method == self.method}
-        return replace(self, ends=np.array([scale.get(name, (nan, nan)) for name in self.labels], dtype=float).T)
-
-    def only_labels(self, columns: np.ndarray) -> Panel:
-        """Some of the labels (boolean or indices)."""
-        cut = {k: getattr(self, k)[:, columns] for k in ("n", "total", "squares")}
-        names = np.array(self.labels, dtype=object)[columns].tolist()
-        return replace(self, **cut, labels=names, ends=None if self.ends is None else self.ends[:, columns])
-
-    def per_dialogue(self) -> Panel:
-        """The same with one value per row in place of its items."""
-        v, judged = np.nan_to_num(self.values), (self.n > 0).astype(float)
-        return replace(self, n=judged, total=v, squares=v**2, unit=self.row)
-
-
-def panel(
-    values: pd.DataFrame, method: str, systems: list[str] | None = None, interactor: pd.Series | None = None
-) -> Panel:
-    """The panel of one method.
-
-    Parameters
-    ----------
-    values : DataFrame
-        `dialogue_values` of one corpus and evaluator group.
-    systems : list of str, optional
-        Which systems, and in which order; by default those found, sorted.
-    interactor : Series, optional
-        Dialogue -> person who talked.
-
-    Raises
-    ------
-    ValueError
-        The method has no values, or corpora or groups are mixed.
-    """
-    frame = values[values["method"] == method]
-    if frame.empty:
-        raise ValueError(f"method: {method!r} has no values; there are {sorted(values['method'].unique())}")
-    for column in ("corpus", "group"):
-        if len(several := sorted(frame[column].unique())) > 1:
-            raise ValueError(f"{column}: expected one, found {several[:5]}; select one first")
-    paired = frame["dialogue_b"].notna().all()
-    present = set(frame["system"].unique()) | (set(frame["system_b"].unique()) if paired else set())
-    systems = sorted(present) if systems is None else [s for s in systems if s in present]
-    frame = frame[frame["system"].isin(systems) & (frame["system_b"].isin(systems) | (not paired))]
-    column, labels = pd.factorize(frame["label"])
-    row = frame.groupby(["dialogue", "dialogue_b"], dropna=False, sort=True).ngroup().to_numpy()
-    first = frame.assign(row=row).drop_duplicates("row").sort_values("row")
-    number = {s: i for i, s in enumerate(systems)}
-    a, b = first["system"].map(number).to_numpy(), first["system_b"].map(number).fillna(-1).to_numpy(dtype=int)
-    sums = {}
-    for name, source in (("n", "n_items"), ("total", "total"), ("squares", "total_sq")):
-        sums[name] = np.zeros((len(first), len(labels)))
-        sums[name][row, column] = frame[source].to_numpy(float)
-    if paired:  # turned so that the first system is on the left
-        sums["total"] *= np.where(a > b, -1.0, 1.0)[:, None]
-        a, b = np.minimum(a, b), np.maximum(a, b)
-    session = first["session"].where(first["session"].notna(), first["dialogue"]).to_numpy(object)
-    who = None if interactor is None else first["dialogue"].map(interactor).to_numpy(object)
-    who = None if who is None or pd.isna(who).any() else who
-    units = {"unit": "pair", "row": "pair"} if paired else {"unit": METHODS[method].unit, "row": "dialogue"}
-    rows = {"system": a, "system_b": b, "dialogue": first["dialogue"].to_numpy(object), "session": session}
-    return Panel(method, list(labels), systems, **sums, **rows, interactor=who, **units)
-
-
-def z_test(x1, n1, x2, n2) -> np.ndarray:
+def z_test(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> np.ndarray:
     """Two-sided p-value of the two-proportion z test, pooled variance. Arrays broadcast.
 
     1 where all items of both samples are marked, or none; missing where a sample is empty. Items are taken as
@@ -188,7 +39,9 @@ def z_test(x1, n1, x2, n2) -> np.ndarray:
         return np.where((n1 > 0) & (n2 > 0), np.where(variance > 1e-300, p, 1.0), nan)
 
 
-def t_test(n1, s1, q1, n2, s2, q2, *, pooled: bool) -> np.ndarray:
+def t_test(
+    n1: ArrayLike, s1: ArrayLike, q1: ArrayLike, n2: ArrayLike, s2: ArrayLike, q2: ArrayLike, *, pooled: bool
+) -> np.ndarray:
     """Two-sided p-value of Student's t (`pooled`) or Welch's, from sizes, sums and sums of squares. Arrays broadcast.
 
     1 where neither sample varies and the means are equal, 0 where neither varies and they differ; missing with fewer
@@ -211,7 +64,7 @@ def t_test(n1, s1, q1, n2, s2, q2, *, pooled: bool) -> np.ndarray:
         return np.where((n1 > 1) & (n2 > 1), np.where(variance > 0, p, constant), nan)
 
 
-def sign_test(wins, losses) -> np.ndarray:
+def sign_test(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:
     """Two-sided exact p-value of the sign test without ties; 1 without any win or loss. Arrays broadcast.
 
     Conservative, because few p-values are possible.
@@ -298,7 +151,7 @@ def in_both(part: Panel) -> np.ndarray:
     session, left = coded(part.session), part.system == part.system[:1]
     present = np.zeros((session.max(initial=-1) + 1, 2), dtype=bool)
     present[session, left.astype(int)] = True
-    return present.all(axis=1)[session]
+    return (present[:, 0] & present[:, 1])[session]
 
 
 def coded(names: np.ndarray) -> np.ndarray:
@@ -316,9 +169,11 @@ def _people(part: Panel, within: str) -> np.ndarray:
     """Who talked in each row; the same name for everyone with `within="session"`."""
     if within not in WITHIN:
         raise ValueError(f"within: expected one of {', '.join(WITHIN)}, found {within!r}")
-    if within == "interactor" and part.interactor is None:
+    if within == "session":
+        return np.zeros(len(part.system), dtype=int)
+    if part.interactor is None:
         raise ValueError("within: 'interactor' needs to know who talked in each dialogue")
-    return part.interactor if within == "interactor" else np.zeros(len(part.system), dtype=int)
+    return part.interactor
 
 
 def session_normal(part: Panel, w: np.ndarray, a: int, within: str = "session") -> np.ndarray:

@@ -265,8 +265,8 @@ def _rows(estimated: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame
     why = [
         heaviest(k, s, "scores of a system") for k, s in zip(kinds[~enough], estimated["share"][~enough], strict=True)
     ]
-    note = np.where(usable, None, "no spread").astype(object)
-    note[~enough] = why
+    note = np.full(len(usable), "no spread", dtype=object)
+    note[usable], note[~enough] = None, why
     return estimated.drop(columns=["variance", "unit", "people", "share", "kind"]).assign(
         statistic="system_difference",
         test=TEST,

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from judgebook.questions.sensitivity.contrasts import Panel
+from judgebook.questions.sensitivity.panels import Panel
 
 #: level of each of the two tests
 ALPHA = 0.05
@@ -40,8 +40,8 @@ def equivalence_tests(differences: pd.DataFrame, data: Panel, margin: float) -> 
     variation, or with too few sessions or annotators, carries the reason in `note`.
     """
     sd = spreads(differences, data.per_dialogue())
-    kept = ["level", "method", "label", "system", "system_b", "n", "n_clusters", "resample_unit"]
-    head = differences[kept].assign(margin=margin)
+    keys = ["level", "method", "label", "system", "system_b", "n", "n_clusters", "resample_unit"]
+    head = differences[keys].assign(margin=margin)
     se, df = differences["se"].to_numpy(float), differences["df"].to_numpy(float)
     usable = np.isfinite(se) & (sd > 0)
     with np.errstate(invalid="ignore", divide="ignore"):

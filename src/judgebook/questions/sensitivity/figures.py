@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -16,34 +14,21 @@ from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap, lines
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import counted, number, p_value, percent, plural, span, told
-from judgebook.display.views import Plot, View
+from judgebook.display.views import Plot
 from judgebook.questions.performance.arrangement import SIGNS
 from judgebook.questions.sensitivity.analysis import (
     PUBLISHED,
-    Group,
     as_published,
-    of_group,
     primary,
     primary_name,
     verdicts,
 )
+from judgebook.questions.sensitivity.shown import BOTH, TESTS
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
 #: p-values below this have the deepest colour
 FLOOR = 1e-3
-#: tests in figures, tables and prose
-TESTS = {
-    "z": "z test on turns",
-    "student": "Student's t",
-    "welch": "Welch's t",
-    "sign": "sign test",
-    "dialogue_welch": "Welch's t on dialogues",
-    "session": "permutation test",
-    "clustered_t": "t test, clustered",
-    "weighted_t": "t test of weighted means",
-}
-BOTH = ["system", "system_b"]
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
 the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}; right: the {test}
@@ -72,26 +57,6 @@ VERDICTS = ((GOOD, "o"), (OPEN, "o"), (BAD, "D"), (INK, "s"))
 TEST_STYLES = ((BAD, "s"), (NEUTRAL[2], "^"), (INK, "o"))
 #: with more pairs than this a label's pairs are summed up
 MANY_PAIRS = 66
-
-
-def who(one: Group, judged: Sequence[Group], names: DisplayNames) -> str:
-    """What tells one group or corpus from the others; '' where there is one."""
-    where = [names.name("corpus", one.corpus)] if len({x.corpus for x in judged}) > 1 else []
-    return ", ".join([*where, *([] if one.group == "all" else [names.name("group", one.group)])])
-
-
-def each(
-    view: Callable[..., View | None],
-    results: Results,
-    judged: Sequence[Group],
-    names: DisplayNames,
-    name: str,
-    **options,
-) -> Iterator[View | None]:
-    """A figure or table of every corpus and group. view : one of this room, with the arguments `part` and `name`."""
-    for i, one in enumerate(judged):
-        place = {"part": who(one, judged, names), "name": f"{name}_{i}" if i else name}
-        yield view(of_group(results, one), names, **place, **options)
 
 
 def _of(part: str, caption: str) -> str:
@@ -301,9 +266,9 @@ def equivalence(
     kinds |= {"equivalent": rows["alike"] & ~rows["differ"], "differ, but equivalent": rows["alike"] & rows["differ"]}
     methods = list(dict.fromkeys(rows["method"]))
     heights = [rows.loc[rows["method"] == m, "label"].nunique() for m in methods]
-    size = {"width": 6.0, "height": (0.2 if sum(heights) < 30 else 0.165) * sum(heights) + 0.35 * len(methods) + 0.9}
-    options = {"squeeze": False, "sharex": True, "gridspec_kw": {"height_ratios": heights}}
-    fig, axes = subplots(len(methods), 1, **options, **size)
+    height = (0.2 if sum(heights) < 30 else 0.165) * sum(heights) + 0.35 * len(methods) + 0.9
+    ratios = {"height_ratios": heights}
+    fig, axes = subplots(len(methods), 1, width=6.0, height=height, squeeze=False, sharex=True, gridspec_kw=ratios)
     shown = [(title, *style) for title, style in zip(kinds, VERDICTS, strict=True) if kinds[title].any()]
     crowded = rows.groupby(["method", "label"]).size().max() > MANY_PAIRS
     for ax, method in zip(axes.flat, methods, strict=True):

@@ -13,7 +13,6 @@ from judgebook.display.views import Prose
 from judgebook.questions.sensitivity.analysis import (
     PRIMARY,
     PUBLISHED,
-    Group,
     approximate,
     bounded,
     counts,
@@ -25,8 +24,10 @@ from judgebook.questions.sensitivity.analysis import (
     verdicts,
     with_people,
 )
-from judgebook.questions.sensitivity.figures import TESTS, who
+from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.power import SAMPLE
+from judgebook.questions.sensitivity.question import Sensitivity
+from judgebook.questions.sensitivity.shown import TESTS, who
 from judgebook.statistics.bounded_means import LEAST_AWAY, MOST_VALUES
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
@@ -37,37 +38,36 @@ INFLATED, CONSERVATIVE = 0.075, 0.025
 
 
 def findings(
-    results: Results, judged: Sequence[Group], names: DisplayNames, *, n: int, n_draws: int, n_runs: int
+    results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, options: Sensitivity
 ) -> Iterator[Prose]:
-    """The headline; pairs by method; type I error; what more conversations would find.
-
-    n, n_draws : dialogues per system in a draw, and draws. n_runs : placebo comparisons per label.
-    """
+    """The headline; pairs by method; type I error; what more conversations would find."""
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
     groups = [
         {"who": name, **_found(of_part), "pairs": _most_often(primary(of_part), names)} for name, of_part in parts
     ]
-    facts = {"test": primary_name(results), "blocks": "" if judged[0].weighted else judged[0].blocks}
-    facts |= {
+    facts = {
+        "test": primary_name(results),
+        "blocks": "" if judged[0].weighted else judged[0].blocks,
         "approximate": any(approximate(of_part) for _, of_part in parts),
         "most": MOST_VALUES,
         "least": LEAST_AWAY,
+        "bounded": sum(bounded(primary(of_part)) for _, of_part in parts),
+        "n_tests": sum(g["n"] for g in groups),
     }
-    facts |= {"bounded": sum(bounded(primary(of_part)) for _, of_part in parts), "n_tests": sum(g["n"] for g in groups)}
     yield Prose(_PHRASES.say("headline", groups=groups, **facts))
     by_method = [line for name, of_part in parts for line in _by_method(of_part, name, names)]
-    drawn = next((size for one in judged if (size := one.draw_size(n))), None)
-    n_draws = min(one.n_draws(n_draws) for one in judged)
+    drawn = next((size for one in judged if (size := one.draw_size(options.n_dialogues))), None)
+    n_draws = min(one.n_draws(options.n_draws) for one in judged)
     spread = _spread([of_part for _, of_part in parts])
     test = primary_name(results)
     yield Prose(_PHRASES.say("by_method", parts=by_method, test=test, drawn=drawn, n_draws=n_draws, **spread))
-    weighted = any(one.weighted for one in judged)
+    weighted, n_runs = any(one.weighted for one in judged), options.null_runs
     yield Prose(_PHRASES.say("errors", n_runs=n_runs, weighted=weighted, **_errors(parts, names, n_runs)))
     planned = [line for name, of_part in parts for line in _planning(of_part, name, names)]
     yield Prose(_PHRASES.say("planning", parts=planned))
 
 
-def sample(judged: Sequence[Group], names: DisplayNames, *, n: int) -> Prose:
+def sample(judged: Sequence[JudgedGroup], names: DisplayNames, *, n: int) -> Prose:
     """How many dialogues per system each group judged, and how many a draw has."""
     groups = [
         {"who": who(one, judged, names), "few": min(one.dialogues), "many": max(one.dialogues)}
@@ -179,8 +179,8 @@ def printed(cells: pd.DataFrame, *, same_size: bool) -> Prose:
     gap = (cells["here"] - cells["value"]).abs()
     inside = cells["value"].between(cells["smallest"], cells["largest"])
     facts = {"n": len(cells), "n_equal": int((gap == 0).sum()), "n_near": int((gap <= 1).sum())}
-    facts |= {"same_size": same_size, "n_inside": int(inside.sum()), "by_chance": others_inside(cells)}
-    return Prose(_PHRASES.say("printed", **facts))
+    facts |= {"same_size": same_size, "n_inside": int(inside.sum())}
+    return Prose(_PHRASES.say("printed", by_chance=others_inside(cells), **facts))
 
 
 def others_inside(cells: pd.DataFrame) -> float | None:
@@ -193,7 +193,7 @@ def others_inside(cells: pd.DataFrame) -> float | None:
     return hits / n if n else None
 
 
-def equivalence(results: Results, judged: Sequence[Group], names: DisplayNames, *, margin: float) -> Prose:
+def equivalence(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, *, margin: float) -> Prose:
     """Of how many pairs a difference is found, how many are shown to be alike, and of how many neither holds."""
     groups = []
     for one in judged:

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri, nctdtrinc, stdtr, stdtrit
 
-from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, in_both
+from judgebook.questions.sensitivity.contrasts import ALPHAS, draw_p_values, in_both
 from judgebook.questions.sensitivity.differences import TEST
+from judgebook.questions.sensitivity.panels import Panel
 from judgebook.questions.sensitivity.system_tests import session_test
 from judgebook.statistics.intervals import exact_binomial, generator
 
@@ -121,14 +122,14 @@ def planning(differences: pd.DataFrame, sizes: Sequence[int], confidence: float 
     differences : of `differences.differences` over sessions.
     """
     for head, estimated in _by_label(differences):
-        variances = spread(estimated, confidence)
+        variances = np.array(spread(estimated, confidence))
         for n in sizes:
-            value, low, high = expected_power(estimated, variances, n).tolist()
+            value, low, high = np.asarray(expected_power(estimated, variances, n)).tolist()
             row = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": "chi_squared", "n_dialogues": n}
             yield head | row | {"statistic": "power", "effect": "shrunken"}
-        for n in (None, *sizes):
-            row = {"statistic": "detectable_effect", "estimate": median_detectable(estimated, n)}
-            yield head | row | {"power": 0.8, "scale": "label", "n_dialogues": n}
+        for size in (None, *sizes):
+            row = {"statistic": "detectable_effect", "estimate": median_detectable(estimated, size)}
+            yield head | row | {"power": 0.8, "scale": "label", "n_dialogues": size}
     yield from detectable_differences(differences, SAME, sizes)
 
 
@@ -254,7 +255,7 @@ def _placebo(data: Panel, run: int, n: int, rng: np.random.Generator) -> Panel:
 
 def _permuted(part: Panel, within: str, rng: np.random.Generator, n_permutations: int) -> np.ndarray:
     """(labels,) p-values of the primary test; missing for labels that some dialogues lack, or without a block."""
-    p, judged = np.full(len(part.labels), np.nan), (part.n > 0).all(axis=0)
+    p, judged = np.full(len(part.labels), np.nan), np.flatnonzero((part.n > 0).all(axis=0))
     whole = part.only_labels(judged)
     with suppress(ValueError):  # nothing can be exchanged
         p[judged] = session_test(whole, 0, within, rng=rng, n_permutations=n_permutations).p_value

@@ -74,6 +74,8 @@ def two_systems(
         Within what dialogues are exchanged, see `contrasts.blocks`; all the same where there are no sessions.
     ends : (2,) or (2, m), optional
         Ends of the scale of each variable; without them no bounds take the place of tests.
+    rng : Generator, optional
+        Not needed where all arrangements are gone through, nor by saddlepoint; by default one of seed 0.
     n_permutations : int or None
         None: by saddlepoint, unless all arrangements can be gone through.
 
@@ -82,7 +84,7 @@ def two_systems(
     ValueError
         No block holds both systems.
     """
-    y = np.asarray(values, dtype=float)
+    y, rng = np.asarray(values, dtype=float), np.random.default_rng(0) if rng is None else rng
     wide, n_blocks = y.reshape(len(y), -1), len(np.unique(blocks))
     exchanged = exchange(wide, second, blocks)
     several = np.array([_several(x) for x in wide.T], dtype=bool)
@@ -92,8 +94,11 @@ def two_systems(
     if approximate:
         p = saddlepoint.blocked_saddlepoint(wide, second, blocks)[1]
     else:
-        options = {"n_permutations": n_permutations or EXACT_LIMIT, "studentised": unequal, "prior": PRIOR}
-        p = blocked_permutation(wide, second, blocks, rng=rng, **options).p_value
+        n = n_permutations or EXACT_LIMIT
+        permuted = blocked_permutation(
+            wide, second, blocks, rng=rng, n_permutations=n, studentised=unequal, prior=PRIOR
+        )
+        p = np.asarray(permuted.p_value)
     p[unequal] = np.fmax(p[unequal], unequal_t(exchanged, unequal))
     bounded = np.zeros(len(p), dtype=bool)
     if ends is not None:
@@ -103,7 +108,6 @@ def two_systems(
         bounded = several & (at_end[0] | at_end[1])
         if bounded.any():
             only = [x[..., bounded] for x in (one, two, low, high)]
-            rng = np.random.default_rng(0) if rng is None else rng
             p[bounded] = bounded_means.compare_bounded_means(*only, rng=rng, draws=n_permutations or 0)[0]
     shape = y.shape[1:]
     return Tested(difference.reshape(shape), p.reshape(shape), n_blocks, approximate, bounded.reshape(shape))
@@ -121,8 +125,9 @@ def pairs(
     if n_permutations is None and 2.0 ** len(d) > EXACT_LIMIT:
         difference, p = saddlepoint.sign_flip_saddlepoint(d.reshape(len(d), -1))
         return Tested(difference.reshape(d.shape[1:]), p.reshape(d.shape[1:]), len(d), approximate=True)
+    rng = np.random.default_rng(0) if rng is None else rng
     tested = sign_flip_test(d, rng=rng, n_permutations=n_permutations or EXACT_LIMIT)
-    return Tested(tested.observed, tested.mid_p, len(d))
+    return Tested(np.asarray(tested.observed), np.asarray(tested.mid_p), len(d))
 
 
 def exchange(y: np.ndarray, second: np.ndarray, blocks: np.ndarray) -> Exchange:

@@ -14,7 +14,6 @@ from judgebook.display.views import Table
 from judgebook.questions.sensitivity.analysis import (
     PRIMARY,
     PUBLISHED,
-    Group,
     counts,
     detectable,
     of_group,
@@ -25,15 +24,16 @@ from judgebook.questions.sensitivity.analysis import (
 )
 from judgebook.questions.sensitivity.contrasts import ALPHAS
 from judgebook.questions.sensitivity.differences import TEST, WEIGHTED
-from judgebook.questions.sensitivity.figures import TESTS, who
+from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.power import SAMPLE
+from judgebook.questions.sensitivity.shown import TESTS, who
 from judgebook.study.results import Results
 
 LABEL = ["method", "label"]
 
 
 def count_tables(
-    results: Results, judged: Sequence[Group], names: DisplayNames, *, n: int, n_draws: int
+    results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, *, n: int, n_draws: int
 ) -> Iterator[Table]:
     """`count_table` of each corpus and group. n, n_draws : dialogues per system in a draw, and draws."""
     for i, one in enumerate(judged):

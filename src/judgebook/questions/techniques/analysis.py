@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,8 @@ from judgebook.questions.techniques.sittings import TechniqueData, by_conversati
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.turn_ratings import correlations, paired
 from judgebook.questions.techniques.win_rates import by_turn, same_winner, stream, system_rate, win_rate
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
@@ -34,10 +36,8 @@ def analyse(
     labels: Sequence[Label],
     options: Techniques,
     *,
-    seed: int,
     run_seed: int,
-    n_resamples: int,
-    confidence: float,
+    sampling: Sampling,
 ) -> Results:
     """Everything notebook 11 says about judgements; results of `messages` and printed rates are added by the notebook.
 
@@ -50,55 +50,65 @@ def analyse(
     labels : sequence of Label
     options : Techniques
         Mixtures and averages, and the plan of the simulated studies.
-    seed, run_seed : int
-        Of intervals, and of simulated studies.
+    run_seed : int
+        Of simulated studies.
+    sampling : Sampling
+        Of intervals.
     """
-    size = {"n_resamples": n_resamples, "confidence": confidence}
+    confidence = sampling.confidence
     timed = collect(seconds(data))
     contested = contests(data, timed["technique_seconds"], options.average)
     return collect(
-        rates(data, seed=seed, **size),
-        mixtures(data, options.combine, seed=seed, **size),
-        rates(turned.data, seed=seed, **size),
+        rates(data, sampling),
+        mixtures(data, options.combine, sampling),
+        rates(turned.data, sampling),
         *turn_rates(data, confidence),
         *turn_rates(turned.data, confidence),
         turn_marks.halves(turned.data, confidence),
-        same_winner(data, seed=seed, **size),
-        *_beside_ratings(turned, labels, options.final_rating, seed=seed, **size),
+        same_winner(data, sampling),
+        *_beside_ratings(turned, labels, options.final_rating, sampling),
         timed,
-        chain.from_iterable(hours(contest, options, seed=run_seed, **size) for contest in shrunken(contested)),
+        chain.from_iterable(
+            hours(contest, options, run_seed=run_seed, sampling=sampling) for contest in shrunken(contested)
+        ),
         variability(data, options.chunk_minutes),
-        reasons(data, seed=seed, **size),
+        reasons(data, sampling),
     )
 
 
-def rates(data: TechniqueData, *, seed: int, **size: float) -> Iterator[dict]:
-    """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique.
-
-    size : n_resamples, confidence.
-    """
+def rates(data: TechniqueData, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique."""
+    n, level = sampling.n_resamples, sampling.confidence
     for technique, spec in data.techniques.items():
         for head, rows in data.cells(technique):
-            names = (seed, technique, head["corpus"], head["group"], head["label"])
+            names = (technique, head["corpus"], head["group"], head["label"])
             if data.compares(technique):
                 for a, b in data.pairs:
                     (compared,) = sides(rows, (a, b))
                     pair = head | {"statistic": "technique_win_rate", "system": a, "system_b": b}
-                    won = win_rate(compared, spec.rate, rng=stream(*names, a, b), **size) if len(compared) else []
-                    yield from (pair | row for row in won)
+                    if len(compared):
+                        rng = stream(sampling.seed, *names, a, b)
+                        won = win_rate(compared, spec.rate, rng=rng, n_resamples=n, confidence=level)
+                        yield from (pair | row for row in won)
             else:
-                yield from _scores(data, head, rows, names, size)
+                yield from _scores(data, head, rows, sampling)
 
 
-def _scores(data: TechniqueData, head: dict, rows: pd.DataFrame, names: tuple, size: dict) -> Iterator[dict]:
+def _scores(
+    data: TechniqueData, head: dict[str, str], rows: pd.DataFrame, sampling: Sampling
+) -> Iterator[dict[str, Any]]:
+    n, level = sampling.n_resamples, sampling.confidence
+    names = (head["technique"], head["corpus"], head["group"], head["label"])
     of_system = {system: part for system, part in rows.groupby("system", sort=False)}
     for system in (s for s in data.systems if s in of_system):
-        results = system_rate(of_system[system], rng=stream(*names, system), **size)
-        yield head | {"statistic": "technique_score", "system": system} | results
+        rng = stream(sampling.seed, *names, system)
+        rate = system_rate(of_system[system], rng=rng, n_resamples=n, confidence=level)
+        yield head | {"statistic": "technique_score", "system": system} | rate
     values = {system: by_conversation(part)["value"].to_numpy() for system, part in of_system.items()}
     for a, b in (pair for pair in data.pairs if of_system.keys() >= {*pair}):
-        results = effective(values[a], values[b], rng=stream(*names, "effective", a, b), **size)
-        yield from (head | {"statistic": "effective_win_rate", "system": a, "system_b": b} | row for row in results)
+        rng = stream(sampling.seed, *names, "effective", a, b)
+        pair = head | {"statistic": "effective_win_rate", "system": a, "system_b": b}
+        yield from (pair | row for row in effective(values[a], values[b], rng=rng, n_resamples=n, confidence=level))
 
 
 def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]:
@@ -113,14 +123,12 @@ def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]
             yield by_turn(marks, data.pairs, confidence).assign(method=spec.method, level="turn")
 
 
-def mixtures(
-    data: TechniqueData, specs: Mapping[str, Mixture], *, seed: int, n_resamples: int, confidence: float
-) -> Iterator[dict]:
+def mixtures(data: TechniqueData, specs: Mapping[str, Mixture], sampling: Sampling) -> Iterator[dict[str, Any]]:
     """`technique_win_rate` of ratings sampled from several pairwise techniques; rows have the corpus of the first.
 
     Techniques of different corpora may be combined.
     """
-    size = {"n_resamples": n_resamples, "confidence": confidence}
+    n, level = sampling.n_resamples, sampling.confidence
     for name, spec in specs.items():
         if not all(t in data.techniques and data.compares(t) for t in spec.techniques):
             continue
@@ -131,12 +139,18 @@ def mixtures(
             if all(len(part) for part in parts):
                 head = {"corpus": rows["corpus"].iloc[0], "group": group, "label": label, "level": "pair"}
                 head |= {"system": a, "system_b": b, "technique": name, "statistic": "technique_win_rate"}
-                rng = stream(seed, name, group, label, a, b)
-                yield head | {"ties": "half"} | combined(parts, spec.weights, rng=rng, **size)
+                rng = stream(sampling.seed, name, group, label, a, b)
+                rate = combined(parts, spec.weights, rng=rng, n_resamples=n, confidence=level)
+                yield head | {"ties": "half"} | rate
 
 
 def combined(
-    parts: Sequence[pd.DataFrame], weights: Sequence[float], *, rng: np.random.Generator, **size: float
+    parts: Sequence[pd.DataFrame],
+    weights: Sequence[float],
+    *,
+    rng: np.random.Generator,
+    n_resamples: int,
+    confidence: float = 0.95,
 ) -> dict[str, object]:
     """Win rate when ratings of several techniques are sampled in a given ratio: the weighted mean of their rates.
 
@@ -169,17 +183,16 @@ def combined(
     def statistic(*sums: np.ndarray) -> np.ndarray:
         return sum(share * s[:, 0] / s[:, 1] for share, s in zip(shares, sums, strict=True))
 
-    interval = bootstrap_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, **size)
-    return interval.row() | {"n": sum(len(part) for part in parts)}
+    replicates = replicate_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, n_resamples=n_resamples)
+    return replicates.interval(confidence).row() | {"n": sum(len(part) for part in parts)}
 
 
 def _beside_ratings(
-    turned: Turned, labels: Sequence[Label], final: Sequence[str], *, seed: int, n_resamples: int, confidence: float
-) -> Iterator[Iterator[dict]]:
+    turned: Turned, labels: Sequence[Label], final: Sequence[str], sampling: Sampling
+) -> Iterator[Iterator[dict[str, Any]]]:
     """What turns say about the rating of the whole conversation (Smith et al. 2022, Figure 6), and how closely the mean
     of turns follows it."""
     if len(turned.marks) and len(turned.ratings):
         for pairing in paired(turned.marks, turned.ratings, labels, final):
-            yield turn_ratings.by_turn(pairing, confidence)
-        size = {"n_resamples": n_resamples, "confidence": confidence}
-        yield correlations(turned.marks, turned.ratings, seed=seed, **size)
+            yield turn_ratings.by_turn(pairing, sampling.confidence)
+        yield correlations(turned.marks, turned.ratings, sampling)

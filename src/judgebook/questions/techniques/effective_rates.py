@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgebook.published import numbers
 from judgebook.questions.techniques.question import Techniques
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.resampling import replicate_sums
 
 TIES = ("drop", "half")
 
@@ -51,9 +51,10 @@ def effective(
         won, lost = (np.einsum("ki,ij,kj->k", left, way, right, optimize=True) / pairs for way in (above, above.T))
         return np.stack([won / (won + lost), won + (1 - won - lost) / 2], axis=1)
 
-    options = {"counts": counts, "n_resamples": n_resamples, "confidence": confidence}
-    results = bootstrap_sums([np.eye(len(kinds))] * 2, statistic, unit="conversation", rng=rng, **options)
-    return [{"ties": t, **interval.row(), "n": len(a) + len(b)} for t, interval in zip(TIES, results, strict=True)]
+    rows = [np.eye(len(kinds))] * 2
+    replicates = replicate_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, n_resamples=n_resamples)
+    by_ties = zip(TIES, replicates.intervals(confidence), strict=True)
+    return [{"ties": ties, **interval.row(), "n": len(a) + len(b)} for ties, interval in by_ties]
 
 
 def effective_of_shares(p: float, q: float, ties: str) -> float:

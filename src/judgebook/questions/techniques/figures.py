@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from judgebook.display import captions
 from judgebook.display.grid_plots import ROW, filled, grid_figure, hue_styles, interval_keys, intervals
@@ -30,7 +31,7 @@ MOST_PANELS = 6
 MOST_LINES = 12
 #: conversations of a system below which a turn is not drawn
 FEWEST = 5
-LEVEL = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
+DASHED = (0, (2, 1.5))
 
 
 def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
@@ -89,9 +90,9 @@ def marks(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
 def _most_different(rows: pd.DataFrame, by: str, most: int, what: str) -> tuple[pd.DataFrame, str]:
     """The rows of the `most` pairs (or systems) whose estimates are furthest from one half, and what is left out."""
     distance = (rows["estimate"] - 0.5).abs().groupby(rows[by].astype(str), sort=False).mean()
-    kept = distance.nlargest(most).index if len(distance) > most else distance.index
-    note = captions.chosen(len(kept), len(distance), f"{what} furthest from equality")
-    return rows[rows[by].astype(str).isin(kept)], note
+    shown_ones = distance.nlargest(most).index if len(distance) > most else distance.index
+    note = captions.chosen(len(shown_ones), len(distance), f"{what} furthest from equality")
+    return rows[rows[by].astype(str).isin(shown_ones)], note
 
 
 def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
@@ -152,14 +153,18 @@ def _lines(
         ax.tick_params(labelbottom=True)
         ax.grid(axis="y")
         if reference:
-            ax.axhline(reference[0], **LEVEL)
+            ax.axhline(reference[0], color=INK, linewidth=0.8, linestyle=DASHED)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
     for ax in axes[:, 0] if sharey else axes.flat[: len(panels)]:
         ax.set_ylabel(ylabel)
     keys = [handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []
-    legend_of(fig, [*keys, *([handle(reference[1], marker="", **LEVEL)] if reference else [])])
+    legend_of(fig, [*keys, *([_dashed(reference[1])] if reference else [])])
     return fig
+
+
+def _dashed(name: str) -> Line2D:
+    return handle(name, INK, "", linewidth=0.8, linestyle=DASHED)
 
 
 def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
@@ -167,14 +172,15 @@ def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
     for suffix, part in _by_corpus(win_rates(results, data, names)):
         few, note = _most_different(part, "Pair", DRAWN, "pairs of systems")
         keys = interval_keys(f"{names.ci} over conversations", None, few)
-        options = {"names": names, "xlabel": "Win rate of the first system", "percent": True, "reference": 0.5}
-        options["named"] = "both equal"
         caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
         caption += f" technique (rows). {captions.intervals(names.ci, 'conversations', few['n_clusters'])}"
         exact = " Dashed, hollow: exact binomial interval, where too few judgements differ for the bootstrap."
         caption = captions.joined(caption + exact * bool((few["ci_kind"] == "exact_bound").any()), note)
         for page, rows in pages(_grid(few), columns=3):
-            fig = grid_figure(rows, intervals, columns=3, sharex=True, keys=keys, **options)
+            fig = grid_figure(
+                rows, intervals, names=names, xlabel="Win rate of the first system", columns=3, sharex=True, keys=keys,
+                reference=0.5, named="both equal", percent=True,
+            )  # fmt: skip
             alt = f"Win rates with intervals for {_sizes(few)}: {span(rows['estimate'].dropna())}."
             yield Plot(fig, f"rates{suffix}{'_page' if page else ''}{page}", alt, caption)
 
@@ -236,9 +242,9 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
 def _least_hours(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The rows of the DRAWN pairs that need least work, and what is left out."""
     needed = rows["estimate"].fillna(np.inf).groupby(rows["Pair"].astype(str), sort=False).median()
-    kept = needed.sort_values(kind="stable").index[:DRAWN]
-    note = captions.chosen(len(kept), len(needed), "pairs of systems that take the least work to distinguish")
-    return rows[rows["Pair"].astype(str).isin(kept)], note
+    cheapest = needed.sort_values(kind="stable").index[:DRAWN]
+    note = captions.chosen(len(cheapest), len(needed), "pairs of systems that take the least work to distinguish")
+    return rows[rows["Pair"].astype(str).isin(cheapest)], note
 
 
 def _hours(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
@@ -300,13 +306,13 @@ def errors(results: Results, data: TechniqueData, names: DisplayNames, options: 
     style = {"palette": list(colors), "markers": ["o", "D"], "linestyle": "none", "dodge": 0.3, "markersize": 4}
     style |= {"errorbar": ("pi", 100), "err_kws": {"linewidth": 1.2}, "hue": "test", "hue_order": list(tests)}
     sns.pointplot(rows, x="estimate", y="Technique", ax=ax, legend=False, **style)
-    ax.axvline(options.alpha, **LEVEL)
+    ax.axvline(options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
     ax.set(xlabel="Type I error rate: mean and range over pairs and dimensions", ylabel="")
     ax.xaxis.set_major_formatter(lambda x, _: f"{round(100 * x, 6):g}%")
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     keys = [handle(t, colors[i], "oD"[i]) for i, t in enumerate(tests)]
-    legend_of(fig, [*keys, handle(f"nominal {percent(options.alpha)}", marker="", **LEVEL)])
+    legend_of(fig, [*keys, _dashed(f"nominal {percent(options.alpha)}")])
     alt = "Type I error rates by technique of one planned test and of a test after every rating:"
     caption = (
         "Marks: share of simulated studies of two equal systems in which a test finds a difference, mean over pairs of"

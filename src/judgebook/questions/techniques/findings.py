@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.techniques.question import Techniques
-from judgebook.questions.techniques.sittings import TechniqueData
+from judgebook.questions.techniques.sittings import TechniqueData, pair_key
 from judgebook.questions.techniques.tables import FEW, median_hours, pair_title, shown
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.win_rates import REUSED
@@ -23,10 +24,10 @@ def findings(
     results: Results, data: TechniqueData, names: DisplayNames, options: Techniques, *, simulated: bool
 ) -> Iterator[Prose]:
     """The headline; type I errors; whether ratings and comparisons agree; ties; what marks of turns say."""
-    parts, facts = _hours(results, data, names), {"power": options.power, "simulated": simulated}
-    facts |= {"parts": parts, "techniques": len(data.techniques), "together": _together(results)}
-    facts["same"] = len({part["ranked"][0][0] if part["ranked"] else None for part in parts}) == 1
-    yield Prose(_PHRASES.say("headline", **facts))
+    parts = _hours(results, data, names)
+    facts = {"power": options.power, "simulated": simulated, "parts": parts, "techniques": len(data.techniques)}
+    same = len({part["ranked"][0][0] if part["ranked"] else None for part in parts}) == 1
+    yield Prose(_PHRASES.say("headline", **facts, together=_together(results), same=same))
     yield Prose(_PHRASES.say("errors", **_errors(results), alpha=options.alpha, most=options.most_ratings))
     yield Prose(_PHRASES.say("same_winner", **_same_winner(results)))
     yield Prose(_PHRASES.say("ties", **_ties(results, names)))
@@ -52,7 +53,9 @@ def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
         ]
         systems = [names.name("system", s) for s in turned.data.systems]
         return Prose(_PHRASES.say("alone", marks=marks, systems=systems, rated=len(turned.ratings) > 0))
-    named = [(names.titles["pair"].get(pair), *(names.name("system", s) for s in pair)) for pair in data.pairs]
+    named = [
+        (names.titles["pair"].get(pair_key(*pair)), *(names.name("system", s) for s in pair)) for pair in data.pairs
+    ]
     facts = {
         "techniques": [names.name("technique", t) for t in data.techniques],
         "pairs": [p for p in named if p[0]],
@@ -67,7 +70,7 @@ def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
 def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Prose:
     """How many people fail a check of their messages, and what leaving them out changes."""
     counts = results["message_check"].pivot(index="check", columns="of", values="estimate").astype(int).T.to_dict()  # noqa: PD010
-    moved, facts = results["message_effect"].dropna(subset="estimate"), {"n": 0}
+    moved, facts = results["message_effect"].dropna(subset="estimate"), dict[str, Any](n=0)
     if len(moved):
         most = moved.loc[moved["estimate"].abs().idxmax()]
         facts = {"n": len(moved), "fall": int((moved["estimate"] < 0).sum()), "most": most.to_dict()}
@@ -169,9 +172,9 @@ def _recency(results: Results, names: DisplayNames) -> list[dict]:
         place = {k: row[k] if pd.notna(row[k]) else None for k in key}
         turns = results.select("turn_coefficient", **place, system=None)
         recency = results.select("turn_recency", **place).dropna(subset=["estimate", "ci_low"])
-        raters = names.name("group", place["group_b"] or place["group"])
+        raters = names.name("group", place["group_b"] or row["group"])
         part = {"people": row["people"], "counted": row["counted"], "n": int(row["estimate"]), "turns": len(turns)}
-        part |= {"markers": names.name("group", place["group"]), "raters": raters}
+        part |= {"markers": names.name("group", row["group"]), "raters": raters}
         part["halves"] = {r["half"]: r for r in recency.to_dict("records")}
         out.append(part | {"place": _place(results["turn_conversations"], row, names)})
     return out

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.techniques import power
 from judgebook.questions.techniques.effective_rates import higher
-from judgebook.questions.techniques.power import Cost, Sample
+from judgebook.questions.techniques.power import Cost, Distribution
 from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.sittings import OVERALL, QUESTION, TechniqueData, by_conversation, sides, uses
 from judgebook.questions.techniques.win_rates import stream
-from judgebook.statistics.intervals import exact_binomial
+from judgebook.statistics.intervals import Sampling, exact_binomial
 from judgebook.study.results import Results, collect
 
 #: hours beyond which an interval is called open
@@ -31,10 +32,10 @@ class Contest:
     comparison.
     """
 
-    head: dict[str, object]
-    a: Sample
-    b: Sample | None
-    ratings: tuple[Sample, Sample | None]
+    head: dict[str, Any]
+    a: Distribution
+    b: Distribution | None
+    ratings: tuple[Distribution, Distribution | None]
     each: float
     cost: Cost
 
@@ -44,7 +45,7 @@ class Contest:
         return self.a.n + (self.b.n if self.b else 0)
 
 
-def seconds(data: TechniqueData) -> Iterator[dict]:
+def seconds(data: TechniqueData) -> Iterator[dict[str, Any]]:
     """Mean seconds of a conversation or comparison (`of` is `unit`; without those left open), and of the training that
     goes with it (`training`: minutes of training times people, over their sittings): rows of `technique_seconds`. For
     comparisons also in how many of them a dialogue is used: rows of `technique_uses`.
@@ -86,14 +87,15 @@ def contests(data: TechniqueData, timed: pd.DataFrame, averages: Mapping[str, Mi
             continue
         for key, rows in _average(data, mix).groupby(QUESTION, sort=False):
             place = key[0], key[1], mix.techniques[0]
-            for a, b in data.pairs:
-                samples = [power.sample(rows.loc[rows["system"] == s, "value"]) for s in (a, b)]
-                if place in spent.index and all(s.n > 1 for s in samples):
-                    head = dict(zip(QUESTION, key, strict=True)) | {"system": a, "system_b": b, "level": "dialogue"}
-                    yield Contest(head | {"technique": name}, *samples, tuple(samples), 1.0, Cost(spent[place], 2))
+            for pair in data.pairs:
+                a, b = (power.sample(rows.loc[rows["system"] == s, "value"]) for s in pair)
+                if place in spent.index and min(a.n, b.n) > 1:
+                    head = dict(zip(QUESTION, key, strict=True)) | {"system": pair[0], "system_b": pair[1]}
+                    head |= {"level": "dialogue", "technique": name}
+                    yield Contest(head, a, b, (a, b), 1.0, Cost(spent[place], 2))
 
 
-def _contests(data: TechniqueData, cell: dict, rows: pd.DataFrame, each: float) -> Iterator[Contest]:
+def _contests(data: TechniqueData, cell: dict[str, str], rows: pd.DataFrame, each: float) -> Iterator[Contest]:
     technique = cell["technique"]
     spec, two = data.techniques[technique], data.compares(technique)
     for a, b in data.pairs:
@@ -101,13 +103,18 @@ def _contests(data: TechniqueData, cell: dict, rows: pd.DataFrame, each: float) 
         if any(len(p) < 2 for p in parts):
             continue
         units = [by_conversation(p) for p in parts]
-        values = (*(power.sample(u["value"]) for u in units), None)[:2]
-        ratings = (*(power.sample(_ratings(p, two, spec.rate)) for p in parts), None)[:2]
+        first, second = _first_and_second([power.sample(u["value"]) for u in units])
+        ratings = _first_and_second([power.sample(_ratings(p, two, spec.rate)) for p in parts])
         often = float(np.mean([u["sittings"].mean() for u in units]))  # how many people judge one conversation
         marks = float(np.mean([u["marks"].mean() for u in units])) if spec.rate == "linear" else often
         cost = Cost(each * often, 1 if two else 2, 60 * spec.conversation_minutes)
         head = {k: cell[k] for k in (*QUESTION, "method")} | {"system": a, "system_b": b}
-        yield Contest(head | {"level": cell["level"], "technique": technique}, *values, ratings, marks, cost)
+        yield Contest(head | {"level": cell["level"], "technique": technique}, first, second, ratings, marks, cost)
+
+
+def _first_and_second(samples: list[Distribution]) -> tuple[Distribution, Distribution | None]:
+    """The samples of two systems; the second is None where the two are compared directly."""
+    return samples[0], samples[1] if len(samples) > 1 else None
 
 
 def _ratings(rows: pd.DataFrame, two: bool, rate: str) -> np.ndarray:
@@ -132,7 +139,7 @@ def _average(data: TechniqueData, mix: Mixture) -> pd.DataFrame:
 
 def shrunken(contested: Iterable[Contest]) -> Iterator[Contest]:
     """Contests with the differences of conversations shrunken, by those of the same technique, corpus and group."""
-    kinds: dict[tuple, list[Contest]] = {}
+    kinds: dict[tuple[str, ...], list[Contest]] = {}
     for contest in contested:
         kinds.setdefault(tuple(contest.head[c] for c in ("corpus", "group", "technique")), []).append(contest)
     for members in kinds.values():
@@ -142,26 +149,35 @@ def shrunken(contested: Iterable[Contest]) -> Iterator[Contest]:
             yield replace(contest, a=a, b=b)
 
 
-def hours(contest: Contest, plan: Techniques, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+def hours(contest: Contest, plan: Techniques, *, run_seed: int, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Power by hours, hours to the stated power, and hours until a test is first significant, for one contest, which
     should be `shrunken`.
+
+    run_seed : of simulated studies, and of the resamples of `sampling`, whose seed is not used.
 
     Yields rows of `technique_power` and `technique_false_positive` by size, `hours_to_power`, and as published
     `hours_to_significance` with its type I error rate, `technique_false_crossing`.
     """
-    names = (seed, "hours", *contest.head.values())
+    names = ("hours", *contest.head.values())
     head = contest.head | {"alpha": plan.alpha}
-    options = {"runs": plan.n_runs, "alpha": plan.alpha, "rng": stream(*names, "power")}
-    curve = power.power_curve(contest.a, contest.b, plan.sizes, **options)
+    rng = stream(run_seed, *names, "power")
+    curve = power.power_curve(contest.a, contest.b, plan.sizes, runs=plan.n_runs, alpha=plan.alpha, rng=rng)
     spent = [float(f"{contest.cost.hours(n):.4g}") for n in curve["conversations"]]
     for row in curve.assign(hours=spent, n=plan.n_runs, ci_kind="exact_bound").to_dict("records"):
         yield head | row
     reached = curve.loc[curve["statistic"] == "technique_power", "estimate"]
     size = power.size_for(plan.sizes, reached, plan.power)
-    options = {"rng": stream(*names, "interval"), "n_resamples": n_resamples, "confidence": confidence}
-    ends = power.size_interval(contest.a, contest.b, plan.power, plan.alpha, **options)
+    ends = power.size_interval(
+        contest.a,
+        contest.b,
+        plan.power,
+        plan.alpha,
+        rng=stream(run_seed, *names, "interval"),
+        n_resamples=sampling.n_resamples,
+        confidence=sampling.confidence,
+    )
     yield head | {"power": plan.power} | _to_power(contest, plan, size, ends)
-    yield from (head | row for row in _crossings(contest, plan, stream(*names, "crossing")))
+    yield from (head | row for row in _crossings(contest, plan, stream(run_seed, *names, "crossing")))
 
 
 def _to_power(contest: Contest, plan: Techniques, size: float, ends: tuple[float, float]) -> dict[str, object]:
@@ -179,8 +195,10 @@ def _to_power(contest: Contest, plan: Techniques, size: float, ends: tuple[float
 def _crossings(contest: Contest, plan: Techniques, rng: np.random.Generator) -> Iterator[dict[str, object]]:
     a, b = contest.ratings
     equal = (power.mirrored(a), None) if b is None else (power.pooled(a, b),) * 2
-    options = {"runs": plan.crossing_runs, "alpha": plan.alpha, "rng": rng}
-    real, null = (power.first_crossing(x, y, plan.most_ratings, **options) for x, y in ((a, b), equal))
+    real, null = (
+        power.first_crossing(x, y, plan.most_ratings, runs=plan.crossing_runs, alpha=plan.alpha, rng=rng)
+        for x, y in ((a, b), equal)
+    )
     # a study that never gets there would take longer than any: the median is known where fewer than half do not
     middle = float(np.median(real))
     within = middle <= plan.most_ratings
@@ -215,7 +233,7 @@ def variability(data: TechniqueData, minutes: float) -> Results:
     return collect(rows.assign(statistic="chunk_sd"), means.assign(statistic="chunk_sd", label=OVERALL, note=few))
 
 
-def _rows(data: TechniqueData, minutes: float) -> Iterator[dict]:
+def _rows(data: TechniqueData, minutes: float) -> Iterator[dict[str, Any]]:
     for technique, spec in data.techniques.items():
         linear = data.compares(technique) and spec.rate == "linear"
         for head, rows in data.cells(technique):

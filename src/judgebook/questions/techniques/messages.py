@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.techniques.question import MessageChecks, Technique
-from judgebook.statistics.intervals import generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import Label
 
 #: check -> what fails it
@@ -115,11 +116,8 @@ def effects(
     annotations: pd.DataFrame,
     checks: pd.DataFrame,
     labels: Sequence[Label],
-    *,
-    seed: int,
-    n_resamples: int,
-    confidence: float,
-) -> Iterator[dict]:
+    sampling: Sampling,
+) -> Iterator[dict[str, Any]]:
     """`message_effect`: how the mean rating of each system changes if the people who fail a check are left out.
 
     annotations : of everybody. Ratings of whole conversations by the people whose messages were checked, high scores
@@ -136,23 +134,25 @@ def effects(
     rated = rated[[x is not None for x in judged]]
     turned = np.array([x.direction < 0 for x in judged_by])
     rated = rated.assign(score=np.where(turned, low + high - rated["score"], rated["score"]).astype(float))
-    size = {"n_resamples": n_resamples, "confidence": confidence}
     for (corpus, system), part in rated.groupby(["corpus", "system"], sort=False, observed=True):
         each = part.groupby("annotator", observed=True)["score"].agg(["size", "sum"])
-        kept = ~each.index.isin(failed)
-        rows = np.column_stack([each, each.mul(kept, axis=0)]).astype(float)
+        passed = ~each.index.isin(failed)
+        rows = np.column_stack([each, each.mul(passed, axis=0)]).astype(float)
         head = {"statistic": "message_effect", "level": "system", "corpus": corpus, "system": system, "n": len(each)}
-        if not 1 < kept.sum() < len(kept):
+        if not 1 < passed.sum() < len(passed):
             yield head | {"estimate": np.nan, "note": "all who rated the system pass, or at most one does"}
             continue
-        rng = generator(seed, "messages", corpus, system)
-        interval = bootstrap_sums(
-            rows, lambda s: s[:, 3] / s[:, 2] - s[:, 1] / s[:, 0], unit="annotator", rng=rng, **size
+        replicates = replicate_sums(
+            rows,
+            lambda s: s[:, 3] / s[:, 2] - s[:, 1] / s[:, 0],
+            unit="annotator",
+            rng=sampling.stream("messages", corpus, system),
+            n_resamples=sampling.n_resamples,
         )
-        yield head | interval.row()
+        yield head | replicates.interval(sampling.confidence).row()
 
 
-def counts(checks: pd.DataFrame, rules: MessageChecks | None) -> Iterator[dict]:
+def counts(checks: pd.DataFrame, rules: MessageChecks | None) -> Iterator[dict[str, Any]]:
     """Conversations and people that fail each check that is made, and any of them, and how many were checked (`all`):
     rows of `message_check`."""
     unused = {

@@ -14,7 +14,7 @@ from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.study.results import Results
 
 
-class Sections(NotebookPage):
+class TechniqueSections(NotebookPage):
     """data, turned : what techniques compare, and what is judged turn by turn. printed : rates of the paper."""
 
     data: TechniqueData

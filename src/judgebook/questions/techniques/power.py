@@ -25,7 +25,7 @@ from judgebook.statistics.intervals import exact_binomial
 
 
 @dataclass(frozen=True)
-class Sample:
+class Distribution:
     """Values of the conversations of one system, or of one pair of systems, each distinct value once.
 
     values, counts : (k,) the values, ascending, and how many conversations have them.
@@ -45,25 +45,25 @@ class Sample:
         return self.counts / self.counts.sum()
 
 
-def sample(values: np.ndarray) -> Sample:
+def sample(values: np.ndarray) -> Distribution:
     """The distinct values of an array; those that differ by rounding only are one."""
     kinds, counts = np.unique(np.round(np.asarray(values, dtype=float), 9), return_counts=True)
-    return Sample(kinds, counts)
+    return Distribution(kinds, counts)
 
 
-def mirrored(a: Sample) -> Sample:
+def mirrored(a: Distribution) -> Distribution:
     """What comparisons would give if the two systems were equal: each value as often with either sign."""
     kinds, where = np.unique(np.concatenate([a.values, -a.values]), return_inverse=True)
-    return Sample(kinds, np.bincount(where, np.tile(a.counts, 2)))
+    return Distribution(kinds, np.bincount(where, np.tile(a.counts, 2)))
 
 
-def pooled(a: Sample, b: Sample) -> Sample:
+def pooled(a: Distribution, b: Distribution) -> Distribution:
     """What either system would give if both were equal: pooled with the same weight, counts scaled to whole numbers."""
     kinds, where = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
-    return Sample(kinds, np.bincount(where, np.concatenate([a.counts * b.n, b.counts * a.n])))
+    return Distribution(kinds, np.bincount(where, np.concatenate([a.counts * b.n, b.counts * a.n])))
 
 
-def shrinkage(pairs: Sequence[tuple[Sample, Sample | None]]) -> np.ndarray:
+def shrinkage(pairs: Sequence[tuple[Distribution, Distribution | None]]) -> np.ndarray:
     """By how much the observed difference of each pair of samples should be multiplied, 0 to 1.
 
     Standardised differences of one technique are taken as normal with mean 0 around true ones that are normal with mean
@@ -81,7 +81,7 @@ def shrinkage(pairs: Sequence[tuple[Sample, Sample | None]]) -> np.ndarray:
     return variance / (variance + error)
 
 
-def _standardised(a: Sample, b: Sample | None) -> tuple[float, float]:
+def _standardised(a: Distribution, b: Distribution | None) -> tuple[float, float]:
     """A difference of means in standard deviations of single values, and its squared standard error."""
     mean, variance = _population(a)
     other, spread = (0.0, 0.0) if b is None else _population(b)
@@ -91,23 +91,23 @@ def _standardised(a: Sample, b: Sample | None) -> tuple[float, float]:
     return (mean - other) / sd, 1 / a.n + (0.0 if b is None else 1 / b.n)
 
 
-def _population(a: Sample) -> tuple[float, float]:
+def _population(a: Distribution) -> tuple[float, float]:
     mean = float(a.share @ a.values)
     return mean, float(a.share @ (a.values - mean) ** 2) * a.n / max(a.n - 1, 1)
 
 
-def shrunken(a: Sample, b: Sample | None, factor: float) -> tuple[Sample, Sample | None]:
+def shrunken(a: Distribution, b: Distribution | None, factor: float) -> tuple[Distribution, Distribution | None]:
     """The samples with their difference of means multiplied by `factor`: each is mixed with the other, or comparisons
     with their mirror image. Sizes stay."""
     share = (1 - factor) / 2
     if b is None:
-        return _mixed(a, Sample(-a.values[::-1], a.counts[::-1]), share), None
+        return _mixed(a, Distribution(-a.values[::-1], a.counts[::-1]), share), None
     return _mixed(a, b, share), _mixed(b, a, share)
 
 
-def _mixed(a: Sample, b: Sample, share: float) -> Sample:
+def _mixed(a: Distribution, b: Distribution, share: float) -> Distribution:
     kinds, where = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
-    return Sample(kinds, np.bincount(where, np.concatenate([(1 - share) * a.counts, share * a.n * b.share])))
+    return Distribution(kinds, np.bincount(where, np.concatenate([(1 - share) * a.counts, share * a.n * b.share])))
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Cost:
         return float(n * self.sides * self.unit + 2 * np.ceil(np.sqrt(n)) * self.conversation) / 3600
 
 
-def _moments(a: Sample, n: int, runs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _moments(a: Distribution, n: int, runs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """(runs,) means and variances (ddof 1) of n conversations drawn with replacement."""
     drawn = rng.multinomial(n, a.share, size=runs)
     s, q = drawn @ a.values, drawn @ a.values**2
@@ -139,7 +139,7 @@ def _moments(a: Sample, n: int, runs: int, rng: np.random.Generator) -> tuple[np
     return mean, np.maximum(q - n * mean**2, 0) / (n - 1)
 
 
-def p_values(a: Sample, b: Sample | None, n: int, runs: int, rng: np.random.Generator) -> np.ndarray:
+def p_values(a: Distribution, b: Distribution | None, n: int, runs: int, rng: np.random.Generator) -> np.ndarray:
     """(runs,) two-sided p-values of simulated studies with n conversations (per system).
 
     b None: one-sample t test of a mean of 0; otherwise Welch's test. Where all values drawn are equal there is no
@@ -160,13 +160,13 @@ def p_values(a: Sample, b: Sample | None, n: int, runs: int, rng: np.random.Gene
 
 
 def power_curve(
-    a: Sample, b: Sample | None, sizes: Sequence[int], *, runs: int, alpha: float, rng: np.random.Generator
+    a: Distribution, b: Distribution | None, sizes: Sequence[int], *, runs: int, alpha: float, rng: np.random.Generator
 ) -> pd.DataFrame:
     """How often studies find the difference between two systems, and how often they would if the systems were equal.
 
     Parameters
     ----------
-    a, b : Sample
+    a, b : Distribution
         Values of conversations with either system; b None: a holds values of comparisons, 0 being a draw.
     sizes : sequence of int
         Numbers of comparisons, or of conversations per system.
@@ -188,7 +188,7 @@ def power_curve(
     return pd.DataFrame(rows, columns=["statistic", "conversations", "estimate", "ci_low", "ci_high"])
 
 
-def size_for(sizes: np.ndarray, reached: np.ndarray, power: float) -> float:
+def size_for(sizes: Sequence[int], reached: np.ndarray, power: float) -> float:
     """Number of conversations at which the power is first reached, interpolated on a log scale; NaN if it is not.
 
     reached : (k,) the power at each of `sizes`; a power that falls by chance counts as level.
@@ -204,8 +204,8 @@ def size_for(sizes: np.ndarray, reached: np.ndarray, power: float) -> float:
 
 
 def size_interval(
-    a: Sample,
-    b: Sample | None,
+    a: Distribution,
+    b: Distribution | None,
     power: float,
     alpha: float,
     *,
@@ -250,7 +250,7 @@ def critical_wins(n: int, alpha: float) -> np.ndarray:
 
 
 def first_crossing(
-    a: Sample, b: Sample | None, most: int, *, runs: int, alpha: float, rng: np.random.Generator
+    a: Distribution, b: Distribution | None, most: int, *, runs: int, alpha: float, rng: np.random.Generator
 ) -> np.ndarray:
     """(runs,) ratings (of either system) after which the test is first significant; `most` + 1 where it never is.
 
@@ -266,8 +266,8 @@ def first_crossing(
         won, lost = np.cumsum(drawn > 0, axis=1), np.cumsum(drawn < 0, axis=1)
         crossed = np.maximum(won, lost) >= critical_wins(most, alpha)[won + lost]
     else:
-        n, drawn = np.arange(1, most + 1), [_drawn(x, (runs, most), rng) for x in (a, b)]
-        (s, q), (s_b, q_b) = ((np.cumsum(x, axis=1), np.cumsum(x * x, axis=1)) for x in drawn)
+        n, samples = np.arange(1, most + 1), [_drawn(x, (runs, most), rng) for x in (a, b)]
+        (s, q), (s_b, q_b) = ((np.cumsum(x, axis=1), np.cumsum(x * x, axis=1)) for x in samples)
         with np.errstate(divide="ignore", invalid="ignore"):
             within = (q - s * s / n + q_b - s_b * s_b / n) / (2 * n - 2)
             squared = (s - s_b) ** 2 / (2 * n * within)  # t² of two samples of n each
@@ -275,7 +275,7 @@ def first_crossing(
     return np.where(crossed.any(axis=1), crossed.argmax(axis=1) + 1, most + 1)
 
 
-def _drawn(a: Sample, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+def _drawn(a: Distribution, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     """Values drawn with replacement."""
     place = np.searchsorted(np.cumsum(a.share)[:-1], rng.random(shape), side="right")
     return a.values[place]

@@ -200,12 +200,16 @@ def _weightings(rows: pd.DataFrame, n: float, least: float) -> dict:
     linear, winner = wide["pw_turn_t2_6_lin"], wide["pw_turn_t2_6_wta"]
     outside = [_outside(with_intervals(rows, size)).groupby(rows["column"]).sum() for size in (n, least)]
     columns = list(rows["column"].unique())
-    facts = {"same": len(set(map(tuple, order.T.to_numpy()))) == 1, "metrics": len(METRICS), "cells": len(wide)}
-    facts["order"] = [_title(c) for c in order.mean(axis=1).sort_values().index]
-    facts |= {"farther": int(((winner - 50).abs() > (linear - 50).abs()).sum())}
-    facts["sides"] = [(_title(p), METRICS[r]) for p, r in wide.index[(winner - 50) * (linear - 50) < 0]]
     named = [_title(c).removeprefix("Pairwise per turn, ") for c in columns]
-    return facts | {"counts": [(title, *(o[c] for o in outside)) for title, c in zip(named, columns, strict=True)]}
+    return {
+        "same": len(set(map(tuple, order.T.to_numpy()))) == 1,
+        "metrics": len(METRICS),
+        "cells": len(wide),
+        "order": [_title(c) for c in order.mean(axis=1).sort_values().index],
+        "farther": int(((winner - 50).abs() > (linear - 50).abs()).sum()),
+        "sides": [(_title(p), METRICS[r]) for p, r in wide.index[(winner - 50) * (linear - 50) < 0]],
+        "counts": [(title, *(o[c] for o in outside)) for title, c in zip(named, columns, strict=True)],
+    }
 
 
 def _turns(by_size: dict[str, pd.DataFrame]) -> dict:

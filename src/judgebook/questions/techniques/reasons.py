@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.questions.techniques.sittings import TechniqueData, oriented
 from judgebook.questions.techniques.win_rates import stream
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_sums
 
 #: terms shown for each system, as in Table 7, and the largest share of reasons that may hold a term
 TOP, MAX_SHARE = 20, 0.8
@@ -34,9 +36,7 @@ STOP = frozenset(_WORDS.split())
 _TOKEN = re.compile(r"(?u)\b\w\w+\b")
 
 
-def reasons(
-    data: TechniqueData, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
-) -> Iterator[dict[str, object]]:
+def reasons(data: TechniqueData, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Length of the reasons for choosing each system of a pair, and their typical terms.
 
     Parameters
@@ -62,11 +62,12 @@ def reasons(
         for key, part in marks.groupby(["corpus", "group", "label", "system", "system_b"], sort=False):
             if len(set(part["score"])) > 1:
                 names = dict(zip(("corpus", "group", "label", "system", "system_b"), key, strict=True))
-                rng = stream(seed, "reasons", technique, *key)
-                yield from _pair(part, head | names, rng, n_resamples=n_resamples, confidence=confidence)
+                yield from _pair(part, head | names, stream(sampling.seed, "reasons", technique, *key), sampling)
 
 
-def _pair(part: pd.DataFrame, head: dict, rng: np.random.Generator, **size: float) -> Iterator[dict[str, object]]:
+def _pair(
+    part: pd.DataFrame, head: dict[str, Any], rng: np.random.Generator, sampling: Sampling
+) -> Iterator[dict[str, Any]]:
     text, second = part["reason"].astype(str), (part["score"] < 0).to_numpy()
     conversation = pd.factorize(part["dialogue"].astype(str) + "\x1f" + part["dialogue_b"].astype(str))[0]
     people, who = pd.factorize(part["annotator"].where(part["annotator_known"]))
@@ -81,7 +82,9 @@ def _pair(part: pd.DataFrame, head: dict, rng: np.random.Generator, **size: floa
             means = sums[:, 1::2] / sums[:, ::2]
         return np.concatenate([means, means[:, :1] - means[:, 1:]], axis=1)
 
-    *means, difference = bootstrap_sums(rows.reshape(len(rows), -1), statistic, unit=unit, rng=rng, **size)
+    sums, n = rows.reshape(len(rows), -1), sampling.n_resamples
+    replicates = replicate_sums(sums, statistic, unit=unit, rng=rng, n_resamples=n)
+    *means, difference = replicates.intervals(sampling.confidence)
     yield head | {"statistic": "reason_words_difference", "n": len(part)} | difference.row()
     scores = tf_idf(text.tolist(), second.astype(int), people if len(who) > 1 else None)
     for k, mean in enumerate(means):

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.techniques.question import Technique, Techniques
+from judgebook.questions.techniques.question import Mixture, Technique, Techniques
 from judgebook.study.labels import METHODS, Label
 
 RATES = ("linear", "squared", "winner")
@@ -43,16 +43,16 @@ class TechniqueData:
     scales: dict[str, tuple[float, float]]
     alone: Sequence[str] = ()
 
-    def titles(self, labels: Sequence[Label], options: Techniques) -> dict[str, dict]:
+    def titles(self, labels: Sequence[Label], options: Techniques) -> dict[str, dict[str, str]]:
         """Display names of techniques (mixtures and averages last), dimensions and pairs, for `display_names`."""
         by_key = {(label.method, label.id): label.title for label in labels}
         methods = [t.method for t in self.techniques.values()]
         dimensions = {x: next((by_key[m, x] for m in methods if (m, x) in by_key), x) for x in self.labels}
-        every = {**self.techniques, **options.combine, **options.average}
+        every: dict[str, Technique | Mixture] = {**self.techniques, **options.combine, **options.average}
         return {
             "technique": {name: t.title or name.replace("_", " ") for name, t in every.items()},
             "dimension": dimensions | {OVERALL: "Overall"},
-            "pair": {tuple(p): name.replace("_", " ").capitalize() for name, p in options.pairs.items()},
+            "pair": {pair_key(*p): name.replace("_", " ").capitalize() for name, p in options.pairs.items()},
         }
 
     @property
@@ -71,6 +71,11 @@ class TechniqueData:
         groups = dict(iter(rows.groupby(QUESTION, sort=True)))
         for key in sorted(groups, key=lambda k: (k[0], k[1], self.labels.index(k[2]))):
             yield dict(zip(QUESTION, key, strict=True)) | common, groups[key]
+
+
+def pair_key(a: str, b: str) -> str:
+    """What the display name of a pair of systems is filed under."""
+    return f"{a}\x1f{b}"
 
 
 def pairwise(method: str) -> bool:
@@ -124,7 +129,8 @@ def gather(
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     judged = {*annotations["system"], *annotations["system_b"].dropna()}
-    pairs = [tuple(p) for p in options.pairs.values()] or list(combinations([s for s in systems if s in judged], 2))
+    pairs: list[Pair] = [(a, b) for a, b in options.pairs.values()]
+    pairs = pairs or list(combinations([s for s in systems if s in judged], 2))
     met = {s for pair in pairs for s in pair}
     judgements = {}
     for name, technique in techniques.items():
@@ -136,12 +142,12 @@ def gather(
     data_of = {}
     for name, rows in judgements.items():
         judgements[name] = rows[rows["label"].isin(wanted)]
-        declared = {"rate": techniques[name].rate, "turns": techniques[name].turns, "pairs": pairs}
+        rate, turns, left_open = techniques[name].rate, techniques[name].turns, options.left_open
         if len(judgements[name]):
-            data_of[name] = sittings(judgements[name], left_open=options.left_open, **declared)
-    kept = {name: techniques[name] for name, rows in data_of.items() if len(rows)}
-    scales = {name: _scale(technique, labels) for name, technique in kept.items()}
-    return TechniqueData(kept, judgements, {name: data_of[name] for name in kept}, pairs, wanted, scales)
+            data_of[name] = sittings(judgements[name], rate=rate, turns=turns, pairs=pairs, left_open=left_open)
+    used = {name: techniques[name] for name, rows in data_of.items() if len(rows)}
+    scales = {name: _scale(technique, labels) for name, technique in used.items()}
+    return TechniqueData(used, judgements, {name: data_of[name] for name in used}, pairs, wanted, scales)
 
 
 def _scale(technique: Technique, labels: Sequence[Label]) -> tuple[float, float]:

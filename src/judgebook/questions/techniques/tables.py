@@ -14,7 +14,7 @@ from judgebook.display.views import Prose, Table
 from judgebook.published import calibrated
 from judgebook.questions.techniques.messages import CHECKS
 from judgebook.questions.techniques.question import Techniques
-from judgebook.questions.techniques.sittings import OVERALL, TechniqueData
+from judgebook.questions.techniques.sittings import OVERALL, TechniqueData, pair_key
 from judgebook.study.results import Results, where
 
 #: with more dimensions than this, one of them is shown
@@ -68,7 +68,7 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
 
 def pair_title(names: DisplayNames, a: str, b: str) -> str:
     """The name that the study gives a pair of systems, or both systems."""
-    return names.titles["pair"].get((a, b), f"{names.name('system', a)} – {names.name('system', b)}")
+    return names.titles["pair"].get(pair_key(a, b), f"{names.name('system', a)} – {names.name('system', b)}")
 
 
 def crossed(rows: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,9 @@ class Turned:
     marks: pd.DataFrame
     ratings: pd.DataFrame
 
-    def titles(self, compared: TechniqueData, labels: Sequence[Label], options: Techniques) -> dict[str, dict]:
+    def titles(
+        self, compared: TechniqueData, labels: Sequence[Label], options: Techniques
+    ) -> dict[str, dict[str, str]]:
         """Display names of what is compared, and of what is only judged by turn or rated, for `display_names`."""
         rated = {x.id: x.title for x in labels if (x.method, x.id) in _judged(self.ratings)}
         of_marks, of_pairs = self.data.titles(labels, options), compared.titles(labels, options)
@@ -99,7 +102,7 @@ def halves(data: TechniqueData, confidence: float = 0.95) -> pd.DataFrame:
     Each conversation counts once, and several marks of a turn are averaged first. The interval is Student's t over
     conversations; p-values are adjusted within corpus, group and method (Holm).
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for technique, spec in data.techniques.items():
         if pairwise(spec.method) or technique.endswith(HALF):
             continue
@@ -112,7 +115,7 @@ def halves(data: TechniqueData, confidence: float = 0.95) -> pd.DataFrame:
     return adjust_rows(frame, ["corpus", "group", "method"], "labels") if rows else frame
 
 
-def _half_rows(head: dict, means: np.ndarray, confidence: float) -> Iterator[dict]:
+def _half_rows(head: dict, means: np.ndarray, confidence: float) -> Iterator[dict[str, Any]]:
     n, change = len(means), means[:, 1] - means[:, 0]
     error = np.std(change, ddof=1) / np.sqrt(n)
     half = stdtrit(n - 1, (1 + confidence) / 2) * error

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,10 @@ from scipy.special import stdtrit
 from judgebook.annotations.summary import with_means
 from judgebook.questions.techniques.win_rates import stream
 from judgebook.statistics.correlation import correlate, weighted_correlations
-from judgebook.statistics.resampling import bootstrap_weights
+from judgebook.statistics.intervals import Sampling
+from judgebook.statistics.resampling import replicate_weights
 from judgebook.study.labels import Label
+from judgebook.study.schema import Annotations
 
 #: how often marker and rater must be the same person for both to be taken as theirs
 MOSTLY = 0.5
@@ -50,13 +53,13 @@ class Paired:
 
 
 def paired(
-    marks: pd.DataFrame, ratings: pd.DataFrame, labels: Sequence[Label], final: Sequence[str] = ()
+    marks: Annotations, ratings: Annotations, labels: Sequence[Label], final: Sequence[str] = ()
 ) -> Iterator[Paired]:
     """Marks and ratings of the same conversations, for each corpus and pair of groups.
 
     Parameters
     ----------
-    marks, ratings : DataFrame
+    marks, ratings : Annotations
         Judgements by turn and of whole conversations. Labels of which a high score is bad are turned round; where
         labels have several scales, all are put on one from 0 to 1.
     labels : sequence of Label
@@ -69,8 +72,8 @@ def paired(
     marks, ratings = (rows[rows["label"].isin(shared)] if shared else rows for rows in (marks, ratings))
     marks, ratings = _on_one_scale(marks, labels), _on_one_scale(ratings, labels)
     for (corpus, group), of_group in marks.groupby(["corpus", "group"], sort=False):
-        there = ratings[(ratings["corpus"] == corpus) & ratings["dialogue"].isin(set(of_group["dialogue"]))]
-        for other, rated in there.groupby("group", sort=False):
+        also_rated = ratings[(ratings["corpus"] == corpus) & ratings["dialogue"].isin(set(of_group["dialogue"]))]
+        for other, rated in also_rated.groupby("group", sort=False):
             people = whose(of_group, rated)
             counted, rows = conversations(of_group, rated, same=people == "same")
             if len(rows):
@@ -78,7 +81,7 @@ def paired(
                 yield Paired(head, people, counted, rows)
 
 
-def whose(marks: pd.DataFrame, ratings: pd.DataFrame) -> str:
+def whose(marks: Annotations, ratings: Annotations) -> str:
     """`same` if those who marked the turns of a conversation mostly rated it as well, `other` if they did not, and
     `unknown` where one group gave both and the data do not identify its members.
 
@@ -91,7 +94,7 @@ def whose(marks: pd.DataFrame, ratings: pd.DataFrame) -> str:
     return "same" if who.isin(raters).mean() >= MOSTLY else "other"
 
 
-def conversations(marks: pd.DataFrame, ratings: pd.DataFrame, *, same: bool) -> tuple[str, pd.DataFrame]:
+def conversations(marks: Annotations, ratings: Annotations, *, same: bool) -> tuple[str, pd.DataFrame]:
     """How turns are counted, and one row per conversation (and annotator, if the `same` people gave both): the mean
     mark at each turn (columns 1, 2, …) and `rating`, both averaged over labels, as the paper does to reduce noise.
 
@@ -126,9 +129,7 @@ def _on_one_scale(rows: pd.DataFrame, labels: Sequence[Label]) -> pd.DataFrame:
     return rows.assign(score=(score - low) / (high - low) if several else score)
 
 
-def correlations(
-    marks: pd.DataFrame, ratings: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float
-) -> Iterator[dict]:
+def correlations(marks: Annotations, ratings: Annotations, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """`turn_mean_correlation` of the mean mark of a conversation (every turn counts once) with its mean rating, Pearson
     and Spearman.
 
@@ -149,13 +150,15 @@ def correlations(
             pairs = pairs.round(9)  # the last bits of a mean depend on the processor: they must not break ties
             head = {"corpus": corpus, "group": group, "group_b": None if other == group else other, "label": label}
             head |= {"statistic": "turn_mean_correlation", "level": "dialogue", "method": rated["method"].iloc[0]}
-            rng = stream(seed, "turn means", corpus, group, other, of, label)
+            rng = stream(sampling.seed, "turn means", corpus, group, other, of, label)
             for coefficient in ("pearson", "spearman"):
-                correlation = _correlation(pairs, coefficient, rng, min(n_resamples, MOST_RESAMPLES), confidence)
+                correlation = _correlation(pairs, coefficient, rng, sampling)
                 yield head | {"of": of, "coefficient": coefficient, "n": len(pairs)} | correlation
 
 
-def _correlation(pairs: np.ndarray, coefficient: str, rng, n_resamples: int, confidence: float) -> dict[str, object]:
+def _correlation(
+    pairs: np.ndarray, coefficient: str, rng: np.random.Generator, sampling: Sampling
+) -> dict[str, object]:
     x, y = pairs.T
     r, why = correlate(x, y, coefficient)
     if why:
@@ -164,8 +167,9 @@ def _correlation(pairs: np.ndarray, coefficient: str, rng, n_resamples: int, con
     def statistic(drawn: np.ndarray) -> np.ndarray:
         return weighted_correlations(x, y[:, None], drawn, coefficient)[:, 0]
 
-    size = {"n_resamples": n_resamples, "confidence": confidence}
-    return bootstrap_weights(len(x), statistic, unit="dialogue", rng=rng, **size).row()
+    n = min(sampling.n_resamples, MOST_RESAMPLES)
+    replicates = replicate_weights(len(x), statistic, unit="dialogue", rng=rng, n_resamples=n)
+    return replicates.interval(sampling.confidence).row()
 
 
 #: least number of conversations per coefficient
@@ -220,7 +224,9 @@ def coefficients(
     return estimate, estimate - half, estimate + half
 
 
-def _without_each(design: np.ndarray, residual: np.ndarray, inverse: np.ndarray, codes: np.ndarray):
+def _without_each(
+    design: np.ndarray, residual: np.ndarray, inverse: np.ndarray, codes: np.ndarray
+) -> np.ndarray | None:
     """(clusters, k + 1) what leaving out each cluster changes in the fit; None where the fit depends on one cluster."""
     out = []
     for rows in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
@@ -232,7 +238,7 @@ def _without_each(design: np.ndarray, residual: np.ndarray, inverse: np.ndarray,
     return np.array(out)
 
 
-def by_turn(pairing: Paired, confidence: float = 0.95) -> Iterator[dict]:
+def by_turn(pairing: Paired, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """Coefficients of each turn for every system, and for all together (`system` missing): rows of `turn_coefficient`.
 
     For all together also `turn_recency`: the mean coefficient of the `first` half of turns and of the `second` (the

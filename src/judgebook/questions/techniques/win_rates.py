@@ -12,6 +12,7 @@ Whole conversations are resampled, never single turns. Ties are both excluded an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,8 @@ from scipy.special import stdtrit
 
 from judgebook.questions.performance.rate_intervals import rare_interval, wilson_of
 from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, oriented, uses
-from judgebook.statistics.intervals import generator
-from judgebook.statistics.resampling import bootstrap_sums, bootstrap_two_way
+from judgebook.statistics.intervals import Sampling, generator
+from judgebook.statistics.resampling import replicate_sums, replicate_two_way
 
 #: conversations are called reused when each is in at least this many comparisons on average
 REUSED = 1.5
@@ -59,9 +60,11 @@ def win_rate(
         parts = {"drop": (decided * (1 + value) / 2, decided), "half": ((1 + value) / 2, np.ones(len(value)))}
     if np.array_equal(parts["drop"][1], parts["half"][1]):
         parts = {"none": parts["half"]}
-    size = {"n_resamples": n_resamples, "confidence": confidence}
-    streams = rng.spawn(len(parts))
-    return [{"ties": t} | ratio(rows, *p, rng=r, **size) for (t, p), r in zip(parts.items(), streams, strict=True)]
+    by_ties = zip(parts.items(), rng.spawn(len(parts)), strict=True)
+    return [
+        {"ties": ties} | ratio(rows, won, total, rng=child, n_resamples=n_resamples, confidence=confidence)
+        for (ties, (won, total)), child in by_ties
+    ]
 
 
 def system_rate(
@@ -79,31 +82,44 @@ def system_rate(
 
 
 def ratio(
-    rows: pd.DataFrame, won: np.ndarray, total: np.ndarray, *, rng: np.random.Generator, **size: float
+    rows: pd.DataFrame,
+    won: np.ndarray,
+    total: np.ndarray,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int,
+    confidence: float,
 ) -> dict[str, object]:
     """Sum of `won` over sum of `total` with its interval, as columns of a result row.
 
-    rows : `sittings`, in the order of the two arrays. size : n_resamples, confidence.
+    rows : `sittings`, in the order of the two arrays.
     """
     counts = {"n": int(total.sum()), "n_annotators": rows["annotator"].nunique()}
     if counts["n"] == 0:
         return {"estimate": np.nan, "note": "all comparisons are ties", **counts}
     if rows["dialogue_b"].notna().all() and uses(rows)[1] >= REUSED:
-        return _two_sided(rows, won, total, rng, size) | counts
+        return _two_sided(rows, won, total, rng, n_resamples, confidence) | counts
     codes = pd.factorize(rows["conversation"])[0]
     t, s = np.bincount(codes, total), np.bincount(codes, won)
     binary = np.isin(won, (0, 1)).all() and np.isin(total, (0, 1)).all()
-    kept = t > 0
-    interval = rare_interval(t[kept], s[kept], s[kept], "conversation", size["confidence"]) if binary else None
-    if interval is None:
-        sums, often = np.unique(np.stack([s, t], axis=1), axis=0, return_counts=True)
-        interval = bootstrap_sums(sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, **size)
-        interval = interval.row()
-    return interval | counts
+    judged = t > 0
+    bound = rare_interval(t[judged], s[judged], s[judged], "conversation", confidence) if binary else None
+    if bound is not None:
+        return bound | counts
+    sums, often = np.unique(np.stack([s, t], axis=1), axis=0, return_counts=True)
+    replicates = replicate_sums(
+        sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, n_resamples=n_resamples
+    )
+    return replicates.interval(confidence).row() | counts
 
 
 def _two_sided(
-    rows: pd.DataFrame, won: np.ndarray, total: np.ndarray, rng: np.random.Generator, size: dict
+    rows: pd.DataFrame,
+    won: np.ndarray,
+    total: np.ndarray,
+    rng: np.random.Generator,
+    n_resamples: int,
+    confidence: float,
 ) -> dict[str, object]:
     left, right = (pd.factorize(rows[c])[0] for c in ("dialogue", "dialogue_b"))
     tables = np.zeros((2, left.max() + 1, right.max() + 1))
@@ -114,9 +130,9 @@ def _two_sided(
         s, t = (np.einsum("ka,ka->k", a @ table, b) for table in tables)
         return s / t
 
-    size = size | {"n_resamples": min(size["n_resamples"], TWO_WAY_RESAMPLES)}
-    unit = "conversations of either system"
-    return bootstrap_two_way(*tables.shape[1:], statistic, rng=rng, unit=unit, **size).row()
+    n, unit = min(n_resamples, TWO_WAY_RESAMPLES), "conversations of either system"
+    replicates = replicate_two_way(tables.shape[1], tables.shape[2], statistic, rng=rng, unit=unit, n_resamples=n)
+    return replicates.interval(confidence, "percentile").row()
 
 
 def by_turn(
@@ -167,7 +183,7 @@ def stream(seed: int, *names: object) -> np.random.Generator:
     return generator(seed, "winrates", *map(str, names))
 
 
-def same_winner(data: TechniqueData, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+def same_winner(data: TechniqueData, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Agreement of pairwise techniques with those that judge a dialogue at a time, all pairs of systems together.
 
     Yields rows of `same_winner`: how often both name the same winner where neither ties, pairs of dialogues resampled;
@@ -186,9 +202,9 @@ def same_winner(data: TechniqueData, *, seed: int, n_resamples: int, confidence:
             yield head | {"statistic": "same_sitting", "estimate": together}
             decided = rows[rows["agrees"].notna()]
             if len(decided):
-                rng, won = stream(seed, "same winner", compared, rated, *key), decided["agrees"].to_numpy(float)
-                size = {"n_resamples": n_resamples, "confidence": confidence}
-                share = ratio(decided, won, np.ones(len(won)), rng=rng, **size)
+                won, ones = decided["agrees"].to_numpy(float), np.ones(len(decided))
+                rng, n = stream(sampling.seed, "same winner", compared, rated, *key), sampling.n_resamples
+                share = ratio(decided, won, ones, rng=rng, n_resamples=n, confidence=sampling.confidence)
                 yield head | {"statistic": "same_winner"} | share
 
 

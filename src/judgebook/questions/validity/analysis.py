@@ -4,16 +4,16 @@ used by several views."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pandas as pd
 
-from judgebook.questions.validity import coverage, label_selection, specifications
-from judgebook.questions.validity.coverage import FITS
+from judgebook.questions.validity import coverage, label_selection
+from judgebook.questions.validity.coverage import FITS, Row
 from judgebook.questions.validity.importance import importance, importance_ranks, shared_source
 from judgebook.questions.validity.label_selection import KEPT, Sets, compare_sets
 from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.questions.validity.targets import POOLED, Targets
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.result_schema import statistics
 from judgebook.study.results import Results, collect, where
@@ -21,17 +21,15 @@ from judgebook.study.results import Results, collect, where
 KEY = ["method", "label"]
 
 
-def analyse_importance(study_targets: Targets, *, seed: int, n_resamples: int, confidence: float) -> Results:
+def analyse_importance(study_targets: Targets, sampling: Sampling) -> Results:
     """All results of notebook 04: correlations, models of one label, ranks, and what labels of a method share."""
-    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    parts = [shared_source(study_targets.values, {method for method, _ in study_targets.n_annotators})]
+    people = study_targets.n_annotators
+    parts: list[Results | Iterable[Row]] = [shared_source(study_targets.values, {method for method, _ in people})]
     for target, design in study_targets.designs.items():
-        parts.append(
-            importance(design, repeats=study_targets.repeats[target], n_annotators=study_targets.n_annotators, **boot)
-        )
-        parts.append(importance_ranks(design, confidence=confidence))
-        count = {"statistic": "count", "what": target, "level": design.level, "estimate": len(design.y)}
-        parts.append([count])
+        repeats = study_targets.repeats[target]
+        parts.append(importance(design, sampling=sampling, repeats=repeats, n_annotators=people))
+        parts.append(importance_ranks(design, confidence=sampling.confidence))
+        parts.append([{"statistic": "count", "what": target, "level": design.level, "estimate": len(design.y)}])
     return _of_group(collect(*parts), study_targets)
 
 
@@ -42,10 +40,8 @@ def analyse_coverage(
     *,
     options: Coverage,
     thresholds: LabelSelection,
-    seed: int,
+    sampling: Sampling,
     sets: Sets | None = None,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
 ) -> tuple[Results, pd.DataFrame]:
     """All results of notebook 06, and the criteria of each label that could be kept (`label_selection.select`).
 
@@ -56,43 +52,47 @@ def analyse_coverage(
         Of notebooks 02 (cost), 03 (agreement), 04 (importance) and 05 (sensitivity).
     labels : iterable of Label
         Of the study: which task gives a label.
-    seed : int
-        Of folds, halves and shuffled targets.
+    sampling : Sampling
+        Of intervals; its seed is also that of folds, halves and shuffled targets.
     sets : mapping, optional
         Sets of labels to hold against all (`label_selection.compare_sets`), besides those that reach every threshold.
     """
-    rows: list[dict] = []
-    common = {"seed": seed, "exclude": options.exclude}
-    folds = {"n_folds": options.n_folds, "n_repeats": options.n_repeats, "n_permutations": options.n_permutations}
+    rows: list[Row] = []
+    exclude, seed = options.exclude, sampling.seed
     for design in study_targets.designs.values():
         methods = list(dict.fromkeys(design.x.columns.get_level_values(0)))
         for method in methods:
-            rows += coverage.stepwise(design, method, width=options.beam, exclude=options.exclude)
-            rows += coverage.best_subsets(design, method, exclude=options.exclude)
-            rows += coverage.stability(design, method, n_halves=options.n_halves, **common)
-        rows += coverage.compare(design, methods, confidence=confidence, **folds, **common)
-    searched = collect(rows)
+            rows += coverage.stepwise(design, method, width=options.beam, exclude=exclude)
+            rows += coverage.best_subsets(design, method, exclude=exclude)
+            rows += coverage.stability(design, method, n_halves=options.n_halves, seed=seed, exclude=exclude)
+        rows += coverage.compare(
+            design,
+            methods,
+            seed=seed,
+            exclude=exclude,
+            n_folds=options.n_folds,
+            n_repeats=options.n_repeats,
+            n_permutations=options.n_permutations,
+            confidence=sampling.confidence,
+        )
     # a label or method that is left out is so in every search, and has one row
-    searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in searched.items()}
+    searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in collect(rows).items()}
     earlier_rows = {s: _by_predictors(f, study_targets) for s, f in collect(*earlier).items()}
     evidence = Results(earlier_rows | searched)
-    candidates = study_targets.values.loc[~study_targets.values["label"].isin(options.exclude), KEY].drop_duplicates()
+    candidates = study_targets.values.loc[~study_targets.values["label"].isin(exclude), KEY].drop_duplicates()
     selected = label_selection.select(label_selection.criteria(evidence, candidates), thresholds)
-    kept = label_selection.rows(selected, label_selection.limits(thresholds))
+    met = label_selection.rows(selected, label_selection.limits(thresholds))
     minutes = label_selection.minutes(selected, evidence, labels)
     reached = {m: list(part["label"]) for m, part in selected[selected["kept"]].groupby("method", sort=False)}
-    size = {k: folds[k] for k in ("n_folds", "n_repeats")} | {"n_resamples": n_resamples, "confidence": confidence}
+    every_set, n_folds, n_repeats = dict(sets or {}) | {KEPT: reached}, options.n_folds, options.n_repeats
     compared = [
         row
         for design in study_targets.designs.values()
-        for row in compare_sets(design, dict(sets or {}) | {KEPT: reached}, **size, **common)
+        for row in compare_sets(
+            design, every_set, sampling=sampling, exclude=exclude, n_folds=n_folds, n_repeats=n_repeats
+        )
     ]
-    return _of_group(collect(Results(searched), kept, minutes, compared), study_targets), selected
-
-
-def with_decisions(results: Results, *data: Any, **options: Any) -> Results:
-    """The results of notebook 06 with those under other decisions (`specifications.fits`, which takes the rest)."""
-    return collect(results, specifications.fits(*data, **options))
+    return _of_group(collect(Results(searched), met, minutes, compared), study_targets), selected
 
 
 def _by_predictors(rows: pd.DataFrame, study_targets: Targets) -> pd.DataFrame:

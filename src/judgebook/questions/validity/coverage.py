@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from math import nan
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from judgebook.statistics.subsets import MAX_EXACT, Fitness, backward_eliminatio
 FITS = {DIALOGUE_QUALITY: "r2", COMPARATIVE_QUALITY: "mcfadden_r2"}
 #: subsets this close to the best adjusted fit are counted as nearly as good
 WITHIN = 0.01
-Row = dict[str, object]
+Row: TypeAlias = dict[str, Any]
 
 
 def stepwise(design: Design, method: str, *, exclude: Sequence[str] = ("quality",), width: int = 100) -> list[Row]:
@@ -78,7 +79,7 @@ def best_subsets(design: Design, method: str, *, exclude: Sequence[str] = ("qual
     fit = one.fitness.all()
     rows = []
     for k, code in enumerate(best_of_each_size(fit, one.fitness.p)[:, 0], start=1):
-        mask = masks_of([code], one.fitness.p)[0]
+        mask = masks_of(np.array([code]), one.fitness.p)[0]
         rows += one.rows(k, fit[code], mask, kind="best_subset")
         rows += [one.row("selected", 1, kind="best_subset", k=k, label=one.labels[i]) for i in np.flatnonzero(mask)]
     adjusted = one.fitness.adjusted(fit, sizes(one.fitness.p))
@@ -172,7 +173,7 @@ def compare(
     level = 1 - (1 - confidence) / max(1, len(last) * (len(last) - 1) // 2)
     for (one, a), (other, b) in combinations(last, 2):
         interval = fit_difference(a, b, one.clusters, design.unit, level)
-        row = {"kind": "cross_validated", "k": largest, "other": other.method, "seed": seed} | interval.row()
+        row: Row = {"kind": "cross_validated", "k": largest, "other": other.method, "seed": seed} | interval.row()
         yield from one.numbered([one.row("fit_difference", **row)])
 
 
@@ -211,9 +212,9 @@ class Predictors:
         return fixed | {"target": self.design.target, "estimate": float(estimate)} | columns
 
     def rows(self, k: int, fit: float, mask: np.ndarray, kind: str) -> list[Row]:
-        values = {self.statistic: fit, f"adjusted_{self.statistic}": self.fitness.adjusted(fit, k)}
+        values = {self.statistic: fit, f"adjusted_{self.statistic}": float(self.fitness.adjusted(np.array(fit), k))}
         if self.fitness.family == "logit":
-            values["separated"] = subset_log_likelihoods(self.fitness.x, self.fitness.y, mask[None])[1][0]
+            values["separated"] = float(subset_log_likelihoods(self.fitness.x, self.fitness.y, mask[None])[1][0])
         return [self.row(statistic, value, kind=kind, k=k) for statistic, value in values.items()]
 
     def numbered(self, rows: Iterable[Row]) -> list[Row]:

@@ -17,7 +17,7 @@ from judgebook.display.text import Phrases, number, span
 from judgebook.display.views import Plot, Prose
 from judgebook.questions.validity.figures import AXES, UNITS
 from judgebook.questions.validity.question import Importance
-from judgebook.questions.validity.specifications import AND, IS, options_of, own
+from judgebook.questions.validity.specifications import AND, IS, options_made, options_of
 from judgebook.questions.validity.tables import STATISTICS, TITLES, sampled
 from judgebook.study.results import Results
 
@@ -28,7 +28,7 @@ _PHRASES = Phrases(__package__)
 def summary(results: Results, names: DisplayNames, section: Importance) -> Prose:
     """How the fits vary over decisions that could have been made otherwise."""
     every = results["specification_fit"].dropna(subset="estimate")
-    made = AND.join(f"{decision}{IS}{option}" for decision, option in own(section).items())
+    made = AND.join(f"{decision}{IS}{option}" for decision, option in options_made(section).items())
     targets = []
     for target in [t for t in TITLES if (every["target"] == t).any()]:
         rows = names.sort(every[(every["target"] == target) & (every["kind"] == "option")])
@@ -81,7 +81,7 @@ def _curve(rows: pd.DataFrame, names: DisplayNames, section: Importance, target:
         of_method = rows[(rows["method"] == method) & (rows["kind"] == "option")].sort_values("estimate", kind="stable")
         draws = rows[(rows["method"] == method) & (rows["kind"] == "draw")]
         chosen = [options_of(s) for s in of_method["specification"]]
-        made = next((i for i, options in enumerate(chosen) if options == own(section)), None)
+        made = next((i for i, options in enumerate(chosen) if options == options_made(section)), None)
         _fits(top, of_method, draws, made, names.color("method", method))
         _options(below, lines, chosen, made)
         top.set_title(names.name("method", method), fontsize=7.5)

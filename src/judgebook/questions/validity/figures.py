@@ -34,9 +34,9 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
         return None
     ends = rows[["estimate", "ci_low", "ci_high"]].abs().max().max()
     limit = min(1.0, np.ceil(10 * (ends or 0.9) + 0.2) / 10)
-    options = {"xlabel": f"r with {TITLES[target]}", "xlim": (-limit, limit)}
     key = (f"jackknife {names.ci}", f"BCa {names.ci}")
-    fig = plots.forest_figure(rows, names, light=light, key=key, **options)
+    xlabel, xlim = f"r with {TITLES[target]}", (-limit, limit)
+    fig = plots.forest_figure(rows, names, light=light, key=key, xlabel=xlabel, xlim=xlim)
     best = rows.loc[rows["estimate"].abs().idxmax()]
     alt = f"Forest plot: correlation of {len(rows)} labels with {TITLES[target]}, by method, with CIs, from"
     alt += f" {span(rows['estimate'])}; largest |r|: {names.name('label', best['label'], best['method'])},"
@@ -114,7 +114,7 @@ def paths(results: Results, names: DisplayNames) -> Plot | None:
 
 
 def _paths(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
-    y, ticks, labels = 0.0, [], []
+    y, ticks, labels = 0.0, list[float](), list[str]()
     for method in sorted(rows["method"].unique(), key=lambda m: names.position("method", m)):
         of_method, color = rows[rows["method"] == method], names.color("method", method)
         y += 0.6 if labels else 0.0
@@ -205,8 +205,8 @@ def selection(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, fl
         plots.heatmap(values, ax, texts=texts, cmap=ListedColormap([MISSED, "#EEEEEE", MET]), vmin=0, vmax=1)
         ax.set_title(names.name("method", method))
         ax.set_xticks([])
-        for tick, kept in zip(ax.get_yticklabels(), part["kept"], strict=True):
-            tick.set_fontweight("bold" if kept else "normal")
+        for tick, bold in zip(ax.get_yticklabels(), part["kept"], strict=True):
+            tick.set_fontweight("bold" if bold else "normal")
     heads = [f"{CRITERIA[c][0]}\n{_limit(c, applied.get(c))}" for c in shown]
     axes[-1, 0].set_xticks(np.arange(len(shown) + 1) + 0.5, [*heads, "All"], rotation=0, ha="center")
     keys = [("reaches the threshold", MET), ("does not", MISSED), ("no threshold", "#EEEEEE")]

@@ -112,9 +112,16 @@ def against_truth(results: Results, truth: Mapping[str, Any], *, confidence: flo
     rows = correlations(results, DIALOGUE_QUALITY).dropna(subset="ci_low").merge(true[[*KEY, "true"]], on=KEY)
     null, strong, clear = rows["true"] == 0, rows["true"].abs() >= STRONG, excludes_zero(rows)
     right = clear & (np.sign(rows["estimate"]) == np.sign(rows["true"]))
-    facts = {"n": len(rows), "held": int(rows["true"].between(rows["ci_low"], rows["ci_high"]).sum())}
-    facts |= {"null": int(null.sum()), "wrong": int(clear[null].sum()), "strong": int(strong.sum())}
-    facts |= {"found": int(right[strong].sum()), "expected": confidence * len(rows), "least": STRONG}
+    facts = {
+        "n": len(rows),
+        "held": int(rows["true"].between(rows["ci_low"], rows["ci_high"]).sum()),
+        "null": int(null.sum()),
+        "wrong": int(clear[null].sum()),
+        "strong": int(strong.sum()),
+        "found": int(right[strong].sum()),
+        "expected": confidence * len(rows),
+        "least": STRONG,
+    }
     return Prose(_PHRASES.say("against_truth", **facts))
 
 
@@ -289,11 +296,11 @@ def _closest(results: Results, target: str) -> list:
 
 
 def _kept(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]) -> dict:
-    kept = selected[selected["kept"]]
+    labels = selected[selected["kept"]]
     missed = {c: int((~selected[f"{c}_met"]).sum()) for c in applied}
     strictest = max(missed, key=missed.__getitem__, default=None)
-    facts = {"n": len(selected), "kept": len(kept), "parts": _grouped(kept, names), "limits": applied}
-    return facts | {"strictest": strictest, "missed": missed.get(strictest, 0)}
+    facts = {"n": len(selected), "kept": len(labels), "parts": _grouped(labels, names), "limits": applied}
+    return facts | {"strictest": strictest, "missed": missed[strictest] if strictest else 0}
 
 
 def _minutes(results: Results, names: DisplayNames) -> list[tuple[str, float, str]]:

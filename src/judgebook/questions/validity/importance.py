@@ -22,14 +22,13 @@ from scipy.special import fdtrc
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, Design
 from judgebook.questions.performance.ranking import rank_intervals
+from judgebook.questions.validity.coverage import Row
 from judgebook.statistics import logit
 from judgebook.statistics.clusters import Covariance, jackknife_covariance
 from judgebook.statistics.correlation import moments, pearson_of_sums
-from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, generator, jackknife_t
+from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, Sampling, jackknife_t
 from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.results import Results, collect
-
-Row = dict[str, object]
 
 #: a corrected correlation with a wider interval than half of its scale is not estimated
 MAX_WIDTH = 1.0
@@ -38,11 +37,9 @@ MAX_WIDTH = 1.0
 def importance(
     design: Design,
     *,
-    seed: int,
+    sampling: Sampling,
     repeats: tuple[Design, Design] | None = None,
     n_annotators: Mapping[tuple[str, str], int] | None = None,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
 ) -> Results:
     """How well each label alone predicts the target.
 
@@ -50,7 +47,7 @@ def importance(
     ----------
     design : Design
         From `dialogue_values`. A predictor is used on the rows that have it.
-    seed : int
+    sampling : Sampling
         Each label has a stream of its own.
     repeats : two designs with the target and rows of `design`, optional
         From the two frames of `repeated_values`; they give reliabilities and corrected correlations.
@@ -79,8 +76,8 @@ def importance(
     twice = [d.x.reindex(columns=design.x.columns).to_numpy(float) for d in repeats or ()]
     for i, column in enumerate(design.x.columns):
         rated = design.x.iloc[:, i].notna().to_numpy()
-        rng = generator(seed, "importance", design.target, *column)
-        one = _Label(design.rows(rated), i, [x[rated, i] for x in twice], rng, n_resamples, confidence)
+        rng, n, level = sampling.stream("importance", design.target, *column), sampling.n_resamples, sampling.confidence
+        one = _Label(design.rows(rated), i, [x[rated, i] for x in twice], rng, n, level)
         people = (n_annotators or {}).get(tuple(column))
         rows += [row | {"n_annotators": people} for row in one.rows()]
     return collect(rows)
@@ -118,7 +115,15 @@ def _estimable(corrected: Interval, reliability: Interval) -> Interval:
 class _Label:
     """One predictor of one target, and its result rows."""
 
-    def __init__(self, design: Design, i: int, repeats: list[np.ndarray], rng, n_resamples: int, confidence: float):
+    def __init__(
+        self,
+        design: Design,
+        i: int,
+        repeats: list[np.ndarray],
+        rng: np.random.Generator,
+        n_resamples: int,
+        confidence: float,
+    ) -> None:
         self.x, self.y, self.column = design.x.iloc[:, i].to_numpy(float), design.y, design.x.columns[i]
         self.design, self.repeats, self.rng = design, repeats, rng
         self.n_resamples, self.confidence = n_resamples, confidence
@@ -139,7 +144,10 @@ class _Label:
         correlations = self._correlations()
         r = self._jackknife(correlations, 0)
         yield "r", r.row()
-        yield "r", self._guard(correlations.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"}
+        yield (
+            "r",
+            self._guard(correlations.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"},
+        )
         if len(correlations.estimate) > 1:
             reliability = self._jackknife(correlations, 1)
             yield "repeat_reliability", reliability.row()
@@ -174,10 +182,7 @@ class _Label:
         return replicate_sums(total, _statistics, unit=self.design.unit, rng=self.rng, n_resamples=self.n_resamples)
 
     def _jackknife(self, replicates: Replicates, i: int, bounded: bool = True) -> Interval:
-        interval = jackknife_t(
-            replicates.estimate[i], replicates.jackknife[:, i], replicates.unit, self.confidence, bounded=bounded
-        )
-        return self._guard(interval)
+        return self._guard(replicates.jackknife_interval(i, self.confidence, bounded=bounded))
 
     def _without_each(self) -> Iterator[np.ndarray]:
         """Weights of all rows, then of all but those of one cluster each; as many at a time as memory allows."""
@@ -202,7 +207,7 @@ class _Label:
         scale, independent = np.std(self.x, ddof=1), {"resample_unit": self.design.level}
         why = f"{fit.separation} separation: the likelihood has no maximum, its supremum is used"
         why = why if fit.converged else "the iterations did not converge: the likelihood is a bound from below"
-        note = {} if fit.separation == "none" and fit.converged else {"note": why}
+        note: Row = {} if fit.separation == "none" and fit.converged else {"note": why}
         yield "mcfadden_r2", squared(root).row() | {"estimate": fit.mcfadden} | note
         yield "llr", {"estimate": fit.llr, "p_value": fit.p_value} | independent | note
         yield "coefficient", {"estimate": fit.coefficients[1] * scale} | independent | note
@@ -242,9 +247,15 @@ def importance_ranks(design: Design, *, confidence: float = 0.95) -> list[Row]:
     whole = sums.sum(axis=0, keepdims=True)
     errors = Covariance(jackknife_covariance(_strength(whole - sums))).pair_errors()
     rank, low, high, reason = rank_intervals(_strength(whole)[0], errors, len(people) - 1, confidence)
-    fixed = {"statistic": "importance_rank", "level": design.level, "target": design.target}
-    fixed |= {"resample_unit": design.unit, "n_clusters": len(people), "note": reason or None}
-    fixed |= {"ci_kind": "not_estimable" if reason else "simultaneous"}
+    fixed = {
+        "statistic": "importance_rank",
+        "level": design.level,
+        "target": design.target,
+        "resample_unit": design.unit,
+        "n_clusters": len(people),
+        "note": reason or None,
+        "ci_kind": "not_estimable" if reason else "simultaneous",
+    }
     return [
         {**fixed, "method": method, "label": label, "n": int(n), "estimate": a, "ci_low": b, "ci_high": c}
         for (method, label), n, a, b, c in zip(

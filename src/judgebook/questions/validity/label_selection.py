@@ -12,6 +12,7 @@ are those that a study states (`costs.final_labels`), those that reach every thr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,8 @@ from judgebook.published import numbers
 from judgebook.questions.agreement.population import judged
 from judgebook.questions.validity.coverage import Predictors
 from judgebook.questions.validity.question import LabelSelection
-from judgebook.statistics.intervals import generator
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.statistics.subset_stability import held_out_losses
 from judgebook.study.labels import Label
 from judgebook.study.results import Results
@@ -118,7 +119,7 @@ def limits(thresholds: LabelSelection) -> dict[str, float]:
     return {name: float(limit) for name, limit in stated.items() if limit is not None}
 
 
-def rows(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[dict]:
+def rows(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[dict[str, Any]]:
     """Rows of criterion_met, per label and criterion (and `all`), and of n_kept: how many labels of a method reach each
     criterion, all of them, and all but that one. applied : `limits`."""
     for row in selected.to_dict("records"):
@@ -133,11 +134,11 @@ def rows(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[dict]:
     for method, part in selected.groupby("method", sort=False):
         base = {"statistic": "n_kept", "method": method, "level": "dialogue", "n": len(part)}
         for name, wanted in sets.items():
-            kept = part[[f"{w}_met" for w in wanted]].all(axis=1).sum()
-            yield base | {"criterion": name, "estimate": float(kept)}
+            n = part[[f"{w}_met" for w in wanted]].all(axis=1).sum()
+            yield base | {"criterion": name, "estimate": float(n)}
 
 
-def minutes(selected: pd.DataFrame, results: Results, labels: Iterable[Label]) -> Iterator[dict]:
+def minutes(selected: pd.DataFrame, results: Results, labels: Iterable[Label]) -> Iterator[dict[str, Any]]:
     """Minutes per dialogue or pair for the tasks of the labels kept: rows of unit_minutes (`tasks` kept), by method.
 
     results : median_minutes of one corpus and group. A task counts in full where it gives any kept label. Methods
@@ -162,13 +163,11 @@ def compare_sets(
     design: Design,
     sets: Sets,
     *,
-    seed: int,
+    sampling: Sampling,
     exclude: Sequence[str] = ("quality",),
     n_folds: int = 10,
     n_repeats: int = 5,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """Fit of each set of labels and of all labels of its method, on the dialogues or pairs that have all of them.
 
     Parameters
@@ -194,11 +193,11 @@ def compare_sets(
         masks = {name: mask for name, mask in masks.items() if name == ALL or (mask.any() and not mask.all())}
         if one.reason or len(masks) < 2:
             continue
-        rng = generator(seed, "label_sets", design.target, method)
+        rng = sampling.stream("label_sets", design.target, method)
         every = np.array(list(masks.values()))
         losses = held_out_losses(one.fitness, one.clusters, rng, every, n_folds, n_repeats)
         same = one.fitness.fit(every)
-        intervals = _intervals(losses, one.clusters, design.unit, rng, n_resamples, confidence)
+        intervals = _intervals(losses, one.clusters, design.unit, rng, sampling)
         parts = []
         for i, (name, mask) in enumerate(masks.items()):
             row = {"set": name, "kind": "same_data", "k": int(mask.sum())}
@@ -211,7 +210,9 @@ def compare_sets(
         yield from one.numbered(parts)
 
 
-def _intervals(losses: np.ndarray, clusters: np.ndarray, unit: str, rng, n_resamples: int, confidence: float) -> list:
+def _intervals(
+    losses: np.ndarray, clusters: np.ndarray, unit: str, rng: np.random.Generator, sampling: Sampling
+) -> list[Interval]:
     """Of the cross-validated fit of each set, and of each minus the first."""
     finite = np.isfinite(losses).all(axis=1)
     people, code = np.unique(clusters[finite], return_inverse=True)
@@ -222,4 +223,5 @@ def _intervals(losses: np.ndarray, clusters: np.ndarray, unit: str, rng, n_resam
         fits = 1 - sums[:, :-1] / sums[:, -1:]
         return np.concatenate([fits, fits - fits[:, :1]], axis=1)
 
-    return bootstrap_sums(rows, statistic, unit=unit, rng=rng, n_resamples=n_resamples, confidence=confidence)
+    replicates = replicate_sums(rows, statistic, unit=unit, rng=rng, n_resamples=sampling.n_resamples)
+    return replicates.intervals(sampling.confidence)

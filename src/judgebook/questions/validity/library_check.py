@@ -31,7 +31,7 @@ def single_labels(study_targets: Targets, results: Results) -> pd.DataFrame:
 
 def stepwise(study_targets: Targets, results: Results, exclude: Sequence[str]) -> pd.DataFrame:
     """Fits of the models of the published paths of notebook 06, from one label to all of each method."""
-    rows = []
+    rows: list[tuple[str, float, float]] = []
     for target, design in study_targets.designs.items():
         ours = _apart(results, target, results.select(FITS[target], target=target, kind="stepwise"))
         for method, path in ours.sort_values("k").groupby("method", sort=False):
@@ -40,7 +40,9 @@ def stepwise(study_targets: Targets, results: Results, exclude: Sequence[str]) -
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _of_path(design: Design, method: str, path: pd.DataFrame, every: pd.Series, exclude: Sequence[str]) -> Iterator:
+def _of_path(
+    design: Design, method: str, path: pd.DataFrame, every: pd.Series, exclude: Sequence[str]
+) -> Iterator[tuple[str, float, float]]:
     one = Predictors(design, method, exclude)
     for k, estimate in path[["k", "estimate"]].itertuples(index=False):
         inside = [one.labels.index(label) for label in every[every.index <= k]]

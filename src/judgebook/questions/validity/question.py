@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -24,7 +24,7 @@ class Variation(Section):
     group: str | _People | None = Field(None, description="other people's judgements predict")
     predictor_value: Literal["one", "mean"] | None = Field(None, description="one annotator's or the mean of all")
 
-    def changes(self) -> dict[str, object]:
+    def changes(self) -> dict[str, Any]:
         return self.model_dump(exclude_none=True)
 
 
@@ -69,7 +69,7 @@ class Importance(Section):
         20, ge=1, le=1000, description="random draws of annotators for which the fit is shown where options vary"
     )
 
-    def settings(self) -> dict[str, object]:
+    def settings(self) -> dict[str, Any]:
         """What `validity.targets.find` is given."""
         given = self.model_dump(
             include={"group", "quality_label", "quality_group", "quality_rating", "predictor_value"}

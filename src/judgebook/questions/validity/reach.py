@@ -40,9 +40,9 @@ def reach(study_targets: Targets, results: Results, names: DisplayNames, label_s
         {"title": TITLES[t], "n": len(d.y), "row": ROWS[t], "paper": _IN_PAPER[t], "least": detectable(len(d.y))}
         for t, d in study_targets.designs.items()
     ]
+    shared = [names.name("method", m) for m in study_targets.shared] if study_targets.external else []
     facts = {"section": section, "external": study_targets.external, "sizes": sizes, "absent": absent}
-    facts["shared"] = [names.name("method", m) for m in study_targets.shared] if study_targets.external else []
-    return Prose(_PHRASES.say("reach", differences=_differences(results, names), **facts))
+    return Prose(_PHRASES.say("reach", differences=_differences(results, names), shared=shared, **facts))
 
 
 #: rows of the paper's models (sections 6 and 7.2)

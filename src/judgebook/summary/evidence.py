@@ -1,0 +1,120 @@
+"""What the answers of a study's first page follow from: its judgements, and the stored results of its notebooks.
+
+Where several evaluations (run, group and method) could answer, the main one does: see `parts`. All answers are about
+one population of annotators (`annotations.population`): others like those who judged, or these only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from judgebook.annotations import population, summary
+from judgebook.annotations.dialogue_values import all_own
+from judgebook.annotations.population import UNKNOWN, Population
+from judgebook.questions.agreement import population as agreement
+from judgebook.questions.performance.analysis import chosen
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.study import params, questions, results, store
+from judgebook.study.params import Study
+from judgebook.study.results import ResultRows, Results, where
+from judgebook.study.schema import ANNOTATIONS, Annotations
+
+COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
+PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
+ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
+#: the notebooks that answer
+NOTEBOOKS = questions.answering("next")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the answers follow from.
+
+    annotations : those of the evaluation (`summary.evaluated`). results : notebook -> its results, empty where it was
+    not run. reasons : notebook -> why it was not, a sentence. own_chats : whether people judged only what they had
+    talked about themselves.
+    """
+
+    study: Study
+    annotations: Annotations
+    results: Mapping[str, Results]
+    reasons: Mapping[str, str]
+    own_chats: bool = False
+
+    @cached_property
+    def people(self) -> Annotations:
+        return self.annotations[self.annotations["annotator_kind"] == "human"]
+
+    @cached_property
+    def counted(self) -> Annotations:
+        """The annotations on which systems are compared: of workers who passed quality control, where there is one."""
+        study = self.study
+        return of_those_who_passed(self.annotations, study.label_list(), study.control_system, study.quality_control)
+
+    @cached_property
+    def populations(self) -> dict[tuple[str, str], Population]:
+        """As notebook 07 has them."""
+        judged = chosen(self.counted, self.study.unranked_systems, self.study.label_list())
+        return population.populations(judged, self.study.inference.annotators)
+
+    def population(self, corpus: str, group: str) -> Population:
+        """Whose judgements statements on a run and group are about."""
+        return self.populations.get((corpus, group), Population(False, None, 0, 0.0, UNKNOWN))
+
+    @cached_property
+    def tests(self) -> ResultRows:
+        """Comparisons of two systems by the main run and group, for its population; without p-value where the data are
+        too few for a test."""
+        stored = self.results[SENSITIVITY]
+        every = sensitivity.primary(stored)
+        main = of_main(self, every.dropna(subset="p_value"))
+        if main.empty:
+            return main
+        key = main.iloc[0][["corpus", "group"]]
+        people = where(sensitivity.with_people(stored), **key)
+        return people if self.population(*key).others and people["p_value"].notna().any() else where(every, **key)
+
+    @cached_property
+    def tested(self) -> Population:
+        """Whose judgements `tests` are about: these annotators' only, where no test treats them as a sample."""
+        people = self.population(*self.tests.iloc[0][["corpus", "group"]])
+        both = self.tests["resample_unit"].astype(str).str.endswith(agreement.TWO_WAY).any()
+        return people if both or not people.others else replace(people, others=False)
+
+    @property
+    def confidence(self) -> float:
+        return self.study.bootstrap.confidence
+
+
+def read(study: str, reasons: Mapping[str, str]) -> Evidence:
+    """The evidence that the last run of a study stored. reasons : notebook -> why it was not run."""
+    home = store.processed(study)
+    loaded = params.load(home / "params.yaml", key=study)
+    path = home / "annotations.parquet"
+    # a study across others has no judgements of its own
+    annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
+    paths = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
+    asked: Mapping[str, Any] = sensitivity.ASKED
+    stored = {name: results.read(p, **asked) if p.is_file() else Results() for name, p in paths.items()}
+    judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
+    people = judged[judged["annotator_kind"] == "human"]
+    own_chats = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))
+    return Evidence(loaded, judged, stored, reasons, own_chats)
+
+
+def of_main(evidence: Evidence, rows: ResultRows) -> ResultRows:
+    """Of the rows of several runs and groups those of the main one that has any."""
+    with_rows = set(rows[["corpus", "group"]].drop_duplicates().itertuples(index=False, name=None))
+    main = next((part[:2] for part in parts(evidence) if part[:2] in with_rows), None)
+    return where(rows, corpus=main[0], group=main[1]) if main else rows.iloc[:0]
+
+
+def parts(evidence: Evidence) -> list[tuple[str, str, str]]:
+    """`annotations.summary.evaluations` of the study."""
+    return summary.evaluations(evidence.annotations)

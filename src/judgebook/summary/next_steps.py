@@ -1,0 +1,98 @@
+"""What to do next, by rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from judgebook.annotations import population
+from judgebook.annotations.population import FEW
+from judgebook.questions.annotators.analysis import flagged
+from judgebook.study.results import ResultRows
+from judgebook.summary.analysis import DOUBTFUL, TOO_FEW, judged_twice, judges, labels, sample, separation
+from judgebook.summary.evidence import ANNOTATORS, Evidence, of_main
+
+#: chance that other annotators order two systems the other way round, from which more are advised
+OFTEN = 0.1
+_WHO = ["corpus", "group", "annotator"]
+
+
+def disagree(evidence: Evidence) -> ResultRows:
+    """Annotators of the main run and group who are flagged because they disagree with the others, the likelier cause of
+    a low alpha than a definition, and without whom alpha is higher.
+
+    Returns corpus, group, annotator, method (missing: over all methods), p_adjusted, and `gain`, the change of alpha
+    without them, a mean over labels (of the method, or of all methods); a row for each annotator, the largest gain
+    first.
+    """
+    stored = evidence.results[ANNOTATORS]
+    rows = flagged(stored, evidence.study.annotators.false_alarms)
+    rows = rows.loc[rows["indicator"] == "disagreement", [*_WHO, "method", "p_adjusted"]]
+    change = stored["alpha_without"].dropna(subset="estimate")
+    gains = []
+    for row in rows.itertuples():
+        of_annotator = (change[_WHO] == [row.corpus, row.group, row.annotator]).all(axis=1)
+        of_annotator &= (change["method"] == row.method) | pd.isna(row.method)
+        gains.append(change.loc[of_annotator, "estimate"].mean())
+    rows = rows.assign(gain=gains).reset_index(drop=True)
+    rows = of_main(evidence, rows[rows["gain"] > 0])
+    return rows.sort_values("gain", ascending=False, kind="stable").drop_duplicates("annotator")
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """What to do next: kind is a passage of `text.md.j2`, facts are what it is filled with."""
+
+    kind: str
+    facts: dict[str, Any]
+
+
+def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
+    """What to do next, by rule, the gravest first; at most `most`.
+
+    Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
+    never judged twice: have items judged twice, or, of people's own chats, transcripts judged by others. On the only
+    label, the leader is not separated from the second: collect what would separate them. Most comparisons are open:
+    collect more dialogues. Labels are doubtful: look at annotators who disagree with the others; define labels better,
+    or average more annotations. Other annotators would often order two systems the other way round: recruit more.
+    Agreement is known too imprecisely: judge more items twice. Times are not recorded: record them. Where nothing of
+    this holds: report, if comparisons and agreement were computed.
+    """
+    people, out = evidence.people, list[NextStep]()
+    if len(people) and not people["annotator_known"].all():
+        unknown, every = (
+            people.loc[~people["annotator_known"].astype(bool), "method"].unique(),
+            people["method"].unique(),
+        )
+        out.append(NextStep("record", {"methods": list(unknown) if len(unknown) < len(every) else []}))
+    few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW]
+    if few:
+        out.append(NextStep("recruit", {"groups": few, "least": population.LEAST}))
+    trusted, compared = labels(evidence), sample(evidence)
+    twice = judged_twice(evidence)
+    if len(twice) and not twice.all():
+        out.append(NextStep("twice", {"n": int((~twice).sum()), "all": not twice.any(), "own": evidence.own_chats}))
+    if apart := separation(evidence):
+        out.append(NextStep("separate", apart))
+    elif compared["n"] and 2 * compared["open"] > compared["n"]:
+        out.append(NextStep("collect", compared))
+    doubtful = trusted[trusted["verdict"] == DOUBTFUL]
+    if len(doubtful) and len(disagreeing := disagree(evidence)):
+        out.append(NextStep("look", {"rows": disagreeing, "several": len(trusted) > 1}))
+    if len(doubtful):
+        out.append(NextStep("define", {"rows": doubtful.sort_values("estimate")}))
+    who = judges(evidence)
+    if who["kind"] == "shares" and who["n_differ"] and who["reversal"].median() >= OFTEN:
+        out.append(NextStep("more", {"chance": float(who["reversal"].median())}))
+    unclear = trusted[trusted["verdict"] == TOO_FEW]
+    if len(unclear):
+        least = {"threshold": f"{evidence.study.iaa.threshold:g}"}
+        out.append(NextStep("overlap", {"n": len(unclear), "of": len(trusted)} | least))
+    if len(people) and people["seconds"].isna().all():
+        out.append(NextStep("time", {}))
+    missing = ["comparisons of systems"] * (not compared["n"]) + ["agreement"] * trusted.empty
+    if not missing:
+        return out[:most] or [NextStep("report", {"open": compared["open"]})]
+    return out[:most] or [NextStep("unknown", {"missing": missing})]
