@@ -47,13 +47,13 @@ def alphas(
 
 def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks: Sequence[float], name: str) -> Plot:
     key = (f"{names.ci} over {over(part)}", f"{names.ci} over turns")
-    options = {"light": light, "key": key, "xlabel": "Krippendorff's alpha", "reference": (0.0, *marks)}
-    fig = plots.forest_figure(part, names, **options)
+    fig = plots.forest_figure(part, names, light=light, key=key, xlabel="Krippendorff's alpha", reference=(0.0, *marks))
     for ax in fig.axes:
         for k, mark in enumerate(marks):
             close = k + 1 < len(marks) and marks[k + 1] - mark < 0.2  # two numbers would touch
-            place = {"transform": ax.get_xaxis_transform(), "ha": "right" if close else "left", "va": "bottom"}
-            ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", **place)
+            side = "right" if close else "left"
+            over_axes = ax.get_xaxis_transform()
+            ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", transform=over_axes, ha=side, va="bottom")
     groups = listing(names.name("group", g) for g in dict.fromkeys(part["group"]))
     alt = f"Forest plot: alpha of {len(part)} labels with intervals, by method, from"
     alt += f" {span(part['estimate'].dropna())}. Judged by {groups}."
@@ -118,8 +118,15 @@ def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 def _variance(panels: list, parts: dict[str, str], names: DisplayNames, several: bool) -> Figure:
     heights = [shares["label"].nunique() for _, shares in panels]
-    size = {"width": 6.0, "height": 0.2 * sum(heights) + 0.35 * len(panels) + 0.8}
-    fig, axes = subplots(len(panels), 1, squeeze=False, sharex=True, gridspec_kw={"height_ratios": heights}, **size)
+    fig, axes = subplots(
+        len(panels),
+        1,
+        squeeze=False,
+        sharex=True,
+        gridspec_kw={"height_ratios": heights},
+        width=6.0,
+        height=0.2 * sum(heights) + 0.35 * len(panels) + 0.8,
+    )
     shades = dict(zip(parts, _SHADES[-len(parts) :], strict=True))
     for ax, ((corpus, method, group), shares) in zip(axes.flat, panels, strict=True):
         wide = shares.set_index(["label", "part"])["estimate"].unstack("part")  # noqa: PD010 (twice must raise)

@@ -217,8 +217,8 @@ def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot 
     rows = names.sort(times)
     rows = rows.assign(row=row_titles(rows, names, KEYS))
     places = {key: i for i, key in enumerate(rows.drop_duplicates("row")[KEYS].itertuples(index=False, name=None))}
-    size = {"width": PAGE, "height": 0.8 + 0.27 * len(places)}
-    fig, (left, right) = subplots(1, 2, sharey=True, width_ratios=[1.3, 1], **size)
+    height = 0.8 + 0.27 * len(places)
+    fig, (left, right) = subplots(1, 2, sharey=True, width_ratios=[1.3, 1], width=PAGE, height=height)
     left.set_xscale("log")
     _distributions(rows, "minutes", left, names)
     left.xaxis.set_major_formatter("{x:g}")
