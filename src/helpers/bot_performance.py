@@ -6,7 +6,7 @@ from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.questions.agreement.analysis import misleading
 from judgebook.questions.agreement.findings import misled
-from judgebook.questions.performance import analysis, figures
+from judgebook.questions.performance import analysis, arrangement
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -38,7 +38,7 @@ class Page(Sections):
             sampling=self.sampling,
         )
         self.run.save_results(self.results)
-        self.names = figures.by_rank(display_names(self.study, self.judged), self.results)
+        self.names = arrangement.by_rank(display_names(self.study, self.judged), self.results)
 
     def findings(self) -> Section:
         yield from super().findings()

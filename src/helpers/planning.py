@@ -3,7 +3,7 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
-from judgebook.questions.planning import analysis, figures, findings, tables
+from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -26,7 +26,7 @@ class Page(NotebookPage):
         self.names, self.currency = display_names(self.study, self.everybody), costs.currency
         systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
         work, rate = self.run.read("work_units"), costs.hourly_rate
-        self.data = analysis.planning_input(
+        self.data = pilot_study.planning_input(
             self.annotations, work, self.labels, self.options, systems=systems, hourly_rate=rate, seed=first
         )
         level = self.study.bootstrap.confidence

@@ -21,6 +21,7 @@ from judgebook.questions.agreement import figures as agreement
 from judgebook.questions.collection import figures as collection
 from judgebook.questions.collection.tables import SHOWN
 from judgebook.questions.performance import figures as performance
+from judgebook.questions.performance.arrangement import by_rank
 from judgebook.questions.sensitivity import figures as sensitivity
 from judgebook.questions.validity import curves
 from judgebook.questions.validity import figures as validity
@@ -64,7 +65,7 @@ def of_performance(size: Size) -> Iterator[Plot]:
             "label == 'quality'"
         ),
     )
-    names = performance.by_rank(names, results)
+    names = by_rank(names, results)
     for method in METHODS:
         if method in {m for m, _ in size.methods_and_labels()}:
             yield from performance.scores(results, names, method)

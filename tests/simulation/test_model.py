@@ -15,7 +15,7 @@ from scipy.stats import binomtest, multivariate_normal
 
 from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.simulation import design, gaussian, model, people, pilots, texts
+from judgebook.simulation import design, gaussian, model, parts, people, pilots
 from judgebook.simulation import study as simulate
 from judgebook.simulation.draw import draw_chats, judge
 from judgebook.study.sections.data import Simulate
@@ -273,11 +273,11 @@ def test_durations_have_their_median():
 
 
 def test_texts_are_artificial_and_of_the_stated_length():
-    made = texts.texts(5000, texts.USER_WORDS, generator(9))
+    made = parts.texts(5000, parts.USER_WORDS, generator(9))
     assert np.mean([len(t.split()) for t in made]) == pytest.approx(11.3, abs=0.1)
-    words = {w.lower() for column in texts._CYCLE for phrase in column for w in phrase.split()}
+    words = {w.lower() for column in parts._CYCLE for phrase in column for w in phrase.split()}
     assert {w.rstrip(".").lower() for t in made for w in t.split()} <= words
-    assert made == texts.texts(5000, texts.USER_WORDS, generator(9))
+    assert made == parts.texts(5000, parts.USER_WORDS, generator(9))
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from scipy import stats
 from judgebook.published import numbers as published
 from judgebook.questions.techniques import messages
 from judgebook.questions.techniques.sittings import sittings
-from judgebook.simulation import calibration, techniques
+from judgebook.simulation import gaussian, techniques
 from judgebook.study import params
 from judgebook.study.sections.data import Simulate
 
@@ -33,27 +33,27 @@ class TestCalibration:
     def test_counts_are_those_of_a_simulation(self):
         rates, c, rng = np.array([0.3, 0.6, 0.8, 0.7]), 0.4, np.random.default_rng(1)
         y = np.sqrt(c) * rng.normal(size=(200_000, 1)) + np.sqrt(1 - c) * rng.normal(size=(200_000, 4))
-        seen = np.bincount((y + calibration.threshold(rates) > 0).sum(axis=1), minlength=5) / 200_000
-        assert calibration.count_distribution(rates, c) == pytest.approx(seen, abs=0.005)
+        seen = np.bincount((y + gaussian.threshold(rates) > 0).sum(axis=1), minlength=5) / 200_000
+        assert gaussian.count_distribution(rates, c) == pytest.approx(seen, abs=0.005)
 
     def test_independent_turns_are_binomial(self):
-        found = calibration.count_distribution(np.full(5, 0.7), 0.0)
+        found = gaussian.count_distribution(np.full(5, 0.7), 0.0)
         assert found == pytest.approx(stats.binom.pmf(range(6), 5, 0.7))
-        assert calibration.winner_share(np.full(5, 0.7), 0.0, 3) == pytest.approx(stats.binom.sf(2, 5, 0.7))
-        assert calibration.squared_share(np.full(2, 0.5), 0.0) == pytest.approx(0.5)
+        assert gaussian.winner_share(np.full(5, 0.7), 0.0, 3) == pytest.approx(stats.binom.sf(2, 5, 0.7))
+        assert gaussian.squared_share(np.full(2, 0.5), 0.0) == pytest.approx(0.5)
 
     def test_correlation_gives_the_aim_or_says_what_comes_near(self):
         rates = np.full(5, 0.67)
-        c = calibration.correlation(rates, 3, 0.74, 0.0, 0.9, 39)
-        assert calibration.winner_share(rates, c, 3) == pytest.approx(0.74, abs=1e-4)
+        c = gaussian.correlation(rates, 3, 0.74, 0.0, 0.9, 39)
+        assert gaussian.winner_share(rates, c, 3) == pytest.approx(0.74, abs=1e-4)
         # below what any correlation gives, by less than the noise of 39 conversations: no dependence is read into it
-        assert calibration.correlation(np.full(5, 0.52), 3, 0.49, 0.1, 0.9, 39) == 0.1
-        assert calibration.correlation(np.full(4, 0.71), 2, 0.70, 0.0, 0.9, 68) == 0.9
+        assert gaussian.correlation(np.full(5, 0.52), 3, 0.49, 0.1, 0.9, 39) == 0.1
+        assert gaussian.correlation(np.full(4, 0.71), 2, 0.70, 0.0, 0.9, 68) == 0.9
 
     def test_ratings_have_the_mean_asked_for(self):
         for mean in (3.3, 4.0, 4.49):
-            place = calibration.location(mean, np.array(techniques.CUTS))
-            found, sd = calibration.rating_mean(place, np.array(techniques.CUTS))
+            place = gaussian.location(mean, np.array(techniques.CUTS))
+            found, sd = gaussian.rating_mean(place, np.array(techniques.CUTS))
             assert found == pytest.approx(mean)
             low, high = (printed("Table 2")["caption", "sm_dialog_sd", k] for k in ("min", "max"))
             assert low <= round(sd, 1) <= high

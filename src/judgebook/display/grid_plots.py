@@ -2,12 +2,12 @@
 
 A frame says where each estimate goes: `panel`, `block` and `hue` hold display names, in the order of first appearance.
 With few systems a panel is a group of evaluators, a block a label, a hue a system; with many a panel is a label and a
-block a system (`performance.arrange`).
+block a system (`performance.arrangement.arrange`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
 from types import MappingProxyType
 
@@ -24,8 +24,6 @@ from judgebook.display.text import told
 
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
-#: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
-TALLEST, AROUND = 9.45, 1.3
 #: columns along x: the estimate, and ends of intervals
 ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
 REFERENCE = "#8A8A8A"
@@ -205,35 +203,6 @@ def filled(rows: pd.DataFrame, blocks: Sequence[str] = ()) -> pd.DataFrame:
     order = list(blocks) or list(dict.fromkeys(rows["block"]))
     pairs = rows[keys[1:]].drop_duplicates().sort_values("block", key=lambda b: b.map(order.index), kind="stable")
     return rows[["panel"]].drop_duplicates().merge(pairs, how="cross").merge(rows, how="left", on=keys)
-
-
-def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of each figure that `grid_figure` can draw without being taller than `TALLEST`, and the end of its name.
-
-    around : what of its height is legend, title and axis, in inches. Panels are kept together where that is possible;
-    where one is too tall, its blocks are divided, in all panels alike.
-    """
-    names = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
-    columns = columns if all(n == names[0] for n in names) else 2
-    hues = rows.groupby("block", sort=False)["hue"].nunique()
-    parts: list[list[str]] = [[]]
-    height = 0.0
-    for block, n in hues.items():
-        height += ROW * n + GAP
-        if parts[-1] and height > TALLEST - around:
-            parts, height = [*parts, []], ROW * n + GAP
-        parts[-1].append(block)
-    found = []
-    for part in parts:
-        own = rows[rows["block"].isin(part)]
-        panels = list(dict.fromkeys(own["panel"]))
-        heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
-        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52 + heading
-        per_page = columns * max(1, int((TALLEST - around + 0.52) / line))
-        even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
-        even = -(-even // columns) * columns
-        found += [own[own["panel"].isin(panels[k : k + even])] for k in range(0, len(panels), even)]
-    yield from ((f"_{i}" if i else "", page) for i, page in enumerate(found))
 
 
 def _blocks(ax: Axes, part: pd.DataFrame, height: float, *, named: bool) -> None:

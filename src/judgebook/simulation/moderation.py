@@ -20,10 +20,9 @@ from scipy.optimize import least_squares, minimize
 from scipy.special import gammaln, ndtr, ndtri
 
 from judgebook.published import numbers as published
-from judgebook.simulation.calibration import NODES, WEIGHTS
-from judgebook.simulation.parts import worker
+from judgebook.simulation.gaussian import NODES, WEIGHTS
+from judgebook.simulation.parts import SYSTEM_WORDS, USER_WORDS, texts, worker
 from judgebook.simulation.techniques import once, size
-from judgebook.simulation.texts import SYSTEM_WORDS, USER_WORDS, texts
 from judgebook.study.sections.data import Simulate
 
 FILE = "moderation.csv"

@@ -11,8 +11,18 @@ import numpy as np
 from judgebook.simulation import design, people
 from judgebook.simulation.draw import Chats, judge
 from judgebook.simulation.model import Measure
-from judgebook.simulation.texts import SYSTEM_WORDS, USER_WORDS, texts
 
+#: words of texts that nobody will take for a conversation
+_OPENING = ("well", "so", "today", "perhaps", "really", "indeed", "maybe", "now")
+_WHO = ("I", "you", "we", "they", "my neighbour", "the gardener", "a friend", "somebody")
+_DOES = ("paint", "count", "polish", "collect", "describe", "borrow", "carry", "water", "sort", "remember")
+_HOW = ("seven", "green", "quiet", "wooden", "distant", "paper", "round", "small", "cloudy", "striped")
+_WHAT = ("teapots", "ladders", "lanterns", "pebbles", "kites", "umbrellas", "violins", "buttons", "clocks", "maps")
+_WHERE = ("near the pond", "after lunch", "behind the barn", "every Tuesday", "with great care", "without a hurry")
+_CYCLE = (_OPENING, _WHO, _DOES, _HOW, _WHAT, _WHERE)
+#: mean words of a user turn: 11.3 tokens (Finch et al. 2023, section 3); of a system turn: chosen
+USER_WORDS, SYSTEM_WORDS = 11.3, 15.0
+_SHORTEST = 4
 #: an annotation platform's placeholder that was never filled in
 UNFILLED_WORKER = "{{user_id}}"
 
@@ -22,6 +32,18 @@ Turns = Sequence[tuple[str, str]]
 def worker(workforce: str, number: int) -> str:
     """The artificial id of a person (0-based number in the workforce)."""
     return f"sim-worker-{workforce}-{number + 1:03d}"
+
+
+def texts(n: int, mean_words: float, rng: np.random.Generator) -> list[str]:
+    """`n` texts of `mean_words` words on average (parted by white space), at least 4, ending in a full stop."""
+    lengths = _SHORTEST + rng.poisson(mean_words - _SHORTEST, n)
+    picks = rng.integers(0, 1 << 30, (n, int(lengths.max(initial=1))))
+    out = []
+    for length, row in zip(lengths.tolist(), picks.tolist(), strict=True):
+        words = " ".join(column[i % len(column)] for column, i in zip(_CYCLE * (length // 5 + 1), row, strict=False))
+        text = " ".join(words.split(" ")[:length])
+        out.append(f"{text[0].upper()}{text[1:]}.")
+    return out
 
 
 def turn_texts(n_turns: Sequence[int] | np.ndarray, rng: np.random.Generator) -> list[Turns]:

@@ -26,11 +26,10 @@ import numpy as np
 import pandas as pd
 
 from judgebook.published import numbers as published
-from judgebook.simulation import calibration, design, people
+from judgebook.simulation import design, gaussian, people
 from judgebook.simulation.draw import Chats, draw_chats
 from judgebook.simulation.model import TRAITS
-from judgebook.simulation.parts import worker
-from judgebook.simulation.texts import USER_WORDS, texts
+from judgebook.simulation.parts import USER_WORDS, texts, worker
 from judgebook.study.sections.data import Simulate
 
 FILE = "techniques.csv"
@@ -124,7 +123,7 @@ def _by_turn(element: str, panel: str, question: str) -> np.ndarray:
 def _calibrated(rates: np.ndarray, first: int, needed: int, aim: float, method: str, between: float, n: int) -> Marks:
     g = SIGNAL[method]
     low, high = g * between, g * between + (1 - g) * MOST_LEANING
-    return Marks(rates, calibration.correlation(rates[first:], needed, aim, low, high, n))
+    return Marks(rates, gaussian.correlation(rates[first:], needed, aim, low, high, n))
 
 
 def rating(system: str, question: str) -> float:
@@ -147,8 +146,8 @@ def truth(spec: Simulate) -> list[dict[str, object]]:
             later = marks.rates[1:]
             head = {"method": "pairwise_turn", "pair": pair, "label": question, "correlation": marks.correlation}
             rates = {"linear": float(later.mean()), "linear_all_turns": float(marks.rates.mean())}
-            rates |= {"squared": calibration.squared_share(later, marks.correlation)}
-            rates |= {"winner_takes_all": calibration.winner_share(later, marks.correlation, 3)}
+            rates |= {"squared": gaussian.squared_share(later, marks.correlation)}
+            rates |= {"winner_takes_all": gaussian.winner_share(later, marks.correlation, 3)}
             out.append(head | {"by_turn": marks.rates.tolist()} | rates)
             for corpus in N_REUSED:
                 head = {"method": "pairwise_dialogue", "corpus": corpus, "pair": pair, "label": question}
@@ -158,7 +157,7 @@ def truth(spec: Simulate) -> list[dict[str, object]]:
             marks = single_turn(spec, system, question)
             head = {"method": "single_turn", "system": system, "label": question, "correlation": marks.correlation}
             rates = {"linear": float(marks.rates[2:].mean()), "by_turn": marks.rates.tolist()}
-            rates |= {"winner_takes_all": calibration.winner_share(marks.rates[2:], marks.correlation, 2)}
+            rates |= {"winner_takes_all": gaussian.winner_share(marks.rates[2:], marks.correlation, 2)}
             out.append(head | rates)
             head = {"method": "single_dialogue", "system": system, "label": question}
             out.append(head | {"mean": rating(system, question)})
@@ -246,7 +245,7 @@ def _marks(
 
 
 def _above(y: np.ndarray, marks: Sequence[Marks]) -> np.ndarray:
-    return y + np.stack([calibration.threshold(m.rates) for m in marks]) > 0
+    return y + np.stack([gaussian.threshold(m.rates) for m in marks]) > 0
 
 
 def _pairwise_turns(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
@@ -314,7 +313,7 @@ def _pairwise_dialogues(spec: Simulate, corpus: str, rng: np.random.Generator) -
             true = chats.traits[:, TRAITS.index(trait)]
             x = (true[2 * left] - true[2 * right + 1]) / np.sqrt(2)
             y = np.sqrt(signal) * x + np.sqrt(1 - signal) * rng.standard_normal(n_ratings)
-            won = y + calibration.threshold(pairwise_dialogue(corpus, pair, question)) > 0
+            won = y + gaussian.threshold(pairwise_dialogue(corpus, pair, question)) > 0
             who = rng.permutation(n_ratings)
             units = [f"pd-{kind}-{pair}-{question}-{k + 1:03d}" for k in range(n_ratings)]
             frame = pd.DataFrame({"work_unit": units, "annotator": [worker("judge", w) for w in who]})
@@ -374,7 +373,7 @@ def _single_scores(
     spread = np.sqrt((1 - c) * np.sum(WEIGHTS**2) + c * np.sum(WEIGHTS) ** 2)
     overall = np.sqrt(RATING_SIGNAL) * (y @ WEIGHTS) / spread
     overall = overall + np.sqrt(1 - RATING_SIGNAL) * rng.standard_normal(len(order))
-    place = {s: calibration.location(rating(s, question), np.array(CUTS)) for s in SYSTEMS}
+    place = {s: gaussian.location(rating(s, question), np.array(CUTS)) for s in SYSTEMS}
     final = 1 + np.searchsorted(CUTS, overall + np.array([place[SYSTEMS[chats.system[d]]] for d in order]))
     turns[faulty] = rng.integers(0, 2, (int(faulty.sum()), N_TURNS))
     final[faulty] = rng.integers(1, 6, int(faulty.sum()))

@@ -9,7 +9,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.collection import figures, findings, pilot, tables
-from judgebook.questions.performance import rates
+from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import generator, jackknife_t
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
@@ -249,7 +249,7 @@ class TestBots:
         x = np.array([5, 4, 3, 4, 5, 2, 4, 4, 5.0])
         row = value("a", "mean", interval="independent")
         assert row["estimate"] == pytest.approx(x.mean())
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(rates.student_t(x)[:2])
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(rate_intervals.student_t(x)[:2])
         assert value("a", "count", what="dialogues")["estimate"] == 9
         assert value("a", "count", what="annotators")["estimate"] == 7
         assert value("a", "pilot_passed", least=3)["estimate"] == 1

@@ -4,7 +4,7 @@ import pytest
 from judgebook.display.names import DisplayNames
 from judgebook.questions.collection import findings, screening, tables
 from judgebook.questions.collection.question import Pilot
-from judgebook.questions.performance import rates
+from judgebook.questions.performance import rate_intervals
 from judgebook.study.results import collect, fold
 
 NAMES = DisplayNames({}, {"group": {"sur_x": "Surge workers", "mtu_x": "MTurk workers"}, "method": {}, "system": {}})
@@ -78,7 +78,7 @@ class TestPassRates:
         shown = {"by": "rule", "of": "tried", "tries": "any", "task": "antisocial"}
         row = self.row("sur_x", **shown)
         assert (row["estimate"], row["n"]) == (2 / 3, 3)
-        assert (row["ci_low"], row["ci_high"]) == rates.wilson(2, 3)
+        assert (row["ci_low"], row["ci_high"]) == rate_intervals.wilson(2, 3)
         assert self.row("sur_x", **shown | {"tries": "first"})["estimate"] == 1 / 3
         assert self.row("sur_x", **shown | {"of": "finished"})["estimate"] == 1
         assert self.row("sur_x", **shown | {"by": "platform"})["estimate"] == 1  # A3 has no record
@@ -116,5 +116,5 @@ def test_many_people_are_resampled():
     row = found.select("screening_pass_rate", by="rule", of="tried", task="all", tries="any").iloc[0]
     assert (row["ci_kind"], row["estimate"], row["n"]) == ("bca", pytest.approx(2 / 3), 180)
     # both tasks of a person stand and fall together: as wide as 90 people, not 180 trials
-    low, high = rates.wilson(60, 90)
+    low, high = rate_intervals.wilson(60, 90)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=0.02)

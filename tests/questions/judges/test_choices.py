@@ -8,7 +8,7 @@ from scipy import stats
 
 from judgebook.display.names import DisplayNames
 from judgebook.questions.judges import analysis, choices, findings, tables
-from judgebook.questions.performance.bradley_terry import bradley_terry
+from judgebook.questions.performance.davidson import bradley_terry
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import Label

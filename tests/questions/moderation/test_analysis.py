@@ -13,7 +13,7 @@ from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
 from judgebook.questions.moderation import analysis, categories, figures, findings, preferences, tables
 from judgebook.questions.moderation.question import Moderation
-from judgebook.questions.performance.rates import wilson
+from judgebook.questions.performance.rate_intervals import wilson
 from judgebook.simulation import moderation as simulated
 from judgebook.sources.build import build
 from judgebook.statistics.permutation import sign_flip_test

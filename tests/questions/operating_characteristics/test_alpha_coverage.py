@@ -26,7 +26,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
     share,
     shared_out,
 )
-from judgebook.questions.performance.rates import design_effect, rare_bound, student_t
+from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, student_t
 from judgebook.simulation import study as simulate
 from judgebook.statistics.intervals import Replicates, exact_binomial, generator, jackknife_t
 from judgebook.statistics.resampling import bootstrap_sums

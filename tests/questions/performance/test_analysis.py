@@ -123,7 +123,7 @@ class TestRanked:
 class TestOverPicks:
     def test_is_the_mean_and_range_of_every_single_pick(self):
         frame = twice()
-        results = collect(performance.over_picks(frame, n=7, seed=3))
+        results = collect(rates.over_picks(frame, n=7, seed=3))
         found = results["mean"].set_index("system")
         singles = [rates.published(p).set_index("system")["estimate"] for p in picks.picks(frame, 7, 3)]
         single = pd.concat(singles, axis=1)
@@ -137,15 +137,15 @@ class TestOverPicks:
         pairs = comparisons([("a", "b", x) for x in (1, 1, 0, -1)])
         other = pairs.assign(annotator="A2", score=-pairs["score"])
         frame = judged(pd.concat([pairs, other], ignore_index=True))
-        found = collect(performance.over_picks(frame, n=5, seed=1))["share"]
+        found = collect(rates.over_picks(frame, n=5, seed=1))["share"]
         singles = pd.concat([rates.published(p)["estimate"] for p in picks.picks(frame, 5, 1)], axis=1)
         assert found["estimate"].tolist() == pytest.approx(singles.mean(axis=1).tolist())
 
     def test_items_judged_once_have_no_row(self):
         frame = twice()
         once = frame[~frame.duplicated("dialogue")]
-        assert not list(performance.over_picks(once, n=3, seed=1))
-        assert not list(performance.over_picks(once.iloc[:0], n=3, seed=1))
+        assert not list(rates.over_picks(once, n=3, seed=1))
+        assert not list(rates.over_picks(once.iloc[:0], n=3, seed=1))
 
 
 def test_over_systems_by_hand():
@@ -218,7 +218,7 @@ def test_rates_of_people_are_those_counted_in_the_file(marks):
     found = rates.published(people)  # all annotations: no pick
     expected = counted.groupby(["label", "system"])["mark"].mean().to_dict()
     assert found.set_index(["label", "system"])["estimate"].to_dict() == pytest.approx(expected)
-    over = collect(performance.over_picks(people, n=20, seed=123))["rate"]
+    over = collect(rates.over_picks(people, n=20, seed=123))["rate"]
     # a random pick is right on average: twenty picks of some four hundred turns
     assert over.set_index(["label", "system"])["estimate"].to_dict() == pytest.approx(expected, abs=0.02)
     assert ((over["ci_low"] <= over["estimate"]) & (over["estimate"] <= over["ci_high"])).all()

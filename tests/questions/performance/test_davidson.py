@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from judgebook.questions.performance.davidson import chances, davidson
+from judgebook.questions.performance.davidson_likelihood import chances, strengths_of
 
 
 def table(rng, strengths, log_nu, n=40):
@@ -35,7 +35,7 @@ def poisson(wins, ties):
 def test_estimates_are_those_of_the_poisson_model():
     rng = np.random.default_rng(3)
     tables = [table(rng, [0.8, 0.2, 0.0, -0.4, -0.6], 0.9) for _ in range(5)]
-    strengths, log_nu = davidson(*(np.stack(part) for part in zip(*tables, strict=True)))
+    strengths, log_nu = strengths_of(*(np.stack(part) for part in zip(*tables, strict=True)))
     for i, (wins, ties) in enumerate(tables):
         expected, nu = poisson(wins, ties)
         assert strengths[i] == pytest.approx(expected, abs=1e-7)
@@ -44,14 +44,14 @@ def test_estimates_are_those_of_the_poisson_model():
 
 def test_without_ties_strengths_are_those_of_bradley_and_terry():
     wins = np.array([[0, 3.0], [1, 0]])
-    strengths, log_nu = davidson(wins[None], np.zeros((1, 2, 2)))
+    strengths, log_nu = strengths_of(wins[None], np.zeros((1, 2, 2)))
     assert strengths[0, 0] - strengths[0, 1] == pytest.approx(np.log(3))
     assert log_nu[0] == -np.inf
 
 
 def test_a_system_that_never_wins_nor_ties_has_no_strength():
     wins = np.array([[0, 3.0, 2.0], [1, 0, 2.0], [0, 0, 0]])
-    strengths, _ = davidson(wins[None], np.zeros((1, 3, 3)))
+    strengths, _ = strengths_of(wins[None], np.zeros((1, 3, 3)))
     assert np.isnan(strengths).all()
 
 

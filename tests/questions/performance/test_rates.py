@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgebook.annotations import scores
-from judgebook.questions.performance import rates
+from judgebook.questions.performance import rate_intervals, rates
 from judgebook.statistics.intervals import Sampling, generator
 from judgebook.study.results import collect, fold
 
@@ -22,15 +22,15 @@ def turns(marks, **columns):
 
 
 def test_wilson_and_t_are_those_of_r():
-    assert rates.wilson(37, 120) == pytest.approx((R["wilson_low"], R["wilson_high"]))
-    assert rates.wilson(0, 15, 0.9) == pytest.approx((R["wilson_none_low"], R["wilson_none_high"]), abs=1e-12)
-    low, high, reason = rates.student_t(np.array([1, 2, 2, 3, 5, 5, 4]))
+    assert rate_intervals.wilson(37, 120) == pytest.approx((R["wilson_low"], R["wilson_high"]))
+    assert rate_intervals.wilson(0, 15, 0.9) == pytest.approx((R["wilson_none_low"], R["wilson_none_high"]), abs=1e-12)
+    low, high, reason = rate_intervals.student_t(np.array([1, 2, 2, 3, 5, 5, 4]))
     assert (low, high, reason) == (pytest.approx(R["t_low"]), pytest.approx(R["t_high"]), "")
 
 
 def test_wilson_is_that_of_scipy_and_takes_arrays():
     successes, n = np.array([0, 3, 17, 40, 250]), np.array([5, 40, 17, 41, 400])
-    ends = np.column_stack(rates.wilson_of(successes / n, n, 0.9))
+    ends = np.column_stack(rate_intervals.wilson_of(successes / n, n, 0.9))
     theirs = [stats.binomtest(int(x), int(m)).proportion_ci(0.9, "wilson") for x, m in zip(successes, n, strict=True)]
     np.testing.assert_allclose(ends, theirs, rtol=1e-12, atol=1e-15)
     assert ends[0, 0] == 0
@@ -40,12 +40,12 @@ def test_wilson_is_that_of_scipy_and_takes_arrays():
 @pytest.mark.parametrize(("x", "n"), [(-1, 5), (6, 5), (0, 0)])
 def test_impossible_counts_are_errors(x, n):
     with pytest.raises(ValueError, match="expected 0 <= successes <= n"):
-        rates.wilson(x, n)
+        rate_intervals.wilson(x, n)
 
 
 @pytest.mark.parametrize(("x", "reason"), [([3.0], "fewer than two scores"), ([2.0, 2.0], "all scores are equal")])
 def test_no_spread_no_t_interval(x, reason):
-    assert rates.student_t(np.array(x))[2] == reason
+    assert rate_intervals.student_t(np.array(x))[2] == reason
 
 
 def test_sides_by_hand():
@@ -105,13 +105,13 @@ def test_design_effect_is_that_of_cluster_robust_least_squares(data):
     codes = np.repeat(np.arange(len(data)), [len(c) for c in data])
     fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": codes})
     simple = x.var(ddof=1) / len(x)
-    assert rates.design_effect(n, s, q) == pytest.approx(fit.cov_params()[0, 0] / simple, rel=1e-6, abs=1e-9)
+    assert rate_intervals.design_effect(n, s, q) == pytest.approx(fit.cov_params()[0, 0] / simple, rel=1e-6, abs=1e-9)
 
 
 def test_scores_that_are_their_own_cluster_have_design_effect_one():
     x = np.array([1.0, 4, 2, 5, 5])
-    assert rates.design_effect(np.ones(5), x, x**2) == pytest.approx(1)
-    assert np.isnan(rates.design_effect(np.ones(5), np.full(5, 0.1), np.full(5, 0.01)))
+    assert rate_intervals.design_effect(np.ones(5), x, x**2) == pytest.approx(1)
+    assert np.isnan(rate_intervals.design_effect(np.ones(5), np.full(5, 0.1), np.full(5, 0.01)))
 
 
 def test_clustered_interval_is_that_of_scipy():
@@ -151,7 +151,7 @@ def test_a_rare_mark_has_a_bound_instead_of_a_bootstrap():
 @given(st.integers(0, 60))
 def test_bound_without_clustering_is_clopper_and_pearson(marks):
     exact = stats.binomtest(marks, 60).proportion_ci(method="exact")
-    assert rates.rare_bound(marks, 60, 60, 1.0) == pytest.approx((exact.low, exact.high))
+    assert rate_intervals.rare_bound(marks, 60, 60, 1.0) == pytest.approx((exact.low, exact.high))
 
 
 def test_bound_covers_rare_marks_that_cluster():
@@ -160,7 +160,7 @@ def test_bound_covers_rare_marks_that_cluster():
     for _ in range(n):
         p = rng.beta(0.4, 0.4 / rate - 0.4, 40)
         s, size = rng.binomial(15, p), np.full(40, 15)
-        row = rates.rare_interval(size, s, s, "dialogue")
+        row = rate_intervals.rare_interval(size, s, s, "dialogue")
         if row:
             covered.append(row["ci_low"] <= rate <= row["ci_high"])
     assert len(covered) > 0.9 * n
@@ -259,8 +259,8 @@ class TestDesignEffects:
 class TestFewClusters:
     def test_one_score_a_cluster_is_student_t(self):
         x = np.array([2.0, 5, 3, 4, 1])
-        found = rates.few_interval(np.ones(5), x, x**2, "dialogue")
-        assert (found["ci_low"], found["ci_high"]) == pytest.approx(rates.student_t(x)[:2])
+        found = rate_intervals.few_interval(np.ones(5), x, x**2, "dialogue")
+        assert (found["ci_low"], found["ci_high"]) == pytest.approx(rate_intervals.student_t(x)[:2])
 
     def test_is_cluster_robust_least_squares_with_t(self):
         rng = np.random.default_rng(10)
@@ -268,20 +268,22 @@ class TestFewClusters:
         groups = np.repeat(range(4), sizes)
         x = rng.normal(size=4)[groups] + rng.normal(size=16)
         n, s, q = (np.bincount(groups, w) for w in (np.ones(16), x, x**2))
-        found = rates.few_interval(n, s, q, "dialogue", 0.9)
+        found = rate_intervals.few_interval(n, s, q, "dialogue", 0.9)
         fit = sm.OLS(x, np.ones(16)).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
         assert [found["ci_low"], found["ci_high"]] == pytest.approx(fit.conf_int(0.1)[0].tolist())
 
     def test_enough_clusters_are_bootstrapped_and_none_without_spread(self):
-        one = np.ones(rates.FEW_CLUSTERS)
-        assert rates.few_interval(one, one, one, "dialogue") is None
-        assert rates.few_interval(one[:3], one[:3], one[:3], "dialogue")["note"] == "one dialogue, or no spread"
+        one = np.ones(rate_intervals.FEW_CLUSTERS)
+        assert rate_intervals.few_interval(one, one, one, "dialogue") is None
+        assert (
+            rate_intervals.few_interval(one[:3], one[:3], one[:3], "dialogue")["note"] == "one dialogue, or no spread"
+        )
 
     def test_clustered_uses_it(self):
         rows = [(f"d{i}", "a", f"s{i}", x) for i, x in enumerate([3, 4, 2, 5])]
         few = rates.clustered(ratings(rows), sampling=Sampling(200, 0.95, 1)).iloc[0]
         assert (few["ci_kind"], few["n_clusters"]) == ("t", 4)
-        assert (few["ci_low"], few["ci_high"]) == pytest.approx(rates.student_t(np.array([3.0, 4, 2, 5]))[:2])
+        assert (few["ci_low"], few["ci_high"]) == pytest.approx(rate_intervals.student_t(np.array([3.0, 4, 2, 5]))[:2])
 
     def test_a_rate_stays_a_rate(self):
         found = rates.clustered(

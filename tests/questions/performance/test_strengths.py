@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgebook.questions.performance import davidson, ranking, without_clusters
+from judgebook.questions.performance import davidson, davidson_likelihood, ranking
 from judgebook.statistics.clusters import Covariance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect, fold
@@ -25,7 +25,7 @@ wins = st.lists(st.integers(0, 9), min_size=16, max_size=16)
 def test_without_ties_strengths_are_those_of_evalica(numbers):
     w = np.array(numbers, dtype=float).reshape(4, 4)
     np.fill_diagonal(w, 0)
-    found = davidson.davidson(w[None], np.zeros((1, 4, 4)))[0][0]
+    found = davidson_likelihood.strengths_of(w[None], np.zeros((1, 4, 4)))[0][0]
     reach = np.linalg.matrix_power((w > 0) + np.eye(4), 4)
     assert np.isnan(found).any() == (not (reach > 0).all())
     if np.isnan(found).any():
@@ -87,7 +87,7 @@ def votes(rng, n_prompts=24, n_voters=20, spread=0.6):
             a, b = rng.choice(4, 2, replace=False)
             own = here.copy()
             own[a] += lean[voter]
-            won, tied = davidson.chances(own, 0.2)
+            won, tied = davidson_likelihood.chances(own, 0.2)
             score = rng.choice([1, 0, -1], p=[won[a, b], tied[a, b], won[b, a]])
             rows.append((SYSTEMS[a], SYSTEMS[b], score, f"p{prompt}", f"A{voter}"))
     frame = comparisons([row[:3] for row in rows])
@@ -140,7 +140,7 @@ def test_a_step_is_the_same_by_series_and_by_solving(monkeypatch):
     frame = votes(np.random.default_rng(13), n_prompts=60).assign(annotator_known=False)
     errors = []
     for heavy in (0.0, 0.05, 1.0):  # every cluster is solved for; some; none
-        monkeypatch.setattr(without_clusters, "_HEAVY", heavy)
+        monkeypatch.setattr(davidson_likelihood, "_HEAVY", heavy)
         (fit,) = davidson.fits(frame, unit="context")
         errors.append(fit.errors)
     assert errors[1] == pytest.approx(errors[0], rel=2e-3)

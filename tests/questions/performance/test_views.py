@@ -7,7 +7,7 @@ from judgebook.display import grid_plots
 from judgebook.display.names import DisplayNames
 from judgebook.display.style import PAGE
 from judgebook.published.mapping import Entry
-from judgebook.questions.performance import analysis, figures, findings, rates, tables
+from judgebook.questions.performance import analysis, arrangement, figures, findings, rate_intervals, rates, tables
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
@@ -39,38 +39,38 @@ def estimates(labels, systems, groups=("x",), **columns):
 
 class TestArrange:
     def test_one_part_of_many_labels_is_split_by_direction(self):
-        found = figures.arrange(estimates([*BAD, *GOOD, *NEITHER], "ab"), SHOWN)
+        found = arrangement.arrange(estimates([*BAD, *GOOD, *NEITHER], "ab"), SHOWN)
         blocks = found.groupby("panel", sort=False)["block"].unique().map(list).to_dict()
         assert blocks == {
             "Less is better": [x.title for x in BAD],
             "More is better, or neither (○)": ["Good 0", "Good 1", "Good 2", "Neither ○"],
         }
-        assert not figures.one_axis(found)
+        assert not arrangement.one_axis(found)
 
     def test_groups_are_panels_with_the_same_blocks(self):
         rows = estimates([BAD[0], GOOD[0]], "ab", ("x", "y"))
         rows = rows[(rows["group"] == "x") | (rows["label"] == "good0")]
-        found = figures.arrange(rows, SHOWN)
+        found = arrangement.arrange(rows, SHOWN)
         assert list(found["panel"].unique()) == ["Group X", "Group Y"]
         for _, panel in found.groupby("panel"):
             assert list(dict.fromkeys(panel["block"])) == ["Bad 0 ↓", "Good 0"]
             assert panel.groupby("block").size().tolist() == [2, 2]
         assert found["estimate"].isna().sum() == 2
-        assert figures.one_axis(found)
+        assert arrangement.one_axis(found)
 
     def test_many_systems_are_blocks_of_a_panel_a_label(self):
-        found = figures.arrange(estimates([BAD[0], GOOD[0]], "abcdefgh", ("x", "y")), SHOWN)
+        found = arrangement.arrange(estimates([BAD[0], GOOD[0]], "abcdefgh", ("x", "y")), SHOWN)
         assert list(found["panel"].unique()) == ["Bad 0 ↓", "Good 0"]
         assert list(found["block"].unique()) == list("ABCDEFGH")
         assert set(found["hue"]) == {"Group X", "Group Y"}
-        assert not figures.one_axis(found)
+        assert not arrangement.one_axis(found)
 
     def test_intervals_of_means_end_with_the_scale(self):
         rows = estimates([RATED[0]], "ab", statistic="mean", estimate=2.0, ci_low=-7.0, ci_high=[3.0, 11.0])
         rows[analysis.LIGHT] = np.nan
-        found = figures.arrange(rows, SHOWN)
+        found = arrangement.arrange(rows, SHOWN)
         assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[1, 3], [1, 5]]
-        strengths = figures.arrange(rows.drop(columns="statistic"), SHOWN)
+        strengths = arrangement.arrange(rows.drop(columns="statistic"), SHOWN)
         assert strengths["ci_low"].tolist() == [-7, -7]
 
 
@@ -84,7 +84,7 @@ class TestGrid:
         assert y == pytest.approx([row / 2, 3 * row / 2, 5 * row / 2 + gap])
 
     def test_names_stand_once_where_panels_share_them_and_the_page_is_wide_enough(self):
-        rows = figures.arrange(estimates([BAD[0], GOOD[0]], "ab", ("x", "y")), SHOWN)
+        rows = arrangement.arrange(estimates([BAD[0], GOOD[0]], "ab", ("x", "y")), SHOWN)
         fig = grid_plots.grid_figure(rows, grid_plots.intervals, sharex=True)
         names = [[t.get_text() for t in ax.get_yticklabels()] for ax in fig.axes]
         assert names == [["Bad 0 ↓", "Good 0"], ["", ""]]
@@ -93,7 +93,7 @@ class TestGrid:
 
     def test_a_bound_is_hollow_and_both_intervals_are_drawn(self):
         rows = estimates([BAD[0]], "ab", ci_kind=["bca", "exact_bound"], light_low=0.08, light_high=0.12)
-        rows = figures.arrange(rows, SHOWN)
+        rows = arrangement.arrange(rows, SHOWN)
         ax = grid_plots.grid_figure(rows, grid_plots.intervals).axes[0]
         faces = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() in ("o", "s")]
         assert faces.count("white") == 1
@@ -142,7 +142,7 @@ class TestScores:
         )  # fmt: skip
         results = collect(rates.clustered(frame, sampling=Sampling(200, 0.95, 1)), rates.published(frame))
         (both,) = analysis.two_intervals(results).to_dict("records")
-        assert (both["light_low"], both["light_high"]) == pytest.approx(rates.wilson(2, 4))
+        assert (both["light_low"], both["light_high"]) == pytest.approx(rate_intervals.wilson(2, 4))
 
     def test_shares_won_carry_the_share_tied(self):
         rows = estimates([RATED[1]] * 3, "ab", statistic="share", outcome=np.repeat(["win", "tie", "loss"], 2))
@@ -172,7 +172,7 @@ class TestRanks:
 
     def test_as_text(self):
         ends = pd.DataFrame([[1, 1, 1], [2, 1, 3], [1, np.nan, np.nan], [np.nan] * 3], dtype=float)
-        texts = figures.rank_texts(ends.set_axis(["estimate", "ci_low", "ci_high"], axis=1))
+        texts = arrangement.rank_texts(ends.set_axis(["estimate", "ci_low", "ci_high"], axis=1))
         assert texts.tolist() == ["1 [1, 1]", "2 [1, 3]", "1", None]
 
     def test_matrices_put_the_part_with_most_labels_first(self):
@@ -230,7 +230,7 @@ class TestEffects:
         table = tables.design_effects(results, SHOWN).frame
         assert table[["Median", "Range", "Clusters per system"]].to_numpy().tolist() == [[2.5, "1.00 to 4.00", 30]]
         assert figures.design_effects(results, SHOWN).name == "design_effects"
-        assert not figures.any_clustering(collect(rows.assign(estimate=1.0)))
+        assert not arrangement.any_clustering(collect(rows.assign(estimate=1.0)))
         assert tables.design_effects(collect(rows.assign(estimate=1.0)), SHOWN) is None
 
     def test_widths_are_roots_of_design_effects(self):
@@ -304,13 +304,13 @@ class TestManySystems:
         rows = self.rows(30)
         sign = np.where(rows["label"] == BAD[0].id, -1, 1)
         rows["estimate"] = rows["system"].str[1:].astype(int) / 30 * sign
-        drawn, said = figures.of_many(figures.arrange(rows, SHOWN))
+        drawn, said = arrangement.of_many(arrangement.arrange(rows, SHOWN))
         assert set(drawn["system"]) == {f"s{i:02}" for i in [*range(10), *range(20, 30)]}
         assert list(dict.fromkeys(drawn["system"]))[:2] == ["s29", "s28"]
         assert "Of 30 systems the 10 highest and 10 lowest" in said
 
     def test_fewer_are_all_drawn(self):
-        drawn, said = figures.of_many(figures.arrange(self.rows(24), SHOWN))
+        drawn, said = arrangement.of_many(arrangement.arrange(self.rows(24), SHOWN))
         assert drawn["system"].nunique() == 24
         assert said == ""
 

@@ -9,8 +9,8 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from judgebook.annotations import scores
 from judgebook.questions.performance import davidson, ranking, rates
-from judgebook.questions.performance.composition import composition
 from judgebook.questions.performance.overall import overall
+from judgebook.questions.performance.rates import composition
 from judgebook.questions.sensitivity import differences
 from judgebook.statistics.clusters import clustered_variances
 from judgebook.statistics.intervals import Sampling

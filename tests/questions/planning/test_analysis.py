@@ -8,10 +8,10 @@ from fixtures.yaml_studies import LONG
 
 from judgebook.display.names import display_names
 from judgebook.questions.agreement.generalizability import generalizability
-from judgebook.questions.planning import analysis, figures, findings, tables
-from judgebook.questions.planning.anchors import called_different
+from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
 from judgebook.questions.planning.components import pilots
 from judgebook.questions.planning.designs import Plan, Prices, affordable, detectable
+from judgebook.questions.planning.pilot_study import called_different
 from judgebook.questions.planning.question import Planning
 from judgebook.study import params
 from judgebook.study.labels import Label
@@ -49,7 +49,7 @@ def planned(study, frame, **options):
     chosen, names = Planning(**QUICK | options), display_names(study, frame)
     none = pd.DataFrame(columns=list(WORK_UNITS))
     given = {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
-    data = analysis.planning_input(frame, none, study.label_list(), chosen, **given)
+    data = pilot_study.planning_input(frame, none, study.label_list(), chosen, **given)
     results = analysis.analyse(data, chosen, confidence=0.95, seed=1)
     return data, chosen, results, names, findings.facts(results, data, names, chosen)
 
@@ -164,7 +164,7 @@ def test_a_label_without_a_mean_is_not_said_to_lack_variance(study):
     kind = Label("kind", "dialogue_likert", "Kind", (0, 2), level="nominal", categories=("x", "y", "z"))
     none, given = pd.DataFrame(columns=list(WORK_UNITS)), {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
     both_ = conform(pd.concat([frame, kinds], ignore_index=True), ANNOTATIONS)
-    data = analysis.planning_input(
+    data = pilot_study.planning_input(
         both_, none, [*study.label_list(), kind], Planning(**QUICK | {"n_worlds": 0}), **given
     )
     assert (len(data.pilots), data.left_out) == (1, [])
@@ -235,17 +235,17 @@ def test_a_judgement_takes_what_it_took_the_group_that_is_planned_from(study):
     talked = units.assign(group="talkers", annotator="T", work_unit="t" + units["work_unit"], task="chat")
     talked = [talked.assign(part=part, seconds=60.0 * n) for part, n in (("first_bot", 8), ("first_likert", 1))]
     work = conform(pd.concat([*talked, *read], ignore_index=True), WORK_UNITS)
-    (prices,) = analysis._prices(frame, work, Planning(), 12.0).values()
+    (prices,) = pilot_study._prices(frame, work, Planning(), 12.0).values()
     assert prices == Prices(8.0, 4.0, 12.0)
     stated = Planning(minutes_per_judgement={"dialogue_likert": 2.0}, minutes_per_dialogue=0.0)
-    assert analysis._prices(frame, work, stated, 12.0) == {"dialogue_likert": Prices(0.0, 2.0, 12.0)}
+    assert pilot_study._prices(frame, work, stated, 12.0) == {"dialogue_likert": Prices(0.0, 2.0, 12.0)}
 
 
 def material_of(study, frame, systems="abcd", **options):
     none = pd.DataFrame(columns=list(WORK_UNITS))
     chosen = Planning(**QUICK | {"n_worlds": 0} | options)
     given = {"systems": list(systems), "hourly_rate": 12.0, "seed": 1}
-    return analysis.planning_input(frame, none, study.label_list(), chosen, **given)
+    return pilot_study.planning_input(frame, none, study.label_list(), chosen, **given)
 
 
 def test_systems_that_only_ever_come_second_count(study):

@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
 from judgebook.questions.agreement.coincidences import Patterns, patterns_long
 from judgebook.questions.agreement.items import first_annotations
-from judgebook.questions.performance import rates
+from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import generator, jackknife_t
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import ITEM
@@ -57,7 +57,7 @@ def bots(annotations: pd.DataFrame, label: str, *, least: float, confidence: flo
         mean, people = x.mean(), of_system.groupby("annotator")["score"].agg(["sum", "size"])
         head = {"corpus": BOTS, "method": method, "label": label, "group": group, "system": system, "level": level}
         head["n"] = len(of_system)
-        low, high, reason = rates.student_t(x, confidence)
+        low, high, reason = rate_intervals.student_t(x, confidence)
         ends = {"ci_low": low, "ci_high": high, "ci_kind": "not_estimable" if reason else "t", "note": reason or None}
         row = head | {"statistic": "mean", "interval": "independent", "estimate": mean, "n_annotators": len(people)}
         yield row | ends | {"resample_unit": level}

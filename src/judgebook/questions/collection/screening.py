@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.collection.question import Quiz
-from judgebook.questions.performance import rates
+from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums
 
@@ -116,7 +116,7 @@ def pass_rates(
             head |= {"by": by, "of": of, "tries": tries, "seed": seed}
             for task, part in rows.groupby("task", sort=False):
                 passed, n = int(part[column].sum()), len(part)
-                low, high = rates.wilson(passed, n, confidence)
+                low, high = rate_intervals.wilson(passed, n, confidence)
                 row = head | {"task": task, "estimate": passed / n, "ci_low": low, "ci_high": high, "n": n}
                 yield row | {"ci_kind": "wilson", "resample_unit": "annotator", "n_annotators": n}
             if len(rows):
@@ -134,7 +134,7 @@ def _over_people(
     n, passed = who.T
     size = {"n_resamples": n_resamples, "confidence": confidence}
     return (
-        rates.rare_interval(n, passed, passed, "annotator", confidence)
+        rate_intervals.rare_interval(n, passed, passed, "annotator", confidence)
         or bootstrap_sums(who, lambda sums: sums[:, 1] / sums[:, 0], unit="annotator", rng=rng, **size).row()
     )
 
@@ -169,7 +169,7 @@ def quiz_pass_rates(annotations: pd.DataFrame, quiz: Quiz | None, confidence: fl
         first = part[part["place"] == 1].set_index("annotator")["right"]
         for name, each in {"first": first, "any": passed}.items():
             k, n = int(each.sum()), len(each)
-            low, high = rates.wilson(k, n, confidence)
+            low, high = rate_intervals.wilson(k, n, confidence)
             row = {"statistic": "quiz_pass_rate", "tries": name, "estimate": k / n, "ci_low": low, "ci_high": high}
             yield head | row | {"n": n, "n_annotators": n, "ci_kind": "wilson", "resample_unit": "annotator"}
         failed = set(passed.index[~passed])

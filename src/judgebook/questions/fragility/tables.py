@@ -6,6 +6,7 @@ import pandas as pd
 
 from judgebook.display import captions
 from judgebook.display.cells import Cell
+from judgebook.display.many import DRAWN
 from judgebook.display.names import DisplayNames
 from judgebook.display.views import Table
 from judgebook.questions.fragility import drop_few
@@ -15,8 +16,6 @@ from judgebook.questions.fragility.specifications import KEYS
 from judgebook.study.results import Results
 
 _BY = ["corpus", *KEYS]
-#: rows of the table of annotators
-MOST = 20
 
 
 def conclusions(results: Results, names: DisplayNames) -> Table:
@@ -76,7 +75,7 @@ def people(results: Results, names: DisplayNames) -> Table | None:
         return None
     counts = rows.groupby("without", sort=False)["verdict"].value_counts().unstack(fill_value=0)  # noqa: PD010
     frame = counts.reindex(columns=[LOST, TURNED], fill_value=0).sort_values([TURNED, LOST], ascending=False)
-    frame = frame.head(MOST).rename(columns={LOST: "No longer significant", TURNED: "Reversed"})
+    frame = frame.head(DRAWN).rename(columns={LOST: "No longer significant", TURNED: "Reversed"})
     frame = frame.rename_axis("Annotator").rename_axis(None, axis=1).reset_index()
     n = len(results["conclusion"])
     caption = (

@@ -11,7 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from judgebook.display import captions
-from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals, pages
+from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
+from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
 from judgebook.display.plots import stacked
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
@@ -34,8 +35,6 @@ _MARKS = {
     analysis.UNDECIDED: (OPEN, "o", "inconclusive"),
     analysis.UNTESTED: (OPEN, "x", "no test"),
 }
-#: pairs of systems (and labels) in a figure; with more, those on which groups differ most are shown
-MANY_PAIRS = 20
 
 
 def differences(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
@@ -141,10 +140,10 @@ def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 def _most_contested(rows: pd.DataFrame) -> pd.DataFrame:
     """Of many pairs of systems those on which the groups differ most, over all labels."""
-    if rows["block"].nunique() <= MANY_PAIRS:
+    if rows["block"].nunique() <= DRAWN:
         return rows
     spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
-    return rows[rows["block"].isin(spread.groupby("block").mean().nlargest(MANY_PAIRS).index)]
+    return rows[rows["block"].isin(spread.groupby("block").mean().nlargest(DRAWN).index)]
 
 
 def _n_pairs(names: DisplayNames, part: pd.DataFrame) -> int:
@@ -154,10 +153,10 @@ def _n_pairs(names: DisplayNames, part: pd.DataFrame) -> int:
 
 def _most_contested_labels(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Of many labels those on which the groups differ most, over the pairs shown."""
-    if rows["label"].nunique() <= MANY_PAIRS:
+    if rows["label"].nunique() <= DRAWN:
         return rows, ""
     spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
-    kept = spread.groupby("label").mean().nlargest(MANY_PAIRS).index
+    kept = spread.groupby("label").mean().nlargest(DRAWN).index
     note = captions.chosen(len(kept), rows["label"].nunique(), "labels on which they do")
     return rows[rows["label"].isin(kept)], note
 

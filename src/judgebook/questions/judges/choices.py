@@ -22,7 +22,7 @@ import pandas as pd
 from judgebook.questions.agreement.coincidences import patterns, terms
 from judgebook.questions.judges.items import LABEL
 from judgebook.questions.performance import davidson
-from judgebook.questions.performance.bradley_terry import bradley_terry
+from judgebook.questions.performance.davidson import bradley_terry
 from judgebook.statistics.intervals import Interval, generator
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import Label

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from judgebook.display import captions
-from judgebook.display.grid_plots import filled, grid_figure, interval_keys, intervals, pages
+from judgebook.display.grid_plots import filled, grid_figure, interval_keys, intervals
+from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import GOOD, MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.text import number, percent, span
 from judgebook.display.views import Plot
@@ -18,8 +19,6 @@ from judgebook.study.results import Results
 PEOPLE = "People with each other"
 #: share of dialogues judged by people for which the gain is shown
 GAIN = "0.25"
-#: systems in a figure; of more, those whose rates change most are shown
-MOST = 20
 
 
 def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -77,7 +76,7 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
     rows = rows.assign(panel=judges.mask(people, SECOND.capitalize()), second=~people)
     binary, n_systems = all_binary(rows, names), rows["system"].nunique()
-    most = rows["estimate"].abs().groupby(rows["system"]).mean().nlargest(MOST).index
+    most = rows["estimate"].abs().groupby(rows["system"]).mean().nlargest(DRAWN).index
     note = captions.chosen(len(most), n_systems, f"systems whose {'rates' if binary else 'means'} change most")
     size = rows["estimate"].abs().groupby(rows["panel"], sort=False).mean()
     sizes = [f"{who} {percent(v, 1) if binary else number(v)}" for who, v in size.items()]
@@ -90,7 +89,7 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         f"Marks: change in each system's {what} by label where another person, or a judge (panels), takes the place of"
     )
     caption += f" the annotators. {captions.intervals(names.ci, over, rows['n_clusters'])}"
-    shown = rows[rows["system"].isin(most)] if n_systems > MOST else rows
+    shown = rows[rows["system"].isin(most)] if n_systems > DRAWN else rows
     shown = _blocks(shown.assign(hue=[names.name("system", s) for s in shown["system"]]), names)
     if len(most) > len(MARKERS) or len(set(shown["hue"])) == 1:  # systems have rows of their own
         several = len(set(shown["block"])) > 1

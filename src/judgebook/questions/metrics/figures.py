@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebook.display import captions
-from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals, pages
+from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
+from judgebook.display.many import MOST, pages
 from judgebook.display.names import GOOD, NEUTRAL, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, subplots
@@ -22,8 +23,6 @@ from judgebook.study.results import Results
 CEILING, PERSON = GOOD, "#555555"
 COMPUTED, GIVEN = "computed from the texts", "score in the data"
 STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o"), "ratings": (GOOD, "D"), "metrics": (NEUTRAL[1], "o")}
-#: metrics in a matrix; of more, the first, which agree most with people
-MOST = 24
 
 
 def correlations(results: Results, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:

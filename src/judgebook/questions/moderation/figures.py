@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from judgebook.display import captions
+from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
 from judgebook.display.plots import stacked
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
@@ -25,8 +26,6 @@ SHADES = {"wins": GOOD, "tied": "#8FC4BD", "unrelated": NONE, "loses": BAD}
 DARK = SHADES | {"tied": "#4B9C93", "unrelated": OPEN}
 #: categories from bad to good
 CATEGORIES = (BAD, NONE, GOOD)
-#: rows of a figure; of more systems or pairs, those that win most or differ most are shown
-MOST = 20
 #: intervals: name -> (legend, line width, opacity)
 INTERVALS = {
     "n": ("CI, all judgements independent", 2.6, 0.45),
@@ -49,15 +48,15 @@ def categories(results: Results, names: DisplayNames) -> Iterator[Plot]:
         n = captions.sample(rows["n"], "answers each")
         caption = f"Bars: shares of the answers of each annotator ({n}){tables.asked(names)}."
         caption += " Annotators are numbered" + ("; answers are given from bad to good." if acceptable else ".")
-        for k in range(0, len(wide), 2 * MOST):
-            page = wide.iloc[k : k + 2 * MOST]
+        for k in range(0, len(wide), 2 * DRAWN):
+            page = wide.iloc[k : k + 2 * DRAWN]
             fig, ax = subplots(width=4.8, height=0.9 + min(0.24, 8 / len(page)) * len(page))
             numbered = [f"Annotator {k + i + 1}" for i in range(len(page))]
             stacked(page.set_axis(numbered).set_axis(list(titles.values()), axis=1), ax, colors=colors)
             ax.set_xlabel("Share of answers")
             legend_of(fig, [handle(t, c, "s", linewidth=0) for t, c in zip(titles.values(), colors, strict=True)])
             alt = f"Stacked shares of {len(titles)} categories by annotator ({len(page)}): {titles[worst].lower()} from"
-            name = f"categories{suffix}" + (f"_page_{k // (2 * MOST) + 1}" if k else "")
+            name = f"categories{suffix}" + (f"_page_{k // (2 * DRAWN) + 1}" if k else "")
             yield Plot(fig, name, f"{alt} {span(100 * page[worst], 0)}%.", caption)
 
 
@@ -102,8 +101,8 @@ def _count(rows: pd.DataFrame) -> str:
 
 
 def _first(titles: Mapping[str, str], by: pd.Series) -> dict[str, str]:
-    """Of many lines the MOST with the largest values, in their order."""
-    kept = set(by.nlargest(MOST).index) if len(titles) > MOST else set(titles)
+    """Of many lines the DRAWN with the largest values, in their order."""
+    kept = set(by.nlargest(DRAWN).index) if len(titles) > DRAWN else set(titles)
     return {line: title for line, title in titles.items() if line in kept}
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.scores import sides
-from judgebook.questions.performance.rates import rare_interval, wilson_of
+from judgebook.questions.performance.rate_intervals import rare_interval, wilson_of
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.permutation import sign_flip_test
 from judgebook.statistics.resampling import bootstrap_sums

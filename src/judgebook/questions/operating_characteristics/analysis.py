@@ -12,69 +12,39 @@ of them judged the same dialogues; correlations need people who rated dialogues 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations import dialogue_values as values
-from judgebook.annotations import picks
-from judgebook.annotations.summary import in_sessions, with_means
 from judgebook.execution.tasks import run
-from judgebook.questions.judges.items import JudgedItems, judged_items
 from judgebook.questions.metrics import ceiling
 from judgebook.questions.metrics.items import human_means, join, scored_items
 from judgebook.questions.operating_characteristics import alpha_coverage, as_used, harder
 from judgebook.questions.operating_characteristics import estimate_coverage as estimates
 from judgebook.questions.operating_characteristics import other_procedures as others
-from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, evenly
+from judgebook.questions.operating_characteristics.alpha_coverage import evenly
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan
 from judgebook.questions.operating_characteristics.placebo import false_crossings, placebo_size, power_curves
 from judgebook.questions.operating_characteristics.question import Operating
-from judgebook.questions.operating_characteristics.worlds import PlaceboWorld, design, world
-from judgebook.questions.quality_control import replication
-from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.questions.operating_characteristics.simulation_input import SimulationInput, simulation_input
+from judgebook.questions.operating_characteristics.worlds import PlaceboWorld
+from judgebook.questions.sensitivity.contrasts import Panel
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.schema import ITEM, Annotations, Dialogues
+from judgebook.study.schema import Annotations, Dialogues
 
 #: dialogues per sample, and per system and sample for groups, at most: larger samples take long and add little
 MOST_UNITS, MOST_SHARED = 200, 50
 #: turns whose ratings form more patterns than this are not resampled one by one
 MOST_PATTERNS = 40
-#: labels of a method for which placebo worlds are made, at most
-MOST_WORLDS = 3
 #: labels of a judge whose intervals are simulated, at most
 MOST_JUDGED = 2
-#: share of items disagreed on, and items, where the bound for (nearly) perfect agreement is tried
-NEAR_PERFECT = 34, 0.02
+#: items, and the share of them disagreed on, where the bound for (nearly) perfect agreement is tried
+NEAR_PERFECT_ITEMS, NEAR_PERFECT_SHARE = 34, 0.02
 #: methods whose values of a dialogue are compared between groups, in order of preference
 SHARED_METHODS = ("dialogue_likert", "turn_likert", "dialogue_rating", "turn_rating")
-
-
-@dataclass(frozen=True)
-class SimulationInput:
-    """What samples are drawn from.
-
-    twice : labels judged twice by `group`. panels, picked : one per method, of all annotations, and of one per item for
-    tests as published. all_values : dialogue values of every group of the corpus. design : labels against quality as
-    interactors rated it, or None. worlds : of labels of each method. judged : by people and models. rated : annotations
-    by people, metric scores and labels, if any. runs : ratings of several corpora, and which, if they share systems.
-    """
-
-    corpus: str
-    group: str
-    twice: list[Repeated]
-    panels: list[Panel]
-    picked: list[Panel]
-    all_values: pd.DataFrame
-    design: values.Design | None
-    worlds: list[PlaceboWorld]
-    judged: list[JudgedItems]
-    rated: tuple[pd.DataFrame, pd.DataFrame]
-    runs: tuple[pd.DataFrame, list[str], list[str]]
-    levels: dict[tuple[str, str], str]
 
 
 def analyse(
@@ -155,80 +125,6 @@ def _rows_of(piece: Piece) -> list[Row]:
     return list(piece())
 
 
-def simulation_input(
-    annotations: Annotations,
-    dialogues: Dialogues,
-    labels: list[Label],
-    *,
-    systems: list[str],
-    first: int | None,
-    pick: int,
-    unranked: Collection[str] = (),
-    metric_scores: pd.DataFrame | None = None,
-    sizes: Operating | None = None,
-) -> SimulationInput:
-    """Choose and prepare what is simulated from; arguments as for `analyse`."""
-    every = annotations[annotations["annotator_kind"] == "human"]
-    people = with_means(every, labels)
-    size = people.groupby([*ITEM, "group"], dropna=False, sort=False)["score"].transform("size")
-    often = people[size >= 2].groupby(["corpus", "group"])["score"].size()
-    if often.empty:
-        raise ValueError("no item was judged twice by people of one group")
-    corpus, group = often.idxmax()
-    of_corpus, answers = (in_sessions(frame[frame["corpus"] == corpus])[0] for frame in (people, every))
-    all_values, of_picks = (
-        values.dialogue_values(of_corpus),
-        values.dialogue_values(next(picks.picks(of_corpus, 1, pick))),
-    )
-    of_group, own_picks = (f[f["group"] == group] for f in (all_values, of_picks))
-    order = list(dict.fromkeys([*systems, *sorted({*of_group["system"], *of_group["system_b"].dropna()})]))
-    methods = list(dict.fromkeys(of_group["method"]))
-    panels, picked = ([panel(f, method, order) for method in methods] for f in (of_group, own_picks))
-    twice = alpha_coverage.repeated(answers[answers["group"] == group], labels, first)
-    talks = dialogues[dialogues["corpus"] == corpus]
-    ranked = [s for s in order if s not in set(unranked)]
-    judged = of_corpus[of_corpus["group"] == group]
-    return SimulationInput(
-        corpus, group, twice, panels, picked, all_values, _design(all_values, of_group, talks),
-        worlds=list(_placebo_worlds(judged, ranked, min(sizes.labels, MOST_WORLDS) if sizes else 1)),
-        judged=list(judged_items(annotations[annotations["corpus"] == corpus], labels)),
-        rated=(judged, metric_scores if metric_scores is not None else pd.DataFrame()),
-        runs=_runs(people, group, ranked),
-        levels={(x.method, x.id): "nominal" if x.binary else x.level for x in labels},
-    )  # fmt: skip
-
-
-def _placebo_worlds(annotations: pd.DataFrame, systems: list[str], most: int) -> Iterator[PlaceboWorld]:
-    """Worlds of at most `most` labels of each method, from the lowest to the highest mean."""
-    for _, rows in annotations.groupby("method", sort=False):
-        means = rows.groupby("label", sort=False)["score"].mean().sort_values(kind="stable")
-        for i in evenly(len(means), most):
-            placebo_design = design(rows[rows["label"] == means.index[i]], systems)
-            if placebo_design is not None and as_used.compared(placebo_design):
-                yield world(placebo_design)
-
-
-def _runs(people: pd.DataFrame, group: str, systems: list[str]) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Ratings of two corpora that share at least three systems, by known people; those corpora and systems."""
-    rows = people[(people["group"] == group) & people["annotator_known"] & people["dialogue_b"].isna()]
-    where = rows[rows["system"].isin(systems)].groupby("corpus")["system"].agg(set)
-    shared = [s for s in systems if len(where) > 1 and all(s in x for x in where)]
-    enough = len(shared) >= replication.MIN_POINTS
-    return rows, list(where.index[:2]) if enough else [], shared
-
-
-def _design(dialogue_values: pd.DataFrame, judged: pd.DataFrame, dialogues: pd.DataFrame) -> values.Design | None:
-    """The other labels against the interactors' own rating of quality, where there is one."""
-    if not len(dialogues):
-        return None
-    who = values.interactors(dialogues)
-    rated = values.own_values(dialogue_values, who)
-    target = rated[(rated["label"] == "quality") & rated["dialogue_b"].isna()]
-    if target.empty or target.duplicated("dialogue").any() or target["dialogue"].map(who).nunique() < estimates.LEAST:
-        return None
-    return values.dialogue_design(judged, target, who)
-
-
 def _tests(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     for one, picked in zip(data.panels, data.picked, strict=True):
         yield partial(_tests_of, one, picked, plan, sizes.conversations)
@@ -256,7 +152,9 @@ def _agreement(data: SimulationInput, plan: SimulationPlan, sizes: Operating) ->
             yield partial(alpha_coverage.alpha_over_dialogues, one, plan, sizes=dialogues, turns=turns)
         done.add(one.label.method)
     for one in ([one for one in chosen if one.mirrored] or chosen)[:1]:
-        yield partial(alpha_coverage.alpha_near_perfect, one, plan, n=NEAR_PERFECT[0], disagreement=NEAR_PERFECT[1])
+        yield partial(
+            alpha_coverage.alpha_near_perfect, one, plan, n=NEAR_PERFECT_ITEMS, disagreement=NEAR_PERFECT_SHARE
+        )
 
 
 def _estimates(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:

@@ -26,7 +26,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
     shared_out,
 )
 from judgebook.questions.performance import ranking
-from judgebook.questions.performance.rates import design_effect, rare_bound, wilson_of
+from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, wilson_of
 from judgebook.questions.sensitivity.contrasts import Panel
 from judgebook.statistics.clusters import Covariance
 from judgebook.statistics.intervals import MIN_MINORITY
@@ -49,7 +49,7 @@ def estimate_coverage(data: Panel, column: int, plan: SimulationPlan) -> list[Ro
 
     Each run draws as many dialogues as the system has, the systems in turn. As published: Wilson for marks (`wilson`),
     Student's t for ratings (`t`), with items taken as independent. Over dialogues: bca, percentile, and for marks
-    policy, which like notebook 07 takes `rates.rare_bound` where one of the two values is rare.
+    policy, which like notebook 07 takes `rate_intervals.rare_bound` where one of the two values is rare.
     """
     marks, label = data.marks, data.labels[column]
     rng, parts = plan.rng("estimate", data.method, label), _systems_of(data, column)

@@ -16,11 +16,8 @@ import pandas as pd
 
 from judgebook.annotations import picks, population
 from judgebook.annotations.scales import within_scale
-from judgebook.annotations.scores import identities, numbered
 from judgebook.annotations.summary import with_means
 from judgebook.questions.performance import davidson, mixed, ranking, rates
-from judgebook.questions.performance.bradley_terry import printed_scores
-from judgebook.questions.performance.composition import composition
 from judgebook.questions.performance.overall import overall as overall_order
 from judgebook.questions.performance.who_judged import who_judged
 from judgebook.statistics.intervals import Sampling
@@ -114,8 +111,8 @@ def analyse(
         ranked(judged, labels, unranked, sampling=sampling),
         *(over_systems(part, published["rate"][used], unranked, unit=u, sampling=sampling) for u, part, used in summed),
         published,
-        composition(judged),
-        over_picks(judged, n=n_picks, seed=pick_seed),
+        rates.composition(judged),
+        rates.over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(everybody),
         mixed.pooled(inside, confidence=confidence, only=modelled),
         overall_orders(judged, labels, unranked, overall, confidence=confidence),
@@ -191,7 +188,7 @@ def ranked(
     inside, labels = annotations[~outside], list(labels)
     pairwise = inside["dialogue_b"].notna()
     rated, compared = inside[~pairwise], inside[pairwise]
-    out: list[ResultRows | Iterator[dict[str, Any]]] = [printed_scores(compared)]
+    out: list[ResultRows | Iterator[dict[str, Any]]] = [davidson.printed_scores(compared)]
     if len(rated):
         out.insert(0, ranking.ranks(rated, labels, unit=ranking_unit(rated), sampling=sampling))
     direction = {(x.method, x.id): x.direction for x in labels}
@@ -205,29 +202,6 @@ def ranked(
             of_label = (compared[davidson.CELL] == list(fit.key)).all(axis=1)
             out.append(ranking.ranks(compared[of_label], labels, unit=fit.unit, sampling=sampling))
     return collect(*out)
-
-
-def over_picks(annotations: Annotations, *, n: int, seed: int) -> Iterator[dict[str, Any]]:
-    """How rates, means and shares depend on which annotation of an item is picked.
-
-    Yields rows as of `rates.published` with `interval` of `picks`: the mean over `n` picks, and the smallest and the
-    largest (`ci_kind` is `range`). The first pick is that of the estimates. Estimates without repeated items have none.
-    """
-    if annotations.empty:
-        return
-    scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
-    row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
-    weight = scores["sampling"].to_numpy()
-    for mask in picks.masks(annotations, n, seed):
-        used = mask[row]
-        count = np.bincount(codes[used], minlength=size)
-        total = np.bincount(codes[used], weight[used], minlength=size)
-        values.append(np.bincount(codes[used], weight[used] * x[used], minlength=size) / total)
-    repeated, estimates, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
-    same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
-    for i in np.flatnonzero(repeated):
-        ends = {"estimate": estimates[:, i].mean(), "ci_low": estimates[:, i].min(), "ci_high": estimates[:, i].max()}
-        yield heads[i] | same | ends | {"n": int(count[i])}
 
 
 def over_systems(

@@ -5,7 +5,7 @@ wins shrinks strengths: with 70% ties a system that wins nine of ten decided com
 Every vote counts, so that a pair with five votes says more than a pair with one.
 
 Intervals are robust to votes that depend on each other: clusters are the unit that is a sample (prompt, session, pair)
-and, where voters are known people, voters too (`without_clusters`). Student's t has one degree of freedom fewer than
+and, where voters are known people, voters too (`davidson_likelihood`). Student's t has one degree of freedom fewer than
 their effective number (`statistics.clusters.effective_number`).
 
 References
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -26,21 +27,18 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.annotations.scores import known_people, require_unit, sampling_weights
-from judgebook.questions.performance.without_clusters import NULL, Votes, covariance
+from judgebook.questions.performance.davidson_likelihood import Votes, chances, covariance, information, strengths_of
 from judgebook.statistics.clusters import LEAST_DF, Covariance, effective_number, heaviest, largest_share
 from judgebook.study.labels import METHODS
 from judgebook.study.schema import SYSTEM_CELL
 
 #: strengths are of the systems of one label in one corpus and group
 CELL = SYSTEM_CELL[:-1]
-#: Newton steps; the likelihood is concave, so an estimate that exists takes about ten
-_STEPS = 60
 #: units times systems cubed up to which each unit is left out once, to see whether strengths depend on it
 _MOST = 50_000_000
-#: parameters beyond this run away, as the likelihood has no maximum: finite ones would take billions of votes
-_FAR = 12.0
-#: squared length of a step, in standard errors, that no longer matters
-_NEGLIGIBLE = 1e-9
+#: iterations of the model of Bradley and Terry at most, and how near two in a row must be; strengths that exist take
+#: some hundreds
+_LIMIT, _TOLERANCE = 100_000, 1e-10
 #: of votes: places of the left and the right system, and the score
 Sides = tuple[np.ndarray, np.ndarray, np.ndarray]
 NONE = "one group of systems never wins against the others: strengths do not exist"
@@ -111,7 +109,7 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Davids
             clusters, over = [codes, rows["annotator"].factorize()[0]], f"{unit} and annotator"
         weight = sampling_weights(rows)
         wins, ties = _counts(*votes, np.zeros(len(rows), int), m, weight)
-        log_strengths, log_nu = davidson(wins, ties)
+        log_strengths, log_nu = strengths_of(wins, ties)
         n = np.bincount(np.concatenate(votes[:2]), minlength=m)
         df, reason, most_votes = _degrees(votes, weight, clusters, over.split(" and "))
         cov, influence = Covariance(np.full((m + 1, m + 1), np.nan)), np.zeros((codes.max() + 1, m))
@@ -168,7 +166,7 @@ def point(comparisons: pd.DataFrame) -> pd.Series:
     systems = sorted({*comparisons["system"], *comparisons["system_b"]})
     names, score = pd.Index(systems), comparisons["score"].to_numpy(float)
     votes = names.get_indexer(comparisons["system"]), names.get_indexer(comparisons["system_b"]), score
-    return pd.Series(davidson(*_counts(*votes, np.zeros(len(score), int), len(systems)))[0][0], systems)
+    return pd.Series(strengths_of(*_counts(*votes, np.zeros(len(score), int), len(systems)))[0][0], systems)
 
 
 def strengths(fit: DavidsonFit, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
@@ -249,7 +247,7 @@ def _at_estimate(
     out[rows, right] = -out[rows, left]
     out[:, m] = (score == 0) - tied[left, right]
     of_one = won + tied / 4 - expected**2, tied * (1 - tied), tied * (0.5 - expected)
-    return Votes(left, right, weight, out * weight[:, None], *of_one, _information(won[None], tied[None], n[None])[0])
+    return Votes(left, right, weight, out * weight[:, None], *of_one, information(won[None], tied[None], n[None])[0])
 
 
 def _fragile(votes: Sides, codes: np.ndarray, m: int) -> bool:
@@ -258,108 +256,30 @@ def _fragile(votes: Sides, codes: np.ndarray, m: int) -> bool:
     if units * m**3 > _MOST:
         return False
     wins, ties = _counts(*votes, codes, m)
-    without, _ = davidson(wins.sum(axis=0) - wins, ties.sum(axis=0) - ties)
+    without, _ = strengths_of(wins.sum(axis=0) - wins, ties.sum(axis=0) - ties)
     return bool(np.isnan(without).any())
 
 
-def davidson(wins: np.ndarray, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Maximum likelihood estimates for many tables at once.
+def bradley_terry(comparisons: pd.DataFrame) -> pd.Series:
+    """Scores as leaderboards print them, by the model of Bradley and Terry with ties as half wins: they add up to 1.
 
-    Parameters
-    ----------
-    wins : (k, m, m)
-        Wins of row over column.
-    ties : (k, m, m)
-        Ties of row and column, symmetric.
-
-    Returns
-    -------
-    strengths : (k, m)
-        log pi with mean 0; NaN where none exist: some systems never win or tie against the others.
-    log_nu : (k,)
-        Log of the tie parameter; -inf without ties (the Bradley-Terry model), inf with nothing else.
+    By system, of votes that all count alike; NaN where the iterations do not converge.
     """
-    log_nu = np.where(ties.sum(axis=(1, 2)) > 0, 0.0, -np.inf)
-    log_nu[wins.sum(axis=(1, 2)) == 0] = np.inf
-    usable = connected(wins + ties) & np.isfinite(wins + ties).all(axis=(1, 2)) & (log_nu < np.inf)
-    strengths = np.full(wins.shape[:2], np.nan)
-    if usable.any():
-        strengths[usable], log_nu[usable] = _newton(wins[usable], ties[usable], log_nu[usable])
-    log_nu[np.isnan(strengths[:, 0]) & np.isfinite(log_nu)] = np.nan
-    return strengths, log_nu
+    import evalica  # loads scipy.stats, which takes a second: the first page reads results of this folder, too
+
+    winner = comparisons["score"].map({1.0: evalica.Winner.X, 0.0: evalica.Winner.Draw, -1.0: evalica.Winner.Y})
+    sides = (comparisons["system"].tolist(), comparisons["system_b"].tolist(), winner.tolist())
+    fitted = evalica.bradley_terry(*sides, tolerance=_TOLERANCE, limit=_LIMIT)
+    scores = fitted.scores if fitted.iterations < _LIMIT else fitted.scores * nan
+    return scores / scores.sum()
 
 
-def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(k, m) strengths and (k,) log nu, which stays -inf where it is; NaN where there is no maximum, or where the
-    iterations do not come near it."""
-    k, m, _ = wins.shape
-    n = wins + wins.transpose(0, 2, 1) + ties
-    points, n_ties = wins.sum(axis=2) + ties.sum(axis=2) / 2, ties.sum(axis=(1, 2)) / 2
-    beta = np.column_stack([np.zeros((k, m)), log_nu])
-    value = _log_likelihood(beta, wins, ties)
-    active, left = np.ones(k, dtype=bool), np.full(k, np.inf)
-    for _ in range(_STEPS):
-        rows = np.flatnonzero(active)
-        if not len(rows):
-            break
-        won, tied = chances(beta[rows, :m], beta[rows, m])
-        gradient = points[rows] - (n[rows] * (won + tied / 2)).sum(axis=2)
-        gradient = np.column_stack([gradient, n_ties[rows] - (n[rows] * tied).sum(axis=(1, 2)) / 2])
-        # singular in the direction of all strengths at once, and on the way to strengths that do not exist
-        inverse = np.linalg.pinv(_information(won, tied, n[rows]), rcond=NULL, hermitian=True)
-        step = (inverse @ gradient[:, :, None])[:, :, 0]
-        step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
-        left[rows] = (gradient * step).sum(axis=1)
-        for _ in range(30):
-            new = _log_likelihood(beta[rows] + step, wins[rows], ties[rows])
-            worse = new < value[rows] - 1e-10 * np.abs(value[rows])
-            if not worse.any():
-                break
-            step[worse] /= 2
-        else:
-            step[worse], new[worse] = 0.0, value[rows][worse]  # no part of it improves on rounding
-        beta[rows] += step
-        value[rows] = new
-        far = np.abs(np.where(np.isfinite(beta[rows]), beta[rows], 0)).max(axis=1) > _FAR
-        active[rows] = (np.abs(step).max(axis=1) > 1e-10) & ~far
-        beta[rows[far]] = np.nan
-    # rounding may keep steps of systems with few votes among many from getting as short as others do
-    beta[active | (left > _NEGLIGIBLE * np.maximum(1.0, np.abs(value)))] = np.nan
-    return beta[:, :m] - beta[:, :m].mean(axis=1, keepdims=True), beta[:, m]
-
-
-def _information(won: np.ndarray, tied: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """(k, m + 1, m + 1) Fisher information of strengths and log nu; n : (k, m, m) votes on each pair."""
-    k, m, _ = won.shape
-    expected = won + tied / 2
-    spread = n * (won + tied / 4 - expected**2)
-    out = np.zeros((k, m + 1, m + 1))
-    out[:, :m, :m] = -spread
-    at = np.arange(m)
-    out[:, at, at] = spread.sum(axis=2) - spread[:, at, at]
-    out[:, :m, m] = out[:, m, :m] = (n * tied * (0.5 - expected)).sum(axis=2)
-    out[:, m, m] = (n * tied * (1 - tied)).sum(axis=(1, 2)) / 2
-    return out
-
-
-def _log_likelihood(beta: np.ndarray, wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
-    won, tied = chances(beta[:, :-1], beta[:, -1], log=True)
-    # no tie is possible where log nu is -inf, and none was seen
-    tied = np.where(ties > 0, tied, 0.0)
-    return (wins * won).sum(axis=(1, 2)) + (ties * tied).sum(axis=(1, 2)) / 2
-
-
-def chances(strengths: np.ndarray, log_nu: np.ndarray | float, *, log: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """(…, m, m) chance that row beats column, and chance of a tie, from (…, m) strengths and (…,) log nu."""
-    a, b = strengths[..., :, None], strengths[..., None, :]
-    tie = np.asarray(log_nu)[..., None, None] + (a + b) / 2
-    total = np.logaddexp(np.logaddexp(a, b), tie)
-    return (a - total, tie - total) if log else (np.exp(a - total), np.exp(tie - total))
-
-
-def connected(wins: np.ndarray) -> np.ndarray:
-    """(k,) whether every system can be reached from every other along wins (Ford 1957)."""
-    reached = ((wins > 0) | np.eye(wins.shape[-1], dtype=bool)).astype(np.float32)
-    for _ in range(wins.shape[-1].bit_length()):
-        reached = np.minimum(reached @ reached, 1)
-    return np.all(reached > 0, axis=(1, 2))
+def printed_scores(comparisons: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Rows of `bradley_terry`, one per label and system; n : pairs of responses the system was in."""
+    for key, rows in comparisons.groupby(CELL, sort=False):
+        pairs = rows.drop_duplicates(["dialogue", "dialogue_b", "turn"])
+        n = pd.concat([pairs["system"], pairs["system_b"]]).value_counts()
+        head = {**dict(zip(CELL, key, strict=True)), "level": METHODS[rows["method"].iloc[0]].unit}
+        for system, score in bradley_terry(rows).sort_index().items():
+            row = {"statistic": "bradley_terry", "system": system, "estimate": score, "n": int(n[system])}
+            yield head | row | ({} if isfinite(score) else {"note": "the iterations did not converge"})

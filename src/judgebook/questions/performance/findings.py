@@ -24,7 +24,7 @@ from judgebook.questions.performance.analysis import (
     with_and_without,
     with_plain,
 )
-from judgebook.questions.performance.figures import CROWDED, part_names
+from judgebook.questions.performance.arrangement import CROWDED, part_names
 from judgebook.questions.performance.rates import with_people
 from judgebook.questions.performance.separation import MOST, POWER
 from judgebook.questions.performance.tables import pick_changes

@@ -9,14 +9,14 @@ import pandas as pd
 
 from judgebook.display import cells
 from judgebook.display.cells import Cell, intervals
+from judgebook.display.many import MANY
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent
 from judgebook.display.views import Table
 from judgebook.published import verdicts
 from judgebook.published.comparison import places
 from judgebook.questions.performance.analysis import LIGHT, two_intervals, with_and_without, with_plain, won
-from judgebook.questions.performance.figures import (
-    MANY,
+from judgebook.questions.performance.arrangement import (
     any_clustering,
     clusters,
     median_effects,

@@ -10,8 +10,8 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.planning.analysis import PlanningInput
 from judgebook.questions.planning.designs import MOST, SAME
+from judgebook.questions.planning.pilot_study import PlanningInput
 from judgebook.questions.planning.question import Planning
 from judgebook.study.results import Results, where
 

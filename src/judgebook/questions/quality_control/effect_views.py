@@ -6,6 +6,7 @@ import pandas as pd
 
 from judgebook.display import captions, cells, tables
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
+from judgebook.display.many import DRAWN
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import span
 from judgebook.display.views import Plot, Table
@@ -16,8 +17,6 @@ from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.results import Results, where
 
 ALL_RUNS = "All runs"
-#: labels in a figure
-MOST = 20
 #: a column of both tables of effects
 P = "p, adjusted"
 
@@ -34,8 +33,8 @@ def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     if rows.empty:
         return None
     order = overall_first(rows["label"].unique())
-    note = captions.chosen(len(order[:MOST]), len(order), "labels")
-    rows = rows.set_index("label").loc[order[:MOST]].reset_index()
+    note = captions.chosen(len(order[:DRAWN]), len(order), "labels")
+    rows = rows.set_index("label").loc[order[:DRAWN]].reset_index()
     n, several = int(where(rows, over=FAMILIES)["n"].iloc[0]), (rows["over"] == EVERYTHING).any()
     runs = rows["corpus"].map(crowd.title, na_action="ignore").fillna(ALL_RUNS)
     rows = rows.assign(panel="", block=rows["label"].map(label_titles(names, crowd)), hue=runs)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from judgebook.display import captions
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
+from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
@@ -25,8 +26,6 @@ from judgebook.study.results import Results, where
 PALETTE = {"passed": GOOD, "failed": BAD}
 #: the same in the figure of `repeat`: colour and marker of each set of workers
 STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), "once": (OPEN, "^")}
-#: systems in a figure; of more, those rated highest are shown
-MOST = 20
 #: more systems than this are numbered below a matrix, not named
 MANY_COLUMNS = 12
 DASHED = (0, (2, 1.5))
@@ -101,14 +100,14 @@ def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
 
 
 def _highest(rows: pd.DataFrame) -> list[str]:
-    """The MOST systems with the largest means over runs, in descending order."""
-    return list(rows.groupby("system")["estimate"].mean().sort_values(ascending=False).index[:MOST])
+    """The DRAWN systems with the largest means over runs, in descending order."""
+    return list(rows.groupby("system")["estimate"].mean().sort_values(ascending=False).index[:DRAWN])
 
 
 def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     """The variant minus the plain system of each family, a mark per run."""
     rows = results.select("variant_contrast", label=OVERALL, scores="z")
-    largest = rows["estimate"].abs().groupby(rows["system_b"]).max().nlargest(MOST).index
+    largest = rows["estimate"].abs().groupby(rows["system_b"]).max().nlargest(DRAWN).index
     note = captions.chosen(len(largest), rows["system_b"].nunique(), "systems with the largest differences")
     what = f"Mean standardised score, with minus without {crowd.options.variant}"
     caption = "Marks: difference in mean standardised score between each system with and without"
@@ -187,7 +186,7 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
     if ranks.empty:
         return None
     several = ranks["system"].nunique()
-    order = ranks.groupby("system")["estimate"].mean().sort_values().index[:MOST]
+    order = ranks.groupby("system")["estimate"].mean().sort_values().index[:DRAWN]
     counts = results["qc_count"].dropna(subset="threshold").set_index(["corpus", "threshold"])["estimate"]
     fig, axes = _panels(crowd, len(order))
     for ax, corpus in zip(axes, crowd.corpora, strict=True):

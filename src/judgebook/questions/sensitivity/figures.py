@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
+from judgebook.display.many import DRAWN, MANY
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap, lines
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import counted, number, p_value, percent, plural, span, told
 from judgebook.display.views import Plot, View
-from judgebook.questions.performance.figures import MANY, SIGNS
+from judgebook.questions.performance.arrangement import SIGNS
 from judgebook.questions.sensitivity.analysis import (
     PUBLISHED,
     Group,
@@ -69,8 +70,7 @@ SUMMED = "Points: medians over pairs of systems; thick lines: interquartile rang
 VERDICTS = ((GOOD, "o"), (OPEN, "o"), (BAD, "D"), (INK, "s"))
 #: colours and markers of tests: as published, Welch's, by permutation
 TEST_STYLES = ((BAD, "s"), (NEUTRAL[2], "^"), (INK, "o"))
-#: with more systems than this those that differ most are drawn; with more pairs a label's pairs are summed up
-MOST_SYSTEMS = 20
+#: with more pairs than this a label's pairs are summed up
 MANY_PAIRS = 66
 
 
@@ -118,10 +118,8 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     n = counted(primary(results)["n"], "dialogues (or comparisons) per pair of systems and label")
     neither = _neither(next(iter(tests.values())), many=many)
     caption = (COUNTS if many else SIGNIFICANCE).format(size=size, n=n, neither=neither, test=test)
-    if len(systems) > MOST_SYSTEMS:
-        caption += (
-            f" Of {len(systems)} systems the {MOST_SYSTEMS} with most differences are drawn; all are in the file."
-        )
+    if len(systems) > DRAWN:
+        caption += f" Of {len(systems)} systems the {DRAWN} with most differences are drawn; all are in the file."
     shares = [f"{(rows['p'] < 0.05).sum()} of {rows['p'].notna().sum()}" for rows in tests.values()]
     alt = f"Heatmaps of p-values for {len(systems)} systems: {shares[0]} comparisons are significant at 0.05 by the"
     alt = f"{part}: {alt}" if part else alt
@@ -201,7 +199,7 @@ def _counts(tests: dict[str, pd.DataFrame], systems: list[str], names: DisplayNa
         table = pd.crosstab(better, worse).reindex(index=systems, columns=systems, fill_value=0)
         tables.append(table.where(~np.eye(len(systems), dtype=bool)))
     differ = sum(t.sum() + t.sum(axis=1) for t in tables).sort_values(ascending=False, kind="stable").index
-    drawn = [s for s in systems if s in differ[:MOST_SYSTEMS]]
+    drawn = [s for s in systems if s in differ[:DRAWN]]
     titles = [names.name("system", s) for s in drawn]
     tables = [pd.DataFrame(t.loc[drawn, drawn].to_numpy(), titles, titles) for t in tables]
     longest = max(map(len, titles))

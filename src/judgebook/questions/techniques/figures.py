@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebook.display import captions
-from judgebook.display.grid_plots import ROW, filled, grid_figure, hue_styles, interval_keys, intervals, pages
+from judgebook.display.grid_plots import ROW, filled, grid_figure, hue_styles, interval_keys, intervals
+from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import BAD, NEUTRAL, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
 from judgebook.display.text import percent, span, told
@@ -23,8 +24,6 @@ from judgebook.study.results import Results
 
 #: with more pairs than this, power is averaged over them
 MANY_PAIRS = 3
-#: pairs of systems in a figure; of more, those that differ most are shown
-MOST_PAIRS = 20
 #: the same where each has a panel with lines
 MOST_PANELS = 6
 #: systems that have a line each
@@ -166,7 +165,7 @@ def _lines(
 def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
     """Win rates with intervals, figures of each corpus: a panel per pair of systems, a row per technique."""
     for suffix, part in _by_corpus(win_rates(results, data, names)):
-        few, note = _most_different(part, "Pair", MOST_PAIRS, "pairs of systems")
+        few, note = _most_different(part, "Pair", DRAWN, "pairs of systems")
         keys = interval_keys(f"{names.ci} over conversations", None, few)
         options = {"names": names, "xlabel": "Win rate of the first system", "percent": True, "reference": 0.5}
         options["named"] = "both equal"
@@ -235,9 +234,9 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
 
 
 def _least_hours(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of the MOST_PAIRS pairs that need least work, and what is left out."""
+    """The rows of the DRAWN pairs that need least work, and what is left out."""
     needed = rows["estimate"].fillna(np.inf).groupby(rows["Pair"].astype(str), sort=False).median()
-    kept = needed.sort_values(kind="stable").index[:MOST_PAIRS]
+    kept = needed.sort_values(kind="stable").index[:DRAWN]
     note = captions.chosen(len(kept), len(needed), "pairs of systems that take the least work to distinguish")
     return rows[rows["Pair"].astype(str).isin(kept)], note
 

@@ -18,7 +18,7 @@ from judgebook.display.text import MISSING, Phrases, number
 from judgebook.display.views import Prose, Table
 from judgebook.published import mapping
 from judgebook.published.numbers import select
-from judgebook.questions.performance.rates import wilson_of
+from judgebook.questions.performance.rate_intervals import wilson_of
 from judgebook.statistics.multiplicity import adjust_p_values
 
 PAPER = "smith2022"

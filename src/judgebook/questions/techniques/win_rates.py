@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.questions.performance.rates import rare_interval, wilson_of
+from judgebook.questions.performance.rate_intervals import rare_interval, wilson_of
 from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, oriented, uses
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums, bootstrap_two_way

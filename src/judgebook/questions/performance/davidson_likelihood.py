@@ -1,4 +1,5 @@
-"""Covariance of the strengths in Davidson's model from what they are without each voter, prompt or other cluster.
+"""The likelihood of Davidson's model (`davidson`): its maximum, for many tables of wins and ties at once, and the
+covariance of strengths from what they are without each voter, prompt or other cluster.
 
 The estimate without a cluster is one Newton step away: the scores of its votes, times the inverse information of all
 others. Scores alone (the linearised sandwich) understate a cluster that holds much of the information, as residuals in
@@ -28,6 +29,115 @@ NULL = 1e-12
 _HEAVY = 0.05
 #: informations of clusters that are solved at once
 _AT_ONCE = 64
+#: Newton steps; the likelihood is concave, so an estimate that exists takes about ten
+_STEPS = 60
+#: parameters beyond this run away, as the likelihood has no maximum: finite ones would take billions of votes
+_FAR = 12.0
+#: squared length of a step, in standard errors, that no longer matters
+_NEGLIGIBLE = 1e-9
+
+
+def strengths_of(wins: np.ndarray, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Maximum likelihood estimates for many tables at once.
+
+    Parameters
+    ----------
+    wins : (k, m, m)
+        Wins of row over column.
+    ties : (k, m, m)
+        Ties of row and column, symmetric.
+
+    Returns
+    -------
+    strengths : (k, m)
+        log pi with mean 0; NaN where none exist: some systems never win or tie against the others.
+    log_nu : (k,)
+        Log of the tie parameter; -inf without ties (the Bradley-Terry model), inf with nothing else.
+    """
+    log_nu = np.where(ties.sum(axis=(1, 2)) > 0, 0.0, -np.inf)
+    log_nu[wins.sum(axis=(1, 2)) == 0] = np.inf
+    usable = connected(wins + ties) & np.isfinite(wins + ties).all(axis=(1, 2)) & (log_nu < np.inf)
+    strengths = np.full(wins.shape[:2], np.nan)
+    if usable.any():
+        strengths[usable], log_nu[usable] = _newton(wins[usable], ties[usable], log_nu[usable])
+    log_nu[np.isnan(strengths[:, 0]) & np.isfinite(log_nu)] = np.nan
+    return strengths, log_nu
+
+
+def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(k, m) strengths and (k,) log nu, which stays -inf where it is; NaN where there is no maximum, or where the
+    iterations do not come near it."""
+    k, m, _ = wins.shape
+    n = wins + wins.transpose(0, 2, 1) + ties
+    points, n_ties = wins.sum(axis=2) + ties.sum(axis=2) / 2, ties.sum(axis=(1, 2)) / 2
+    beta = np.column_stack([np.zeros((k, m)), log_nu])
+    value = _log_likelihood(beta, wins, ties)
+    active, left = np.ones(k, dtype=bool), np.full(k, np.inf)
+    for _ in range(_STEPS):
+        rows = np.flatnonzero(active)
+        if not len(rows):
+            break
+        won, tied = chances(beta[rows, :m], beta[rows, m])
+        gradient = points[rows] - (n[rows] * (won + tied / 2)).sum(axis=2)
+        gradient = np.column_stack([gradient, n_ties[rows] - (n[rows] * tied).sum(axis=(1, 2)) / 2])
+        # singular in the direction of all strengths at once, and on the way to strengths that do not exist
+        inverse = np.linalg.pinv(information(won, tied, n[rows]), rcond=NULL, hermitian=True)
+        step = (inverse @ gradient[:, :, None])[:, :, 0]
+        step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
+        left[rows] = (gradient * step).sum(axis=1)
+        for _ in range(30):
+            new = _log_likelihood(beta[rows] + step, wins[rows], ties[rows])
+            worse = new < value[rows] - 1e-10 * np.abs(value[rows])
+            if not worse.any():
+                break
+            step[worse] /= 2
+        else:
+            step[worse], new[worse] = 0.0, value[rows][worse]  # no part of it improves on rounding
+        beta[rows] += step
+        value[rows] = new
+        far = np.abs(np.where(np.isfinite(beta[rows]), beta[rows], 0)).max(axis=1) > _FAR
+        active[rows] = (np.abs(step).max(axis=1) > 1e-10) & ~far
+        beta[rows[far]] = np.nan
+    # rounding may keep steps of systems with few votes among many from getting as short as others do
+    beta[active | (left > _NEGLIGIBLE * np.maximum(1.0, np.abs(value)))] = np.nan
+    return beta[:, :m] - beta[:, :m].mean(axis=1, keepdims=True), beta[:, m]
+
+
+def information(won: np.ndarray, tied: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """(k, m + 1, m + 1) Fisher information of strengths and log nu; n : (k, m, m) votes on each pair."""
+    k, m, _ = won.shape
+    expected = won + tied / 2
+    spread = n * (won + tied / 4 - expected**2)
+    out = np.zeros((k, m + 1, m + 1))
+    out[:, :m, :m] = -spread
+    at = np.arange(m)
+    out[:, at, at] = spread.sum(axis=2) - spread[:, at, at]
+    out[:, :m, m] = out[:, m, :m] = (n * tied * (0.5 - expected)).sum(axis=2)
+    out[:, m, m] = (n * tied * (1 - tied)).sum(axis=(1, 2)) / 2
+    return out
+
+
+def _log_likelihood(beta: np.ndarray, wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    won, tied = chances(beta[:, :-1], beta[:, -1], log=True)
+    # no tie is possible where log nu is -inf, and none was seen
+    tied = np.where(ties > 0, tied, 0.0)
+    return (wins * won).sum(axis=(1, 2)) + (ties * tied).sum(axis=(1, 2)) / 2
+
+
+def chances(strengths: np.ndarray, log_nu: np.ndarray | float, *, log: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(…, m, m) chance that row beats column, and chance of a tie, from (…, m) strengths and (…,) log nu."""
+    a, b = strengths[..., :, None], strengths[..., None, :]
+    tie = np.asarray(log_nu)[..., None, None] + (a + b) / 2
+    total = np.logaddexp(np.logaddexp(a, b), tie)
+    return (a - total, tie - total) if log else (np.exp(a - total), np.exp(tie - total))
+
+
+def connected(wins: np.ndarray) -> np.ndarray:
+    """(k,) whether every system can be reached from every other along wins (Ford 1957)."""
+    reached = ((wins > 0) | np.eye(wins.shape[-1], dtype=bool)).astype(np.float32)
+    for _ in range(wins.shape[-1].bit_length()):
+        reached = np.minimum(reached @ reached, 1)
+    return np.all(reached > 0, axis=(1, 2))
 
 
 @dataclass(frozen=True)

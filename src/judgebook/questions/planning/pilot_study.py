@@ -1,0 +1,206 @@
+"""What a plan is based on: one corpus and group of the study, which serves as a pilot, and what its YAML says.
+
+A difference worth finding is an input; guidance on it: where a label was both rated and compared, the ratings of the
+dialogue that was chosen minus those of the other show what a point of the scale means to annotators.
+
+References
+----------
+Jaeschke, Singer and Guyatt 1989, Controlled Clinical Trials 10, 407-415 (the smallest difference that patients notice).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from judgebook.annotations.summary import in_sessions, main_group, with_means
+from judgebook.questions.agreement import generalizability
+from judgebook.questions.collection.costs import COLLECTION, medians, minutes
+from judgebook.questions.planning.components import PilotVariances, pilots
+from judgebook.questions.planning.designs import Prices
+from judgebook.questions.planning.question import Planning
+from judgebook.statistics.clusters import clustered_covariance
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
+
+#: comparisons with a choice, at least
+LEAST = 10
+
+
+@dataclass(frozen=True)
+class PlanningInput:
+    """The basis of the plan, from one corpus and group.
+
+    prices : by method, None where times are not known. differences : by (method, label), the difference worth finding.
+    paired : whether all systems meet in each session; met : whether they do in the pilot. people : annotators of a
+    future study. means : by (method, label), what the means of systems vary with; not of comparisons, which have no
+    value of one system. assumed :
+    (method, label) of differences that nobody stated. left_out : (method, label) that were judged and cannot be planned
+    from. annotations : those of the corpus and group. blocks : what sessions are, `session` or `context`. several :
+    corpora, and groups, that could have been planned from.
+    """
+
+    corpus: str
+    group: str
+    pilots: list[PilotVariances]
+    prices: dict[str, Prices | None]
+    differences: dict[tuple[str, str], float]
+    paired: bool
+    people: dict[str, int]
+    n_systems: int
+    tests: int
+    means: dict[tuple[str, str], generalizability.Components]
+    assumed: list[tuple[str, str]]
+    left_out: list[tuple[str, str]]
+    annotations: pd.DataFrame
+    blocks: str
+    met: bool
+    several: tuple[int, int]
+
+
+def planning_input(
+    annotations: pd.DataFrame,
+    work_units: pd.DataFrame,
+    labels: Sequence[Label],
+    options: Planning,
+    *,
+    systems: Sequence[str],
+    hourly_rate: float,
+    seed: int,
+) -> PlanningInput:
+    """Choose and estimate the basis of the plan: of the corpora that can be planned from, the one with the most
+    judgements, and its main group.
+
+    annotations : of the evaluation itself, by people. systems : those that are compared.
+
+    Raises ValueError where nothing can be planned from: one system, or judgements that do not vary.
+    """
+    people = annotations[annotations["annotator_kind"] == "human"]
+    for corpus in people["corpus"].value_counts().index:
+        of_group = people[people["corpus"] == corpus]
+        group = main_group(of_group)
+        of_group, blocks = in_sessions(of_group[of_group["group"] == group])
+        wanted = of_group if options.labels is None else of_group[of_group["label"].isin(options.labels)]
+        all_pilots = list(pilots(wanted, labels, systems, seed=seed, n_worlds=options.n_worlds))
+        if all_pilots:
+            break
+    else:
+        raise ValueError("no label was judged on dialogues of two systems with scores that vary within systems")
+    scored = with_means(wanted, labels)
+    judged = list(dict.fromkeys(zip(scored["method"], scored["label"], strict=True)))
+    compared = (set(of_group["system"]) | set(of_group["system_b"].dropna())) & set(systems)
+    n_systems = options.systems or len(compared)
+    tests = options.family * n_systems * (n_systems - 1) // 2
+    met = _meet(of_group, compared)
+    paired = met if options.paired is None else options.paired
+    planned = {(p.method, p.label) for p in all_pilots}
+    stated = {(p.method, p.label): _stated(p, all_pilots, options) for p in all_pilots}
+    return PlanningInput(
+        corpus, group, all_pilots, _prices(of_group, work_units, options, hourly_rate),
+        {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), all_pilots, strict=True)},
+        paired,
+        _people(of_group, all_pilots, options), n_systems, max(tests, 1), _means(of_group, labels, systems, all_pilots),
+        [key for key, difference in stated.items() if difference is None],
+        [key for key in judged if key not in planned], of_group, blocks, met,
+        (people["corpus"].nunique(), people.loc[people["corpus"] == corpus, "group"].nunique()),
+    )  # fmt: skip
+
+
+def _meet(annotations: pd.DataFrame, compared: Set[str]) -> bool:
+    """Whether most sessions hold all systems that are compared: two of four are no design in which all pairs meet."""
+    sides = (
+        annotations[["session", "system"]],
+        annotations[["session", "system_b"]].set_axis(["session", "system"], axis=1),
+    )
+    present = pd.concat(sides).dropna().drop_duplicates()
+    size = present[present["system"].isin(compared)].groupby("session").size()
+    return bool(len(size) and (size == len(compared)).mean() > 0.5)
+
+
+def _people(annotations: pd.DataFrame, all_pilots: Sequence[PilotVariances], options: Planning) -> dict[str, int]:
+    """Annotators of a future study, by method: as the YAML says, else all that were seen, whatever the label; where
+    they are not known, as many as the largest design that is considered has per dialogue."""
+    out = {}
+    for method in dict.fromkeys(p.method for p in all_pilots):
+        rows = annotations[annotations["method"] == method]
+        seen = rows["annotator"].nunique() if rows["annotator_known"].all() else max(options.per_dialogue)
+        out[method] = options.annotators or max(seen, min(options.per_dialogue))
+    return out
+
+
+def _means(
+    annotations: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], all_pilots: Sequence[PilotVariances]
+) -> dict[tuple[str, str], generalizability.Components]:
+    """Variance components of system means, each annotator's judgements of a dialogue averaged (`decision_study`)."""
+    wanted = {(p.method, p.label) for p in all_pilots if not p.pairwise}
+    scored = with_means(annotations[annotations["system"].isin(systems)], labels)
+    out = {}
+    for key, rows in scored.groupby(["method", "label"], sort=False):
+        if key in wanted:
+            means = rows.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
+            all_known = bool(rows["annotator_known"].all())
+            out[key] = generalizability.variance_components(means, annotators_known=all_known)
+    return out
+
+
+def _stated(pilot: PilotVariances, all_pilots: Sequence[PilotVariances], options: Planning) -> float | None:
+    """The difference worth finding that the YAML states."""
+    rated_too = pilot.pairwise and any(p.label == pilot.label and not p.pairwise for p in all_pilots)
+    return options.worth_finding(pilot.method, pilot.label, rated_too=rated_too)
+
+
+def _prices(
+    annotations: pd.DataFrame, work_units: pd.DataFrame, options: Planning, hourly_rate: float
+) -> dict[str, Prices | None]:
+    """What dialogues and judgements take: as the YAML says, else the median of this study; of judgements that of the
+    same group, summed over their tasks.
+
+    annotations : of one corpus and group.
+    """
+    corpus, group = annotations[["corpus", "group"]].iloc[0]
+    of_corpus = work_units[work_units["corpus"] == corpus] if len(work_units) else work_units
+    times = pd.DataFrame(medians(minutes(of_corpus, annotations)), columns=["group", "method", "estimate"])
+    talked = options.minutes_per_dialogue
+    if talked is None:
+        talked = times.loc[times["method"] == COLLECTION, "estimate"].median()
+    talked = None if pd.isna(talked) else float(talked)
+    taken = times[times["group"] == group].groupby("method")["estimate"].sum().to_dict() | options.minutes_per_judgement
+    out: dict[str, Prices | None] = {}
+    for method in dict.fromkeys(annotations["method"]):
+        out[method] = Prices(talked, float(taken[method]), hourly_rate) if method in taken else None
+    return out
+
+
+def called_different(annotations: Annotations, confidence: float) -> Iterator[dict[str, Any]]:
+    """The mean difference in ratings between the dialogue that was chosen and the other: a row `called_different` for
+    each method that rates and label that was compared, too.
+
+    annotations : by people, of one corpus and group. A dialogue has the mean of its ratings (of its turns, of all
+    annotators); each choice counts once, ties not at all. The interval is clustered by session.
+    """
+    pairwise = annotations["method"].map(lambda m: METHODS[m].unit == "pair").astype(bool)
+    chosen = annotations[pairwise & (annotations["score"] != 0)]
+    rated = annotations[~pairwise & annotations["label"].isin(chosen["label"])]
+    for (method, label), rows in rated.groupby(["method", "label"], sort=False):
+        value = rows.groupby("dialogue")["score"].mean()
+        of_label = chosen[chosen["label"] == label]
+        gap = np.sign(of_label["score"]) * (of_label["dialogue"].map(value) - of_label["dialogue_b"].map(value))
+        gap = gap.dropna().astype(float)
+        if len(gap) < LEAST:
+            continue
+        pair = of_label["dialogue"].astype(str) + "\x1f" + of_label["dialogue_b"].astype(str)
+        session = of_label["session"].fillna(pair)[gap.index].to_numpy(object)
+        code = np.zeros(len(gap), dtype=np.int64)
+        mean, cov, n = clustered_covariance(code, gap.to_numpy(), np.ones(len(gap)), [session])
+        row = {"statistic": "called_different", "method": method, "label": label, "level": METHODS[method].unit}
+        row |= {"estimate": float(mean[0]), "n": len(gap), "n_clusters": int(n[0]), "ci_kind": "not_estimable"}
+        if np.isfinite(cov.variances[0]):
+            half = float(stdtrit(n[0] - 1, (1 + confidence) / 2) * np.sqrt(cov.variances[0]))
+            row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half, "ci_kind": "t"}
+            row |= {"resample_unit": "session"}
+        yield row
