@@ -216,5 +216,5 @@ def test_too_many_permutations_are_replaced_by_saddlepoints(panels, monkeypatch)
 def test_draws_made_in_parts_are_those_made_at_once(panels, monkeypatch):
     options = {"n": 12, "n_draws": 7, "seed": 4}
     once = significance.count_significant(panels, **options)
-    monkeypatch.setattr(system_tests, "AT_ONCE", 1)
+    monkeypatch.setattr(significance, "AT_ONCE", 1)
     pd.testing.assert_frame_equal(once, significance.count_significant(panels, **options))
