@@ -13,9 +13,9 @@ from judgebook import plugins
 from judgebook.pipeline.commands import arguments, core
 
 SECONDS = 40
-EXTRAS = ("annotate", "bundle", "compare", "gallery", "lab", "paper")
+EXTRAS = ("annotate", "bundle", "cluster", "compare", "gallery", "lab", "paper")
 #: extra -> its commands, where these are called otherwise
-COMMANDS = {"annotate": ["annotate", "degrade"], "paper": []}
+COMMANDS = {"annotate": ["annotate", "degrade"], "cluster": [], "paper": []}
 ELSEWHERE = """\
 from judgebook.plugins import Command, Extra
 
@@ -79,6 +79,14 @@ def test_without_any_a_study_runs(project, tmp_path):
     assert copy.states()["03_own"][0] == "done"
     assert copy.out("reports", "tiny", "index.html").is_file()
     assert f"removed extras: {', '.join(EXTRAS)}" in copy.run("none_such").stderr
+
+
+def test_without_the_cluster_its_executors_are_said_to_be_removed(project, tmp_path):
+    copy = without(project, tmp_path / "copy", "cluster")
+    done = copy.run("--study", "tiny", "--executor", "local:2")
+    assert done.returncode == 2
+    assert "--executor: expected processes, found 'local:2'; removed extras: cluster" in done.stderr
+    assert "local:N" not in copy.run("--help").stdout
 
 
 def test_another_distribution_may_bring_one(tmp_path, monkeypatch):

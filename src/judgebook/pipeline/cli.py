@@ -15,12 +15,10 @@ from pathlib import Path
 
 from judgebook import project
 from judgebook.errors import JudgebookError
+from judgebook.pipeline import sweep
 from judgebook.pipeline.commands.arguments import commands, parsed
 from judgebook.pipeline.commands.core import COMMANDS
-from judgebook.pipeline.run import DEFAULT_JOBS, FIRST, Options, first, list_all, run
-from judgebook.pipeline.scale import sweep
-from judgebook.pipeline.scale.cluster import HOME
-from judgebook.pipeline.scale.cluster import check as check_executor
+from judgebook.pipeline.run import DEFAULT_JOBS, FIRST, HOME, Options, checked_executor, first, list_all, run
 from judgebook.pipeline.surroundings import streams, without_iri_grammar
 from judgebook.plugins import UsageError
 from judgebook.study import escape, params, store
@@ -92,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
         jobs=args.jobs or (DEFAULT_JOBS if args.executor == HOME else None),
         force=args.force,
         dry=args.dry_run,
-        executor=check_executor(args.executor),
+        executor=checked_executor(args.executor),
     )
     if not sweep.points(args.values):
         return _once(args.study, options)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgebook.pipeline import worker
+from judgebook.errors import JudgebookError
+from judgebook.pipeline import durations, worker
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
-from judgebook.pipeline.scale import durations
-from judgebook.pipeline.scale.cluster import ClusterError
 from judgebook.study import store
 
 PATIENCE = 10.0  # seconds without an event after which progress of running nodes is shown
@@ -168,7 +167,7 @@ class Runner:
         try:
             outcome = future.result()
         except Exception as error:  # the process died, or its answer could not be sent
-            said = str(error) if isinstance(error, ClusterError) else f"a worker process died: {error}"
+            said = str(error) if isinstance(error, JudgebookError) else f"a worker process died: {error}"
             outcome = worker.Outcome("failed", time.monotonic() - job.started, said)
         if outcome.state == "denied":  # nothing else could be written, either
             raise store.DeniedError(outcome.message)
@@ -200,8 +199,7 @@ class Runner:
     def _report_progress(self) -> None:
         for job in self._running.values():
             since, told = time.monotonic() - job.started, ""
-            # what runs on a machine that shares no folder with this one says nothing until it is done
-            if isinstance(job.argument, worker.NotebookJob) and not getattr(self._executor, "copied", False):
+            if isinstance(job.argument, worker.NotebookJob):
                 done, step_left = worker.progress(job.argument)
                 left = max(job.node.seconds - since if job.node.seconds >= durations.LONG else 0.0, step_left)
                 told = f", {done}" + (f", about {durations.shown(left)} left" if left >= 15 else "")

@@ -17,8 +17,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from judgebook.errors import JudgebookError
-from judgebook.execution import seats
 from judgebook.pipeline.cache import Cache, digest
+from judgebook.pipeline.surroundings import installed
 from judgebook.study import params, store
 from judgebook.study.params import Study
 
@@ -70,11 +70,6 @@ def _try_lock(descriptor: int) -> bool:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def installed() -> dict[str, str]:
-    """Version of each installed distribution."""
-    return dict(sorted(seats.versions()[1].items()))
 
 
 @cache

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from judgebook import plugins
-from judgebook.pipeline import dag, worker
+from judgebook.pipeline import dag, durations, worker
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import closure, package_data
 from judgebook.pipeline.manifest import Manifest, environment
 from judgebook.pipeline.notebook import Facts, facts
-from judgebook.pipeline.scale import durations
 from judgebook.published import mapping
 from judgebook.sources import embedded, places
 from judgebook.sources.ids import recorded

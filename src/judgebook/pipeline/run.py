@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from judgebook import project
+from judgebook import plugins, project
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
@@ -18,11 +18,12 @@ from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
 from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.pages import Pages
-from judgebook.pipeline.scale.cluster import HOME, connect
 from judgebook.pipeline.worker import Spec
 from judgebook.sources import embedded
 from judgebook.study import params, store
 
+#: the executor that is no extra: processes of this machine
+HOME = "processes"
 #: notebooks at a time on this machine
 DEFAULT_JOBS = min(os.cpu_count() or 1, 4)
 
@@ -30,7 +31,7 @@ DEFAULT_JOBS = min(os.cpu_count() or 1, 4)
 @dataclass(frozen=True)
 class Options:
     """only : notebooks, empty for all. values : KEY=VALUE as given. jobs : notebooks at a time. rest : said of
-    notebooks that were not asked for; {study} is the study. executor : where they run, as `cluster.check` has it."""
+    notebooks that were not asked for; {study} is the study. executor : where they run, as `checked_executor` has it."""
 
     only: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
@@ -141,9 +142,29 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     return code
 
 
+def checked_executor(text: str) -> str:
+    """`text` if `--executor` may have it. Raises UsageError."""
+    if text != HOME and not _workers(text):
+        forms = ", ".join([HOME, *(workers.forms for workers in plugins.workers())])
+        hint = f"; removed extras: {', '.join(plugins.removed())}" if plugins.removed() else ""
+        raise plugins.UsageError(f"--executor: expected {forms}, found {text!r}{hint}")
+    return text
+
+
+def _workers(text: str) -> plugins.Workers | None:
+    """What an extra adds that runs notebooks where `text` says; the project's own extras are asked first."""
+    for everywhere in (False, True):
+        for workers in plugins.workers(everywhere):
+            if workers.accepts(text):
+                return workers
+    return None
+
+
 def _executor(where: str, jobs: int | None) -> Executor:
-    own = min(os.cpu_count() or 1, jobs or DEFAULT_JOBS)
-    return process_pool(jobs) if where == HOME else connect(where, partial(process_pool, own))
+    workers = None if where == HOME else _workers(where)
+    if workers is None:
+        return process_pool(jobs)
+    return workers.connect(where, partial(process_pool, min(os.cpu_count() or 1, jobs or DEFAULT_JOBS)))
 
 
 def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str], options: Options) -> int:

@@ -23,10 +23,9 @@ from typing import Any
 
 from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.execution import seats
-from judgebook.execution.seats import THREADS
+from judgebook.execution import tasks
 from judgebook.pipeline import warm
-from judgebook.pipeline.surroundings import without_iri_grammar
+from judgebook.pipeline.surroundings import THREADS, without_iri_grammar
 from judgebook.study import params, store
 from judgebook.study.params import ParamsError, Study
 
@@ -108,6 +107,27 @@ def _stop(number: int, frame: object) -> None:
         _stopping = 128 + number
         # an exception, so `finally` blocks end the kernel and remove unfinished files
         raise SystemExit(_stopping)
+
+
+def stop() -> None:
+    """End the notebook at work in another thread of this process; it cleans up, and SystemExit is raised there."""
+    global _stopping
+    from judgebook.pipeline.kernel import kill
+
+    if _working:
+        _stopping = 128 + signal.SIGTERM
+        kill()
+
+
+def resume() -> None:
+    """Take further work after `stop`."""
+    global _stopping
+    _stopping = 0
+
+
+def at_work() -> bool:
+    """Whether there is work under way in this process."""
+    return _working
 
 
 def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
@@ -223,7 +243,7 @@ def _execute(job: NotebookJob, folder: str) -> str:
     from judgebook.pipeline.kernel import Kernel, last_words, prepare
 
     prepare(folder, draws=any(name.startswith("judgebook.display.") for name in job.allowed))
-    os.environ[seats.PROGRESS] = os.path.join(folder, _PROGRESS)
+    os.environ[tasks.PROGRESS] = os.path.join(folder, _PROGRESS)
     # it warns about annotations it cannot read, such as `str | None`; ours were checked before
     logging.getLogger("papermill").setLevel(logging.ERROR)
     nb = nbformat.read(job.source, 4)
@@ -243,6 +263,8 @@ def _execute(job: NotebookJob, folder: str) -> str:
             raise store.DeniedError(said) from None
         return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
     except DeadKernelError:
+        if _stopping:
+            raise SystemExit(_stopping) from None
         said = last_words(folder)
         if remedy := store.remedy(said):
             raise store.DeniedError(remedy) from None

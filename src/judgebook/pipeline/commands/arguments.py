@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from judgebook import plugins, project
 from judgebook.pipeline.commands import options
-from judgebook.pipeline.run import DEFAULT_JOBS
-from judgebook.pipeline.scale.cluster import HOME
+from judgebook.pipeline.run import DEFAULT_JOBS, HOME
 from judgebook.plugins import Command, UsageError
 from judgebook.study import params
 
@@ -22,7 +21,6 @@ examples:
   python run_all.py --only iaa --jobs 2               one notebook, and what it needs
   python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
   python run_all.py --set seeds.bootstrap=1,2,3       a sweep: every combination of values, in folders under sweeps/
-  python run_all.py --executor local:4                on four Dask workers (extra `cluster`; docs/cluster.md)
   python run_all.py --dry-run                         what would run, and why
 """
 #: and after them
@@ -51,7 +49,8 @@ def _parser(known: Iterable[Command]) -> argparse.ArgumentParser:
 
 
 def _examples(known: Iterable[Command]) -> str:
-    return "".join(command.examples for command in sorted(known, key=lambda command: command.contributors))
+    of_workers = [workers.examples for workers in plugins.workers(everywhere=False)]
+    return "".join(of_workers + [command.examples for command in sorted(known, key=lambda c: c.contributors)])
 
 
 def _pages() -> str:
@@ -69,9 +68,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     add("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=values)
     default = f"{DEFAULT_JOBS}; on a cluster, one per thread"
     add("--jobs", type=options.jobs, metavar="N", help=f"notebooks at a time ({default})")
-    where = (
-        "processes (default), local:N (N Dask workers here), dask:// or tcp://host:port, or encrypted tls://host:port"
-    )
+    where = ", ".join([f"{HOME} (default)", *(workers.forms for workers in plugins.workers(everywhere=False))])
     add("--executor", default=HOME, metavar="WHERE", help=f"{where} (docs/cluster.md)")
     add("--dry-run", action="store_true", help="show what would run, and why")
     add("--force", action="store_true", help="run even what is up to date")

@@ -1,13 +1,16 @@
 """Runs on a Dask cluster: a scheduler and four worker processes on this machine, two of which are killed in mid-run."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 
 import pytest
 from fixtures.project_copy import ROOT, Project
+from fixtures.sleeper import gone, sleeper
 from fixtures.waiting import wait_for
 
 SECONDS = 45
@@ -24,14 +27,13 @@ from pathlib import Path
 import numpy as np
 
 from judgebook.execution import tasks
-from judgebook.study import params
 
 HERE = Path({folder!r})
 
 
 def piece(table, rng, index):
     """Random numbers; on a cluster the first piece elsewhere waits to be killed, and those here wait for that."""
-    if "COMPENDIUM_RUN" in os.environ:
+    if "ON_A_CLUSTER" in os.environ:
         wait_to_be_killed("piece", mine="COMPENDIUM_EXECUTOR" not in os.environ)
     return table[:, index] @ rng.standard_normal(len(table)) + rng.spawn(1)[0].standard_normal(3)
 
@@ -49,9 +51,6 @@ def wait_to_be_killed(name, mine=True):
 
 
 def numbers(seed):
-    if "COMPENDIUM_RUN" in os.environ:
-        with open(HERE / "roots", "a") as stream:
-            stream.write(f"{{params.ROOT}}\\n")
     table = np.arange(40000.0).reshape(1000, 40)
     pieces = [(table, rng, i) for i, rng in enumerate(np.random.default_rng(seed).spawn(12))]
     return np.concatenate(tasks.run(piece, pieces, doing="tests"))
@@ -59,8 +58,8 @@ def numbers(seed):
 PIECES = """\
 from judgebook import extra
 from judgebook.study.results import collect
-from judgebook.execution import tasks
-tasks._ALONE = 0.0
+from judgebook.extras.cluster import helped
+helped.ALONE = 0.0
 numbers = extra.numbers(7)
 run.save_results(collect([{"statistic": "count", "what": f"n{i}", "estimate": abs(x)} for i, x in enumerate(numbers)]))
 """
@@ -68,7 +67,7 @@ WAITS = """\
 import os
 from judgebook import extra
 from judgebook.study.results import collect
-if "COMPENDIUM_RUN" in os.environ:
+if "ON_A_CLUSTER" in os.environ:
     extra.wait_to_be_killed("notebook")
 run.save_results(collect([{"statistic": "count", "what": "a", "estimate": 1.0}]))
 """
@@ -90,9 +89,10 @@ def cluster(folder, workers=4):
     """A scheduler and its workers, as `dask scheduler` and `dask worker` start them; the scheduler's address."""
     noted = folder / "scheduler.json"
     dask, quiet = [sys.executable, "-m", "dask"], {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet["env"] = os.environ | {"ON_A_CLUSTER": "1"}
     where = ["--scheduler-file", str(noted), "--no-dashboard"]
     size = ["--nworkers", str(workers), "--nthreads", "1", "--local-directory", str(folder / "dask")]
-    # no project on the path: what workers need comes with the tasks
+    # no project on the path: a run says where it is
     started = [subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *where], **quiet)]
     try:
         # on a busy machine the file is there for a while before anything stands in it
@@ -109,10 +109,9 @@ def cluster(folder, workers=4):
 
 
 def kill_worker_of(pid):
-    """KILL the Dask worker that a process of a run belongs to: the parent of its seat."""
+    """KILL the Dask worker that a process is, or that has started it."""
     started = psutil.Process(pid)
-    seat = next(p for p in [started, *started.parents()] if "judgebook.execution.seats" in p.cmdline())
-    seat.parent().kill()
+    next(p for p in [started, *started.parents()] if "multiprocessing.spawn" in " ".join(p.cmdline())).kill()
 
 
 def contents(folder):
@@ -124,16 +123,6 @@ def contents(folder):
             if path.is_file() and "/." not in name and path.name != "manifest.json":
                 out[name] = path.read_bytes()
     return out
-
-
-COPIED = """\
-import sys
-sys.path.insert(0, "src")
-from judgebook.pipeline import cli
-from judgebook.pipeline.scale import cluster
-cluster.Cluster._shared = lambda self: False
-sys.exit(cli.main(sys.argv[1:]))
-"""
 
 
 def same(here, there):
@@ -175,19 +164,26 @@ def test_a_run_survives_killed_workers_and_gives_the_same_bits(made, tmp_path):
 
 
 @pytest.mark.slow
-def test_files_are_sent_to_workers_that_share_no_folder(made, tmp_path):
-    for name in ("piece", "notebook"):
-        (made.folder / f"{name}.killed").touch()
-    (made.folder / "roots").unlink(missing_ok=True)
+@pytest.mark.parametrize(
+    ("number", "where"), [(signal.SIGINT, "local:1"), (signal.SIGINT, None), (signal.SIGKILL, None)]
+)
+def test_a_killed_run_leaves_nothing_half_made_and_a_worker_that_takes_the_next(tmp_path, number, where):
+    project = Project(tmp_path / "project")
+    shutil.copy(ROOT / "pyproject.toml", project.folder)
     with cluster(tmp_path, workers=1) as address:
-        where = ["--out", str(tmp_path / "there"), "--executor", address.replace("tcp", "dask")]
-        command = [sys.executable, "-c", COPIED, "--study", "tiny", *where]
-        done = subprocess.run(command, cwd=made.folder, env=made.environment(), capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert not list((tmp_path / "dask").rglob("compendium-*"))
-    same(made.here, tmp_path / "there")
-    (root,) = set((made.folder / "roots").read_text().split())
-    assert root.startswith(str(tmp_path / "dask"))
+        with sleeper(project, "--executor", where or address) as (process, kernel):
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=600)
+        if number != signal.SIGKILL:
+            assert process.returncode == 130
+            assert "interrupted" in errors
+            assert not project.out("data", "processed", "tiny", ".work").exists()
+        wait_for(lambda: gone(kernel))
+        assert not project.out("data", "processed", "tiny", "notebooks").exists()
+        assert "01_sleeps" not in project.manifest()["nodes"]
+        project.edit("notebooks/01_sleeps.ipynb", "time.sleep(600)", "time.sleep(0)")
+        assert project.states("--executor", address)["01_sleeps"] == ("done", "new")
+    assert not [path for pattern in (".*.tmp", ".*.mark", ".work") for path in project.folder.rglob(pattern)]
 
 
 FIRST = """\
@@ -207,7 +203,7 @@ def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
     project = Project(tmp_path / "project")
     shutil.copy(ROOT / "pyproject.toml", project.folder)
     project.notebook("01_first", [FIRST.format(joined=str(tmp_path / "joined"))])
-    # runs until the third is done: it keeps the first worker busy, and the third is offered to the other
+    # runs until the third is done: it keeps a worker busy, and the third is offered to the others
     third = project.out("data", "processed", "tiny", "results", "03_third.parquet")
     project.notebook("02_second", [FIRST.format(joined=str(third))])
     project.notebook("03_third")
@@ -215,7 +211,7 @@ def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "bare.py").write_text(BARE.format(empty=str(tmp_path / "empty")))
     quiet, late = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}, None
-    with cluster(tmp_path, workers=1) as address:
+    with cluster(tmp_path, workers=2) as address:
         command = [sys.executable, "run_all.py", "--study", "tiny", "--jobs", "2", "--executor", address]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         process = subprocess.Popen(command, cwd=project.folder, env=project.environment(), **pipes)
@@ -225,7 +221,7 @@ def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
             joins = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--preload", str(tmp_path / "bare.py")]
             late = subprocess.Popen([sys.executable, "-m", "dask", "worker", address, *joins], cwd=tmp_path, **quiet)
             with distributed.Client(address, set_as_default=False) as client:
-                client.wait_for_workers(2, timeout=600)
+                client.wait_for_workers(3, timeout=600)
             (tmp_path / "joined").touch()
             told, problem = process.communicate(timeout=600)
         finally:

@@ -31,7 +31,8 @@ Point = tuple[tuple[str, str], ...]
 
 def values(text: str) -> list[str]:
     """The values that `text`, as it stands after `key=`, separates by commas."""
-    out, inside, quote = [""], [], ""
+    out, quote = [""], ""
+    inside: list[str] = []
     for i, character in enumerate(text):
         if quote:
             quote = "" if character == quote else quote
