@@ -13,7 +13,7 @@ from judgebook import plugins
 from judgebook.pipeline.commands import arguments, core
 
 SECONDS = 40
-EXTRAS = ("annotate", "bundle", "cluster", "compare", "gallery", "lab", "paper")
+EXTRAS = ("annotate", "bundle", "cluster", "compare", "gallery", "lab", "new", "paper")
 #: extra -> its commands, where these are called otherwise
 COMMANDS = {"annotate": ["annotate", "degrade"], "cluster": [], "paper": []}
 ELSEWHERE = """\

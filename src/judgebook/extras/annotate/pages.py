@@ -17,7 +17,7 @@ import pandas as pd
 
 from judgebook.sources import build, places
 from judgebook.sources.formats import read_records, scalar
-from judgebook.sources.guessing.words import NAMES, plain
+from judgebook.sources.nature import NAMES, plain
 from judgebook.study import limits, params, store
 from judgebook.study.labels import METHODS
 from judgebook.study.params import ParamsError, Study

@@ -12,8 +12,8 @@ from fixtures import exports
 from fixtures import yaml_studies as studies
 from fixtures.exports import EXPORTS, lines, said, save, table
 
-from judgebook.sources import build, inspect
-from judgebook.sources.guessing import presets
+from judgebook.extras.new import draft, presets
+from judgebook.sources import build, in_words
 from judgebook.study import limits, params, yaml_file
 from judgebook.study.schema import DataError
 
@@ -22,7 +22,7 @@ TOOLS = [yaml_file.read(path, presets.Tool) for path in sorted(presets.FOLDER.gl
 
 def tried(folder, data):
     """The YAML that `new` writes for a file, and what it reads."""
-    text = inspect.new_yaml("tried", data)
+    text = draft.new_yaml("tried", data)
     return text, build.build(params.load(studies.write(folder, text, name="tried")))
 
 
@@ -171,7 +171,7 @@ BLOCKS = dict(zip(EXPORTS, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), st
 @pytest.mark.parametrize("tool", EXPORTS)
 def test_the_page_shows_what_new_writes(tmp_path, tool):
     data, _ = EXPORTS[tool](tmp_path)
-    text = inspect.new_yaml("my_study", data)
+    text = draft.new_yaml("my_study", data)
     written = yaml.safe_load(text.replace(f"{tmp_path.resolve().as_posix()}/", ""))
     assert yaml.safe_load(BLOCKS[tool]) == written
     built = build.build(params.load(studies.write(tmp_path, BLOCKS[tool], name="page")))
@@ -193,7 +193,7 @@ def test_the_page_names_every_tool_and_its_documentation():
 @pytest.mark.parametrize("tool", EXPORTS)
 def test_an_export_is_taken_for_its_own_tool_only(tmp_path, tool):
     data, _ = EXPORTS[tool](tmp_path)
-    text = inspect.new_yaml("tried", data)
+    text = draft.new_yaml("tried", data)
     recognised = re.findall(r"^# Recognised(?: in its folder: \S+ of|: an export of) (.*?)[ .]\(?", text, re.MULTILINE)
     assert len(recognised) == 1
     assert tool.startswith(recognised[0])
@@ -229,7 +229,7 @@ def test_a_system_that_no_key_names_is_missed_aloud(tmp_path):
     assert "# Unsure: no key names the system: all count as one; add `system` to `columns` (not used: " in text
     assert "data.text" in text.split("(not used: ")[1].partition("\n")[0]
     assert len(judgements(built)) == len(written)
-    said_by_check = inspect.describe(params.load(tmp_path / "tried.yaml"))
+    said_by_check = in_words.describe(params.load(tmp_path / "tried.yaml"))
     assert "note: nothing names the system: all dialogues count as one system's" in said_by_check
 
 
@@ -246,7 +246,7 @@ def test_a_path_that_is_only_tried_may_fail_in_every_record(tmp_path):
     data, _ = EXPORTS["Label Studio, JSON"](tmp_path)
     tasks = json.loads(re.sub(r'"completed_by": \{"id": ([0-9]+), [^}]*\}', r'"completed_by": \1', data.read_text()))
     data.write_text(json.dumps([tasks[i % len(tasks)] | {"id": i} for i in range(limits.PROBLEMS + 1)]))
-    assert 'annotator: "annotations.[].completed_by"' in inspect.new_yaml("tried", data)
+    assert 'annotator: "annotations.[].completed_by"' in draft.new_yaml("tried", data)
 
 
 def test_responses_of_older_argilla(tmp_path):
@@ -309,7 +309,7 @@ def test_shared_annotation_in_doccano_has_no_annotators(tmp_path):
 def test_a_strange_file_beside_those_of_doccano(tmp_path):
     data, _ = EXPORTS["doccano"](tmp_path)
     save(tmp_path / "prompts.jsonl", lines([{"prompt": "Hello?"}]))
-    text = inspect.new_yaml("tried", data)
+    text = draft.new_yaml("tried", data)
     assert "# Unsure: prompts.jsonl: fits '{annotator}.jsonl' by name, but not in content: move it elsewhere." in text
 
 
@@ -340,7 +340,7 @@ def test_numbers_for_the_status_in_qualtrics(tmp_path):
 def test_prolific_alone_holds_no_judgements(tmp_path):
     EXPORTS["Prolific"](tmp_path)
     with pytest.raises(DataError, match="who took part, not what they answered; give `new` the survey"):
-        inspect.new_yaml("tried", tmp_path / "prolific_export_6a.csv")
+        draft.new_yaml("tried", tmp_path / "prolific_export_6a.csv")
 
 
 def test_a_survey_merged_with_the_status_of_prolific(tmp_path):
@@ -415,7 +415,7 @@ def test_an_export_without_scores_is_refused(tmp_path):
     for one in (one for task in tasks for one in task["annotations"]):
         one["result"] = [result for result in one["result"] if result["type"] == "textarea"]
     with pytest.raises(DataError, match=r"expected scores of Label Studio at .*value\.rating or .*, found none"):
-        inspect.new_yaml("tried", save(data, tasks))
+        draft.new_yaml("tried", save(data, tasks))
 
 
 @pytest.mark.parametrize("tool", ["Argilla", "Chatbot Arena"])
@@ -444,7 +444,7 @@ def flat(record):
 def test_lists_of_labels_are_not_all_of_doccano(tmp_path):
     """The labels of one line may be those of several people: only doccano's own key tells that they are not."""
     held = [{"id": i, "text": f"Hello, {i}.", "label": ["good", "bad", "good"][: 2 + i % 2]} for i in range(12)]
-    text = inspect.new_yaml("tried", save(tmp_path / "ann.jsonl", lines(held)))
+    text = draft.new_yaml("tried", save(tmp_path / "ann.jsonl", lines(held)))
     assert "Recognised" not in text
 
 

@@ -16,7 +16,8 @@ import pytest
 from fixtures import workbook
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import build, inspect
+from judgebook.extras.new import draft
+from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
@@ -79,7 +80,7 @@ def test_a_sheet_for_each_person(tmp_path):
                 wanted.update((s, a, label, float(v)) for label, v in scores.items())
     path = workbook.write(tmp_path / "f.xlsx", sheets)
     assert held(read(tmp_path, SHEETS)) == wanted
-    assert held(read(tmp_path, inspect.new_yaml("odd", path))) == wanted
+    assert held(read(tmp_path, draft.new_yaml("odd", path))) == wanted
 
 
 def test_a_workbook_without_data_is_reported(tmp_path):
@@ -115,7 +116,7 @@ def test_systems_above_labels(tmp_path, above):
             wanted.update((BOTS[i // 2], a, ("fluency", "relevance")[i % 2], float(v)) for i, v in enumerate(scores))
     path = table(tmp_path, "f.csv", rows)
     assert held(read(tmp_path, TWO_HEADERS)) == wanted
-    assert held(read(tmp_path, inspect.new_yaml("odd", path))) == wanted
+    assert held(read(tmp_path, draft.new_yaml("odd", path))) == wanted
 
 
 RANKING = """\
@@ -151,7 +152,7 @@ def test_rankings_with_ties(tmp_path, form):
         return
     path = table(tmp_path, "f.csv", [list(records[0]), *(list(r.values()) for r in records)])
     assert held(read(tmp_path, RANKING.format(file="f.csv"))) == wanted
-    assert "ranking:ranking.{system}" in inspect.new_yaml("odd", path)
+    assert "ranking:ranking.{system}" in draft.new_yaml("odd", path)
 
 
 @pytest.mark.parametrize("cell", ["alpha > beta, gamma", "alpha > alpha > beta", "alpha", "alpha >"])
@@ -274,7 +275,7 @@ def test_marked_spans_and_replies_without_any(tmp_path):
     assert held(read(tmp_path, SPANS)) == wanted
     # where a fault begins and ends is no judgement
     with pytest.raises(DataError, match="look like judgements"):
-        inspect.new_yaml("odd", path)
+        draft.new_yaml("odd", path)
 
 
 DIALOGUES = """\
@@ -309,7 +310,7 @@ def test_a_file_for_each_dialogue_with_ratings_of_turns_and_of_the_whole(tmp_pat
     marks = read(tmp_path, DIALOGUES)
     marks["at"] = pd.to_numeric(marks["turn"]).fillna(-1).astype(float)
     assert held(marks, "dialogue", "at") == wanted
-    said = inspect.new_yaml("odd", path)
+    said = draft.new_yaml("odd", path)
     assert "11 other files in its folder" in said
     assert "turns.[turn].ratings.{annotator}.{label}" in said
 
@@ -341,7 +342,7 @@ def test_counts_of_scores(tmp_path, form):
         path = as_json(tmp_path, "f.json", records)
         yaml = COUNTS.format(suffix="json", path="counts.{score}")
         with pytest.raises(DataError, match="count: "):  # people known by a number, or scores? nobody can know
-            inspect.new_yaml("odd", path)
+            draft.new_yaml("odd", path)
     else:
         head = ["item", "system", *(f"n_{k}" for k in range(1, 6))]
         table(tmp_path, "f.csv", [head, *([r["item"], r["system"], *r["counts"].values()] for r in records)])
@@ -386,7 +387,7 @@ def test_a_table_of_wins(tmp_path):
     rows = [[a, *("" if a == b else wanted[a, b] for b in BOTS)] for a in BOTS]
     path = table(tmp_path, "f.csv", [["", *BOTS], *rows])
     assert wins(read(tmp_path, WINS)) == wanted
-    assert "table of wins" in inspect.new_yaml("odd", path)
+    assert "table of wins" in draft.new_yaml("odd", path)
 
 
 WINNERS = """\
@@ -511,7 +512,7 @@ def test_new_reads_numbers_in_answers(tmp_path, spelt):
     truth = [(f"{p}{s}", s, a, pick.randint(1, 5)) for p in PROMPTS for s in BOTS for a in PEOPLE]
     rows = [[d, s, a, SPELT[spelt](v)] for d, s, a, v in truth]
     path = table(tmp_path, "f.csv", [["dialogue_id", "system", "annotator", "fluency"], *rows])
-    assert held(read(tmp_path, inspect.new_yaml("odd", path))) == Counter(
+    assert held(read(tmp_path, draft.new_yaml("odd", path))) == Counter(
         (s, a, "fluency", float(v)) for _, s, a, v in truth
     )
 
@@ -522,7 +523,7 @@ def test_new_reads_two_answers(tmp_path, words):
     truth = [(f"{p}{s}", s, a, pick.randint(0, 1)) for p in PROMPTS for s in BOTS for a in PEOPLE]
     rows = [[d, s, a, words[v]] for d, s, a, v in truth]
     path = table(tmp_path, "f.csv", [["dialogue_id", "system", "annotator", "safe"], *rows])
-    assert held(read(tmp_path, inspect.new_yaml("odd", path))) == Counter(
+    assert held(read(tmp_path, draft.new_yaml("odd", path))) == Counter(
         (s, a, "safe", float(v)) for _, s, a, v in truth
     )
 
@@ -538,7 +539,7 @@ def test_new_finds_systems_in_columns_and_the_item(tmp_path, column):
             rows.append([p, a, *scores])
             wanted.update((f"{p}_{s}", s, a, i, float(v)) for (s, i), v in zip(pairs, scores, strict=True))
     path = table(tmp_path, "f.csv", rows)
-    assert held(read(tmp_path, inspect.new_yaml("odd", path)), "dialogue") == wanted
+    assert held(read(tmp_path, draft.new_yaml("odd", path)), "dialogue") == wanted
 
 
 def test_new_finds_turns_in_columns(tmp_path):
@@ -553,14 +554,14 @@ def test_new_finds_turns_in_columns(tmp_path):
             rows.append([p, BOTS[i % 3], a, *scores])
             wanted.update((p, k // 2, BOTS[i % 3], a, ("ok", "fun")[k % 2], float(v)) for k, v in enumerate(scores))
     path = table(tmp_path, "f.csv", rows)
-    assert held(read(tmp_path, inspect.new_yaml("odd", path)), "dialogue", "turn") == wanted
+    assert held(read(tmp_path, draft.new_yaml("odd", path)), "dialogue", "turn") == wanted
 
 
 def test_new_takes_fractions_that_differ_between_people_for_a_label(tmp_path):
     pick = random.Random(16)
     truth = [(f"{p}{s}", s, a, round(pick.random(), 2)) for p in PROMPTS for s in BOTS for a in PEOPLE]
     path = table(tmp_path, "f.csv", [["dialogue_id", "system", "annotator", "trust"], *truth])
-    assert held(read(tmp_path, inspect.new_yaml("odd", path))) == Counter((s, a, "trust", v) for _, s, a, v in truth)
+    assert held(read(tmp_path, draft.new_yaml("odd", path))) == Counter((s, a, "trust", v) for _, s, a, v in truth)
 
 
 DEGREES = {
@@ -580,7 +581,7 @@ def test_degrees_of_preference(tmp_path, form):
             rows.append([p, a, *pair, DEGREES[form][k]])
             wanted[p, a, *sorted(pair), pair[int(k < 2)] if k != 2 else "tie"] += 1
     path = table(tmp_path, "f.csv", rows)
-    yaml = inspect.new_yaml("odd", path)
+    yaml = draft.new_yaml("odd", path)
     marks = read(tmp_path, yaml)
     winner = np.select([marks["score"] > 0, marks["score"] < 0], [marks["system"], marks["system_b"]], "tie")
     pairs = [sorted(p) for p in zip(marks["system"], marks["system_b"], strict=True)]
@@ -601,7 +602,7 @@ def test_new_takes_neither_what_a_model_wrote_nor_turns_for_labels(tmp_path):
     ]
     path = tmp_path / "f.jsonl"
     path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    marks = read(tmp_path, inspect.new_yaml("odd", path))
+    marks = read(tmp_path, draft.new_yaml("odd", path))
     assert set(marks["label"]) == {"score"}
     assert marks["score"].sum() == sum(r["score"] for r in records)
     assert set(marks["turn"]) == {1, 2}
@@ -629,7 +630,7 @@ def test_new_reads_the_outcomes_of_comparisons(tmp_path, form):
         pair, k = pick.sample(BOTS, 2), i % 3
         rows.append([f"q{i}", *pair, *cells(k)])
         wanted[f"q{i}", *sorted(pair), [*pair, "tie"][k]] += 1
-    marks = read(tmp_path, inspect.new_yaml("odd", table(tmp_path, "f.csv", rows)))
+    marks = read(tmp_path, draft.new_yaml("odd", table(tmp_path, "f.csv", rows)))
     winner = np.select([marks["score"] > 0, marks["score"] < 0], [marks["system"], marks["system_b"]], "tie")
     pairs = [sorted(p) for p in zip(marks["system"], marks["system_b"], strict=True)]
     assert Counter((c, *p, w) for c, p, w in zip(marks["context"], pairs, winner, strict=True)) == wanted
@@ -641,12 +642,12 @@ def test_new_takes_neither_conditions_nor_counts_nor_numbered_items_for_labels(t
     pick = random.Random(18)
     rows = [["wine", "judge", "contact", "rating"]]
     rows += [[i, a, ("no", "yes")[i % 2], pick.randint(1, 5)] for a in (*PEOPLE, "dan") for i in range(1, 9)]
-    marks = read(tmp_path, inspect.new_yaml("odd", table(tmp_path, "f.csv", rows)))
+    marks = read(tmp_path, draft.new_yaml("odd", table(tmp_path, "f.csv", rows)))
     assert set(marks["label"]) == {"score"}
     assert set(marks["dialogue"]) == {str(i) for i in range(1, 9)}
     counts = [[f"s{i}", *Counter(pick.choices(range(5), k=14)).values()] for i in range(40)]
     counts = [["subject", *(f"category_{k}" for k in range(1, 6))], *(row for row in counts if len(row) == 6)]
-    said = inspect.new_yaml("odd", table(tmp_path, "g.csv", counts))
+    said = draft.new_yaml("odd", table(tmp_path, "g.csv", counts))
     assert "add up to 14 in every row" in said
     assert "labels: {}" in said
 
@@ -701,7 +702,7 @@ def test_diagnoses_of_six_psychiatrists(tmp_path):
     examples = pytest.importorskip("statsmodels.stats.tests.test_inter_rater")
     rows = examples.diagnoses.tolist()
     path = table(tmp_path, "f.csv", [[f"rater{i}" for i in range(1, 7)], *rows])
-    for yaml in (RATERS, inspect.new_yaml("odd", path)):
+    for yaml in (RATERS, draft.new_yaml("odd", path)):
         assert kappa(read(tmp_path, yaml)) == pytest.approx(0.4302445, abs=5e-8)
 
 
@@ -731,7 +732,7 @@ def test_judges_of_wine_known_by_a_number(tmp_path):
 
     frame = pingouin.read_dataset("icc")
     frame.to_csv(tmp_path / "f.csv", index=False)
-    marks = read(tmp_path, inspect.new_yaml("odd", tmp_path / "f.csv"))
+    marks = read(tmp_path, draft.new_yaml("odd", tmp_path / "f.csv"))
     judges = dict(zip("ABCD", sorted(set(marks["annotator"])), strict=True))
     wanted = {(str(w), judges[j]): float(v) for w, j, v in frame[["Wine", "Judge", "Scores"]].itertuples(index=False)}
     assert dict(zip(zip(marks["dialogue"], marks["annotator"], strict=True), marks["score"], strict=True)) == wanted

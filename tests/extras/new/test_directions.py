@@ -4,8 +4,9 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import inspect
-from judgebook.sources.guessing.directions import direction
+from judgebook.extras.new import draft
+from judgebook.extras.new.directions import direction
+from judgebook.sources import in_words
 from judgebook.study import params
 
 BAD = [
@@ -218,7 +219,7 @@ QUESTION = "# direction: 1   # Unsure: is a high score good (1), bad (-1) or nei
 
 def test_new_writes_what_is_plain_and_asks_for_the_rest(tmp_path):
     (tmp_path / "a.csv").write_text(CSV)
-    text = inspect.new_yaml("a", tmp_path / "a.csv", tmp_path)
+    text = draft.new_yaml("a", tmp_path / "a.csv", tmp_path)
     labels = yaml.safe_load(text)["labels"]
     assert {name: spec.get("direction") for name, spec in labels.items()} == {
         "fluency": 1,
@@ -232,8 +233,8 @@ def test_new_writes_what_is_plain_and_asks_for_the_rest(tmp_path):
 
 def test_check_lists_directions_and_doubts_first(tmp_path):
     (tmp_path / "a.csv").write_text(CSV)
-    study = params.load(studies.write(tmp_path, inspect.new_yaml("a", tmp_path / "a.csv", tmp_path)))
-    assert inspect.describe(study)[1:4] == [
+    study = params.load(studies.write(tmp_path, draft.new_yaml("a", tmp_path / "a.csv", tmp_path)))
+    assert in_words.describe(study)[1:4] == [
         "direction not known: tone (they enter no headline; write `direction: 1`, `-1` or `0` under labels)",
         "counted as good when high: fluency",
         "bad when high: hallucination",
@@ -246,5 +247,5 @@ def test_best_and_worst_are_opposite(tmp_path):
         best, worst = ("A", "B") if i % 3 else ("B", "A")
         rows.append(f"h{i // 2},w{i % 2},Approved,sys{i % 3},sys{(i + 1) % 3},{best},{worst}")
     (tmp_path / "mturk.csv").write_text("\n".join(rows) + "\n")
-    labels = yaml.safe_load(inspect.new_yaml("mturk", tmp_path / "mturk.csv", tmp_path))["labels"]
+    labels = yaml.safe_load(draft.new_yaml("mturk", tmp_path / "mturk.csv", tmp_path))["labels"]
     assert {name.split("_")[-1]: spec.get("direction") for name, spec in labels.items()} == {"best": 1, "worst": -1}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from judgebook.sources.guessing.words import RATERS, SCALES, label_id, plain
+from judgebook.extras.new.words import RATERS, SCALES, label_id
+from judgebook.sources.nature import plain
 
 COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
 MAX_LEVELS = 15

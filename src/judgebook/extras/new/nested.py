@@ -9,21 +9,11 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.spelling import JsonColumn, Shape, declared, key_of_path, quoted
+from judgebook.extras.new.tree import LIST, MAP, Node, Place, collect, name_of, without_label
+from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SIDES, choice_warning, is_prose, looks_like_model
 from judgebook.sources.formats import Records
-from judgebook.sources.guessing.nature import Nature, nature
-from judgebook.sources.guessing.spelling import JsonColumn, Shape, declared, key_of_path, quoted
-from judgebook.sources.guessing.tree import LIST, MAP, Node, Place, collect, name_of, without_label
-from judgebook.sources.guessing.words import (
-    ANSWERS,
-    ASPECT,
-    CHOICE,
-    NAMES,
-    SIDES,
-    choice_warning,
-    is_prose,
-    looks_like_model,
-    plain,
-)
+from judgebook.sources.nature import NAMES, Nature, nature, plain
 from judgebook.study.source_shared import OURS
 
 _TURNS = re.compile(r"turns?$|utterances?$|messages?$|^log$|^dialog(ue)?$|^conversation$|exchanges$", re.I)

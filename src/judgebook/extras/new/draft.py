@@ -1,4 +1,4 @@
-"""Looking at data: a first YAML for a table, and what a study's frames amount to."""
+"""A first YAML for a file of data, with what was guessed and why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from typing import Any
 import pandas as pd
 
 from judgebook import project
-from judgebook.sources import build, json_text, sampling
+from judgebook.extras.new import exports, presets
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.grids import shared
+from judgebook.extras.new.nested import NUMBERED, guess_records
+from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
+from judgebook.extras.new.tables import nameless
+from judgebook.sources import json_text
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.record_rows import unused
 from judgebook.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
@@ -28,20 +34,13 @@ from judgebook.sources.formats import (
     read_workbook,
     scalar,
 )
-from judgebook.sources.guessing import exports, presets
-from judgebook.sources.guessing.columns import Guess
-from judgebook.sources.guessing.grids import shared
-from judgebook.sources.guessing.nested import NUMBERED, guess_records
-from judgebook.sources.guessing.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
-from judgebook.sources.guessing.tables import nameless
-from judgebook.sources.guessing.words import NAMES, plain
-from judgebook.sources.in_words import directions, not_used, sentences
+from judgebook.sources.in_words import counted
+from judgebook.sources.nature import NAMES, plain
 from judgebook.study import limits, params
 from judgebook.study.record_options import is_table
-from judgebook.study.schema import ITEM, DataError, Problem
+from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
-_FEW = 30
 #: a scale with more steps than this is a slider
 _SLIDER = 20
 
@@ -58,7 +57,7 @@ def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
         return text
     lines = text.splitlines()
     many, more = len(same) > 1, ", …" if same[3:] else ""
-    said = f"{_counted(len(same), 'other file')} in its folder {'have' if many else 'has'} the same columns or keys "
+    said = f"{counted(len(same), 'other file')} in its folder {'have' if many else 'has'} the same columns or keys "
     said += f"({', '.join(same[:3])}{more}) and {'are' if many else 'is'} not read"
     said += f": `adapter: records` reads several by `file: {_common(data.name, same)}`"
     lines.insert(line, comment(f"Unsure: {said}."))
@@ -391,61 +390,3 @@ def _label(low: float, high: float, whole: bool, categories: list[str] | None = 
 
 def _why(found: Guess, key: str) -> str:
     return "  " + comment(found.why[key]) if key in found.why else ""
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
-def _judges(marks: pd.DataFrame) -> str:
-    """How many people and models judged; where people are only positions, how many of these there are."""
-    each = marks.drop_duplicates("annotator")
-    human, known = each["annotator_kind"] == "human", each["annotator_known"].astype(bool)
-    n_people, n_positions, n_models = (int(rows.sum()) for rows in (human & known, human & ~known, ~human))
-    out = [_counted(n_people, "annotator")] if n_people else []
-    out += [f"unknown people (up to {n_positions} per item)"] if n_positions else []
-    return " and ".join([*out, *([_counted(n_models, "model")] if n_models else [])])
-
-
-def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
-    """What no column of the data names, and what that means."""
-    columns = [getattr(source, "columns", {}) for source in study.sources]
-    out = ["nothing names the system: all dialogues count as one system's"] if list(systems) == ["system"] else []
-    rows = any(c.get("dialogue") == "{row}" for c in columns)
-    return [*out, "nothing names the dialogue: each row is treated as a separate dialogue"] if rows else out
-
-
-def describe(study: params.Study, built: build.Built | None = None) -> list[str]:
-    """What a study's data contain, one line per fact: sizes, labels with their scores, what was mended and dropped."""
-    built = built or build.build(study)
-    marks = built.frames["annotations"]
-    sizes = built.profile
-    lines = [
-        f"{_counted(sizes['n_annotations'], 'annotation')} of {_counted(sizes['n_items'], 'item')} in "
-        f"{_counted(sizes['n_dialogues'], 'dialogue')} of {_counted(len(sizes['systems']), 'system')} "
-        f"by {_judges(marks)}"
-    ]
-    titles = {(label.method, label.id): label for label in study.label_list()}
-    lines += directions(study, marks)
-    for (method, label), rows in marks.groupby(["method", "label"], sort=False):
-        items = len(rows.drop_duplicates(ITEM))
-        low, high = rows["score"].min(), rows["score"].max()
-        scale = titles[method, label].scale if (method, label) in titles else (low, high)
-        lines.append(
-            f"{method} {label}: {_counted(len(rows), 'score')} of {_counted(items, 'item')}, {low:g} to {high:g} on a "
-            f"scale from {scale[0]:g} to {scale[1]:g}, mean {rows['score'].mean():.2f}"
-        )
-        if items < _FEW:
-            lines.append(f"warning: only {_counted(items, 'item')} for {label}: intervals will be wide and imprecise")
-    if drawn := sizes["sampling"]:
-        ends = f"{drawn['low']:.3g} to {drawn['high']:.3g} (design effect {drawn['design_effect']:.2f})"
-        lines.append(f"dialogues have sampling weights from {ends}, by `{'`, `'.join(drawn['by'])}`")
-    by = ["file", "what", "action", "reason"]
-    for row in built.frames["counts"].groupby(by, sort=False)["n"].sum().reset_index().itertuples():
-        if row.what == sampling.NOT_USED:
-            lines += [f"warning: not used from {row.file}: {row.reason}"] if row.action == "dropped" else []
-        elif row.action in ("mended", "dropped"):
-            lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
-    lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
-    lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
-    return lines + not_used(built.unused)

@@ -6,7 +6,7 @@ import random
 import pytest
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import inspect
+from judgebook.extras.new import draft
 
 N = 20
 
@@ -22,7 +22,7 @@ def csv(path, head, row):
 
 
 def read(folder, path):
-    yaml = inspect.new_yaml("odd", path)
+    yaml = draft.new_yaml("odd", path)
     return yaml, studies.read(folder, yaml).frames["annotations"]
 
 
@@ -80,7 +80,7 @@ def test_systems_in_columns_with_a_metric_are_not_read_but_explained(tmp_path, w
     path = csv(
         tmp_path / "f.csv", f"id{worker},gpt-4,llama-3,bleu", lambda i: [i, *who(i), score(), score(), i / 37 + 0.01]
     )
-    assert "gpt-4, llama-3: one system each?" in inspect.new_yaml("odd", path)
+    assert "gpt-4, llama-3: one system each?" in draft.new_yaml("odd", path)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_answers_to_questions_are_no_ids(tmp_path, question, answers):
         f"worker,{question},Fluency",
         lambda i: [f"w{i % 4}", draw.choice(answers), score()],
     )
-    yaml = inspect.new_yaml("odd", path)
+    yaml = draft.new_yaml("odd", path)
     assert f'dialogue: "{question}"' not in yaml
     assert f'system: "{question}"' not in yaml
 
@@ -110,7 +110,7 @@ def test_outcomes_by_known_annotators_are_explained(tmp_path):
         "id,judge,model_a,model_b,winner_model_a,winner_model_b,winner_tie",
         lambda i: [i, f"j{i % 4}", "Ada", "Bob", *(int(i % 3 == k) for k in range(3))],
     )
-    assert "are they counts of answers" in inspect.new_yaml("odd", path)
+    assert "are they counts of answers" in draft.new_yaml("odd", path)
 
 
 def test_a_flag_next_to_outcomes_is_none(tmp_path):

@@ -1,4 +1,4 @@
-"""Exports of annotation tools: recognised by what they hold, and described by the YAML files in `sources/presets`.
+"""Exports of annotation tools: recognised by what they hold, and described by the YAML files in `extras/new/presets`.
 
 A preset says where judgements, people and items stand in what a tool writes, and what is left out. What was judged, and
 on which scale, is found in the data. A run needs none of this: what comes of it is written into the study's YAML.
@@ -17,16 +17,17 @@ from typing import Any
 import pandas as pd
 from pydantic import Field
 
+from judgebook.extras.new.spelling import key_of_path
+from judgebook.extras.new.words import TEXT, is_prose
 from judgebook.sources.adapters.record_rows import Look, leaves
 from judgebook.sources.formats import Records, read_records, scalar
-from judgebook.sources.guessing.spelling import key_of_path
-from judgebook.sources.guessing.words import NAMES, TEXT, is_prose, plain
+from judgebook.sources.nature import NAMES, plain
 from judgebook.study import paths, yaml_file
 from judgebook.study.record_options import is_table
 from judgebook.study.schema import DataError
 from judgebook.study.source_shared import FileOptions, Strict
 
-FOLDER = Path(__file__).parent.parent / "presets"
+FOLDER = Path(__file__).parent / "presets"
 _DATA = {".csv", ".tsv", ".json", ".jsonl"}
 _MOST = 2000
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.nested import guess_records
+from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
+from judgebook.extras.new.spelling import Shape, comment, declared, label_lines, quoted
+from judgebook.extras.new.tables import guess
+from judgebook.extras.new.words import looks_like_model, side_of
 from judgebook.sources import filters
 from judgebook.sources.adapters.judgements import WHERE
 from judgebook.sources.adapters.records import cells_of
 from judgebook.sources.formats import Records, read_records
-from judgebook.sources.guessing.columns import Guess
-from judgebook.sources.guessing.nature import nature
-from judgebook.sources.guessing.nested import guess_records
-from judgebook.sources.guessing.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
-from judgebook.sources.guessing.spelling import Shape, comment, declared, label_lines, quoted
-from judgebook.sources.guessing.tables import guess
-from judgebook.sources.guessing.words import looks_like_model, side_of
+from judgebook.sources.nature import nature
 from judgebook.sources.places import wildcards
 from judgebook.study import paths, yaml_file
 from judgebook.study.schema import DataError, Problem

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from judgebook.sources.guessing import grids
-from judgebook.sources.guessing.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item
-from judgebook.sources.guessing.nature import NOTHING, nature
-from judgebook.sources.guessing.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
-from judgebook.sources.guessing.words import CHOICE, choice_warning, label_id, plain, ranked
+from judgebook.extras.new import grids
+from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item
+from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
+from judgebook.extras.new.words import CHOICE, choice_warning, label_id, ranked
+from judgebook.sources.nature import NOTHING, nature, plain
 
 _SAME = "the same for all annotators of an item"
 

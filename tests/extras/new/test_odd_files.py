@@ -18,7 +18,8 @@ import pytest
 from fixtures import workbook
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import build, inspect
+from judgebook.extras.new import draft
+from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
@@ -940,7 +941,7 @@ def _(folder):
 
 
 def read(folder, path, yaml):
-    return build.build(params.load(studies.write(folder, yaml or inspect.new_yaml("odd", path), name="odd")))
+    return build.build(params.load(studies.write(folder, yaml or draft.new_yaml("odd", path), name="odd")))
 
 
 @pytest.mark.parametrize("name", CASES)

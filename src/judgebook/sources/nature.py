@@ -1,4 +1,4 @@
-"""What the values of a column look like: ratings, an id, a counter, a duration, text, …
+"""What a column of a file seems to be: how files call what we need, and what values look like: ratings, an id, text, …
 
 Nothing a run does depends on this: it helps to guess a first YAML, and to say why a column is not used.
 """
@@ -10,6 +10,34 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+#: our column -> how files call it, most telling first; matched on the name without case and punctuation
+NAMES = {
+    ours: names.split()
+    for ours, names in {
+        "dialogue": "dialogueid dialogid dialogue dialog conversationid convoid convid conversation chatid chat "
+        "dialoguea dialoga conversationa chata dialogue1 dialog1 instanceid sampleid itemid item sample exampleid id "
+        "idx uid uuid questionid promptid inputhash",
+        "annotator": "annotatorid annotatorname annotator workerid worker raterid rater judgeid judge coderid coder "
+        "completedby prolificpid prolificid participantid participant "
+        "evaluatorid evaluator expertid assessorid assessor responseid userid respondentid respondent subjectid "
+        "username user",
+        "system": "systemid system modelname modelid model bot chatbot agent systema modela bota system1 model1 bot1 "
+        "systemx modelx systemleft modelleft left",
+        "turn": "turnid turn turnindex utteranceid utteranceindex",
+        "label": "label metric criterion dimension question aspect",
+        "score": "score rating judgement judgment value answer annotation",
+        "group": "evaluatorgroup annotatorgroup group",
+        "corpus": "corpus dataset split round run",
+        "session": "sessionid session",
+        "work_unit": "hitid assignmentid taskid workunit",
+        "seconds": "leadtime worktimeinseconds seconds duration timesec elapsedseconds",
+        "user_text": "query usertext userprompt userturn prompt question userutterance user instruction input",
+        "system_text": "response systemtext botturn reply output systemresponse answer",
+        "reference": "reference goldresponse groundtruth",
+        "dialogue_b": "dialogueb dialogb conversationb chatb dialogue2 dialog2",
+        "system_b": "systemb modelb botb system2 model2 bot2 systemy modely systemright modelright right",
+    }.items()
+}
 _DURATION = re.compile(
     r"(^|[^a-z])(lead ?time|duration|elapsed|seconds?|secs?|minutes?|latency|ms|millis|work ?time\w*|lifetime\w*"
     r"|time ?(spent|taken|in)\w*|response ?time)($|[^a-z])",
@@ -141,3 +169,7 @@ def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:
 def _spaced(name: str) -> str:
     """A name with its words apart: WorkTimeInSeconds as Work Time In Seconds."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

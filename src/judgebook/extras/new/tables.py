@@ -1,6 +1,6 @@
 """Guessing what the columns of a table mean, with the reason for each guess and a warning where it is unsure.
 
-The guesses are a start for a YAML that a person reads and corrects (`sources.inspect`); no run depends on them.
+The guesses are a start for a YAML that a person reads and corrects (`draft`); no run depends on them.
 """
 
 from __future__ import annotations
@@ -9,22 +9,20 @@ import re
 
 import pandas as pd
 
-from judgebook.sources import sampling
-from judgebook.sources.guessing.columns import MAX_LEVELS, Guess, add_label, is_rating, left_out, numbers, one_an_item
-from judgebook.sources.guessing.nature import NOTHING, nature
-from judgebook.sources.guessing.score_columns import wide
-from judgebook.sources.guessing.words import (
+from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating, left_out, numbers, one_an_item
+from judgebook.extras.new.score_columns import wide
+from judgebook.extras.new.words import (
     ANSWERS,
     DECIMAL_COMMA,
-    NAMES,
     TEXT,
     is_prose,
     looks_like_model,
     number_in,
-    plain,
     ranked,
     side_of,
 )
+from judgebook.sources import sampling
+from judgebook.sources.nature import NAMES, NOTHING, nature, plain
 from judgebook.study import limits
 
 #: characters of a name, on average, at most

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pandas as pd
 
-from judgebook.sources.guessing import grids
-from judgebook.sources.guessing.columns import Guess, numbers
-from judgebook.sources.guessing.words import ASPECT, PERSON, looks_like_model, side_of
+from judgebook.extras.new import grids
+from judgebook.extras.new.columns import Guess, numbers
+from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model, side_of
 from judgebook.study import paths
 
 #: words in the names of models that other columns have, too

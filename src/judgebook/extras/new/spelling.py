@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import pandas as pd
 import yaml
 
-from judgebook.sources.guessing.directions import direction
-from judgebook.sources.guessing.nature import Nature, nature
-from judgebook.sources.guessing.words import ANSWERS, SCALES, label_id, ranked
+from judgebook.extras.new.directions import direction
+from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked
+from judgebook.sources.nature import Nature, nature
 
 #: characters of a label's id (`study.sections.data.Identifier`)
 _LONGEST = 64

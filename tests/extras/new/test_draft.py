@@ -7,7 +7,8 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import build, inspect
+from judgebook.extras.new import draft
+from judgebook.sources import build, in_words
 from judgebook.study import limits, params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
@@ -17,7 +18,7 @@ def guess(folder, name, content):
     """The guessed YAML (as text and read) of a file, and the study built from it."""
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
-    text = inspect.new_yaml("guessed", path)
+    text = draft.new_yaml("guessed", path)
     study = params.load(studies.write(folder, text, name="guessed"))
     return text, yaml.safe_load(text), study
 
@@ -169,7 +170,7 @@ def test_delimiter_encoding_and_missing_values(tmp_path):
 def test_scores_in_words_are_left_to_the_reader(tmp_path):
     csv = "dialogue,worker,label,score\nd1,a,good,rather\nd1,b,good,hardly\n"
     (tmp_path / "my.csv").write_text(csv)
-    text = inspect.new_yaml("guessed", tmp_path / "my.csv")
+    text = draft.new_yaml("guessed", tmp_path / "my.csv")
     assert "Unsure: label 'good': no numeric score; `values` maps words to numbers" in text
 
 
@@ -253,7 +254,7 @@ def test_comparisons_that_name_the_item_and_two_systems(tmp_path):
 
 def test_parquet_and_tsv(tmp_path):
     pd.DataFrame({"id": [1, 2], "fluency_a1": [1.0, None], "fluency_a2": [2, 5]}).to_parquet(tmp_path / "p.parquet")
-    text = inspect.new_yaml("guessed", tmp_path / "p.parquet")
+    text = draft.new_yaml("guessed", tmp_path / "p.parquet")
     built = build.build(params.load(studies.write(tmp_path, text, name="guessed")))
     assert built.frames["annotations"]["score"].tolist() == [1, 2, 5]
     _, data, _ = guess(tmp_path, "my.tsv", studies.wide_csv().replace(",", "\t"))
@@ -416,11 +417,11 @@ def test_an_id_with_a_system_in_brackets_is_no_longer_than_the_limit(tmp_path, l
 def test_what_cannot_be_guessed(tmp_path):
     (tmp_path / "my.json").write_text('{"x": 1}')
     with pytest.raises(DataError, match="expected numbers or answers that look like judgements, found x"):
-        inspect.new_yaml("guessed", tmp_path / "my.json")
+        draft.new_yaml("guessed", tmp_path / "my.json")
     with pytest.raises(DataError, match=r"none\.csv: expected a data file, found no such file"):
-        inspect.new_yaml("guessed", tmp_path / "none.csv")
+        draft.new_yaml("guessed", tmp_path / "none.csv")
     with pytest.raises(ParamsError, match="expected letters, digits and _"):
-        inspect.new_yaml("my-study", tmp_path / "my.json")
+        draft.new_yaml("my-study", tmp_path / "my.json")
 
 
 @pytest.mark.data
@@ -434,7 +435,7 @@ def test_what_cannot_be_guessed(tmp_path):
 )
 def test_public_tables_are_guessed_whole(raw_data, tmp_path, file, n, systems):
     """The guessed YAML reads every rating that is there: counts of the data's README."""
-    text = inspect.new_yaml("guessed", raw_data / file)
+    text = draft.new_yaml("guessed", raw_data / file)
     built = build.build(params.load(studies.write(tmp_path, text, name="guessed")))
     assert len(built.frames["annotations"]) == n
     assert len(built.profile["systems"]) == systems
@@ -444,7 +445,7 @@ def test_a_study_is_described(tmp_path):
     path = studies.write(
         tmp_path, studies.WIDE, my_csv=studies.wide_csv().replace("\n1,", "\n1,N/A", 1).replace("N/A4", "N/A")
     )
-    lines = inspect.describe(params.load(path))
+    lines = in_words.describe(params.load(path))
     assert lines[0] == "71 annotations of 24 items in 12 dialogues of 1 system by 3 annotators"
     assert "dropped: 1 annotations of my.csv: no score" in lines
     assert sum("only 12 items for" in line for line in lines) == 2
@@ -453,8 +454,8 @@ def test_a_study_is_described(tmp_path):
 
 def test_people_who_are_unknown_and_models_are_counted_apart(tmp_path):
     yaml = studies.WIDE.replace("na_values:", "annotators: positions, na_values:")
-    lines = inspect.describe(params.load(studies.write(tmp_path, yaml, my_csv=studies.wide_csv())))
+    lines = in_words.describe(params.load(studies.write(tmp_path, yaml, my_csv=studies.wide_csv())))
     assert lines[0].endswith("of 1 system by unknown people (up to 3 per item)")
     yaml = studies.WIDE.replace("na_values:", "judges: {a3: llm}, na_values:")
-    lines = inspect.describe(params.load(studies.write(tmp_path, yaml, "judged", my_csv=studies.wide_csv())))
+    lines = in_words.describe(params.load(studies.write(tmp_path, yaml, "judged", my_csv=studies.wide_csv())))
     assert lines[0].endswith("of 1 system by 2 annotators and 1 model")

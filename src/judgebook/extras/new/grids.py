@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from judgebook.sources.guessing.words import ASPECT, looks_like_model
+from judgebook.extras.new.words import ASPECT, looks_like_model
 
 _RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|coder|c|human|h|pos|p)[ _-]?)?[0-9]+"
 #: columns such as `fluency_a1`, `a1.fluency` or `fluency1`

@@ -7,34 +7,6 @@ import unicodedata
 
 import pandas as pd
 
-#: our column -> how files call it, most telling first; matched on the name without case and punctuation
-NAMES = {
-    ours: names.split()
-    for ours, names in {
-        "dialogue": "dialogueid dialogid dialogue dialog conversationid convoid convid conversation chatid chat "
-        "dialoguea dialoga conversationa chata dialogue1 dialog1 instanceid sampleid itemid item sample exampleid id "
-        "idx uid uuid questionid promptid inputhash",
-        "annotator": "annotatorid annotatorname annotator workerid worker raterid rater judgeid judge coderid coder "
-        "completedby prolificpid prolificid participantid participant "
-        "evaluatorid evaluator expertid assessorid assessor responseid userid respondentid respondent subjectid "
-        "username user",
-        "system": "systemid system modelname modelid model bot chatbot agent systema modela bota system1 model1 bot1 "
-        "systemx modelx systemleft modelleft left",
-        "turn": "turnid turn turnindex utteranceid utteranceindex",
-        "label": "label metric criterion dimension question aspect",
-        "score": "score rating judgement judgment value answer annotation",
-        "group": "evaluatorgroup annotatorgroup group",
-        "corpus": "corpus dataset split round run",
-        "session": "sessionid session",
-        "work_unit": "hitid assignmentid taskid workunit",
-        "seconds": "leadtime worktimeinseconds seconds duration timesec elapsedseconds",
-        "user_text": "query usertext userprompt userturn prompt question userutterance user instruction input",
-        "system_text": "response systemtext botturn reply output systemresponse answer",
-        "reference": "reference goldresponse groundtruth",
-        "dialogue_b": "dialogueb dialogb conversationb chatb dialogue2 dialog2",
-        "system_b": "systemb modelb botb system2 model2 bot2 systemy modely systemright modelright right",
-    }.items()
-}
 TEXT = {"user_text", "system_text", "reference"}
 #: scales in use; the first that holds all scores is taken
 SCALES = ((0, 1), (-1, 1), (1, 3), (1, 5), (0, 2), (0, 4), (1, 7), (1, 10), (0, 10), (-2, 2), (-3, 3), (0, 100))
@@ -141,10 +113,6 @@ def choice_warning(names: list[str]) -> str:
 
 def looks_like_model(name: str) -> bool:
     return bool(_MODEL.search(name))
-
-
-def plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def is_prose(values: pd.Series) -> bool:
