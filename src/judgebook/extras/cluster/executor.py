@@ -129,7 +129,8 @@ class Cluster(Executor):
         try:
             workers = self._fit()
             options = {"workers": workers, "allow_other_workers": True}  # these may all be lost, and others come
-            asked = self._executor.submit(on_worker.notebook, self.expected, self.variables, job, **options)
+            call = fit.sent(on_worker.notebook, self.expected, self.variables, job)
+            asked = self._executor.submit(*call, **options)
         except Exception as error:
             answer.set_exception(_explained(error))
         else:

@@ -6,8 +6,9 @@ import hashlib
 import os
 import pickle
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,16 @@ def check(expected: Expected, dask_worker: Any) -> None:
     """Raise WorkerUnfitError where work has come to a worker that cannot be used: it may have joined just now."""
     if why := unfit(expected, dask_worker):
         raise WorkerUnfitError(f"the worker {dask_worker.address} has {why}; results might differ")
+
+
+def sent(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[..., Any], bytes]:
+    """A call as it is submitted: Dask's scheduler reads the first part, and need not have the project.
+
+    Further arguments may be added; they come last.
+    """
+    packed = pickle.dumps(partial(function, *arguments), protocol=5)
+    # a function without a name is sent as it is, and not by the name of its module
+    return (lambda packed, *more: __import__("pickle").loads(packed)(*more)), packed
 
 
 def task(expected: Expected, packed: bytes, shared: dict[int, bytes]) -> bytes:

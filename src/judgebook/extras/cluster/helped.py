@@ -89,7 +89,7 @@ class Helped(Executor):
             places = {place: there[id(one)] for place, one in enumerate(arguments) if id(one) in there}
             own = [None if place in places else one for place, one in enumerate(arguments)]
             packed = pickle.dumps((function, own), protocol=5)
-            self.sent[index] = executor.submit(fit.task, self.expected, packed, places, priority=10)
+            self.sent[index] = executor.submit(*fit.sent(fit.task, self.expected, packed), places, priority=10)
 
     def _shared(self, first: int) -> dict[int, bytes]:
         """Large arguments of more than one task: identity -> what is sent."""
