@@ -74,14 +74,16 @@ def dialogues(study: Study | None, file: Path | None = None) -> pd.DataFrame:
     ParamsError : there are no dialogues, or their texts are not known.
     DataError : a row of the file lacks the id of its dialogue or system, or contradicts other rows.
     """
-    if file is None and study is None:
+    if file is not None:
+        frame, where = _of_file(file), str(file)
+    elif study is not None:
+        frame, where = _of_study(study), study.key
+    else:
         raise TypeError("expected a study or a file")
-    frame = _of_file(file) if file else _of_study(study)
     frame = frame.reindex(columns=list(COLUMNS)).astype(object)
     for column in ("user_text", "system_text"):
         frame[column] = frame[column].map(clean)
     frame["corpus"] = frame["corpus"].fillna("main")
-    where = file or study.key
     frame = frame[frame["user_text"].str.strip().ne("") | frame["system_text"].str.strip().ne("")]
     if not len(frame):
         raise ParamsError(f"{where}: expected dialogues with texts, found none; name a file: --dialogues FILE")
@@ -137,7 +139,7 @@ def _of_file(file: Path) -> pd.DataFrame:
     rows = {w: row for w, row in zip(found.where, found.records, strict=True) if isinstance(row, dict)}
     cells = [{k: scalar(v) for k, v in row.items() if not isinstance(v, dict | list)} for row in rows.values()]
     frame = pd.DataFrame(cells, index=list(rows))
-    named = {}
+    named: dict[str, str] = {}
     for ours in COLUMNS:
         near = {plain(c): c for c in frame if c not in named}
         spelt = ours if ours in frame else next((near[n] for n in NAMES.get(ours, ()) if n in near), None)

@@ -159,7 +159,8 @@ def _outputs(of: Finished) -> Iterator[Part]:
         f"reports/{key}/": "report/",
         "reports/": "results/",  # replication.csv of the scoreboard
     }
-    placed, pages = {}, []
+    placed: dict[str, list[tuple[str, str, Path]]] = {}
+    pages: list[tuple[str, str, Path]] = []
     for step, node in of.steps.items():
         for path, sha in node["outputs"].items():
             start = next((s for s in kinds if path.startswith(s)), None)
@@ -207,7 +208,10 @@ def _notebook(path: Path) -> bytes | Path:
     nb = json.loads(path.read_text(encoding="utf-8"))
     hidden = [cell for cell in nb["cells"] if PRIVATE in cell["metadata"].get("tags", ())]
     for cell in hidden:
-        cell |= {"outputs": []} if cell["cell_type"] == "code" else {"source": ""}
+        if cell["cell_type"] == "code":
+            cell["outputs"] = []
+        else:
+            cell["source"] = ""
     return _json(nb) if hidden else path
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,7 +118,7 @@ def _same(a: Side, b: Side) -> bool:
     return data_hash(a, corpus=a.corpora is None) == data_hash(b, corpus=b.corpora is None)
 
 
-def verdict(row: Mapping[str, object]) -> str:
+def verdict(row: Mapping[str, Any]) -> str:
     """What becomes of a label.
 
     Contradicted where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at
@@ -235,7 +236,8 @@ def _chosen(a: Side, b: Side, systems: Sequence[str]) -> pd.DataFrame | None:
     control = a.study.control_system
     if control is None or b.study.control_system != control:
         return None
-    frames, facts = [], []
+    frames: list[pd.DataFrame] = []
+    facts: list[pd.DataFrame] = []
     for run, side in zip(RUNS, (a, b), strict=True):
         if not (side.scores["annotator_known"].astype(bool) & (side.scores["system"] == control)).any():
             return None
@@ -335,12 +337,14 @@ def _left_out(t: Tally, overall: bool) -> LeftOut:
     found = replication.replicates(t, [every], generator(0, "comparison"), 2)
     took_part = t.count.sum(axis=(2, 3)) > 0
     groups = np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(groups, kind="stable") if not np.array_equal(found.groups, groups) else slice(None)
+    assert found.jackknife is not None
+    sorted_ = found.groups is None or not np.array_equal(found.groups, groups)
+    order = np.argsort(groups, kind="stable") if sorted_ else np.arange(len(groups))
     means = found.jackknife.reshape(-1, 2, len(t.systems))
     return LeftOut(means, took_part[order], groups[order])
 
 
-def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: float) -> dict[str, object]:
+def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: float) -> dict[str, Any]:
     """r of the systems' means, its interval over clusters and Fisher's over systems."""
     means = t.means()[..., -1 if overall else 0]
     r = float(replication.pearson(means[0][:, None], means[1][:, None])[0])
@@ -351,7 +355,7 @@ def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: 
         note = f"{n} systems are too few for an interval over clusters; {replication.LEAST_FOR_INTERVAL} are needed"
         interval = Interval(r, np.nan, np.nan, "not_estimable", unit, len(without), note=note)
     low, high = pearson_interval(r, n, confidence) if np.isfinite(r) else (np.nan, np.nan)
-    out = {"r": r, "r_low": interval.low, "r_high": interval.high, "r_note": interval.note or None}
+    out: dict[str, Any] = {"r": r, "r_low": interval.low, "r_high": interval.high, "r_note": interval.note or None}
     out |= {"clusters_a": int(people[0]), "clusters_b": int(people[1])}
     return out | {"fisher_low": low, "fisher_high": high}
 
@@ -398,8 +402,8 @@ def _variation(
         for which, at_once in {"ci": 1, "all": len(systems), "every": len(systems) * n_labels}.items():
             level = 1 - (1 - confidence) / at_once
             interval = jackknife_t(d[j], without[:, j], unit, level, groups=left.groups)
-            ends = variation.of_two(np.array(variation.folded(interval.low, interval.high)))
-            row |= dict(zip((f"{which}_low", f"{which}_high"), ends.tolist(), strict=True))
+            ends = variation.of_two(np.array(variation.folded(np.array(interval.low), np.array(interval.high))))
+            row |= dict(zip((f"{which}_low", f"{which}_high"), np.asarray(ends).tolist(), strict=True))
         # a normal difference around 0 is √(2/π) standard errors from it on average
         row["expected"] = float(variation.of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
         row["note"] = interval.note or (None if np.isfinite(d[j]) else "a mean lies at the low end of the scale")

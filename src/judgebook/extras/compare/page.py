@@ -138,6 +138,6 @@ def _cell(run: store.Run, views: list[View | None]) -> nbf.NotebookNode:
     """A code cell without code whose outputs are what a notebook would show."""
     InteractiveShell.instance()  # captures what is displayed; without one it would be printed
     with capture_output(stdout=False, stderr=False) as captured:
-        show(run, views)
+        show(run, (view for view in views))
     outputs = [nbf.new_output("display_data", data=o.data, metadata=o.metadata or {}) for o in captured.outputs]
     return nbf.new_code_cell("", outputs=outputs, execution_count=1)

@@ -110,8 +110,8 @@ def _write_study(study: str, folder: Path) -> None:
         images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
         pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
         rows.append((name, found, _headline(found, f"{name}_{entry.headline}")))
-    found = [] if study in PARTS else front.answers(study)
-    answers, drawn = front.page(found, list(pages), simulated=loaded.simulated)
+    answered = [] if study in PARTS else front.answers(study)
+    answers, drawn = front.page(answered, list(pages), simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
     extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
@@ -144,7 +144,8 @@ def runs(needed: Iterable[str], studies: Iterable[str]) -> dict[tuple[str, ...],
     needed : `studies`, and those whose results the scoreboard reads. Of a study that is not shown as a whole, only what
     is shown or read is run.
     """
-    studies, out = set(studies), {}
+    studies = set(studies)
+    out: dict[tuple[str, ...], list[str]] = {}
     read = mapping.sources() if any(params.load(s).across for s in studies) else []
     for study in needed:
         own = {*PARTS.get(study, ()), *(name.partition("_")[0] for s, name in read if s == study)}

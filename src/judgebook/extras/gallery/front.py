@@ -38,8 +38,9 @@ def page(
         parts += [f"## {answer.question}", answer.text]
         if answer.plot:
             name = f"answer_{answer.key}.png"
-            told = {"name": name.removesuffix(".png"), "alt": answer.plot.alt, "simulated": simulated}
-            images[name] = style.drawing(answer.plot.fig, "png", **told)
+            images[name] = style.drawing(
+                answer.plot.fig, "png", name=name.removesuffix(".png"), alt=answer.plot.alt, simulated=simulated
+            )
             parts += [f"![{answer.plot.alt}]({name})", f"*{answer.plot.caption}*"]
         if f"{answer.notebook}.md" in pages:
             parts.append(f"[Evidence: notebook {answer.notebook.split('_')[0]}]({answer.notebook}.md)")

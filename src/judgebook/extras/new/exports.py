@@ -60,8 +60,7 @@ def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath
     prolific = yaml_file.read(FOLDER / "prolific.yaml", Tool)
     form = prolific.forms[0]
     status = beside(data, people, form.source["columns"]["annotator"])
-    read = read_records(status, status.name, FileOptions()) if status else None
-    if read is None or not fits(form, read, status, True):
+    if status is None or not fits(form, read := read_records(status, status.name, FileOptions()), status, True):
         return
     (rules,) = Export(prolific, form, read, True, status).source()["drop"].items()
     file, by = (folder / status.name).as_posix(), out.columns["annotator"]
@@ -132,7 +131,8 @@ def flow(value: Any) -> str:
 
 def _files(export: Export) -> dict[str, dict[str, Records]]:
     """Files that belong together, as the source names them -> the files that are there."""
-    suffix, out = "".join(export.data.suffixes), {}
+    suffix = "".join(export.data.suffixes)
+    out: dict[str, dict[str, Records]] = {}
     for name in export.form.files:
         pattern = name.replace("<suffix>", suffix).replace("<name>", export.data.name)
         folder = export.data.resolve().parents[pattern.count("/")]

@@ -451,8 +451,9 @@ class _Writer:
 
     def _judges(self, bound: set[str]) -> None:
         level = next((v for v, n in self.names.items() if n == "annotator" and v[-1] == MAP), None)
-        models = [k for k in self.maps.get(level, []) if looks_like_model(k)] if level else []
-        if models and len(models) == len(self.maps[level]):
+        keys = self.maps.get(level, []) if level else []
+        models = [key for key in keys if looks_like_model(key)]
+        if models and len(models) == len(keys):
             self.out.source.append('judges: {"*": llm}  # all of them look like language models')
         elif models:
             self.out.source.append(f"judges: {{{', '.join(f'{quoted(m)}: llm' for m in models)}}}")

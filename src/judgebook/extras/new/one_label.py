@@ -83,8 +83,9 @@ def winners(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> tu
         return {}, {}
     ones = sorted(c for c in columns if set(numeric[c].dropna()) <= {0, 1})
     for before in sorted({grids.shared([*pair]) for pair in pairwise(ones)} - {""}, key=len):
-        sides = {c: side_of(c.removeprefix(before)) for c in ones if c.startswith(before)}
-        if None in sides.values() or not (pd.DataFrame({c: numeric[c] for c in sides}).sum(axis=1) == 1).all():
+        outcomes = {c: side_of(c.removeprefix(before)) for c in ones if c.startswith(before)}
+        sides = {c: side for c, side in outcomes.items() if side is not None}
+        if len(sides) < len(outcomes) or not (pd.DataFrame({c: numeric[c] for c in sides}).sum(axis=1) == 1).all():
             continue
         out.scores, out.counted, out.one_label = before + "{score}", True, "better"
         out.why["scores"] = "one column per outcome"

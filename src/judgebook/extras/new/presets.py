@@ -113,14 +113,15 @@ class Export:
             found = self._first(ours, wanted, columns)
             columns |= {ours: found} if found else {}
         parts = {k: [self._first("", n, {}) for n in v] for k, v in form.get("identify", {}).items()}
-        out = {"scores": [path for path in form.get("scores", []) if values_at(self.read, path, self.table)]}
+        out: dict[str, Any] = {}
+        out["scores"] = [path for path in form.get("scores", []) if values_at(self.read, path, self.table)]
         out |= {"columns": columns, "identify": {ours: [n for n in names if n] for ours, names in parts.items()}}
         out |= {key: self._rules(form.get(key, {})) for key in ("keep", "drop")}
         return {**{k: v for k, v in out.items() if v}, **{k: v for k, v in form.items() if k not in out}}
 
     def _rules(self, rules: dict[str, Any]) -> dict[str, Any]:
         """Rules for rows whose column is there; of several values the codes or the words, as the file has them."""
-        out = {}
+        out: dict[str, Any] = {}
         for path, wanted in rules.items():
             seen = self._held(path)
             if isinstance(wanted, list):

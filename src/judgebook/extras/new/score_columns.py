@@ -85,7 +85,8 @@ def _labels(
         return None
     elif named_for_systems(out, columns):
         if not by_person or out.metrics:
-            return refuse_systems(out, columns)
+            refuse_systems(out, columns)
+            return None
         of = one_label(out, cells, columns, "system")
     elif "turn" not in out.columns and (by_turn := grids.turns(columns)):
         out.scores, of, out.first_turn = by_turn

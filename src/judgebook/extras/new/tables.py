@@ -53,8 +53,8 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
     out.na_values += missing
     for column in cells:
         _missing_words(out, column, cells[column])
-    numeric = {c: numbers(cells[c], out.na_values) for c in cells}
-    numeric = {c: v for c, v in numeric.items() if v is not None}
+    read = {c: numbers(cells[c], out.na_values) for c in cells}
+    numeric = {c: v for c, v in read.items() if v is not None}
     _name_columns(out, cells, numeric)
     _name_questions(out, cells)
     _judged_again(out, cells, numeric)

@@ -96,8 +96,8 @@ ORDERED = [
 def ranked(words: list[str]) -> list[str] | None:
     """Answers from the lowest to the highest; None where their order is not known."""
     for family in ORDERED:
-        rank = {w: next((i for i, step in enumerate(family) if w.lower() in step), None) for w in words}
-        if len(words) > 1 and None not in rank.values() and len(set(rank.values())) == len(words):
+        rank = {w: i for i, step in reversed([*enumerate(family)]) for w in words if w.lower() in step}
+        if 1 < len(words) == len(rank) == len(set(rank.values())):
             return sorted(words, key=rank.__getitem__)
     return None
 

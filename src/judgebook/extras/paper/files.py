@@ -196,8 +196,8 @@ def _paragraph(text: str) -> str:
             out[-1] = out[-1].rstrip()
             out.append(rf"~\citep{{{','.join(piece)}}}")
         elif piece:
-            space = re.fullmatch(r"(\s*).*?(\s*)", piece, re.DOTALL)
-            out.append((" " if space[1] else "") + _plain(piece) + (" " if space[2] else ""))
+            after = " " * bool(piece.strip() and piece[-1:].isspace())
+            out.append(" " * piece[:1].isspace() + _plain(piece) + after)
     return "".join(out).strip()
 
 

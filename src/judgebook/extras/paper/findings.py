@@ -118,7 +118,7 @@ def _method(m: Material, method: str, part: pd.DataFrame) -> dict:
 def agreement(m: Material) -> dict | None:
     """How agreement was measured."""
     found = m.of("03")
-    rows = agreement_analysis.primary(found) if found else ()
+    rows = agreement_analysis.primary(found) if found else pd.DataFrame()
     if not len(rows):
         return None
     return {
@@ -148,9 +148,13 @@ def agreement_units(rows: pd.DataFrame) -> list[str]:
 def scores(m: Material) -> dict | None:
     """How systems were scored and ranked."""
     found = m.of("07")
-    if found is None:
+    if not found:
         return None
-    rows = performance_analysis.two_intervals(found) if any(len(found[s]) for s in performance_analysis.SCORES) else ()
+    rows = (
+        performance_analysis.two_intervals(found)
+        if any(len(found[s]) for s in performance_analysis.SCORES)
+        else pd.DataFrame()
+    )
     kinds = set(rows["statistic"]) if len(rows) else set()
     both = rows["resample_unit"].fillna("").str.endswith(" and annotator") if len(rows) else pd.Series(dtype=bool)
     clusters = sorted({str(u).removesuffix(" and annotator") for u in rows["resample_unit"].dropna()}) if kinds else []
@@ -174,7 +178,7 @@ def scores(m: Material) -> dict | None:
 def tests(m: Material) -> dict | None:
     """How systems were compared."""
     found = m.of("05")
-    if found is None or not len(sensitivity_analysis.primary(found)):
+    if not found or not len(sensitivity_analysis.primary(found)):
         return None
     options, rows = m.study.sensitivity, sensitivity_analysis.primary(found)
     return {
@@ -199,16 +203,16 @@ def _blocks(m: Material, rows: pd.DataFrame) -> list[str]:
 def importance(m: Material) -> dict | None:
     """How labels were related to quality."""
     found = m.of("04")
-    if found is None or not len(found["r"]):
+    if not found or not len(found["r"]):
         return None
-    return {"logit": bool(len(found["mcfadden_r2"])), "level": level(m), "coverage": m.of("06") is not None,
+    return {"logit": bool(len(found["mcfadden_r2"])), "level": level(m), "coverage": bool(m.of("06")),
             "n_halves": m.study.coverage.n_halves}  # fmt: skip
 
 
 def groups(m: Material) -> dict | None:
     """How evaluator groups were compared."""
     found = m.of("08")
-    if found is None or not len(found["group_difference"]):
+    if not found or not len(found["group_difference"]):
         return None
     options = m.study.group_effects
     return {"n_permutations": options.n_permutations, "margin": options.margin,
@@ -218,7 +222,7 @@ def groups(m: Material) -> dict | None:
 def metrics(m: Material) -> dict | None:
     """How metrics were correlated with people."""
     found = m.of("09")
-    if found is None or not len(found["correlation"]):
+    if not found or not len(found["correlation"]):
         return None
     units = sorted(set(found["correlation"]["resample_unit"].dropna()) & {"context", "dialogue"})
     tested = bool(found["correlation_difference"]["p_value"].notna().any())
@@ -240,7 +244,7 @@ def filters(m: Material) -> dict | None:
 def quality_control(m: Material) -> dict | None:
     """How workers were screened and runs compared."""
     found = m.of("10")
-    if found is None or not len(found["pass_rate"]):
+    if not found or not len(found["pass_rate"]):
         return None
     options = m.study.quality_control
     passed = of_those_who_passed(m.human, m.study.label_list(), m.study.control_system, options)
@@ -259,7 +263,7 @@ def quality_control(m: Material) -> dict | None:
 def techniques(m: Material) -> dict | None:
     """How evaluation techniques were compared."""
     found = m.of("11")
-    if found is None or not (len(found["technique_win_rate"]) or len(found["effective_win_rate"])):
+    if not found or not (len(found["technique_win_rate"]) or len(found["effective_win_rate"])):
         return None
     options = m.study.techniques
     names = [spec.title or m.names.name("method", spec.method) for spec in options.compare.values()]
@@ -270,7 +274,7 @@ def techniques(m: Material) -> dict | None:
 def judges(m: Material) -> dict | None:
     """How models were compared with people."""
     found = m.of("13")
-    if found is None or not len(found["judge_alpha"]):
+    if not found or not len(found["judge_alpha"]):
         return None
     tested = found["winning_rate"]
     return {

@@ -30,7 +30,7 @@ def results(m: Material) -> str:
 def agreement_found(m: Material) -> dict | None:
     """Range of alpha by method and group, and its ends with intervals."""
     found = m.of("03")
-    rows = m.names.sort(agreement_analysis.primary(found)).dropna(subset="estimate") if found else ()
+    rows = m.names.sort(agreement_analysis.primary(found)).dropna(subset="estimate") if found else pd.DataFrame()
     if not len(rows):
         return None
     several, parts = _several(rows, "group"), []
@@ -55,7 +55,7 @@ def agreement_found(m: Material) -> dict | None:
 def ranks_found(m: Material) -> dict | None:
     """Which system is first, overall where labels are combined, and by label."""
     found = m.of("07")
-    if found is None:
+    if not found:
         return None
     overall = []
     for key, own in _cells(m, found["overall_mean"], _PART):
@@ -120,7 +120,7 @@ def _order(m: Material, own: pd.DataFrame, key: tuple) -> dict:
 def tests_found(m: Material) -> dict | None:
     """How many pairs of systems differ, are equivalent, and what could have been detected."""
     found = m.of("05")
-    rows = sensitivity_analysis.primary(found).dropna(subset="p_value") if found else ()
+    rows = sensitivity_analysis.primary(found).dropna(subset="p_value") if found else pd.DataFrame()
     if not len(rows):
         return None
     parts, over_people = [], sensitivity_analysis.with_people(found)
@@ -128,7 +128,7 @@ def tests_found(m: Material) -> dict | None:
     for key, own in _cells(m, rows, _PART):
         mine = dict(zip(_PART, key, strict=True))
         people_ = where(over_people, **mine).dropna(subset="p_adjusted")
-        alike = where(verdicts, **mine) if len(verdicts) else ()
+        alike = where(verdicts, **mine) if len(verdicts) else pd.DataFrame()
         sample = len(people_) and key[::2] in m.populations and m.populations[key[::2]].others
         whom = power.SAMPLE if sample else power.SAME
         detectable = where(sensitivity_analysis.detectable(found, people=whom), **mine)
@@ -162,7 +162,7 @@ def _largest(m: Material, method: str, labels: pd.Series) -> float:
 def importance_found(m: Material) -> dict | None:
     """The label most related to quality."""
     found = m.of("04")
-    rows = found.select("r", kind=None).dropna(subset="estimate") if found else ()
+    rows = found.select("r", kind=None).dropna(subset="estimate") if found else pd.DataFrame()
     if not len(rows):
         return None
     lines = []
@@ -176,7 +176,7 @@ def importance_found(m: Material) -> dict | None:
 def groups_found(m: Material) -> dict | None:
     """How many labels groups differ on."""
     found = m.of("08")
-    rows = groups_analysis.differences(found, level(m)).dropna(subset="p_adjusted") if groups(m) else ()
+    rows = groups_analysis.differences(found, level(m)).dropna(subset="p_adjusted") if groups(m) else pd.DataFrame()
     if not len(rows):
         return None
     most = rows.loc[rows["estimate"].idxmax()]

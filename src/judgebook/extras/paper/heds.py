@@ -58,7 +58,9 @@ class Datasheet:
     @property
     def missing(self) -> list[tuple[str, str, list[str]]]:
         """Number and name of each question to the author; of section 4, for which criteria unless for all."""
-        out = [(a.number, a.name, []) for part in self.sections.values() for a in part if not a.text]
+        out: list[tuple[str, str, list[str]]] = [
+            (a.number, a.name, []) for part in self.sections.values() for a in part if not a.text
+        ]
         for i, question in enumerate(self.criteria[0].answers if self.criteria else ()):
             lacking = [c.title for c in self.criteria if not c.answers[i].text]
             if lacking:
@@ -135,7 +137,11 @@ def _per_system(m: Material) -> list[tuple[str, int, int]]:
         ["method", "system", "item"], axis=1)]  # fmt: skip
     each = pd.concat(sides).dropna().drop_duplicates().groupby(["method", "system"]).size()
     ends = each.groupby("method").agg(["min", "max"])
-    return [(m.names.name("method", x), *map(int, ends.loc[x])) for x in METHODS if x in ends.index]
+    return [
+        (m.names.name("method", x), int(ends.loc[x, "min"]), int(ends.loc[x, "max"]))
+        for x in METHODS
+        if x in ends.index
+    ]
 
 
 def _labels(m: Material) -> list[tuple[str, Label]]:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from judgebook.study.params import Study
@@ -99,16 +99,20 @@ def _fields(body: str) -> Iterable[tuple[str, str]]:
             end = body.index('"', start + 1)
             value, at = body[start + 1 : end], end + 1
         else:
-            bare = re.compile(r"[^,\s]*").match(body, start)
-            value, at = bare[0], bare.end()
+            value = re.split(r"[,\s]", body[start:], maxsplit=1)[0]
+            at = start + len(value)
         yield found[1], " ".join(value.split())
+
+
+def _accented(mark: str, letter: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", letter[1] + mark)
 
 
 def plain(text: str) -> str:
     """The value of a field without LaTeX's commands for accents, signs and groups."""
     for command, mark in _MARKS.items():
         pattern = rf"\\{re.escape(command)}" + (r"\s*" if not command.isalpha() else "") + r"\{?\\?([A-Za-z])\}?"
-        text = re.sub(pattern, lambda m, mark=mark: unicodedata.normalize("NFC", m[1] + mark), text)
+        text = re.sub(pattern, partial(_accented, mark), text)
     for command, sign in _SIGNS.items():
         text = text.replace(command, sign)
     return " ".join(re.sub(r"[{}]", "", text).split())
