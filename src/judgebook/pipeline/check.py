@@ -44,9 +44,9 @@ def check(named: str, values: list[str]) -> int:
     Nothing is written. Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong question.
     """
     study = params.load(named, params.parse_set(values))
-    entries, known = dag.of(dag.load(), study), cache()
+    entries, digests = dag.of(dag.load(), study), cache()
     for name, entry in entries.items():
-        dag.knobs(name, entry, study, known)
+        dag.knobs(name, entry, study, digests)
     print(f"{study.key}: {study.title}")
     if study.across:
         print("  it has no data of its own; its notebooks read the results of other studies, where they were run")
@@ -74,6 +74,6 @@ def check(named: str, values: list[str]) -> int:
     print("notebooks:")
     for name, entry in entries.items():
         reason = missing(entry, built.profile["features"])
-        says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", known).title
+        says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", digests).title
         print(f"  {name:<28}  {says}")
     return 0

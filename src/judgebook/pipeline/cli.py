@@ -48,8 +48,8 @@ def _main(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13
     except OSError as error:
-        said = store.remedy(error) or f"{error.filename or 'output'}: {error.strerror or error}"
-        return _ended(2, f"{said}; finished work is kept")
+        reason = store.remedy(error) or f"{error.filename or 'output'}: {error.strerror or error}"
+        return _ended(2, f"{reason}; finished work is kept")
     except KeyboardInterrupt:
         return _ended(130, "interrupted; finished work is kept, and no file is incomplete")
 
@@ -61,8 +61,8 @@ def _ended(code: int, why: str) -> int:
 
 
 def _carried_out(argv: list[str]) -> int:
-    known = commands(argv, COMMANDS)
-    args = parsed(argv, known)
+    available = commands(argv, COMMANDS)
+    args = parsed(argv, available)
     if args.out == "":
         raise UsageError("--out: expected a folder, found an empty name")
     if args.out:
@@ -71,7 +71,7 @@ def _carried_out(argv: list[str]) -> int:
         number = getattr(signal, name, None)  # no terminal hangs up on Windows; `nohup` has it ignored
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
-    return known[args.command](args) if args.command else _run(args)
+    return available[args.command](args) if args.command else _run(args)
 
 
 def _interrupt(number: int, frame: object) -> None:

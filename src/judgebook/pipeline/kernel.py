@@ -46,8 +46,8 @@ def prepare(scratch: str, *, draws: bool = False) -> None:
     for name in PERSONAL:
         os.environ.pop(name, None)
     os.environ.update(impersonal() | dict.fromkeys(THREADS, "1"))
-    own = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-    os.environ.update(dict.fromkeys(own, scratch))
+    folders = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    os.environ.update(dict.fromkeys(folders, scratch))
     os.environ["JUPYTER_NO_CONFIG"] = "1"
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(os.pathsep.join(path).split(os.pathsep)))
     os.environ["PYTHONHASHSEED"] = "0"
@@ -65,11 +65,11 @@ def _fonts() -> Path:
         from matplotlib import font_manager as fonts
 
         with store.scratch(folder.parent) as made:
-            own = made / "own"
-            own.mkdir()
-            fonts.json_dump(fonts.fontManager, own / f"fontlist-v{fonts.FontManager.__version__}.json")
+            filled = made / "own"
+            filled.mkdir()
+            fonts.json_dump(fonts.fontManager, filled / f"fontlist-v{fonts.FontManager.__version__}.json")
             with suppress(OSError):  # another worker was faster
-                own.rename(folder)
+                filled.rename(folder)
     return folder
 
 

@@ -99,15 +99,15 @@ def first(options: Options) -> int:
 
 def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: Path = dag.NOTEBOOKS) -> int:
     """Run studies; returns the exit code. Raises ParamsError, NotebookError or BusyError before anything runs."""
-    chosen, entries, known = specs(named, options.values, absent_ok), dag.load(folder), cache()
+    chosen, entries, digests = specs(named, options.values, absent_ok), dag.load(folder), cache()
     loaded = [(s, s.load()) for s in chosen]
-    studies = {s.key: StudyNodes(s, study, dag.of(entries, study), known, folder) for s, study in loaded}
+    studies = {s.key: StudyNodes(s, study, dag.of(entries, study), digests, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
     reporter = _Reporter(studies, selected)
     runner = Runner(
         studies,
-        known,
+        digests,
         partial(_executor, options.executor),
         options.jobs,
         say=reporter.say,
@@ -131,7 +131,7 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
                 study.clear_scratch()
         runner.close()
     if not options.dry:
-        known.save()
+        digests.save()
         for study in studies.values():
             index = store.out_root() / "reports" / study.key / "index.html"
             if index.is_file():
@@ -197,8 +197,8 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
         nodes: list[Node] = []
         for study in (s for s in studies.values() if s.study.across == across):
             pages = Pages(study, partial(_state, runner, study, rest=options.rest))
-            own = [name for name in selected if name in study.entries]
-            nodes += [*study.notebooks(own), *(pages.nodes(own) if not options.dry else [])]
+            chosen = [name for name in selected if name in study.entries]
+            nodes += [*study.notebooks(chosen), *(pages.nodes(chosen) if not options.dry else [])]
         runner.run(nodes)
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
 
@@ -250,7 +250,7 @@ class _Reporter:
 
 def list_all(folder: Path = dag.NOTEBOOKS) -> int:
     """Print studies and notebooks."""
-    known = cache()
+    digests = cache()
     print("studies (params/<name>.yaml):")
     for name in params.names():
         study = params.load(name)
@@ -259,7 +259,7 @@ def list_all(folder: Path = dag.NOTEBOOKS) -> int:
         print(f"  {name:<16} {study.title}{where}")
     print("\nnotebooks:")
     for name, entry in dag.load(folder).items():
-        found = facts(folder / f"{name}.ipynb", known)
+        about = facts(folder / f"{name}.ipynb", digests)
         needs = f"  [needs {', '.join(entry.requires)}]" if entry.requires else ""
-        print(f"  {name:<28}  {found.title}{needs}")
+        print(f"  {name:<28}  {about.title}{needs}")
     return 0

@@ -152,7 +152,7 @@ def _summary(home: Path, grid: list[Point], studies: list[str]) -> list[Path]:
                     if path.stem.count(".") == 0 and path.stem not in old:
                         rows.append(pd.read_parquet(path).assign(**dict(point)))
                 evidence = analysis.read(study, old)
-                current = {n: Results() if n in old else found for n, found in evidence.results.items()}
+                current = {n: Results() if n in old else stored for n, stored in evidence.results.items()}
                 evidence = replace(evidence, results=current)
                 if old:
                     print(

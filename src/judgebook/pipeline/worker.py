@@ -161,8 +161,8 @@ def _denied(error: BaseException | None) -> str:
     while error is not None:
         if isinstance(error, store.DeniedError):
             return str(error)
-        if isinstance(error, OSError) and (said := store.remedy(error)):
-            return said
+        if isinstance(error, OSError) and (remedy := store.remedy(error)):
+            return remedy
         error = error.__cause__
     return ""
 
@@ -212,12 +212,12 @@ def notebook(job: NotebookJob) -> str:
 
     job.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.work, prefix=f"{job.name}-") as folder:
-        here = os.getcwd()
+        before = os.getcwd()
         os.chdir(folder)
         try:
             problem = _execute(job, folder)
         finally:
-            os.chdir(here)
+            os.chdir(before)
         executed = Path(folder) / "executed.ipynb"
         if problem and not executed.exists():
             raise NotebookFailedError(problem)
@@ -258,17 +258,17 @@ def _execute(job: NotebookJob, folder: str) -> str:
             nb, "executed.ipynb", parameters=job.parameters, kernel_name="python3", progress_bar=False, **options
         )
     except PapermillExecutionError as error:
-        said = _first_line(error.evalue)
-        if error.ename == store.DeniedError.__name__ or (said := store.remedy(said)):
-            raise store.DeniedError(said) from None
+        reason = _first_line(error.evalue)
+        if error.ename == store.DeniedError.__name__ or (reason := store.remedy(reason)):
+            raise store.DeniedError(reason) from None
         return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
     except DeadKernelError:
         if _stopping:
             raise SystemExit(_stopping) from None
-        said = last_words(folder)
-        if remedy := store.remedy(said):
+        reason = last_words(folder)
+        if remedy := store.remedy(reason):
             raise store.DeniedError(remedy) from None
-        return f"the kernel died: {said}" if said else "the kernel died (out of memory?)"
+        return f"the kernel died: {reason}" if reason else "the kernel died (out of memory?)"
     return ""
 
 

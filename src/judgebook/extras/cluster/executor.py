@@ -157,9 +157,9 @@ class Cluster(Executor):
         if not project.INSTALLED:  # what they have installed comes first
             self.client.run(site.addsitedir, str(project.ROOT / "src"), workers=new, on_error="ignore")
         answers = self.client.run(fit.unfit, self.expected, workers=new, on_error="return")
-        found = {a: _no_project(why) if isinstance(why, Exception) else str(why) for a, why in answers.items()}
-        self._looked_at |= found
-        return found
+        problems = {a: _no_project(why) if isinstance(why, Exception) else str(why) for a, why in answers.items()}
+        self._looked_at |= problems
+        return problems
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Cancel what still runs, wait until it has cleaned up, and let go of the cluster."""

@@ -82,13 +82,13 @@ class Helped(Executor):
             return
         shared = self._shared(first)
         # on every worker: one of them may be lost
-        there = {key: client.scatter(value, broadcast=True, hash=False) for key, value in shared.items()}
+        scattered = {key: client.scatter(value, broadcast=True, hash=False) for key, value in shared.items()}
         executor = client.get_executor(pure=False, workers=workers, allow_other_workers=True)
         for index in range(len(self.tasks) - 1, first - 1, -1):
             function, arguments = self.tasks[index]
-            places = {place: there[id(one)] for place, one in enumerate(arguments) if id(one) in there}
-            own = [None if place in places else one for place, one in enumerate(arguments)]
-            packed = pickle.dumps((function, own), protocol=5)
+            places = {place: scattered[id(one)] for place, one in enumerate(arguments) if id(one) in scattered}
+            others = [None if place in places else one for place, one in enumerate(arguments)]
+            packed = pickle.dumps((function, others), protocol=5)
             self.sent[index] = executor.submit(*fit.sent(fit.task, self.expected, packed), places, priority=10)
 
     def _shared(self, first: int) -> dict[int, bytes]:

@@ -30,11 +30,11 @@ def answers(study: str) -> list[findings.Answer]:
 
 
 def page(
-    found: Iterable[findings.Answer], pages: Iterable[str], *, simulated: bool
+    answers: Iterable[findings.Answer], pages: Iterable[str], *, simulated: bool
 ) -> tuple[list[str], dict[str, bytes]]:
     """The answers in Markdown, and their figures by file name. pages : those there are, by file name."""
     parts, images = [], {}
-    for answer in found:
+    for answer in answers:
         parts += [f"## {answer.question}", answer.text]
         if answer.plot:
             name = f"answer_{answer.key}.png"

@@ -91,8 +91,8 @@ def direction(name: str, answers: Sequence[str] = (), *, compared: bool = False)
     amount = {(True, False): 1, (False, True): -1}.get((bool(_MUCH.fullmatch(high)), bool(_MUCH.fullmatch(low))))
     if amount and (_LITTLE.fullmatch(low) or _LITTLE.fullmatch(high)):
         return amount * what if what else None
-    said = _what(high), _what(low)
-    return said[0] if said[0] and said[0] != said[1] else None
+    signs = _what(high), _what(low)
+    return signs[0] if signs[0] and signs[0] != signs[1] else None
 
 
 def _plain(text: str) -> str:
@@ -104,11 +104,11 @@ def _plain(text: str) -> str:
 
 def _anchors(text: str) -> tuple[str, list[str]]:
     """A question without what it says of the ends of its scale, and that, from the lowest number to the highest."""
-    found = list(_ANCHOR.finditer(text.replace("_", " ")))
-    if len(found) < 2:
+    matches = list(_ANCHOR.finditer(text.replace("_", " ")))
+    if len(matches) < 2:
         return text, []
-    ends = sorted((int(m[1]), m[2].strip()) for m in found)
-    return text[: found[0].start()], [ends[0][1], ends[-1][1]]
+    ends = sorted((int(m[1]), m[2].strip()) for m in matches)
+    return text[: matches[0].start()], [ends[0][1], ends[-1][1]]
 
 
 def _what(text: str) -> int | None:
@@ -128,8 +128,8 @@ def _what(text: str) -> int | None:
         named = [topic and (faults[-1] or word.endswith("ly")) for word, topic in zip(words, topics, strict=True)]
         signs = [0 if name and sign > 0 else sign for name, sign in zip(named, signs, strict=True)]
         signs += [1] if any(_SCORE.fullmatch(w) for w in words) else []
-    found = {sign for sign in signs if sign}
-    return found.pop() if len(found) == 1 else None
+    distinct = {sign for sign in signs if sign}
+    return distinct.pop() if len(distinct) == 1 else None
 
 
 def _of_word(word: str) -> int:

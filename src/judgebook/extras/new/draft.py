@@ -57,10 +57,10 @@ def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
         return text
     lines = text.splitlines()
     many, more = len(same) > 1, ", …" if same[3:] else ""
-    said = f"{counted(len(same), 'other file')} in its folder {'have' if many else 'has'} the same columns or keys "
-    said += f"({', '.join(same[:3])}{more}) and {'are' if many else 'is'} not read"
-    said += f": `adapter: records` reads several by `file: {_common(data.name, same)}`"
-    lines.insert(line, comment(f"Unsure: {said}."))
+    warning = f"{counted(len(same), 'other file')} in its folder {'have' if many else 'has'} the same columns or keys "
+    warning += f"({', '.join(same[:3])}{more}) and {'are' if many else 'is'} not read"
+    warning += f": `adapter: records` reads several by `file: {_common(data.name, same)}`"
+    lines.insert(line, comment(f"Unsure: {warning}."))
     return "\n".join(lines) + "\n"
 
 
@@ -78,9 +78,9 @@ def _beside(data: Path) -> list[str]:
             return None
         return None
 
-    own = begin(data)
+    beginning = begin(data)
     others = sorted(p for p in data.parent.iterdir() if p != data and p.suffix == data.suffix and p.is_file())
-    return [p.name for p in others[:200] if own and begin(p) == own]
+    return [p.name for p in others[:200] if beginning and begin(p) == beginning]
 
 
 def _common(name: str, others: list[str]) -> str:
@@ -115,18 +115,18 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
             raise DataError([blocks_problem(data.name)]) from None
         raise
     if options.get("header") == "none":
-        found = nameless(cells)
+        guess = nameless(cells)
     else:
         read = Records(cells[[c for c in cells if c]].to_dict("records"), [f"row {i}" for i in cells.index])
         export = presets.recognise(read, data, table=is_table(data.name))
         if export and (lines := exports.nested_lines(export, file, options)):
             return "\n".join([*head, *lines]) + "\n"
-        found = exports.guess_table(export, cells, data, file)
-        if not found.labels and (shape := guess_records(_with_json(read))) and shape.in_json_column:
+        guess = exports.guess_table(export, cells, data, file)
+        if not guess.labels and (shape := guess_records(_with_json(read))) and shape.in_json_column:
             return "\n".join([*head, *_records(shape, file, options)]) + "\n"
-    if in_blocks(cells) and (not found.labels or found.columns.get("dialogue") == "{row}"):
+    if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
-    return "\n".join([*head, *_table(file, options, found)]) + "\n"
+    return "\n".join([*head, *_table(file, options, guess)]) + "\n"
 
 
 _GUESSED = "# Guessed from names and values: please read it through. `check` describes how the data are understood."
@@ -152,8 +152,8 @@ def _json_source(data: Path, file: str) -> list[str]:
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file)
         if rows.labels:
             return _table(file, {}, rows, records=True)
-    found = guess_records(read)
-    if found is None:
+    shape = guess_records(read)
+    if shape is None:
         left = unused(read, [])
         places = ", ".join(left)[:200] or "nothing"
         hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
@@ -161,19 +161,19 @@ def _json_source(data: Path, file: str) -> list[str]:
         unnamed = any("" in p.split(".") for p in left) and isinstance(read.records[0], dict)
         hint = "a path cannot contain an empty key: give the key a name" if unnamed else hint
         raise DataError([Problem(data.name, "", "", "numbers or answers that look like judgements", places, hint)])
-    return _records(found, file, {})
+    return _records(shape, file, {})
 
 
-def _records(found: Shape, file: str, options: dict[str, str]) -> list[str]:
+def _records(shape: Shape, file: str, options: dict[str, str]) -> list[str]:
     """A source for records, by paths."""
-    labels, spelt = label_lines(found.labels, compared=found.method == "comparative")
-    lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in found.warnings)]
-    lines += [f"method: {found.method}", "sources:", "  - adapter: records", f"    file: {quoted(file)}"]
+    labels, spelt = label_lines(shape.labels, compared=shape.method == "comparative")
+    lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in shape.warnings)]
+    lines += [f"method: {shape.method}", "sources:", "  - adapter: records", f"    file: {quoted(file)}"]
     lines += [f"    {key}: {value}" for key, value in options.items()]
-    lines += [f"    {line}" for line in found.source]
+    lines += [f"    {line}" for line in shape.source]
     if spelt:
         lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
-    lines += ["    " + comment(f"not used: {path}: {kind.says}") for path, kind in found.unused.items()]
+    lines += ["    " + comment(f"not used: {path}: {kind.says}") for path, kind in shape.unused.items()]
     return [*lines, "labels:", *labels]
 
 
@@ -322,61 +322,61 @@ def _as_yaml(value: Any) -> str:
     return str(value) if value == "none" or isinstance(value, int) else quoted(value)
 
 
-def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = False) -> list[str]:
+def _table(file: str, options: dict[str, str], guess: Guess, *, records: bool = False) -> list[str]:
     """A source for a table, or for records that are as flat as one."""
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
-    records = records or bool(found.repeated or found.join or found.counted) or several
-    lines = [*found.comment, _GUESSED]
-    lines += [comment(f"Unsure: {warning}.") for warning in found.warnings]
-    method = "turn_rating" if "turn" in found.columns or "{turn}" in found.scores else "dialogue_rating"
-    method = "comparative" if found.comparative else method
+    records = records or bool(guess.repeated or guess.join or guess.counted) or several
+    lines = [*guess.comment, _GUESSED]
+    lines += [comment(f"Unsure: {warning}.") for warning in guess.warnings]
+    method = "turn_rating" if "turn" in guess.columns or "{turn}" in guess.scores else "dialogue_rating"
+    method = "comparative" if guess.comparative else method
     adapter = "records" if records else "table"
     lines += [f"method: {method}", "sources:", f"  - adapter: {adapter}", f"    file: {quoted(file)}"]
     lines += [f"    {key}: {value}" for key, value in options.items()]
-    columns = dict(found.columns)
+    columns = dict(guess.columns)
     if not records:
-        lines.append(f"    layout: {found.layout}" + _why(found, "layout"))
-    elif found.layout == "long":
-        lines.append(f"    scores: {quoted(columns.pop('score'))}" + _why(found, "layout"))
+        lines.append(f"    layout: {guess.layout}" + _why(guess, "layout"))
+    elif guess.layout == "long":
+        lines.append(f"    scores: {quoted(columns.pop('score'))}" + _why(guess, "layout"))
     lines += ["    columns:"] if columns else []
-    lines += [f"      {ours}: {quoted(name)}{_why(found, ours)}" for ours, name in columns.items()]
-    if found.identify:
-        names = ", ".join(map(quoted, found.identify))
-        lines += ["    identify:" + _why(found, "identify"), f"      dialogue: [{names}]"]
-    if found.identify_b:
-        lines.append(f"      dialogue_b: [{', '.join(map(quoted, found.identify_b))}]")
-    if found.layout == "wide":
-        lines.append(f"    scores: {quoted(found.scores)}{_why(found, 'scores')}")
-    lines += [f"    skip_columns: {exports.flow(found.skip_columns)}"] if found.skip_columns else []
-    lines += ['    count: "{value}"'] if found.counted else []
-    lines += [f"    constants: {{label: {found.one_label}}}"] if found.one_label else []
-    lines += [f"    first_turn: {found.first_turn}"] if found.first_turn else []
-    if found.patterns:
+    lines += [f"      {ours}: {quoted(name)}{_why(guess, ours)}" for ours, name in columns.items()]
+    if guess.identify:
+        names = ", ".join(map(quoted, guess.identify))
+        lines += ["    identify:" + _why(guess, "identify"), f"      dialogue: [{names}]"]
+    if guess.identify_b:
+        lines.append(f"      dialogue_b: [{', '.join(map(quoted, guess.identify_b))}]")
+    if guess.layout == "wide":
+        lines.append(f"    scores: {quoted(guess.scores)}{_why(guess, 'scores')}")
+    lines += [f"    skip_columns: {exports.flow(guess.skip_columns)}"] if guess.skip_columns else []
+    lines += ['    count: "{value}"'] if guess.counted else []
+    lines += [f"    constants: {{label: {guess.one_label}}}"] if guess.one_label else []
+    lines += [f"    first_turn: {guess.first_turn}"] if guess.first_turn else []
+    if guess.patterns:
         lines.append(
-            "    patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in found.patterns.items()) + "}"
+            "    patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in guess.patterns.items()) + "}"
         )
-    lines += [f"    {line}" for line in found.join]
-    lines += [f"    drop: {exports.flow(found.drop)}"] if found.drop else []
-    if found.judges:
-        lines.append("    judges: {" + ", ".join(f"{quoted(j)}: llm" for j in found.judges) + "}")
-    if found.positions:
-        lines.append("    annotators: positions" + _why(found, "annotators"))
-    if found.values:
-        lines.append("    values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in found.values.items()) + "}")
-    lines.append(f"    na_values: [{', '.join(quoted(v, always=True) for v in found.na_values)}]")
-    ids = dict(zip(found.labels, distinct(one[0] for one in found.labels.values()), strict=True))
+    lines += [f"    {line}" for line in guess.join]
+    lines += [f"    drop: {exports.flow(guess.drop)}"] if guess.drop else []
+    if guess.judges:
+        lines.append("    judges: {" + ", ".join(f"{quoted(j)}: llm" for j in guess.judges) + "}")
+    if guess.positions:
+        lines.append("    annotators: positions" + _why(guess, "annotators"))
+    if guess.values:
+        lines.append("    values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in guess.values.items()) + "}")
+    lines.append(f"    na_values: [{', '.join(quoted(v, always=True) for v in guess.na_values)}]")
+    ids = dict(zip(guess.labels, distinct(one[0] for one in guess.labels.values()), strict=True))
     spelt = {name: id_ for name, id_ in ids.items() if name != id_}
     if spelt:
         lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
-    if found.metrics:
+    if guess.metrics:
         lines.append("    # numbers that look like scores of automatic metrics; remove any that are not")
-        lines.append("    metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in found.metrics) + "}")
-    if found.sampling:
-        lines.append(f"    {found.sampling[0]}: {quoted(found.sampling[1])}" + _why(found, "sampling"))
-    lines += ["    " + comment(f"not used: {column}: {why}") for column, why in found.unused.items()]
-    labels = {name: _label(*one[1:], found.categories.get(name)) for name, one in found.labels.items()}
-    said = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=found.comparative)]
-    return [*lines, "labels:" if labels else "labels: {}", *said]
+        lines.append("    metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in guess.metrics) + "}")
+    if guess.sampling:
+        lines.append(f"    {guess.sampling[0]}: {quoted(guess.sampling[1])}" + _why(guess, "sampling"))
+    lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
+    labels = {name: _label(*one[1:], guess.categories.get(name)) for name, one in guess.labels.items()}
+    declared = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=guess.comparative)]
+    return [*lines, "labels:" if labels else "labels: {}", *declared]
 
 
 def _label(low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:
@@ -388,5 +388,5 @@ def _label(low: float, high: float, whole: bool, categories: list[str] | None = 
     return f"{{scale: [{low:g}, {high:g}]{more}}}"
 
 
-def _why(found: Guess, key: str) -> str:
-    return "  " + comment(found.why[key]) if key in found.why else ""
+def _why(guess: Guess, key: str) -> str:
+    return "  " + comment(guess.why[key]) if key in guess.why else ""

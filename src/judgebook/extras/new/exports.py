@@ -39,11 +39,11 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         if "{row}" in source["columns"].values():
             cells = cells.assign(**{"{row}": cells.index.astype(str)})
         rules = source.get("drop", {})
-        kept = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
-        own = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
-        out = guess(cells.loc[kept, [c for c in cells if c not in own]], source["columns"])
+        remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
+        of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
+        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"])
         out.drop, out.comment = rules, export.comment
-        out.unused = {", ".join(own): f"of {export.tool.title} itself"} | out.unused
+        out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
         if "system" not in out.columns and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
             out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
         if out.columns.get("annotator") == "{row}":
@@ -67,8 +67,8 @@ def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath
     key = form.source["columns"]["annotator"]
     out.join = [f"join: [{flow({'file': file, 'name': 'prolific', 'by': by, 'key': key})}]"]
     out.drop = {**out.drop, f"prolific.{rules[0]}": rules[1]}
-    said = f"Recognised in its folder: {status.name}, of Prolific. Left out: {form.left_out[0]}."
-    out.comment = [*out.comment, comment(said)]
+    sentence = f"Recognised in its folder: {status.name}, of Prolific. Left out: {form.left_out[0]}."
+    out.comment = [*out.comment, comment(sentence)]
 
 
 def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str]:
@@ -85,10 +85,10 @@ def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str
     if form.source.get("scores"):
         shape = _shape(export, source, files) if "scores" in source else Shape()
         if not shape.labels:
-            found = "; ".join([*export.warnings, *shape.warnings]) or "none"
+            warnings = "; ".join([*export.warnings, *shape.warnings]) or "none"
             expected = f"scores of {export.tool.title} at {' or '.join(form.source['scores'])}"
             hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
-            raise DataError([Problem(export.data.name, "", "", expected, found, hint)])
+            raise DataError([Problem(export.data.name, "", "", expected, warnings, hint)])
         source |= {"scores": source["scores"][0]} if len(source["scores"]) == 1 else {}
         for join in source.get("join", []):
             join["file"] = (PurePosixPath(file).parent / join["file"]).as_posix()
@@ -136,8 +136,8 @@ def _files(export: Export) -> dict[str, dict[str, Records]]:
     for name in export.form.files:
         pattern = name.replace("<suffix>", suffix).replace("<name>", export.data.name)
         folder = export.data.resolve().parents[pattern.count("/")]
-        found = sorted(path for path in folder.glob(wildcards(pattern)) if path.is_file())
-        read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in found}
+        matching = sorted(path for path in folder.glob(wildcards(pattern)) if path.is_file())
+        read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in matching}
         strange = [name for name, one in read.items() if not holds(export.form, one)]
         if strange and paths.names(pattern):
             export.warnings.append(
@@ -163,9 +163,9 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     cells = cells[filters.dropped({c: cells[c] for r in rules for c in r}, *rules, cells.index)[0].isna()]
     if "system" not in {*columns, *export.form.source.get("identify", {})}:
         read = source["scores"][0].partition(".")[0]
-        there = ", ".join([p for p in export.places if p not in columns.values() and not p.startswith(read)][:8])
-        there = f" (not used: {there})" if there else ""
-        out.warnings.append(f"no key names the system: all count as one; add `system` to `columns`{there}")
+        places = ", ".join([p for p in export.places if p not in columns.values() and not p.startswith(read)][:8])
+        places = f" (not used: {places})" if places else ""
+        out.warnings.append(f"no key names the system: all count as one; add `system` to `columns`{places}")
     elif {"dialogue", "system"} <= set(columns) and (
         cells.groupby(columns["dialogue"])[columns["system"]].nunique().gt(1).any()
     ):
@@ -184,17 +184,17 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
 def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]]) -> list[pd.DataFrame]:
     """One row per score, path by path."""
     out = []
-    for pattern, found in files.items():
+    for pattern, records in files.items():
         folder = export.data.resolve().parents[pattern.count("/")]
         for path in source["scores"]:
             model = RecordSource.model_validate({"adapter": "records", "file": pattern, **source, "scores": [path]})
-            for name, read in found.items():
+            for name, read in records.items():
                 cells, odd = cells_of(model, name, read, folder)
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
                 if lists:
                     hint = "to read lists, add a separate source whose path ends in .[]"
-                    said = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
-                    export.warnings.append(f"{path}: {said} {lists[0].where}) and left out; {hint}")
+                    what = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
+                    export.warnings.append(f"{path}: {what} {lists[0].where}) and left out; {hint}")
                 if len(cells):
                     out.append(cells.assign(_place=name + cells[WHERE], _path=path))
     return out
@@ -202,8 +202,8 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
 
 def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Shape) -> None:
     """The labels of the scores; what is text, or no answer of a known kind, is left out and said."""
-    told = [values_at(export.read, path, export.table) for path in export.form.scale.values()]
-    ends = dict(zip(told[0], zip(*told[1:], strict=True), strict=True)) if len(set(map(len, told))) == 1 else {}
+    stated = [values_at(export.read, path, export.table) for path in export.form.scale.values()]
+    ends = dict(zip(stated[0], zip(*stated[1:], strict=True), strict=True)) if len(set(map(len, stated))) == 1 else {}
     name = source["columns"].get("label", "{label}")
     label = cells[name] if name in cells else pd.Series(source.get("constants", {}).get("label"), cells.index)
     score = cells["{score}"].map(lambda text: source.get("values", {}).get(text, text))
@@ -221,18 +221,18 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
             source["values"] = {**source.get("values", {}), **sides}
             out.labels[one] = "{scale: [-1, 1]}"
             continue
-        found, rows = nature("score", held), cells.loc[held.index]
+        seems, rows = nature("score", held), cells.loc[held.index]
         # of answers that stand in a list, or are keys, what is above them is the same for one question
         inner = rows["_path"].str.endswith(("[]", "{score}"))
         above = rows["_place"].str.replace(r"(?:\.[^.\[]*|\[[0-9]+\])$", "", regex=True)
         several = rows["_place"].where(~inner, above).duplicated().any()
         keys = rows["_path"].str.endswith("{score}") & (rows["_place"].str.rpartition(".")[2] != held)
-        if several and found.kind == "words" and not keys.any():
+        if several and seems.kind == "words" and not keys.any():
             out.labels[one] = f"{{categories: {flow(sorted(held.unique()))}, level: sets}}"
         elif several and keys.any():
             hint = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
             out.warnings.append(f"{one!r} holds several questions and is left out: {hint!r} as `scores` reads them")
-        elif several or not (found.kind == "words" or pd.to_numeric(held, errors="coerce").notna().all()):
-            out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else found.says}")
+        elif several or not (seems.kind == "words" or pd.to_numeric(held, errors="coerce").notna().all()):
+            out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else seems.says}")
         else:
             out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))

@@ -38,15 +38,15 @@ def turns(columns: list[str]) -> tuple[str, dict[str, str], int] | None:
     """The pattern of columns such as `turn1_fluency`, column -> label, and the first turn; None where there is none."""
     for pattern in (r"(?P<a>.*?turn[ _]?)(?P<turn>[0-9]+)(?P<b>[ _.:-]+)(?P<label>\D+)",
                     r"(?P<label>\D+?)(?P<b>[ _.:-]+)(?P<a>turn[ _]?)(?P<turn>[0-9]+)"):  # fmt: skip
-        found = {c: m for c in columns if (m := re.fullmatch(pattern, c, re.I))}
-        if len(found) < len(columns) or len({(m["a"], m["b"]) for m in found.values()}) != 1:
+        matches = {c: m for c in columns if (m := re.fullmatch(pattern, c, re.I))}
+        if len(matches) < len(columns) or len({(m["a"], m["b"]) for m in matches.values()}) != 1:
             continue
-        numbers = {int(m["turn"]) for m in found.values()}
+        numbers = {int(m["turn"]) for m in matches.values()}
         if len(numbers) > 1 and min(numbers) in (0, 1):
-            m = next(iter(found.values()))
+            m = next(iter(matches.values()))
             at = m["a"] + "{turn}"
             scores = at + m["b"] + "{label}" if m.start("a") < m.start("label") else "{label}" + m["b"] + at
-            return scores, {c: m["label"] for c, m in found.items()}, min(numbers)
+            return scores, {c: m["label"] for c, m in matches.items()}, min(numbers)
     return None
 
 
@@ -74,8 +74,8 @@ def named_grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
 def grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
     """The pattern of columns such as `fluency_a1`, and column -> label; None where there is none."""
     for pattern, regex in _GRIDS:
-        found = {c: m["label"] for c in columns if (m := regex.fullmatch(c))}
-        many = {i for i in found.values() if list(found.values()).count(i) >= 2}
-        if found and set(found.values()) == many and len(found) * 2 > len(columns):
-            return pattern, found
+        matches = {c: m["label"] for c in columns if (m := regex.fullmatch(c))}
+        many = {i for i in matches.values() if list(matches.values()).count(i) >= 2}
+        if matches and set(matches.values()) == many and len(matches) * 2 > len(columns):
+            return pattern, matches
     return None

@@ -56,8 +56,8 @@ def guess_records(read: Records) -> Shape | None:
     collect(root, (), leaves, maps)
     natures = {place: nature(name_of(place), pd.Series(node.values, dtype=object)) for place, node in leaves.items()}
     groups: dict[Place, list[Place]] = {}
-    for place, found in natures.items():
-        if place and _may_be_score(place, found, leaves):  # no path names a record that is itself a value
+    for place, seems in natures.items():
+        if place and _may_be_score(place, seems, leaves):  # no path names a record that is itself a value
             groups.setdefault(without_label(place), []).append(place)
     groups = {g: many for g, many in groups.items() if sum(len(leaves[p].values) for p in many) > 1}
     # answers counted by score, or people known by a number: which of the two, only a person can say
@@ -80,7 +80,7 @@ NUMBERED = (
 )
 
 
-def _may_be_score(place: Place, found: Nature, leaves: dict[Place, Node]) -> bool:
+def _may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> bool:
     name = plain(name_of(place))
     words = {str(v).strip().lower() for v in leaves[place].values if v}
     if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
@@ -90,10 +90,10 @@ def _may_be_score(place: Place, found: Nature, leaves: dict[Place, Node]) -> boo
     if words and words <= set(ANSWERS) and len(words) > 1:
         return True
     short = all(len(str(v)) < 30 for v in leaves[place].values if v)
-    if not found.judged:
+    if not seems.judged:
         # one answer for all is still a judgement where its key says so
-        return found.kind == "constant" and short and name in _SCORE_KEYS - {"label", "value"}
-    if found.kind == "words":
+        return seems.kind == "constant" and short and name in _SCORE_KEYS - {"label", "value"}
+    if seems.kind == "words":
         inside = place[-1] in (LIST, MAP)
         siblings = [p for p in leaves if without_label(p) == without_label(place)]
         return (
@@ -172,9 +172,9 @@ class _Writer:
         if others:
             listed = ", ".join(sorted({self._path(p, label=False) for p in others})[:8])
             out.warnings.append(f"more that may be judgements, for a source of its own each: {listed}")
-        for other, found in self.natures.items():
+        for other, seems in self.natures.items():
             if other not in self.used and other not in others:
-                out.unused[self._path(other, label=False)] = found
+                out.unused[self._path(other, label=False)] = seems
         return out
 
     def _ranked(self, place: Place) -> bool:

@@ -92,8 +92,8 @@ class Export:
         if not self.form.join:
             return {}
         key = self.form.join["key"]
-        found = beside(self.data, set(values_at(self.read, self.form.join["by"], self.table)), key)
-        return {"file": found.name, **self.form.join} if found else {}
+        other = beside(self.data, set(values_at(self.read, self.form.join["by"], self.table)), key)
+        return {"file": other.name, **self.form.join} if other else {}
 
     @cached_property
     def places(self) -> dict[str, list[str | None]]:
@@ -110,8 +110,8 @@ class Export:
         form = self.form.source
         columns: dict[str, str] = {}
         for ours, wanted in form.get("columns", {}).items():
-            found = self._first(ours, wanted, columns)
-            columns |= {ours: found} if found else {}
+            name = self._first(ours, wanted, columns)
+            columns |= {ours: name} if name else {}
         parts = {k: [self._first("", n, {}) for n in v] for k, v in form.get("identify", {}).items()}
         out: dict[str, Any] = {}
         out["scores"] = [path for path in form.get("scores", []) if values_at(self.read, path, self.table)]
@@ -135,11 +135,11 @@ class Export:
             if paths.ALONE.fullmatch(one):
                 return one
             if one.endswith("*"):
-                found = self._named(ours, one[:-1], taken)
+                name = self._named(ours, one[:-1], taken)
             else:
-                found = next((path for path in one.split("|") if self._held(path)), None)
-            if found:
-                return found
+                name = next((path for path in one.split("|") if self._held(path)), None)
+            if name:
+                return name
         return None
 
     def _held(self, path: str) -> list[str]:
@@ -163,8 +163,8 @@ class Export:
 def recognise(read: Records, data: Path, *, table: bool) -> Export | None:
     """The tool that wrote a file, by the form that asks most of it; None where none fits."""
     every = [yaml_file.read(path, Tool) for path in sorted(FOLDER.glob("*.yaml"))]
-    found = [(tool, form) for tool in every for form in tool.forms if fits(form, read, data, table)]
-    best = max(found, key=lambda one: len(one[1].has) + bool(one[1].name), default=None)
+    matching = [(tool, form) for tool in every for form in tool.forms if fits(form, read, data, table)]
+    best = max(matching, key=lambda one: len(one[1].has) + bool(one[1].name), default=None)
     return Export(*best, read, table, data) if best else None
 
 
@@ -179,15 +179,15 @@ def fits(form: Form, read: Records, data: Path, table: bool) -> bool:
         return False
     if not all(any(values_at(read, path, table) for path in one.split("|")) for one in form.has):
         return False
-    said = [(pattern, values_at(read, p, table)) for one, pattern in form.matches.items() for p in one.split("|")]
-    return all(re.fullmatch(pattern, value, re.I) for pattern, values in said for value in values)
+    required = [(pattern, values_at(read, p, table)) for one, pattern in form.matches.items() for p in one.split("|")]
+    return all(re.fullmatch(pattern, value, re.I) for pattern, values in required for value in values)
 
 
 def values_at(read: Records, path: str, table: bool) -> list[str]:
     """What stands at a path in the first records: texts and numbers only."""
     walk, steps = Look(), paths.parse(path, table=table)
-    found = [v for r in read.records[:_MOST] if isinstance(r, dict) for v, _, _ in walk.each(r, steps, "", {})]
-    return [text for v in found if not isinstance(v, dict | list) and (text := scalar(v)) not in (None, "")]
+    values = [v for r in read.records[:_MOST] if isinstance(r, dict) for v, _, _ in walk.each(r, steps, "", {})]
+    return [text for v in values if not isinstance(v, dict | list) and (text := scalar(v)) not in (None, "")]
 
 
 def _places(read: Records, table: bool) -> dict[str, list[str | None]]:
@@ -203,8 +203,8 @@ def beside(data: Path, ids: set[str], key: str) -> Path | None:
         with suppress(DataError, OSError):  # a file that is not ours to read
             if key not in _beginning(path):
                 continue
-            there = set(values_at(read_records(path, path.name, FileOptions()), key, is_table(path.name)))
-            if len(ids & there) * 2 > len(ids):
+            values = set(values_at(read_records(path, path.name, FileOptions()), key, is_table(path.name)))
+            if len(ids & values) * 2 > len(ids):
                 return path
     return None
 

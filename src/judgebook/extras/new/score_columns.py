@@ -97,8 +97,8 @@ def _labels(
         out.warnings.append("column names combine a label with something else, assumed to be a system")
     elif not by_person and named_for_judges(out, columns):
         of = one_label(out, cells, columns, "annotator")
-    elif not by_person and (found := grids.grid(columns) or named):
-        out.scores, of = found
+    elif not by_person and (by_grid := grids.grid(columns) or named):
+        out.scores, of = by_grid
         out.why["scores"] = "the columns form a grid of labels and annotators"
         of = _same_pattern(out, of, list(numeric))
     else:
@@ -141,16 +141,16 @@ def _say_what_is_missing(out: Guess, cells: pd.DataFrame) -> None:
     free = cells.columns.difference(list(out.columns.values()), sort=False)
     worded = {c: nature(c, cells[c]) for c in free if c}
     out.warnings += [
-        f"{c!r} holds {found.says}: declare a label with `categories`, or map the words in `values`"
-        for c, found in worded.items()
-        if found.kind == "words"
+        f"{c!r} holds {seems.says}: declare a label with `categories`, or map the words in `values`"
+        for c, seems in worded.items()
+        if seems.kind == "words"
     ]
 
 
 def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
     """Columns of numbers that people may have given: no ids, counters, durations, nothing that is said of a person."""
     who = out.columns.get("annotator")
-    found = {}
+    judged = {}
     for column, values in numeric.items():
         kind = nature(column, values.dropna().map("{:g}".format))
         if kind.kind in ("id", "counter", "duration", "date") or (kind.kind == "constant" and len(cells) > 5):
@@ -162,13 +162,13 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
         if same and values.min() < values.max():
             out.unused[column] = "the same in all rows of an annotator: it says who judged, not what"
             continue
-        found[column] = values
-    return found
+        judged[column] = values
+    return judged
 
 
 def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
     """Columns of answers in words whose order is known, as numbers from 1."""
-    found = {}
+    ordered = {}
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
         held = cells[column].str.strip()
         nothing = [w for w in held.unique() if w in out.na_values or w.lower() in NOTHING]
@@ -177,13 +177,13 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
             continue
         out.categories[column] = steps
         out.na_values += [w for w in nothing if w not in out.na_values]
-        found[column] = held.map({word: i for i, word in enumerate(steps, start=1)})
-    return found
+        ordered[column] = held.map({word: i for i, word in enumerate(steps, start=1)})
+    return ordered
 
 
 def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
     """Columns of many whole numbers from 0 to 100; numbers that only count up are none."""
-    found = {
+    sliders = {
         c: v
         for c, v in numeric.items()
         if v.dropna().between(0, 100).all()
@@ -191,9 +191,9 @@ def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
         and not v.is_monotonic_increasing
         and not COUNT.search(c)
     }
-    if found:
-        out.warnings.append(f"treated as sliders because they hold many different whole numbers: {', '.join(found)}")
-    return found
+    if sliders:
+        out.warnings.append(f"treated as sliders because they hold many different whole numbers: {', '.join(sliders)}")
+    return sliders
 
 
 def _differs(out: Guess, cells: pd.DataFrame, column: str) -> bool:
@@ -227,7 +227,7 @@ def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.
 def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
     """Without ratings that say no side, if others of a comparison surely do: how sure somebody was, for example."""
     seen = {c: set(v.dropna()) for c, v in ratings.items()} if out.comparative else {}
-    sides = {c for c, found in seen.items() if found and (min(found) < 0 or found <= {0, 1, 2})}
+    sides = {c for c, outcomes in seen.items() if outcomes and (min(outcomes) < 0 or outcomes <= {0, 1, 2})}
     if not any(min(seen[c]) < 0 or 2 in seen[c] for c in sides):
         return ratings
     out.unused |= {c: "does not say which side won" for c in ratings if c not in sides}
@@ -238,16 +238,16 @@ def _same_pattern(out: Guess, of: dict[str, str], columns: list[str]) -> dict[st
     """All columns that the pattern of a grid reads: more than those that look like it, models for example."""
     labels = sorted(set(of.values()), key=len, reverse=True)
     left, right = out.scores.split("{label}")[0], out.scores.split("{label}")[1]
-    found = dict(of)
+    patterns = dict(of)
     for column in columns:
         for label in labels:
             start, end = (label + right.split("{")[0], "") if not left else ("", left.split("}")[1] + label)
             if column.startswith(start) and column.endswith(end) and len(column) > len(start) + len(end):
-                found.setdefault(column, label)
+                patterns.setdefault(column, label)
                 who = column[len(start) :] if not left else column[: len(column) - len(end)]
                 out.annotators += [who] if who not in out.annotators else []
                 break
-    return found
+    return patterns
 
 
 def _categories(out: Guess, of: dict[str, str]) -> None:

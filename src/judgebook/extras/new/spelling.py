@@ -40,18 +40,18 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     ends : its scale, where the file says it.
     """
     held = pd.Series([v for v in values if v is not None and v.strip()], dtype=object)
-    found = nature("score", held)
+    seems = nature("score", held)
     numbers = pd.to_numeric(held, errors="coerce")
     words = sorted(held[numbers.isna()].unique())
     if len(words) == 2 and all(w.lower() in ANSWERS for w in words):
         first, second = sorted(words, key=lambda w: ANSWERS[w.lower()])
         return f"{{categories: [{quoted(first, always=True)}, {quoted(second, always=True)}]}}"
-    if found.kind == "words" and (steps := ranked(words)):
+    if seems.kind == "words" and (steps := ranked(words)):
         out.warnings.append(
             f"{name}: from {steps[0]!r} to {steps[-1]!r}; answers that nobody gave are missing from `categories`"
         )
         return f"{{categories: [{', '.join(quoted(w) for w in steps)}], level: ordinal}}"
-    if found.kind == "words":
+    if seems.kind == "words":
         out.warnings.append(
             f"{name}: if the answers have an order, list them from the lowest up and add `level: ordinal`"
         )
@@ -121,10 +121,10 @@ def declaration(id_: str, spec: str, name: str, *, compared: bool = False) -> li
 
     spec : a map in braces. name : as the file spells it, maybe a question.
     """
-    said = yaml.safe_load(spec)
-    answers = [str(word) for word in said.get("categories", [])]
-    unordered = said.get("level") == "sets" or (len(answers) > 2 and said.get("level") != "ordinal")
-    if "direction" in said or unordered:
+    content = yaml.safe_load(spec)
+    answers = [str(word) for word in content.get("categories", [])]
+    unordered = content.get("level") == "sets" or (len(answers) > 2 and content.get("level") != "ordinal")
+    if "direction" in content or unordered:
         return [f"  {id_}: {spec}"]
     way = direction(name, answers, compared=compared)
     if way := way or (direction(id_, compared=True) if compared and name != id_ else None):
@@ -137,7 +137,7 @@ def declaration(id_: str, spec: str, name: str, *, compared: bool = False) -> li
 def _parts(flow: str) -> list[str]:
     """The `key: value` of a map in braces."""
     cuts, depth, text = [0], 0, flow[1:-1]
-    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[][]|, ', text):
-        depth += {"[": 1, "]": -1}.get(found[0], 0)
-        cuts += [found.end()] if found[0] == ", " and not depth else []
+    for part in re.finditer(r'"(?:[^"\\]|\\.)*"|[][]|, ', text):
+        depth += {"[": 1, "]": -1}.get(part[0], 0)
+        cuts += [part.end()] if part[0] == ", " and not depth else []
     return [text[a:b].removesuffix(", ") for a, b in itertools.pairwise([*cuts, len(text)])]

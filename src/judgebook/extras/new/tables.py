@@ -42,12 +42,12 @@ _COMPARED = re.compile(
 )
 
 
-def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
+def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
     """What the columns of a table mean. `cells` holds text; an empty cell is an empty string.
 
-    known : our column -> the file's, where the format says so.
+    given : our column -> the file's, where the format says so.
     """
-    out = Guess(columns=dict(known or {}))
+    out = Guess(columns=dict(given or {}))
     cells = _drawn(out, cells)
     missing = [v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-") if (cells == v).any().any()]
     out.na_values += missing
@@ -162,18 +162,18 @@ def _side_by_side(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
     answers = {b: ix for b, ix in answers.items() if sorted(ix) == sorted(full)}
     if len(full) < 2 or not answers or not any(set(ix) <= {i[: len(ix[0])] for i in full} for ix in shown.values()):
         return False
-    found = {base: _answers(out, cells, [base + i for i in full]) for base in answers}
-    for base in [b for b, number in found.items() if number is None]:
+    grids = {base: _answers(out, cells, [base + i for i in full]) for base in answers}
+    for base in [b for b, number in grids.items() if number is None]:
         out.unused |= dict.fromkeys([base + i for i in full], "answers in words: declare the label with `categories`")
-        del found[base]
-    if not found:
+        del grids[base]
+    if not grids:
         return False
     two = all(len(i) == 2 for i in full) and len({i[0] for i in full}) * len({i[1] for i in full}) == len(full)
     names = "{i}{j}" if two else "{i}"
     out.repeated = ["{i}", "{j}"] if two else ["{i}"]
     out.columns = {k: v for k, v in out.columns.items() if v not in parts and k not in ("dialogue", "label", "score")}
     out.scores = "Answer.{label}" + names
-    for base, number in found.items():
+    for base, number in grids.items():
         out.score_columns += [base + i for i in full]
         add_label(out, base.removeprefix("Answer."), number)
     for base, index in shown.items():
@@ -290,9 +290,9 @@ def _name_questions(out: Guess, cells: pd.DataFrame) -> None:
     """Columns that a form names by its question: `Which bot was it?`."""
     for ours, asked in _QUESTIONS.items():
         free = [c for c in cells if c not in out.columns.values()] if ours not in out.columns else []
-        found = [c for c in free if asked.search(c) and not _COMPARED.search(c) and _come_back(cells[c])]
-        if len(found) == 1:
-            out.columns[ours] = found[0]
+        questions = [c for c in free if asked.search(c) and not _COMPARED.search(c) and _come_back(cells[c])]
+        if len(questions) == 1:
+            out.columns[ours] = questions[0]
             out.why[ours] = "by its question"
 
 
@@ -312,7 +312,7 @@ def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool
 
 def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
     """Columns that say in words which side won, as numbers; the words are noted in `values`."""
-    found = {}
+    of_sides = {}
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
         words = cells[column].where(~cells[column].isin(out.na_values))
         number = pd.to_numeric(words.map(lambda word: side_of(word) if isinstance(word, str) else None))
@@ -321,19 +321,19 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
             for side, won in zip(sides, (1, -1), strict=True):
                 number = number.mask(words.notna() & (words == cells[side]) & (cells[sides[0]] != cells[sides[1]]), won)
         if len(set(number.dropna())) > 1 and not (number.isna() & words.notna()).any():
-            found[column] = number
+            of_sides[column] = number
             spelt = {word: side_of(word) for word in words.dropna().unique()}
             out.values |= {word: side for word, side in spelt.items() if side is not None}
             if sum(side == 1 for side in spelt.values()) > 1:
                 out.warnings.append(
                     f"{column!r} says how much better one side is; only which side is better is kept (`values`)"
                 )
-    return found
+    return of_sides
 
 
 def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
     """Columns of yes and no, or of ratings with decimal commas, as numbers; what stands for what goes to `values`."""
-    found = {}
+    values = {}
     for column in (c for c in cells if c not in numeric):
         text = cells[column].str.strip()
         words = text[~text.isin(out.na_values)]
@@ -345,17 +345,17 @@ def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> di
             number = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce")
         if words.empty or number.isna().any() or number.nunique() < 2 or not is_rating(column, number):
             continue
-        found[column] = number.reindex(cells.index)
+        values[column] = number.reindex(cells.index)
         out.values |= (
             dict(zip(commas, number[commas.index], strict=True))
             if len(commas)
             else dict(zip(words, number, strict=True))
         )
-    if found:
-        shown = ", ".join(list(found)[:8]) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
+    if values:
+        shown = ", ".join(list(values)[:8]) + (f" and {len(values) - 8} more" if len(values) > 8 else "")
         hint = "if answers have no order, use `categories` instead"
         out.warnings.append(f"`values` turns answers into numbers in: {shown}; {hint}")
-    return found
+    return values
 
 
 def _long_metrics(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -405,8 +405,8 @@ def _check_items(out: Guess, cells: pd.DataFrame) -> None:
     named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
     twice = int(cells.duplicated(named).sum()) if "{annotator}" in out.scores and named not in ([], ["{row}"]) else 0
     if twice:
-        said = "one row repeats" if twice == 1 else f"{twice} rows repeat"
-        out.warnings.append(f"{said} an id: is a turn, a system or an annotator missing?")
+        repeats = "one row repeats" if twice == 1 else f"{twice} rows repeat"
+        out.warnings.append(f"{repeats} an id: is a turn, a system or an annotator missing?")
     if out.comparative:
         out.warnings.append(
             "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"

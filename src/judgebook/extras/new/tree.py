@@ -66,8 +66,8 @@ class Node:
         if kinds <= {"leaf", "list"}:
             return len(nodes) > _MANY
         every = set.union(*(set(node.keys) for node in nodes))
-        own = [len(node.keys) for node in nodes]
-        return len(every) > 0 and (sum(own) / len(own) >= 0.6 * len(every) or min(own) > _MANY)
+        sizes = [len(node.keys) for node in nodes]
+        return len(every) > 0 and (sum(sizes) / len(sizes) >= 0.6 * len(every) or min(sizes) > _MANY)
 
 
 def collect(node: Node, at: Place, leaves: dict[Place, Node], maps: dict[Place, list[str]]) -> None:

@@ -38,14 +38,14 @@ def side_of(word: str) -> int | None:
 
     How much better it was is not kept: `A is slightly better` is 1, as `A`.
     """
-    said = word.strip().lower().rstrip(".!")
-    if said in SIDES:
-        return SIDES[said]
-    if found := _SIDE.fullmatch(said):
-        return 1 if found["first"] else -1
-    if found := _NAMED_SIDE.fullmatch(said):
-        return 1 if found["first"] or found["left"] else -1
-    return 0 if _NO_SIDE.fullmatch(said) else None
+    answer = word.strip().lower().rstrip(".!")
+    if answer in SIDES:
+        return SIDES[answer]
+    if match := _SIDE.fullmatch(answer):
+        return 1 if match["first"] else -1
+    if match := _NAMED_SIDE.fullmatch(answer):
+        return 1 if match["first"] or match["left"] else -1
+    return 0 if _NO_SIDE.fullmatch(answer) else None
 
 
 #: answers in words
@@ -130,8 +130,8 @@ def number_in(word: str) -> float | None:
     """The number in an answer such as `4 - Good`, `Good (4)`, `4/5`, ★★★★, or Label Studio's `[{"rating": 4}]`."""
     if set(word) <= {"★", "☆", "⭐", "*"}:
         return float(len(word) - word.count("☆"))
-    found = _WITH_NUMBER.fullmatch(word) or _RATING.fullmatch(word)
-    return float((found[1] or found[2]).replace(",", ".")) if found else None
+    match = _WITH_NUMBER.fullmatch(word) or _RATING.fullmatch(word)
+    return float((match[1] or match[2]).replace(",", ".")) if match else None
 
 
 def label_id(name: str) -> str:

@@ -32,8 +32,8 @@ def new(name: str, data: Path) -> int:
         raise
     except Exception as error:
         problem = build.unforeseen([data.name], "a file whose structure can be recognised", error)
-        known = error if isinstance(error, DataError) else DataError([problem])
-        print(f"new {name}: {known}", file=sys.stderr)
+        reported = error if isinstance(error, DataError) else DataError([problem])
+        print(f"new {name}: {reported}", file=sys.stderr)
         return 2
     store.sweep(target.parent, deep=False)
     with store.atomic(target) as temporary:
