@@ -37,7 +37,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
 from judgebook.extras.annotate import questions as asking  # noqa: E402
-from judgebook.sources import build, inspect  # noqa: E402
+from judgebook.extras.new import draft  # noqa: E402
+from judgebook.sources import build  # noqa: E402
 from judgebook.study import params  # noqa: E402
 
 METHODS = ("behavior", "dialogue_likert", "comparative")
@@ -243,7 +244,7 @@ def round_trip(
     own = folder / f"{key}_annotated.yaml"
     guessed = folder / "guessed.yaml"
     export = folder / ("export.json" if tool == "labelstudio" else "annotations.jsonl")
-    guessed.write_text(inspect.new_yaml("guessed", export, folder), encoding="utf-8")
+    guessed.write_text(draft.new_yaml("guessed", export, folder), encoding="utf-8")
     for path in (own, guessed):
         found, people, shown = read(path)
         if Counter(found) != Counter(given):

@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src")]
 
-from judgebook.pipeline.scale import durations  # noqa: E402
+from judgebook.pipeline import durations  # noqa: E402
 from judgebook.study.questions import declared  # noqa: E402
 
 

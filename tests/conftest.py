@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from judgebook.execution.seats import THREADS
-from judgebook.pipeline.surroundings import without_iri_grammar
+from judgebook.pipeline.surroundings import THREADS, without_iri_grammar
 
 # one BLAS thread, as in kernels, before numpy is imported: several wait for each other most of the time, and two
 # workers have as many cores

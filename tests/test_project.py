@@ -105,7 +105,7 @@ def test_the_list_of_dependencies_says_what_each_is_for():
 
 def test_who_only_runs_installs_nothing_that_only_tests_or_extras_need():
     base, test = locked(), locked("requirements-test.lock")
-    brought = {"packaging", "tqdm", "cloudpickle"}  # what nbconvert, papermill and pingouin need, too
+    brought = {"packaging", "tqdm"}  # what nbconvert, papermill and pingouin need, too
     assert base.items() <= test.items()
     for extra in set(EXTRAS) - {"excel", "dev"}:
         assert not set(EXTRAS[extra]) & set(base) - brought, extra

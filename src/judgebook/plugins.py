@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -69,11 +70,28 @@ class Page:
 
 
 @dataclass(frozen=True)
+class Workers:
+    """Where notebooks can run other than in processes of this machine: what `--executor` may name.
+
+    forms : what it looks like, for help and messages. accepts : whether a text is one of these. connect : makes the
+    executor, of the text and of what makes the executor for all that is not a notebook; its attribute `places` is how
+    many notebooks it takes at a time. Raises a JudgebookError that says what is wrong; so do its futures. examples :
+    lines of the general help.
+    """
+
+    forms: str
+    accepts: Callable[[str], bool]
+    connect: Callable[[str, Callable[[], Executor]], Executor]
+    examples: str = ""
+
+
+@dataclass(frozen=True)
 class Extra:
-    """What an extra adds to the project. pages : of extras in the folder; those of others bring commands only."""
+    """What an extra adds to the project. pages : of extras in the folder; those of others bring the rest only."""
 
     commands: tuple[Command, ...] = ()
     pages: tuple[Page, ...] = ()
+    workers: Workers | None = None
 
 
 @cache
@@ -93,6 +111,12 @@ def of_others() -> dict[str, Extra]:
 def pages(study: Study) -> list[Page]:
     """Pages that extras add to the report of a study."""
     return [page for extra in here().values() for page in extra.pages if page.applies(study)]
+
+
+def workers(everywhere: bool = True) -> list[Workers]:
+    """Where notebooks can run by what extras add; `everywhere` includes those of other distributions."""
+    extras = [*here().values(), *(of_others().values() if everywhere else ())]
+    return [extra.workers for extra in extras if extra.workers is not None]
 
 
 def removed() -> list[str]:

@@ -1,7 +1,9 @@
 """Extras are found by what they declare, and can be removed: what is left works, and says what is missing."""
 
 import importlib
+import os
 import shutil
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import EntryPoint
@@ -10,12 +12,13 @@ import pytest
 from fixtures.project_copy import ROOT, Project
 
 from judgebook import plugins
+from judgebook.pipeline import run
 from judgebook.pipeline.commands import arguments, core
 
 SECONDS = 40
-EXTRAS = ("annotate", "bundle", "compare", "gallery", "lab", "paper")
+EXTRAS = ("annotate", "bundle", "cluster", "compare", "gallery", "lab", "new", "paper")
 #: extra -> its commands, where these are called otherwise
-COMMANDS = {"annotate": ["annotate", "degrade"], "paper": []}
+COMMANDS = {"annotate": ["annotate", "degrade"], "cluster": [], "paper": []}
 ELSEWHERE = """\
 from judgebook.plugins import Command, Extra
 
@@ -79,6 +82,32 @@ def test_without_any_a_study_runs(project, tmp_path):
     assert copy.states()["03_own"][0] == "done"
     assert copy.out("reports", "tiny", "index.html").is_file()
     assert f"removed extras: {', '.join(EXTRAS)}" in copy.run("none_such").stderr
+
+
+def test_without_the_cluster_its_executors_are_said_to_be_removed(project, tmp_path):
+    copy = without(project, tmp_path / "copy", "cluster")
+    done = copy.run("--study", "tiny", "--executor", "local:2")
+    assert done.returncode == 2
+    assert "--executor: expected processes, found 'local:2'; removed extras: cluster" in done.stderr
+    assert "local:N" not in copy.run("--help").stdout
+
+
+def test_the_command_line_loads_no_dask():
+    loaded = "import sys; print(sorted({'dask', 'distributed'} & {*sys.modules}))"
+    code = f"from judgebook.pipeline import cli; from judgebook import plugins; plugins.here(); {loaded}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_another_distribution_may_bring_workers(monkeypatch):
+    elsewhere = plugins.Workers("ssh://host", lambda text: text.startswith("ssh://"), lambda text, home: home())
+    monkeypatch.setattr(plugins, "of_others", lambda: {"ssh": plugins.Extra(workers=elsewhere)})
+    assert run.checked_executor("ssh://host") == "ssh://host"
+    monkeypatch.setattr(run, "process_pool", lambda jobs: jobs)
+    assert run._executor("ssh://host", 1) == 1
+    with pytest.raises(plugins.UsageError, match=r"processes, local:N .*, ssh://host, found 'rsh://host'"):
+        run.checked_executor("rsh://host")
 
 
 def test_another_distribution_may_bring_one(tmp_path, monkeypatch):

@@ -7,8 +7,7 @@ import os
 import pandas as pd
 import pytest
 
-from judgebook.pipeline import worker
-from judgebook.pipeline.scale import durations
+from judgebook.pipeline import durations, worker
 from judgebook.study import params
 from judgebook.study.questions import declared
 

@@ -3,7 +3,8 @@
 import ast
 import json
 import os
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
@@ -304,3 +305,47 @@ def test_a_finished_study_whose_yaml_names_people_is_up_to_date(tmp_path, monkey
     assert run.outdated("mine") == {}
     (of.home / recorded.SECTIONS).write_text(json.dumps(recorded.kept(of.home) | {"groups": {}}))
     assert run.outdated("mine") == {"03_iaa": "changed: groups (YAML)"}
+
+
+class Pool:
+    """A pool that is broken or does its work at once."""
+
+    def __init__(self, broken):
+        self.broken, self.over = broken, False
+
+    def submit(self, fn, *args):
+        if self.broken:
+            raise BrokenExecutor("a process in the pool was terminated abruptly")
+        answer: Future = Future()
+        answer.set_result(fn(*args))
+        return answer
+
+    def shutdown(self, **how):
+        self.over = True
+
+
+def test_a_broken_pool_is_shut_down_and_replaced(tmp_path):
+    pools = [Pool(broken=True), Pool(broken=False)]
+    left = iter(pools)
+    study = SimpleNamespace(manifest=SimpleNamespace(outputs=lambda name: []))
+    quiet = {"say": lambda *a: None, "news": lambda line: None}
+    runner = execute.Runner({"tiny": study}, None, lambda jobs: next(left), 1, **quiet)
+    node = execute.Node("tiny", "01", (), dict, list, len, lambda: "abc")
+    runner._ready[node] = {}, "new"
+    assert runner._places() == 1
+    runner._submit(node, *runner._ready.pop(node))
+    (future,) = runner._running
+    assert future.result() == 3
+    assert [p.over for p in pools] == [True, False]
+    assert runner._executor is pools[1]
+
+
+def test_an_outcome_of_a_dead_process_leaves_the_executor_where_it_is():
+    with ThreadPoolExecutor(1) as pool:
+        runner = execute.Runner({}, None, lambda jobs: pool, 1, say=None, news=None)
+        runner._executor, future = pool, Future()
+        future.set_exception(BrokenExecutor("terminated abruptly"))
+        status = runner._outcome(execute._Job(None, {}, "", None, {}, 0.0), future)
+        assert status.state == "failed"
+        assert "a worker process died: terminated abruptly" in status.reason
+        assert runner._executor is pool

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import Project, result
 
-from judgebook.pipeline import run
-from judgebook.pipeline.scale import sweep
+from judgebook.pipeline import run, sweep
 from judgebook.study import params
 from judgebook.study.params import ParamsError
 

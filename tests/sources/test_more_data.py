@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import build, inspect
+from judgebook.extras.new import draft
+from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.schema import DataError
 
@@ -33,7 +34,7 @@ def more_data(raw_data):
 
 def tried(folder, data, *edits, most=3):
     """The study of the YAML that `new` makes; edits : (text, what is written instead), at most so many lines."""
-    text = inspect.new_yaml("tried", data)
+    text = draft.new_yaml("tried", data)
     assert sum(new.count("\n") + 1 for _, new in edits) <= most
     for old, new in edits:
         assert old in text
@@ -186,6 +187,6 @@ def test_mturk_decoding(more_data, tmp_path):
 @pytest.mark.parametrize("name", ["CCPE", "MWOZ", "ReDial", "SGD"])
 def test_uss_gets_a_clear_answer(more_data, name):
     with pytest.raises(DataError) as error:
-        inspect.new_yaml("tried", more_data / "uss" / f"{name}.txt")
+        draft.new_yaml("tried", more_data / "uss" / f"{name}.txt")
     assert "blocks of lines divided by empty lines" in str(error.value)
     assert "header dialogue,turn,system,annotator,label,score" in str(error.value)

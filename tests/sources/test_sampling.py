@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import inspect, sampling
+from judgebook.extras.new import draft
+from judgebook.sources import in_words, sampling
 from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
@@ -232,20 +233,20 @@ QUEUE = "id,bot,who,bad,fluency,inclusion_probability,weight,stratum\n" + "\n".j
 def test_a_first_yaml_uses_what_leaves_no_doubt(tmp_path):
     """And takes none of the columns for a metric or a label."""
     (tmp_path / "queue.csv").write_text(QUEUE + "\n", encoding="utf-8")
-    text = inspect.new_yaml("queue", tmp_path / "queue.csv")
+    text = draft.new_yaml("queue", tmp_path / "queue.csv")
     assert "    inclusion_probability: inclusion_probability  #" in text
     assert "metrics:" not in text
     assert re.search(r"# not used: weight: it looks like a sampling weight: .* write `weight: weight`", text)
     assert re.search(r"# not used: stratum: it looks like strata: .* write `stratum: stratum` and `strata`", text)
     path = studies.write(tmp_path, text, queue_csv=QUEUE)
-    lines = inspect.describe(params.load(path))
+    lines = in_words.describe(params.load(path))
     assert any(line.startswith("dialogues have sampling weights from 1 to 5") for line in lines)
     assert not any("it looks like" in line for line in lines)
 
 
 def test_check_warns_of_what_is_not_used(tmp_path):
     study = params.load(studies.write(tmp_path, YAML.format(key=""), my_csv=CSV.replace(",p,", ",propensity,")))
-    said = [line for line in inspect.describe(study) if "it looks like" in line]
+    said = [line for line in in_words.describe(study) if "it looks like" in line]
     assert said[0].startswith("warning: not used from my.csv: propensity: it looks like a sampling probability")
     assert "write `inclusion_probability: propensity`" in said[0]
     assert "queue: it looks like strata" in said[1]

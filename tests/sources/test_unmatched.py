@@ -4,7 +4,7 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import build, inspect, places
+from judgebook.sources import build, in_words, places
 from judgebook.study import params
 from judgebook.study.schema import DataError
 
@@ -64,7 +64,7 @@ def test_what_was_understood_is_said_with_own_ids(tmp_path):
         for k in (1, 2)
     )
     path = studies.write(tmp_path, studies.LONG.replace("  quality: {scale: [1, 5]}\n", ""), my_csv=csv)
-    lines = inspect.describe(params.load(path))
+    lines = in_words.describe(params.load(path))
     assert "  row 2: annotator w1 judged dialogue d0 of system A, fluency 2 of 1–5" in lines
     warned = lines.index("warning: my.csv: columns that may be judgements and are not used:")
     assert lines[warned + 1] == "  mood: numbers that look like ratings: 1 to 3"

@@ -42,14 +42,14 @@ class Cache:
     def _load(self, path: Path) -> None:
         """Take what an earlier run kept, unless the file is not as it was written."""
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            sound = kept["digest"] == digest([kept["format"], kept["files"], kept["derived"]])
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            sound = stored["digest"] == digest([stored["format"], stored["files"], stored["derived"]])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             sound = False
         if not sound:
             print(f"{path.name}: not as the last run wrote it; ignored and rebuilt", file=sys.stderr)
-        elif kept["format"] == FORMAT:
-            self._files, self._derived = kept["files"], kept["derived"]
+        elif stored["format"] == FORMAT:
+            self._files, self._derived = stored["files"], stored["derived"]
 
     def file(self, path: Path) -> str | None:
         """Digest of a file's content; None where there is no such file."""
@@ -59,9 +59,9 @@ class Cache:
             return None
         # the time of the last change to content or place (on Windows that of creation) cannot be set back by hand
         key, now = str(path), [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino]
-        kept = self._files.get(key)
-        if kept and kept[:-1] == now and stat.st_size > SMALL:
-            return kept[-1]
+        stored = self._files.get(key)
+        if stored and stored[:-1] == now and stat.st_size > SMALL:
+            return stored[-1]
         with path.open("rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()
         if stat.st_size > SMALL and time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > RECENT:
@@ -84,8 +84,8 @@ class Cache:
     def save(self) -> None:
         """Write the digests for the next run."""
         if self._changed and self.path:
-            kept = {"format": FORMAT, "files": self._files, "derived": self._derived}
-            text = json.dumps({**kept, "digest": digest([*kept.values()])})
+            content = {"format": FORMAT, "files": self._files, "derived": self._derived}
+            text = json.dumps({**content, "digest": digest([*content.values()])})
             with store.atomic(self.path) as temporary:
                 temporary.write_text(text, encoding="utf-8")
             self._changed = False

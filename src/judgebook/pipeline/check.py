@@ -1,64 +1,24 @@
-"""`new` and `check`: a first YAML for a new data file, and what a YAML and its data amount to."""
+"""`check`: what a YAML and its data amount to."""
 
 from __future__ import annotations
 
-import shutil
 import sys
-from pathlib import Path
 
 from judgebook import project
 from judgebook.pipeline import dag
 from judgebook.pipeline.nodes import missing, unknown_unit
 from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.run import cache
-from judgebook.sources import build, inspect, places
+from judgebook.sources import build, in_words, places
 from judgebook.sources.ids import naming
-from judgebook.study import limits, params, store
+from judgebook.study import params, store
 from judgebook.study.schema import DataError
-
-
-def new(name: str, data: Path) -> int:
-    """Write `params/<name>.yaml` for a data file, with what was inferred and why; returns the exit code.
-
-    Raises ParamsError for a name that cannot be a study's, or whose YAML exists.
-    """
-    if len(name) > limits.NAME:
-        raise params.ParamsError(f"a study's name: expected at most {limits.NAME} characters, found {len(name):,}")
-    target = project.folder() / "params" / f"{name}.yaml"
-    if target.exists():
-        raise params.ParamsError(f"params/{name}.yaml exists already: choose another name, or remove it")
-    if name in params.names():
-        raise params.ParamsError(f"{name} is a study that comes with the project: choose another name")
-    try:
-        text = inspect.new_yaml(name, data)
-    except params.ParamsError:
-        raise
-    except Exception as error:
-        problem = build.unforeseen([data.name], "a file whose structure can be recognised", error)
-        known = error if isinstance(error, DataError) else DataError([problem])
-        print(f"new {name}: {known}", file=sys.stderr)
-        return 2
-    store.sweep(target.parent, deep=False)
-    with store.atomic(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    if project.INSTALLED:  # the first line of the YAML names it, for editors
-        shutil.copy(project.ROOT / "params" / "schema.json", target.parent)
-    print(f"wrote {store.relative(target)}, as far as it could be guessed")
-    try:
-        study = params.load(target)
-        lines = inspect.describe(study, build.build(study))
-    except (DataError, params.ParamsError) as error:
-        lines = [f"complete it by hand: {error}".replace("\n", "\n  ")]
-    for line in lines:
-        print(f"  {line}")
-    print(f"read it through, then\n  {project.command()} check {name}")
-    return 0
 
 
 def look(study: params.Study) -> tuple[build.Built, list[str]]:
     """What the data of a study are read as, and what `check` says of them. Raises DataError."""
     built = build.build(study)
-    return built, list(inspect.describe(study, built))
+    return built, list(in_words.describe(study, built))
 
 
 def _design(study: params.Study, built: build.Built) -> list[str]:
@@ -84,9 +44,9 @@ def check(named: str, values: list[str]) -> int:
     Nothing is written. Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong question.
     """
     study = params.load(named, params.parse_set(values))
-    entries, known = dag.of(dag.load(), study), cache()
+    entries, digests = dag.of(dag.load(), study), cache()
     for name, entry in entries.items():
-        dag.knobs(name, entry, study, known)
+        dag.knobs(name, entry, study, digests)
     print(f"{study.key}: {study.title}")
     if study.across:
         print("  it has no data of its own; its notebooks read the results of other studies, where they were run")
@@ -114,6 +74,6 @@ def check(named: str, values: list[str]) -> int:
     print("notebooks:")
     for name, entry in entries.items():
         reason = missing(entry, built.profile["features"])
-        says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", known).title
+        says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", digests).title
         print(f"  {name:<28}  {says}")
     return 0

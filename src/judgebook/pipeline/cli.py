@@ -15,12 +15,10 @@ from pathlib import Path
 
 from judgebook import project
 from judgebook.errors import JudgebookError
+from judgebook.pipeline import sweep
 from judgebook.pipeline.commands.arguments import commands, parsed
 from judgebook.pipeline.commands.core import COMMANDS
-from judgebook.pipeline.run import DEFAULT_JOBS, FIRST, Options, first, list_all, run
-from judgebook.pipeline.scale import sweep
-from judgebook.pipeline.scale.cluster import HOME
-from judgebook.pipeline.scale.cluster import check as check_executor
+from judgebook.pipeline.run import DEFAULT_JOBS, FIRST, HOME, Options, checked_executor, first, list_all, run
 from judgebook.pipeline.surroundings import streams, without_iri_grammar
 from judgebook.plugins import UsageError
 from judgebook.study import escape, params, store
@@ -50,8 +48,8 @@ def _main(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13
     except OSError as error:
-        said = store.remedy(error) or f"{error.filename or 'output'}: {error.strerror or error}"
-        return _ended(2, f"{said}; finished work is kept")
+        reason = store.remedy(error) or f"{error.filename or 'output'}: {error.strerror or error}"
+        return _ended(2, f"{reason}; finished work is kept")
     except KeyboardInterrupt:
         return _ended(130, "interrupted; finished work is kept, and no file is incomplete")
 
@@ -63,8 +61,8 @@ def _ended(code: int, why: str) -> int:
 
 
 def _carried_out(argv: list[str]) -> int:
-    known = commands(argv, COMMANDS)
-    args = parsed(argv, known)
+    available = commands(argv, COMMANDS)
+    args = parsed(argv, available)
     if args.out == "":
         raise UsageError("--out: expected a folder, found an empty name")
     if args.out:
@@ -73,7 +71,7 @@ def _carried_out(argv: list[str]) -> int:
         number = getattr(signal, name, None)  # no terminal hangs up on Windows; `nohup` has it ignored
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
-    return known[args.command](args) if args.command else _run(args)
+    return available[args.command](args) if args.command else _run(args)
 
 
 def _interrupt(number: int, frame: object) -> None:
@@ -92,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
         jobs=args.jobs or (DEFAULT_JOBS if args.executor == HOME else None),
         force=args.force,
         dry=args.dry_run,
-        executor=check_executor(args.executor),
+        executor=checked_executor(args.executor),
     )
     if not sweep.points(args.values):
         return _once(args.study, options)

@@ -24,12 +24,12 @@ FINDER = "judgebook.study.questions"
 @lru_cache(maxsize=2)  # the same for all nodes of a run
 def modules(cache: Cache, packages: tuple[Path, ...] = PACKAGES) -> dict[str, Path]:
     """Every module of the packages, by its full name."""
-    found = {}
+    paths = {}
     for package in packages:
         for path in (p for p in cache.listed(package) if p.suffix == ".py"):
             parts = path.relative_to(package.parent).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+            paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return paths
 
 
 def imported(source: str, *, package: str = "") -> list[str]:
@@ -66,7 +66,7 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
 
     Names that are not modules (functions, classes) are skipped, as are modules that do not exist.
     """
-    known = modules(cache, packages)
+    available = modules(cache, packages)
     todo, out = list(names), dict[str, str | None]()
     seen: set[str] = set()
     while todo:
@@ -76,12 +76,12 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
         seen.add(name)
         parts = name.split(".")
         todo += [".".join(parts[:i]) for i in range(1, len(parts))]
-        if name not in known:
+        if name not in available:
             continue
-        path = known[name]
+        path = available[name]
         out[name] = cache.file(path)
         if name == FINDER:
-            todo += [module for module in known if module.endswith(".question")]
+            todo += [module for module in available if module.endswith(".question")]
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
         todo += cache.derived(f"imports of {inside}", path, partial(_imported_by, package=inside))
     return dict(sorted(out.items()))

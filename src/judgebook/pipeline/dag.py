@@ -49,12 +49,12 @@ def _check(name: str, entry: Question, names: list[str]) -> list[str]:
 
 def value(study: Study, dotted: str) -> Any:
     """The value at a dotted path of the study's YAML, as plain JSON. Raises NotebookError where there is none."""
-    found: Any = study.model_dump(mode="json", include={dotted.split(".")[0]})
+    node: Any = study.model_dump(mode="json", include={dotted.split(".")[0]})
     for part in dotted.split("."):
-        found = found.get(part, _MISSING) if isinstance(found, dict) else _MISSING
-        if found is _MISSING:
+        node = node.get(part, _MISSING) if isinstance(node, dict) else _MISSING
+        if node is _MISSING:
             raise NotebookError(f"{dotted!r} is not in the YAML of {study.key}")
-    return found
+    return node
 
 
 def knobs(name: str, entry: Question, study: Study, cache: Cache, folder: Path = NOTEBOOKS) -> dict[str, Any]:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgebook.pipeline import worker
+from judgebook.errors import JudgebookError
+from judgebook.pipeline import durations, worker
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
-from judgebook.pipeline.scale import durations
-from judgebook.pipeline.scale.cluster import ClusterError
 from judgebook.study import store
 
 PATIENCE = 10.0  # seconds without an event after which progress of running nodes is shown
@@ -168,8 +167,8 @@ class Runner:
         try:
             outcome = future.result()
         except Exception as error:  # the process died, or its answer could not be sent
-            said = str(error) if isinstance(error, ClusterError) else f"a worker process died: {error}"
-            outcome = worker.Outcome("failed", time.monotonic() - job.started, said)
+            message = str(error) if isinstance(error, JudgebookError) else f"a worker process died: {error}"
+            outcome = worker.Outcome("failed", time.monotonic() - job.started, message)
         if outcome.state == "denied":  # nothing else could be written, either
             raise store.DeniedError(outcome.message)
         if outcome.state != "done":
@@ -191,21 +190,20 @@ class Runner:
         data = [self.states[node.study, name] for name in DATA if (node.study, name) in self.states]
         sound = node.name not in DATA and all(s.state in GOOD for s in data)
         if not self.dry and sound and status.state in ("failed", "skipped", "not run"):
-            known = node.name in study.manifest.nodes
+            recorded = node.name in study.manifest.nodes
             study.retire(node.name)
-            if known:
+            if recorded:
                 study.manifest.save(study.study)
         self.say(node, status)
 
     def _report_progress(self) -> None:
         for job in self._running.values():
-            since, told = time.monotonic() - job.started, ""
-            # what runs on a machine that shares no folder with this one says nothing until it is done
-            if isinstance(job.argument, worker.NotebookJob) and not getattr(self._executor, "copied", False):
+            since, progress = time.monotonic() - job.started, ""
+            if isinstance(job.argument, worker.NotebookJob):
                 done, step_left = worker.progress(job.argument)
                 left = max(job.node.seconds - since if job.node.seconds >= durations.LONG else 0.0, step_left)
-                told = f", {done}" + (f", about {durations.shown(left)} left" if left >= 15 else "")
-            self.news(f"{self._name(job.node)}: running for {since:.0f} s{told}")
+                progress = f", {done}" + (f", about {durations.shown(left)} left" if left >= 15 else "")
+            self.news(f"{self._name(job.node)}: running for {since:.0f} s{progress}")
 
     def _name(self, node: Node) -> str:
         return f"{node.study}/{node.name}" if len(self.studies) > 1 else node.name
@@ -233,13 +231,13 @@ class Runner:
 
 def _seconds_ahead(nodes: list[Node]) -> dict[tuple[str, str], float]:
     """By node: its own seconds plus those of the longest chain of nodes after it. `nodes` are in topological order."""
-    own = {n.key: n.seconds for n in nodes}
-    ahead = dict(own)
+    alone = {n.key: n.seconds for n in nodes}
+    ahead = dict(alone)
     for node in reversed(nodes):
         for name in node.after:
             before = node.study, name
             if before in ahead:
-                ahead[before] = max(ahead[before], ahead[node.key] + own[before])
+                ahead[before] = max(ahead[before], ahead[node.key] + alone[before])
     return ahead
 
 

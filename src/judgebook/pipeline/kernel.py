@@ -25,8 +25,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from traitlets import default
 
-from judgebook.execution.seats import THREADS
-from judgebook.pipeline.surroundings import PERSONAL, impersonal
+from judgebook.pipeline.surroundings import PERSONAL, THREADS, impersonal
 from judgebook.study import params, store
 
 #: files that must be free for talking to a kernel, with some to spare; where none are left, ZeroMQ ends the process
@@ -47,8 +46,8 @@ def prepare(scratch: str, *, draws: bool = False) -> None:
     for name in PERSONAL:
         os.environ.pop(name, None)
     os.environ.update(impersonal() | dict.fromkeys(THREADS, "1"))
-    own = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-    os.environ.update(dict.fromkeys(own, scratch))
+    folders = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    os.environ.update(dict.fromkeys(folders, scratch))
     os.environ["JUPYTER_NO_CONFIG"] = "1"
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(os.pathsep.join(path).split(os.pathsep)))
     os.environ["PYTHONHASHSEED"] = "0"
@@ -66,11 +65,11 @@ def _fonts() -> Path:
         from matplotlib import font_manager as fonts
 
         with store.scratch(folder.parent) as made:
-            own = made / "own"
-            own.mkdir()
-            fonts.json_dump(fonts.fontManager, own / f"fontlist-v{fonts.FontManager.__version__}.json")
+            filled = made / "own"
+            filled.mkdir()
+            fonts.json_dump(fonts.fontManager, filled / f"fontlist-v{fonts.FontManager.__version__}.json")
             with suppress(OSError):  # another worker was faster
-                own.rename(folder)
+                filled.rename(folder)
     return folder
 
 
@@ -120,6 +119,7 @@ class Kernels:
 
     def __init__(self) -> None:
         self.draws = False
+        self.newest: LocalProvisioner | None = None
         self._lock = threading.Lock()
         self._server: subprocess.Popen[str] | None = None
         self._answers = -1
@@ -151,6 +151,11 @@ class Kernels:
             os.close(theirs)
         return self._server
 
+    def kill(self) -> None:
+        """End the kernel that was started last, if it runs; who waits for its answers is told that it died."""
+        if self.newest is not None and self.newest.has_process:
+            self.newest.process.kill()
+
     def close(self) -> None:
         """End the process, if there is one."""
         if self._answers >= 0:
@@ -163,6 +168,7 @@ class Kernels:
 
 
 _kernels = Kernels()
+kill = _kernels.kill
 atexit.register(_kernels.close)
 
 
@@ -177,8 +183,10 @@ class Provisioner(LocalProvisioner):  # type: ignore[misc]  # jupyter_client is 
                 raise OSError("not Linux")
             self.process = _kernels.fork(arguments, env, cwd, os.path.abspath(options["stderr"].name))
         except OSError:
-            return await super().launch_kernel(cmd, **options)
-        self.pid = self.pgid = self.process.pid
+            await super().launch_kernel(cmd, **options)
+        else:
+            self.pid = self.pgid = self.process.pid
+        _kernels.newest = self
         return self.connection_info
 
 

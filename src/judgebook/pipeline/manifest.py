@@ -17,8 +17,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from judgebook.errors import JudgebookError
-from judgebook.execution import seats
 from judgebook.pipeline.cache import Cache, digest
+from judgebook.pipeline.surroundings import installed
 from judgebook.study import params, store
 from judgebook.study.params import Study
 
@@ -72,11 +72,6 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def installed() -> dict[str, str]:
-    """Version of each installed distribution."""
-    return dict(sorted(seats.versions()[1].items()))
-
-
 @cache
 def environment() -> str:
     """Digest of Python and all installed packages."""
@@ -108,38 +103,38 @@ class Manifest:
         if not self.path.is_file():
             return
         try:
-            kept = json.loads(self.path.read_text(encoding="utf-8"))
-            if kept["format"] != FORMAT:
+            stored = json.loads(self.path.read_text(encoding="utf-8"))
+            if stored["format"] != FORMAT:
                 return
-            nodes = {str(k): v.model_dump() for k, v in _NODES.validate_python(kept["nodes"]).items()}
+            nodes = {str(k): v.model_dump() for k, v in _NODES.validate_python(stored["nodes"]).items()}
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             self._say("not as the last run wrote it; ignored and rebuilt")
             return
         for name, node in nodes.items():
-            own = store.folders(study) if name != "simulate" else [store.raw(study)]
+            folders = store.folders(study) if name != "simulate" else [store.raw(study)]
             outside = [
-                p for p in node["outputs"] if p != SHARED and not (_plain(p) and _below(store.out_root() / p, own))
+                p for p in node["outputs"] if p != SHARED and not (_plain(p) and _below(store.out_root() / p, folders))
             ]
             if outside:
                 self._say(f"{name} names {outside[0]!r}, outside the study's folders; ignored, nothing is removed")
             else:
                 self.nodes[name] = node
-        self.data = {**kept, "study": study, "nodes": self.nodes}
+        self.data = {**stored, "study": study, "nodes": self.nodes}
 
     def _say(self, what: str) -> None:
         print(f"{self.study}: {self.path.name}: {what}", file=sys.stderr)
 
     def why(self, name: str, parts: dict[str, str | None], cache: Cache) -> str:
         """Why the node must run: new, changed: …; an empty string where it is up to date."""
-        kept = self.nodes.get(name)
-        if kept is None:
+        recorded = self.nodes.get(name)
+        if recorded is None:
             return "new"
-        before = kept["parts"]
+        before = recorded["parts"]
         changed = [p for p in {**parts, **before} if before.get(p) != parts.get(p)]
         if changed:
             more = f" and {len(changed) - 4} more" if len(changed) > 4 else ""
             return f"changed: {', '.join(changed[:4])}{more}"
-        lost = [p for p, content in kept["outputs"].items() if cache.file(store.out_root() / p) != content]
+        lost = [p for p, content in recorded["outputs"].items() if cache.file(store.out_root() / p) != content]
         return f"missing or altered: {Path(lost[0]).name}" if lost else ""
 
     def record(self, name: str, parts: dict, outputs: Iterable[Path], seconds: float, cache: Cache) -> None:

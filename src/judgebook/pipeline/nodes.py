@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from judgebook import plugins
-from judgebook.pipeline import dag, worker
+from judgebook.pipeline import dag, durations, worker
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import closure, package_data
 from judgebook.pipeline.manifest import Manifest, environment
 from judgebook.pipeline.notebook import Facts, facts
-from judgebook.pipeline.scale import durations
 from judgebook.published import mapping
 from judgebook.sources import embedded, places
 from judgebook.sources.ids import recorded
@@ -139,8 +138,8 @@ class StudyNodes:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
 
     def code(self, *modules: str) -> Parts:
-        found = closure(modules, self.cache)
-        return {**found, "package data": package_data(self.cache, modules=found), "packages": environment()}
+        sources = closure(modules, self.cache)
+        return {**sources, "package data": package_data(self.cache, modules=sources), "packages": environment()}
 
     def _simulate_parts(self) -> Parts:
         folder = params.ROOT / "data" / "published"  # two parts are calibrated to printed tables
@@ -168,8 +167,8 @@ class StudyNodes:
 
     def parts(self, name: str) -> Parts:
         """What the outcome of a notebook depends on."""
-        entry, found = self.entries[name], self.facts(name)
-        parts: Parts = {"notebook": found.source}
+        entry, about = self.entries[name], self.facts(name)
+        parts: Parts = {"notebook": about.source}
         sections = [*dag.COMMON, *entry.own_sections, *entry.knobs.values()]
         parts |= self._yaml(*sections)
         # as the notebook reads them, without ids: a study that is loaded from what a run recorded has nothing else
@@ -183,7 +182,7 @@ class StudyNodes:
         for study, notebook in mapping.sources() if entry.across else ():
             path = store.processed(study) / "results" / f"{notebook}.parquet"
             parts[f"results of {study}/{notebook}"] = self.cache.file(path)
-        return parts | self.code(*found.imports)
+        return parts | self.code(*about.imports)
 
     def outdated(self, name: str) -> str:
         """What has changed since a notebook ran; empty where nothing has, or where it did not run."""
@@ -196,8 +195,8 @@ class StudyNodes:
 
     def profile(self) -> dict[str, Any]:
         try:
-            found = json.loads((self.home / "profile.json").read_text(encoding="utf-8"))
-            return found if isinstance(found["features"], dict) else {"features": {}}
+            stored = json.loads((self.home / "profile.json").read_text(encoding="utf-8"))
+            return stored if isinstance(stored["features"], dict) else {"features": {}}
         except (OSError, ValueError, KeyError, TypeError):  # not there yet, or altered: then it is made anew
             return {"features": {}}
 
@@ -213,10 +212,10 @@ class StudyNodes:
     def outputs(self, name: str) -> list[Path]:
         """Files that belong to a notebook: executed notebook, results, figures, tables."""
         root = store.out_root()
-        found = [self.executed(name), *(self.home / "results").glob(f"{name}.*")]
+        paths = [self.executed(name), *(self.home / "results").glob(f"{name}.*")]
         for folder in (root / "figures" / self.key, root / "tables" / self.key):
-            found += folder.glob(f"{name}_*")
-        return [p for p in found if p.is_file()]
+            paths += folder.glob(f"{name}_*")
+        return [p for p in paths if p.is_file()]
 
     def retire(self, name: str) -> None:
         """Forget a node, and remove what it once wrote."""
@@ -227,10 +226,10 @@ class StudyNodes:
 
     def retire_strangers(self) -> None:
         """Remove outputs of notebooks that no question declares any more, and of pages of extras that were removed."""
-        kept = {*_OTHERS, *(page.name for page in plugins.pages(self.study))}
+        wanted = {*_OTHERS, *(page.name for page in plugins.pages(self.study))}
         for name in list(self.manifest.nodes):
             notebook = name.removeprefix("page ")
-            if notebook not in self.entries and name not in kept:
+            if notebook not in self.entries and name not in wanted:
                 self.retire(name)
 
     def clear_scratch(self) -> None:
@@ -249,10 +248,10 @@ class StudyNodes:
 
 def unknown_unit(study: Study, profile: dict[str, Any]) -> str:
     """What is wrong with `bootstrap.unit`, given the profile of the data; empty where nothing is."""
-    unit, known = study.bootstrap.unit, profile.get("units")
-    if unit is None or known is None or unit in known:
+    unit, units = study.bootstrap.unit, profile.get("units")
+    if unit is None or units is None or unit in units:
         return ""
-    return f"bootstrap.unit: {unit!r} is not known for every judgement; expected one of {', '.join(known)}"
+    return f"bootstrap.unit: {unit!r} is not known for every judgement; expected one of {', '.join(units)}"
 
 
 def missing(entry: Question, features: dict[str, str | None]) -> str | None:

@@ -45,9 +45,9 @@ class Facts:
 
 def facts(path: Path, cache: Cache) -> Facts:
     """What the file says. Raises NotebookError where it is not a notebook or has no parameters cell."""
-    found = cache.derived("notebook", path, lambda p: asdict(_read(p)))
-    knobs = tuple(Knob(**k) for k in found["knobs"])
-    return Facts(**{**found, "knobs": knobs, "imports": tuple(found["imports"])})
+    read = cache.derived("notebook", path, lambda p: asdict(_read(p)))
+    knobs = tuple(Knob(**k) for k in read["knobs"])
+    return Facts(**{**read, "knobs": knobs, "imports": tuple(read["imports"])})
 
 
 def _read(path: Path) -> Facts:

@@ -145,10 +145,10 @@ class Pages:
     def files(self, name: str) -> tuple[Path, ...]:
         """Figures, tables and results of a notebook, which its page offers."""
         outputs = sorted(self.of.manifest.outputs(name))
-        found = [p for p in outputs if p.suffix in DOWNLOADS]
-        if self.of.home / "results" / f"{name}.csv" not in found:  # too many rows for a spreadsheet
-            found += [p for p in outputs if p == self.of.home / "results" / f"{name}.parquet"]
-        return tuple(found)
+        offered = [p for p in outputs if p.suffix in DOWNLOADS]
+        if self.of.home / "results" / f"{name}.csv" not in offered:  # too many rows for a spreadsheet
+            offered += [p for p in outputs if p == self.of.home / "results" / f"{name}.parquet"]
+        return tuple(offered)
 
     def shared(self, name: str | None = None) -> rendering.Shared:
         """What the page of a notebook, or the index, shares with the others."""
@@ -166,14 +166,14 @@ class Pages:
     def _sampling(self, name: str | None) -> dict | None:
         """What a page says of sampling weights, where they differ: of what is on the page of a notebook, or (None) of
         what the whole report uses them for."""
-        found = self.of.profile().get("sampling")
-        if not found:
+        sampling = self.of.profile().get("sampling")
+        if not sampling:
             return None
         if name is None:
-            return found | {"weighted": WEIGHTED, "unweighted": UNWEIGHTED}
+            return sampling | {"weighted": WEIGHTED, "unweighted": UNWEIGHTED}
         entry = self.of.entries[name]
         rest = "anything else" if entry.weighted else "all results of this page"
-        return found | {"weighted": entry.weighted, "unweighted": entry.unweighted or rest}
+        return sampling | {"weighted": entry.weighted, "unweighted": entry.unweighted or rest}
 
     def _note(self, name: str) -> str:
         """On a page of an earlier run: what has changed since; empty where nothing has."""
@@ -197,10 +197,10 @@ class Pages:
     def _rows(self) -> tuple[rendering.Row, ...]:
         rows = []
         for name in self.of.entries:
-            found, executed = self.of.facts(name), self.of.executed(name) if self.has_page(name) else None
+            about, executed = self.of.facts(name), self.of.executed(name) if self.has_page(name) else None
             state, reason = ("", "") if executed else self.state(name)
             note = self._note(name) if executed else ""
-            rows.append(rendering.Row(name, found.title, found.question, executed, state, reason, note))
+            rows.append(rendering.Row(name, about.title, about.question, executed, state, reason, note))
         return tuple(rows)
 
     def _index_parts(self) -> Parts:

@@ -107,8 +107,8 @@ class ScoreboardJob:
 
 def _address(pages: Path, study: str, notebook: str, place: str) -> str:
     """Of a place on the page of a notebook, from that of another study; empty where there is no such page."""
-    there = (pages / study / f"{notebook}.html").is_file()
-    return f"../{study}/{notebook}.html" + (f"#{place}" if place else "") if there else ""
+    exists = (pages / study / f"{notebook}.html").is_file()
+    return f"../{study}/{notebook}.html" + (f"#{place}" if place else "") if exists else ""
 
 
 @timed
@@ -193,15 +193,15 @@ def _before(job: IndexJob) -> Any:
         return None
     study = open_study(job.study)
     stored = results.read(study.folder / "results" / f"{DESIGN}.parquet")
-    found = findings.box(stored, display_names(study.params, study.frame("annotations")))
-    if found is None:
+    box = findings.box(stored, display_names(study.params, study.frame("annotations")))
+    if box is None:
         return None
-    said = tuple(
+    lines = tuple(
         (f"**{f.what}**" + f" ({plain(f.where)})" * bool(f.where), f"{f.change} {f.todo}", listing(f.touches))
-        for f in found.findings
+        for f in box.findings
     )
-    more = f"{plural(found.more, 'more finding')}, " if found.more else ""
-    return report.Before(said, f"{more}{found.checked}.", page, _older(job, [DESIGN]))
+    more = f"{plural(box.more, 'more finding')}, " if box.more else ""
+    return report.Before(lines, f"{more}{box.checked}.", page, _older(job, [DESIGN]))
 
 
 def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
@@ -224,17 +224,17 @@ def _answers(job: IndexJob) -> Iterator[Any]:
         for row in job.rows
         if not row.executed
     }
-    for found in findings.answers(read(job.study, reasons)):
-        there = found.notebook in paged
-        evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
-        figure: dict[str, Any] = {"older": _older(job, findings.USED.get(found.key, (found.notebook,)))}
-        if found.plot:
-            figure |= {"alt": found.plot.alt, "caption": found.plot.caption}
+    for answer in findings.answers(read(job.study, reasons)):
+        has_page = answer.notebook in paged
+        evidence = (answer.notebook.split("_")[0], f"{answer.notebook}.html") if has_page else ("", "")
+        figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
+        if answer.plot:
+            figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
             svg = style.drawing(
-                found.plot.fig, "svg", name=found.key, alt=found.plot.alt, simulated=job.shared.simulated
+                answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
             )
             figure["svg"] = svg.decode()
-        yield report.Answered(found.key, found.question, found.text, evidence=evidence, **figure)
+        yield report.Answered(answer.key, answer.question, answer.text, evidence=evidence, **figure)
 
 
 def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
@@ -252,8 +252,8 @@ def _card(row: Row, executed: Path) -> Any:
     from judgebook.report import html as report
     from judgebook.report.blocks import blocks, first_sentences, section
 
-    found = [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
-    finding = first_sentences(section(found, "What we see"))
+    shown = [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
+    finding = first_sentences(section(shown, "What we see"))
     return report.Card(row.name, row.title, row.question, finding, row.note)
 
 

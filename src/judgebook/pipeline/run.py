@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from judgebook import project
+from judgebook import plugins, project
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
@@ -18,11 +18,12 @@ from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
 from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.pages import Pages
-from judgebook.pipeline.scale.cluster import HOME, connect
 from judgebook.pipeline.worker import Spec
 from judgebook.sources import embedded
 from judgebook.study import params, store
 
+#: the executor that is no extra: processes of this machine
+HOME = "processes"
 #: notebooks at a time on this machine
 DEFAULT_JOBS = min(os.cpu_count() or 1, 4)
 
@@ -30,7 +31,7 @@ DEFAULT_JOBS = min(os.cpu_count() or 1, 4)
 @dataclass(frozen=True)
 class Options:
     """only : notebooks, empty for all. values : KEY=VALUE as given. jobs : notebooks at a time. rest : said of
-    notebooks that were not asked for; {study} is the study. executor : where they run, as `cluster.check` has it."""
+    notebooks that were not asked for; {study} is the study. executor : where they run, as `checked_executor` has it."""
 
     only: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
@@ -98,15 +99,15 @@ def first(options: Options) -> int:
 
 def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: Path = dag.NOTEBOOKS) -> int:
     """Run studies; returns the exit code. Raises ParamsError, NotebookError or BusyError before anything runs."""
-    chosen, entries, known = specs(named, options.values, absent_ok), dag.load(folder), cache()
+    chosen, entries, digests = specs(named, options.values, absent_ok), dag.load(folder), cache()
     loaded = [(s, s.load()) for s in chosen]
-    studies = {s.key: StudyNodes(s, study, dag.of(entries, study), known, folder) for s, study in loaded}
+    studies = {s.key: StudyNodes(s, study, dag.of(entries, study), digests, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
     reporter = _Reporter(studies, selected)
     runner = Runner(
         studies,
-        known,
+        digests,
         partial(_executor, options.executor),
         options.jobs,
         say=reporter.say,
@@ -130,7 +131,7 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
                 study.clear_scratch()
         runner.close()
     if not options.dry:
-        known.save()
+        digests.save()
         for study in studies.values():
             index = store.out_root() / "reports" / study.key / "index.html"
             if index.is_file():
@@ -141,9 +142,29 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     return code
 
 
+def checked_executor(text: str) -> str:
+    """`text` if `--executor` may have it. Raises UsageError."""
+    if text != HOME and not _workers(text):
+        forms = ", ".join([HOME, *(workers.forms for workers in plugins.workers())])
+        hint = f"; removed extras: {', '.join(plugins.removed())}" if plugins.removed() else ""
+        raise plugins.UsageError(f"--executor: expected {forms}, found {text!r}{hint}")
+    return text
+
+
+def _workers(text: str) -> plugins.Workers | None:
+    """What an extra adds that runs notebooks where `text` says; the project's own extras are asked first."""
+    for everywhere in (False, True):
+        for workers in plugins.workers(everywhere):
+            if workers.accepts(text):
+                return workers
+    return None
+
+
 def _executor(where: str, jobs: int | None) -> Executor:
-    own = min(os.cpu_count() or 1, jobs or DEFAULT_JOBS)
-    return process_pool(jobs) if where == HOME else connect(where, partial(process_pool, own))
+    workers = None if where == HOME else _workers(where)
+    if workers is None:
+        return process_pool(jobs)
+    return workers.connect(where, partial(process_pool, min(os.cpu_count() or 1, jobs or DEFAULT_JOBS)))
 
 
 def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str], options: Options) -> int:
@@ -176,8 +197,8 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
         nodes: list[Node] = []
         for study in (s for s in studies.values() if s.study.across == across):
             pages = Pages(study, partial(_state, runner, study, rest=options.rest))
-            own = [name for name in selected if name in study.entries]
-            nodes += [*study.notebooks(own), *(pages.nodes(own) if not options.dry else [])]
+            chosen = [name for name in selected if name in study.entries]
+            nodes += [*study.notebooks(chosen), *(pages.nodes(chosen) if not options.dry else [])]
         runner.run(nodes)
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
 
@@ -229,7 +250,7 @@ class _Reporter:
 
 def list_all(folder: Path = dag.NOTEBOOKS) -> int:
     """Print studies and notebooks."""
-    known = cache()
+    digests = cache()
     print("studies (params/<name>.yaml):")
     for name in params.names():
         study = params.load(name)
@@ -238,7 +259,7 @@ def list_all(folder: Path = dag.NOTEBOOKS) -> int:
         print(f"  {name:<16} {study.title}{where}")
     print("\nnotebooks:")
     for name, entry in dag.load(folder).items():
-        found = facts(folder / f"{name}.ipynb", known)
+        about = facts(folder / f"{name}.ipynb", digests)
         needs = f"  [needs {', '.join(entry.requires)}]" if entry.requires else ""
-        print(f"  {name:<28}  {found.title}{needs}")
+        print(f"  {name:<28}  {about.title}{needs}")
     return 0

@@ -1,10 +1,12 @@
-"""What of a user's own settings must not reach an analysis, streams that a command can print to, and a slow import."""
+"""What a run depends on beside the project: settings of the user, threads, installed packages, streams to print to, and
+a slow import."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +19,25 @@ PERSONAL = (
     "JUPYTER_PATH",
     "JUPYTER_PREFER_ENV_PATH",
 )
+#: what has one thread: with more the last digits of matrix products vary
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+def installed() -> dict[str, str]:
+    """Version of each installed distribution, by their folders: reading metadata is slow."""
+    versions = {}
+    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        for entry in os.listdir(folder):
+            if entry.endswith(".dist-info"):
+                name, _, version = entry.removesuffix(".dist-info").partition("-")
+                versions[name.lower()] = version
+    return dict(sorted(versions.items()))
 
 
 def impersonal() -> dict[str, str]:

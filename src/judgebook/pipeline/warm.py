@@ -17,7 +17,7 @@ from typing import IO, Any
 
 #: imported before the first kernel
 FIRST = ("ipykernel.kernelapp", "ipykernel.zmqshell", "numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml")
-#: imported with these where a cluster helps (`execution.tasks`)
+#: imported with these where an executor helps (`execution.tasks`): Dask's takes a second
 HELPED = ("distributed",)
 #: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is
 #: imported in a kernel

@@ -23,10 +23,9 @@ from typing import Any
 
 from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.execution import seats
-from judgebook.execution.seats import THREADS
+from judgebook.execution import tasks
 from judgebook.pipeline import warm
-from judgebook.pipeline.surroundings import without_iri_grammar
+from judgebook.pipeline.surroundings import THREADS, without_iri_grammar
 from judgebook.study import params, store
 from judgebook.study.params import ParamsError, Study
 
@@ -110,6 +109,27 @@ def _stop(number: int, frame: object) -> None:
         raise SystemExit(_stopping)
 
 
+def stop() -> None:
+    """End the notebook at work in another thread of this process; it cleans up, and SystemExit is raised there."""
+    global _stopping
+    from judgebook.pipeline.kernel import kill
+
+    if _working:
+        _stopping = 128 + signal.SIGTERM
+        kill()
+
+
+def resume() -> None:
+    """Take further work after `stop`."""
+    global _stopping
+    _stopping = 0
+
+
+def at_work() -> bool:
+    """Whether there is work under way in this process."""
+    return _working
+
+
 def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
     """Turn `work`, which returns a message or raises, into a function that always returns an Outcome."""
 
@@ -141,8 +161,8 @@ def _denied(error: BaseException | None) -> str:
     while error is not None:
         if isinstance(error, store.DeniedError):
             return str(error)
-        if isinstance(error, OSError) and (said := store.remedy(error)):
-            return said
+        if isinstance(error, OSError) and (remedy := store.remedy(error)):
+            return remedy
         error = error.__cause__
     return ""
 
@@ -192,12 +212,12 @@ def notebook(job: NotebookJob) -> str:
 
     job.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.work, prefix=f"{job.name}-") as folder:
-        here = os.getcwd()
+        before = os.getcwd()
         os.chdir(folder)
         try:
             problem = _execute(job, folder)
         finally:
-            os.chdir(here)
+            os.chdir(before)
         executed = Path(folder) / "executed.ipynb"
         if problem and not executed.exists():
             raise NotebookFailedError(problem)
@@ -223,7 +243,7 @@ def _execute(job: NotebookJob, folder: str) -> str:
     from judgebook.pipeline.kernel import Kernel, last_words, prepare
 
     prepare(folder, draws=any(name.startswith("judgebook.display.") for name in job.allowed))
-    os.environ[seats.PROGRESS] = os.path.join(folder, _PROGRESS)
+    os.environ[tasks.PROGRESS] = os.path.join(folder, _PROGRESS)
     # it warns about annotations it cannot read, such as `str | None`; ours were checked before
     logging.getLogger("papermill").setLevel(logging.ERROR)
     nb = nbformat.read(job.source, 4)
@@ -238,15 +258,17 @@ def _execute(job: NotebookJob, folder: str) -> str:
             nb, "executed.ipynb", parameters=job.parameters, kernel_name="python3", progress_bar=False, **options
         )
     except PapermillExecutionError as error:
-        said = _first_line(error.evalue)
-        if error.ename == store.DeniedError.__name__ or (said := store.remedy(said)):
-            raise store.DeniedError(said) from None
+        reason = _first_line(error.evalue)
+        if error.ename == store.DeniedError.__name__ or (reason := store.remedy(reason)):
+            raise store.DeniedError(reason) from None
         return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
     except DeadKernelError:
-        said = last_words(folder)
-        if remedy := store.remedy(said):
+        if _stopping:
+            raise SystemExit(_stopping) from None
+        reason = last_words(folder)
+        if remedy := store.remedy(reason):
             raise store.DeniedError(remedy) from None
-        return f"the kernel died: {said}" if said else "the kernel died (out of memory?)"
+        return f"the kernel died: {reason}" if reason else "the kernel died (out of memory?)"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What was understood of a study's data, in words: some judgements as sentences, and the columns that are not used."""
+"""What was understood of a study's data, in words: sizes, some judgements as sentences, and the columns not used."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.sources.guessing.nature import Nature, nature
+from judgebook.sources import build, sampling
+from judgebook.sources.nature import Nature, nature
 from judgebook.study import params
+from judgebook.study.schema import ITEM
+
+#: items of a label below which intervals are wide
+_FEW = 30
 
 
 def sentences(study: params.Study, marks: pd.DataFrame) -> list[str]:
@@ -99,3 +104,62 @@ def _alike(kinds: dict[str, Nature]) -> dict[str, list[str]]:
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 12 else f"{', '.join(names[:10])} and {len(names) - 10} more"
+
+
+def counted(n: int, what: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def _judges(marks: pd.DataFrame) -> str:
+    """How many people and models judged; where people are only positions, how many of these there are."""
+    each = marks.drop_duplicates("annotator")
+    human, known = each["annotator_kind"] == "human", each["annotator_known"].astype(bool)
+    n_people, n_positions, n_models = (int(rows.sum()) for rows in (human & known, human & ~known, ~human))
+    out = [counted(n_people, "annotator")] if n_people else []
+    out += [f"unknown people (up to {n_positions} per item)"] if n_positions else []
+    return " and ".join([*out, *([counted(n_models, "model")] if n_models else [])])
+
+
+def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
+    """What no column of the data names, and what that means."""
+    columns = [getattr(source, "columns", {}) for source in study.sources]
+    out = ["nothing names the system: all dialogues count as one system's"] if list(systems) == ["system"] else []
+    rows = any(c.get("dialogue") == "{row}" for c in columns)
+    return [*out, "nothing names the dialogue: each row is treated as a separate dialogue"] if rows else out
+
+
+def describe(study: params.Study, built: build.Built | None = None) -> list[str]:
+    """What a study's data contain, one line per fact: sizes, labels with their scores, what was mended and dropped."""
+    built = built or build.build(study)
+    marks = built.frames["annotations"]
+    sizes = built.profile
+    lines = [
+        f"{counted(sizes['n_annotations'], 'annotation')} of {counted(sizes['n_items'], 'item')} in "
+        f"{counted(sizes['n_dialogues'], 'dialogue')} of {counted(len(sizes['systems']), 'system')} "
+        f"by {_judges(marks)}"
+    ]
+    titles = {(label.method, label.id): label for label in study.label_list()}
+    lines += directions(study, marks)
+    for (method, label), rows in marks.groupby(["method", "label"], sort=False):
+        items = len(rows.drop_duplicates(ITEM))
+        low, high = rows["score"].min(), rows["score"].max()
+        scale = titles[method, label].scale if (method, label) in titles else (low, high)
+        lines.append(
+            f"{method} {label}: {counted(len(rows), 'score')} of {counted(items, 'item')}, {low:g} to {high:g} on a "
+            f"scale from {scale[0]:g} to {scale[1]:g}, mean {rows['score'].mean():.2f}"
+        )
+        if items < _FEW:
+            lines.append(f"warning: only {counted(items, 'item')} for {label}: intervals will be wide and imprecise")
+    if drawn := sizes["sampling"]:
+        ends = f"{drawn['low']:.3g} to {drawn['high']:.3g} (design effect {drawn['design_effect']:.2f})"
+        lines.append(f"dialogues have sampling weights from {ends}, by `{'`, `'.join(drawn['by'])}`")
+    by = ["file", "what", "action", "reason"]
+    for row in built.frames["counts"].groupby(by, sort=False)["n"].sum().reset_index().itertuples():
+        if row.what == sampling.NOT_USED:
+            lines += [f"warning: not used from {row.file}: {row.reason}"] if row.action == "dropped" else []
+        elif row.action in ("mended", "dropped"):
+            lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
+    lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
+    lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
+    return lines + not_used(built.unused)

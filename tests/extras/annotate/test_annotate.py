@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from judgebook.extras.annotate import label_studio, pages, potato, questions, writing
+from judgebook.extras.new import draft
 from judgebook.questions.collection import screening
-from judgebook.sources import build, inspect
+from judgebook.sources import build
 from judgebook.sources.adapters import training
 from judgebook.study import definitions, params
 from judgebook.study.labels import LABEL_SETS
@@ -304,7 +305,7 @@ def test_new_reads_the_export_without_an_edit(study, said, tool, export, method)
     asked = questions.questions(params.load(str(study)), method, labels)
     truth = Counter(same_side(*one) for one in export(folder, method, asked))
     data = folder / writing.TOOLS[tool].EXPORT
-    (folder / "guessed.yaml").write_text(inspect.new_yaml("guessed", data, folder), encoding="utf-8")
+    (folder / "guessed.yaml").write_text(draft.new_yaml("guessed", data, folder), encoding="utf-8")
     found = build.build(params.load(str(folder / "guessed.yaml"))).frames["annotations"]
     rows = found.astype(object).where(found.notna(), None).to_dict("records")
     assert Counter(same_side(row, row["label"], row["score"]) for row in rows) == truth

@@ -25,8 +25,8 @@ def text(study: Study, tool: ModuleType, method: str, asked: list[Question], pag
     ----------
     tool : `label_studio` or `potato`: says where answers stand in its export.
     """
-    there = {column for page in pages for column in page.key}
-    columns = {**tool.SOURCE["columns"], **{c: f"item.{c}" for c in _KEYED if c in there}}
+    keys = {column for page in pages for column in page.key}
+    columns = {**tool.SOURCE["columns"], **{c: f"item.{c}" for c in _KEYED if c in keys}}
     kinds = dict.fromkeys("options" if question.options else "number" for question in asked)
     paths = list(dict.fromkeys(tool.SCORES[kind] for kind in kinds))
     source: dict[str, Any] = {

@@ -60,7 +60,7 @@ def degraded(frame: pd.DataFrame, pool: pd.DataFrame, system: str, rng: np.rando
     ------
     ValueError : the pool has fewer than three dialogues with replies, or too few words.
     """
-    replies = [(tuple(key), said.split()) for *key, said in pool[[*ITEM, "system_text"]].itertuples(index=False)]
+    replies = [(tuple(key), reply.split()) for *key, reply in pool[[*ITEM, "system_text"]].itertuples(index=False)]
     replies = [(key, words) for key, words in replies if words]
     spoken: dict[tuple, Words] = {}
     for key, words in replies:
@@ -68,11 +68,11 @@ def degraded(frame: pd.DataFrame, pool: pd.DataFrame, system: str, rng: np.rando
     if len(spoken) < 3:
         raise ValueError(f"expected at least 3 dialogues with replies to draw from, found {len(spoken)}")
     out = []
-    for *key, said in frame[[*ITEM, "system_text"]].itertuples(index=False):
+    for *key, reply in frame[[*ITEM, "system_text"]].itertuples(index=False):
         others = [i for i, (of, _) in enumerate(replies) if of != tuple(key)]
         of, words = replies[others[rng.integers(len(others))]]
-        donors = [own for other, own in spoken.items() if other not in (of, tuple(key))]
-        out.append(" ".join(distorted(words, donors, rng)) if said.strip() else said)
+        donors = [texts for other, texts in spoken.items() if other not in (of, tuple(key))]
+        out.append(" ".join(distorted(words, donors, rng)) if reply.strip() else reply)
     return frame.assign(system=system, dialogue=f"{system}_" + frame["dialogue"].astype(str), system_text=out)
 
 

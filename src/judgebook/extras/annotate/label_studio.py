@@ -84,20 +84,20 @@ def config(instructions: str, unit: str, asked: list[Question], *, trained: bool
     root = ElementTree.Element("View")
     if instructions:
         _add(root, "Header", value=_literal(instructions), size="5")
-    said = {"layout": "dialogue", "nameKey": "author", "textKey": "text"}
+    options = {"layout": "dialogue", "nameKey": "author", "textKey": "text"}
     if unit == "pair":
         row = _add(root, "View", style="display: flex; gap: 1em")
         for name, side in (("dialogue", "A"), ("dialogue_b", "B")):
             column = _add(row, "View", style="flex: 1")
             _add(column, "Header", value=f"Dialogue {side}")
-            _add(column, "Paragraphs", name=name, value=f"${name}", **said)
+            _add(column, "Paragraphs", name=name, value=f"${name}", **options)
     elif unit == "turn":
         _add(root, "Header", value="What was said before")
-        _add(root, "Paragraphs", name="history", value="$history", **said)
+        _add(root, "Paragraphs", name="history", value="$history", **options)
         _add(root, "Header", value="The response to judge")
         _add(root, "Text", name="response", value="$response")
     else:
-        _add(root, "Paragraphs", name="dialogue", value="$dialogue", **said)
+        _add(root, "Paragraphs", name="dialogue", value="$dialogue", **options)
     for question in asked:
         _question(root, question, _TARGET[unit])
     if trained:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from judgebook.sources import build, places
 from judgebook.sources.formats import read_records, scalar
-from judgebook.sources.guessing.words import NAMES, plain
+from judgebook.sources.nature import NAMES, plain
 from judgebook.study import limits, params, store
 from judgebook.study.labels import METHODS
 from judgebook.study.params import ParamsError, Study
@@ -74,14 +74,16 @@ def dialogues(study: Study | None, file: Path | None = None) -> pd.DataFrame:
     ParamsError : there are no dialogues, or their texts are not known.
     DataError : a row of the file lacks the id of its dialogue or system, or contradicts other rows.
     """
-    if file is None and study is None:
+    if file is not None:
+        frame, where = _of_file(file), str(file)
+    elif study is not None:
+        frame, where = _of_study(study), study.key
+    else:
         raise TypeError("expected a study or a file")
-    frame = _of_file(file) if file else _of_study(study)
     frame = frame.reindex(columns=list(COLUMNS)).astype(object)
     for column in ("user_text", "system_text"):
         frame[column] = frame[column].map(clean)
     frame["corpus"] = frame["corpus"].fillna("main")
-    where = file or study.key
     frame = frame[frame["user_text"].str.strip().ne("") | frame["system_text"].str.strip().ne("")]
     if not len(frame):
         raise ParamsError(f"{where}: expected dialogues with texts, found none; name a file: --dialogues FILE")
@@ -133,11 +135,11 @@ def _of_file(file: Path) -> pd.DataFrame:
     """Rows of a file, columns called as ours; the index says where each stands."""
     if not params.is_file(file):
         raise ParamsError(f"{file}: no such file; check --dialogues")
-    found = read_records(file, file.name, FileOptions())
-    rows = {w: row for w, row in zip(found.where, found.records, strict=True) if isinstance(row, dict)}
+    read = read_records(file, file.name, FileOptions())
+    rows = {w: row for w, row in zip(read.where, read.records, strict=True) if isinstance(row, dict)}
     cells = [{k: scalar(v) for k, v in row.items() if not isinstance(v, dict | list)} for row in rows.values()]
     frame = pd.DataFrame(cells, index=list(rows))
-    named = {}
+    named: dict[str, str] = {}
     for ours in COLUMNS:
         near = {plain(c): c for c in frame if c not in named}
         spelt = ours if ours in frame else next((near[n] for n in NAMES.get(ours, ()) if n in near), None)
@@ -171,10 +173,10 @@ def chosen(
     Dialogues of a session are drawn together, and where `pairs` of them are judged, those that share only a context,
     too: pairs stay whole.
     """
-    there = frame["corpus"].unique()
-    corpus = corpus or ("main" if "main" in there else None)
-    if corpus is not None and corpus not in there:
-        raise ParamsError(f"--corpus {corpus}: expected one of {', '.join(map(str, sorted(there)))}")
+    corpora = frame["corpus"].unique()
+    corpus = corpus or ("main" if "main" in corpora else None)
+    if corpus is not None and corpus not in corpora:
+        raise ParamsError(f"--corpus {corpus}: expected one of {', '.join(map(str, sorted(corpora)))}")
     frame = frame if corpus is None else frame[frame["corpus"].eq(corpus)]
     if per_system is None:
         return frame
@@ -182,13 +184,13 @@ def chosen(
     unit = unit.where(unit.notna(), frame["dialogue"])
     systems = frame["system"].groupby(unit).unique()
     drawn: dict[Hashable, int] = dict.fromkeys(frame["system"].unique(), 0)
-    kept = set()
+    taken = set()
     for n in np.random.default_rng(seed).permutation(len(systems)):
         if any(drawn[s] < per_system for s in systems.iloc[n]):
-            kept.add(systems.index[n])
+            taken.add(systems.index[n])
             for s in systems.iloc[n]:
                 drawn[s] += 1
-    return frame[unit.isin(kept)]
+    return frame[unit.isin(taken)]
 
 
 def _shared(frame: pd.DataFrame) -> pd.Series:
@@ -211,12 +213,12 @@ def bundles(frame: pd.DataFrame, method: str) -> list[list[dict[str, Any]]]:
     unit = METHODS[method].unit
     if method == "pairwise_turn" and frame.duplicated(["corpus", "dialogue"]).any():
         raise ParamsError("single responses are compared: expected dialogues of one turn with a shared `context`")
-    known = frame.assign(**{c: frame[c].where(frame[c].notna(), None) for c in ("session", "context")})
+    cells = frame.assign(**{c: frame[c].where(frame[c].notna(), None) for c in ("session", "context")})
     if unit == "turn":
-        said = known[known["system_text"].str.strip().ne("")]
-        parts = said.groupby(["corpus", "dialogue"], sort=False)
+        spoken = cells[cells["system_text"].str.strip().ne("")]
+        parts = spoken.groupby(["corpus", "dialogue"], sort=False)
         return [[_item(row) | {"turn": int(row["turn"])} for row in g.to_dict("records")] for _, g in parts]
-    whole = known.drop_duplicates(["corpus", "dialogue"])
+    whole = cells.drop_duplicates(["corpus", "dialogue"])
     if unit == "dialogue":
         return [[_item(row)] for row in whole.to_dict("records")]
     shared = _shared(whole)
@@ -315,7 +317,7 @@ def training(frame: pd.DataFrame, wanted: list[TrainingItem], unit: str, people:
     ------
     ParamsError : a dialogue or turn is not among the dialogues.
     """
-    known = {str(row["dialogue"]): row for row in frame.drop_duplicates("dialogue").to_dict("records")}
+    first_turns = {str(row["dialogue"]): row for row in frame.drop_duplicates("dialogue").to_dict("records")}
     turns = set(zip(frame["dialogue"].astype(str), frame["turn"], strict=True))
     out = []
     for n, one in enumerate(wanted):
@@ -323,15 +325,15 @@ def training(frame: pd.DataFrame, wanted: list[TrainingItem], unit: str, people:
         if (one.dialogue_b is not None) != (unit == "pair") or (one.turn is not None) != (unit == "turn"):
             continue  # it trains another method
         for name in needed:
-            if name not in known:
+            if name not in first_turns:
                 raise ParamsError(f"elicitation.training.{n}: expected a dialogue with text, found {name!r}")
         if one.turn is not None and (one.dialogue, one.turn) not in turns:
             raise ParamsError(f"elicitation.training.{n}.turn: {one.dialogue!r} has no turn {one.turn}")
-        row = known[one.dialogue]
+        row = first_turns[one.dialogue]
         item = {"corpus": row["corpus"], "dialogue": row["dialogue"], "system": row["system"]}
         item |= {"turn": one.turn} if unit == "turn" else {}
         if one.dialogue_b:
-            item |= {"dialogue_b": one.dialogue_b, "system_b": known[one.dialogue_b]["system"]}
+            item |= {"dialogue_b": one.dialogue_b, "system_b": first_turns[one.dialogue_b]["system"]}
         intended = "; ".join(f"{label}: {answer}" for label, answer in one.answers.items())
         why = ". ".join(filter(None, [intended, one.why]))
         for person in range(1, people + 1):
@@ -354,9 +356,9 @@ class Texts:
         for row in rows:
             if turn is not None and row["turn"] > turn:
                 break
-            own = turn is None or row["turn"] < turn
+            earlier = turn is None or row["turn"] < turn
             out += [{"author": "User", "text": row["user_text"]}] if row["user_text"].strip() else []
-            out += [{"author": "System", "text": row["system_text"]}] if own and row["system_text"].strip() else []
+            out += [{"author": "System", "text": row["system_text"]}] if earlier and row["system_text"].strip() else []
         return out
 
     def response(self, page: Page) -> str:

@@ -43,11 +43,11 @@ class Question:
     @property
     def text(self) -> str:
         """Title and definition, and on a scale what its ends mean."""
-        said = f"{self.label.title}: {self.definition}" if self.definition else self.label.title
+        asked = f"{self.label.title}: {self.definition}" if self.definition else self.label.title
         if METHODS[self.label.method].unit == "pair" or self.label.binary or self.label.categories:
-            return said
+            return asked
         low, high = (f"{end:g}" for end in self.label.scale)
-        return f"{said} ({low} = {self.ends[0]}, {high} = {self.ends[1]})"
+        return f"{asked} ({low} = {self.ends[0]}, {high} = {self.ends[1]})"
 
 
 def questions(study: Study, method: str, only: list[str] | None = None) -> list[Question]:
@@ -60,12 +60,12 @@ def questions(study: Study, method: str, only: list[str] | None = None) -> list[
     """
     labels = [x for x in study.label_list() if x.method == method and (not only or x.id in only)]
     words = {word for label in labels for word in label.categories}
-    told, called, chosen = definitions(study, method), ends(study, method), forced(study, method)
+    defined, called, chosen = definitions(study, method), ends(study, method), forced(study, method)
     return [
         Question(
             label.id if _NAME.fullmatch(label.id) else f"label_{n}",
             label,
-            told.get(label.id, ""),
+            defined.get(label.id, ""),
             tuple(o for o in _options(label, words) if o.score or label.id not in chosen),
             called.get(label.id, LEAST_MOST),
         )

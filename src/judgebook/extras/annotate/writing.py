@@ -59,8 +59,8 @@ def command(
     every = list(dict.fromkeys(label.method for label in study.label_list()))
     _refuse("--method", methods, every)
     _refuse("--labels", labels, [label.id for label in study.label_list()])
-    found = {method: questions(study, method, labels) for method in methods or every}
-    wanted = {method: asked for method, asked in found.items() if asked}
+    by_method = {method: questions(study, method, labels) for method in methods or every}
+    wanted = {method: asked for method, asked in by_method.items() if asked}
     if not wanted:
         raise ParamsError(
             f"{study.key}: expected labels to ask for, found none; check `labels:`, --labels and --method"
@@ -84,9 +84,9 @@ def command(
     return 0
 
 
-def _refuse(option: str, given: list[str] | None, known: list[str]) -> None:
-    if unknown := sorted(set(given or []) - set(known)):
-        raise ParamsError(f"{option}: expected {', '.join(dict.fromkeys(known))}; found {', '.join(unknown)}")
+def _refuse(option: str, given: list[str] | None, expected: list[str]) -> None:
+    if unknown := sorted(set(given or []) - set(expected)):
+        raise ParamsError(f"{option}: expected {', '.join(dict.fromkeys(expected))}; found {', '.join(unknown)}")
 
 
 def write(
@@ -146,15 +146,15 @@ def write(
 
 
 def _readme(study: Study, tool: str, method: str, lines: list[str], source: str, name: str) -> str:
-    said = [f"# {escape.markdown(study.title)}: {METHODS[method].title}, for {TITLES[tool]}", ""]
-    said += [f"- {line}" for line in lines]
-    said += [f"- definitions: {source}"] if source else []
-    said += ["", TOOLS[tool].STEPS]
+    text = [f"# {escape.markdown(study.title)}: {METHODS[method].title}, for {TITLES[tool]}", ""]
+    text += [f"- {line}" for line in lines]
+    text += [f"- definitions: {source}"] if source else []
+    text += ["", TOOLS[tool].STEPS]
     run, last = project.command(), len([line for line in TOOLS[tool].STEPS.splitlines() if line[:1].isdecimal()]) + 1
-    said += [
+    text += [
         f"{last}. `{run} check {name}`, then `{run} --study {name}`, with this file's path.",
         "",
         f"`{answers.KEY}` says which dialogue and system each page shows, and which sides are swapped: keep it from "
         "the annotators.",
     ]
-    return "\n".join(said) + "\n"
+    return "\n".join(text) + "\n"

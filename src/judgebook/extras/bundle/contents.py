@@ -137,10 +137,10 @@ def parts(of: Finished) -> list[Part]:
     return sorted(out, key=lambda part: part.path)
 
 
-def refuse_private(of: Finished, found: Iterable[Part]) -> None:
+def refuse_private(of: Finished, parts: Iterable[Part]) -> None:
     """Raises BundleError where a file holds text of a dialogue, or the id of a person."""
     find = private.Finder(private.texts(of.folder), private.own_ids(of.folder))
-    for part in found:
+    for part in parts:
         if what := find(part.path, part.content):
             raise BundleError(
                 f"{part.path} would contain {what}: nothing was written. Tag the cell of the notebook that shows it "
@@ -159,7 +159,8 @@ def _outputs(of: Finished) -> Iterator[Part]:
         f"reports/{key}/": "report/",
         "reports/": "results/",  # replication.csv of the scoreboard
     }
-    placed, pages = {}, []
+    placed: dict[str, list[tuple[str, str, Path]]] = {}
+    pages: list[tuple[str, str, Path]] = []
     for step, node in of.steps.items():
         for path, sha in node["outputs"].items():
             start = next((s for s in kinds if path.startswith(s)), None)
@@ -169,9 +170,9 @@ def _outputs(of: Finished) -> Iterator[Part]:
             name = kinds[start] + path.removeprefix(start)
             (pages if name.startswith("report/") else placed.setdefault(name, [])).append((step, name, root / path))
     shown = {notebook: _shown(placed, notebook) for notebook in of.notebooks}
-    every = [block for found in shown.values() for block in found]
+    every = [block for of_notebook in shown.values() for block in of_notebook]
     names = {block.name for block in every if block.private and block.name}
-    placed = {name: found for name, found in placed.items() if _stem(name) not in names}
+    placed = {name: of_notebook for name, of_notebook in placed.items() if _stem(name) not in names}
     captions = {block.name: " ".join((block.caption or block.text).split()) for block in every if block.name}
     for name, ((step, _, path),) in placed.items():
         content = _notebook(path) if path.suffix == ".ipynb" else path
@@ -207,7 +208,10 @@ def _notebook(path: Path) -> bytes | Path:
     nb = json.loads(path.read_text(encoding="utf-8"))
     hidden = [cell for cell in nb["cells"] if PRIVATE in cell["metadata"].get("tags", ())]
     for cell in hidden:
-        cell |= {"outputs": []} if cell["cell_type"] == "code" else {"source": ""}
+        if cell["cell_type"] == "code":
+            cell["outputs"] = []
+        else:
+            cell["source"] = ""
     return _json(nb) if hidden else path
 
 
@@ -229,8 +233,8 @@ def _page(path: Path, where: dict[str, str], hidden: int) -> bytes:
     Raises BundleError where the page does not tell each of the `hidden` blocks of its notebook.
     """
 
-    def link(found: re.Match[str]) -> str:
-        return f'"../{where[found[1]]}"' if found[1] in where else found[0]
+    def link(match: re.Match[str]) -> str:
+        return f'"../{where[match[1]]}"' if match[1] in where else match[0]
 
     page, n = html.without_private(path.read_text(encoding="utf-8"))
     if n < hidden:
@@ -263,14 +267,14 @@ def _name(path: str) -> str:
 
 def raw_files(of: Finished) -> list[RawFile]:
     """The files that the data were read from, with their digests, and where the public ones come from."""
-    known = {e.file: e for e in registry.entries(of.key)} if of.key in registry.studies() else {}
+    registered = {e.file: e for e in registry.entries(of.key)} if of.key in registry.studies() else {}
     names, out = Names(private.own_ids(of.folder)), []
     for part, sha in of.steps.get("annotations", {}).get("parts", {}).items():
         for kind in ("raw file ", "embedded "):
             if not part.startswith(kind) or sha is None:
                 continue
             name = _name(part.removeprefix(kind))
-            entry = known.get(name)
+            entry = registered.get(name)
             if entry:
                 out.append(RawFile(name, sha, entry.upstream[0].url, entry.licence, entry.size))
                 continue

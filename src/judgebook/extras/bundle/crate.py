@@ -65,7 +65,7 @@ def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
     author = _author(of)
     if author:
         root["author"] = {"@id": AUTHOR}
-    graph = [
+    graph: list[Entity] = [
         {
             "@id": METADATA,
             "@type": "CreativeWork",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,21 +95,21 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
         Where a side has several corpora of which none is named and the other side does not have the same ones, and
         where no label or fewer than two systems are in common.
     """
-    rows, known, missing = _joined(a, b)
+    rows, of_label, missing = _joined(a, b)
     shared = _shared(rows, a, b)
     rows = rows[rows["system"].isin(shared)]
     parts = {RAW: (rows, "score")}
     chosen = _chosen(a, b, shared)
     parts |= {STANDARDISED: (chosen, "z")} if chosen is not None else {}
-    found = [_compared(*part, kind, known, shared, confidence) for kind, part in parts.items()]
-    tables = [pd.concat(frames, ignore_index=True) for frames in zip(*found, strict=True)]
+    parts_ = [_compared(*part, kind, of_label, shared, confidence) for kind, part in parts.items()]
+    tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts_, strict=True)]
     labels, means, varied, pairs = tables
     labels = labels.merge(_of_labels(varied), on=["scores", "method", "label"], how="left")
     labels["verdict"] = [verdict(row) for row in labels.to_dict("records")]
     primary = STANDARDISED if chosen is not None else RAW
     differ = settings(a, b)
     return Comparison(
-        a, b, _same(a, b), differ, labels, means, varied, pairs, missing, known, shared, primary, confidence
+        a, b, _same(a, b), differ, labels, means, varied, pairs, missing, of_label, shared, primary, confidence
     )
 
 
@@ -117,7 +118,7 @@ def _same(a: Side, b: Side) -> bool:
     return data_hash(a, corpus=a.corpora is None) == data_hash(b, corpus=b.corpora is None)
 
 
-def verdict(row: Mapping[str, object]) -> str:
+def verdict(row: Mapping[str, Any]) -> str:
     """What becomes of a label.
 
     Contradicted where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at
@@ -136,9 +137,9 @@ def _shared(rows: pd.DataFrame, a: Side, b: Side) -> list[str]:
     people) only where they are needed to have two."""
     runs = rows.groupby(["system", "label"])["corpus"].nunique()
     both = set(runs.index[runs > 1].get_level_values("system"))
-    found = [*[s for s in a.study.systems if s in both], *sorted(both - set(a.study.systems))]
-    ranked = [s for s in found if s not in {*a.study.unranked_systems, *b.study.unranked_systems}]
-    return ranked if len(ranked) > 1 else found
+    systems = [*[s for s in a.study.systems if s in both], *sorted(both - set(a.study.systems))]
+    ranked = [s for s in systems if s not in {*a.study.unranked_systems, *b.study.unranked_systems}]
+    return ranked if len(ranked) > 1 else systems
 
 
 def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFrame]:
@@ -150,35 +151,35 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
             names = ", ".join(f"{side.spec}:{c}" for c in corpora)
             raise ComparisonError(f"{side.spec} has several corpora; name one of {names}")
     both = [_means_only(side) for side in (a, b)]
-    known = {(x.method, x.id): x for x in a.study.label_list(every=True)}
-    found = [set(map(tuple, frame[["method", "label"]].drop_duplicates().to_numpy())) for frame in both]
+    labels = {(x.method, x.id): x for x in a.study.label_list(every=True)}
+    judged = [set(map(tuple, frame[["method", "label"]].drop_duplicates().to_numpy())) for frame in both]
     theirs = {(x.method, x.id): x for x in b.study.label_list(every=True)}
-    both_have = [key for key in known if key in found[0] & found[1]]
-    common = [key for key in both_have if known[key].scale == theirs[key].scale]
+    both_have = [key for key in labels if key in judged[0] & judged[1]]
+    common = [key for key in both_have if labels[key].scale == theirs[key].scale]
     missing = [("label on another scale", "/".join(key), 2) for key in both_have if key not in common]
-    missing += [("label", "/".join(k), i) for i, other in ((0, 1), (1, 0)) for k in sorted(found[i] - found[other])]
+    missing += [("label", "/".join(k), i) for i, other in ((0, 1), (1, 0)) for k in sorted(judged[i] - judged[other])]
     if not common:
-        told = " and ".join(f"{side.spec} has {_listed(keys)}" for side, keys in zip((a, b), found, strict=True))
+        sides = " and ".join(f"{side.spec} has {_listed(keys)}" for side, keys in zip((a, b), judged, strict=True))
         raise ComparisonError(
-            f"no label in common, by id and method: {told}. `--map old=new` renames labels of the second"
+            f"no label in common, by id and method: {sides}. `--map old=new` renames labels of the second"
         )
     systems = [{*f["system"].dropna(), *f["system_b"].dropna()} for f in both]
     missing += [("system", s, i) for i, other in ((0, 1), (1, 0)) for s in sorted(systems[i] - systems[other])]
     if len(systems[0] & systems[1]) < 2:
-        told = " and ".join(
+        sides = " and ".join(
             f"{s.spec} has {', '.join(sorted(x)) or 'none'}" for s, x in zip((a, b), systems, strict=True)
         )
         raise ComparisonError(
-            f"fewer than two systems in common: {told}. `--map old=new` renames systems of the second"
+            f"fewer than two systems in common: {sides}. `--map old=new` renames systems of the second"
         )
     place = {key: i for i, key in enumerate(common)}
     apart = a.folder != b.folder
     rows = []
     for run, frame in zip(RUNS, both, strict=True):
         frame = frame.assign(place=[place.get(k) for k in zip(frame["method"], frame["label"], strict=True)])
-        rows.append(_long(frame.dropna(subset=["place"]), run, known, common, apart=apart))
+        rows.append(_long(frame.dropna(subset=["place"]), run, labels, common, apart=apart))
     out = pd.concat(rows, ignore_index=True)
-    return out, {key: known[key] for key in common}, pd.DataFrame(missing, columns=["kind", "id", "in_"])
+    return out, {key: labels[key] for key in common}, pd.DataFrame(missing, columns=["kind", "id", "in_"])
 
 
 def _listed(keys: set[Key]) -> str:
@@ -200,12 +201,14 @@ def _means_only(side: Side) -> pd.DataFrame:
     return of_those_who_passed(people, labels, side.study.control_system, side.study.quality_control)
 
 
-def _long(frame: pd.DataFrame, run: str, known: Mapping[Key, Label], common: list[Key], *, apart: bool) -> pd.DataFrame:
+def _long(
+    frame: pd.DataFrame, run: str, by_key: Mapping[Key, Label], common: list[Key], *, apart: bool
+) -> pd.DataFrame:
     """A row per judged system: a comparison judges two, the second with the opposite sign.
 
     apart : whether the same id of an annotator may stand for different people in the two runs.
     """
-    low = frame["place"].map({i: known[k].scale[0] for i, k in enumerate(common)})
+    low = frame["place"].map({i: by_key[k].scale[0] for i, k in enumerate(common)})
     pair = frame["dialogue_b"].notna()
     item = frame["dialogue"].astype(str)
     if pair.any():  # both sides of a comparison are one unit, whichever was shown first
@@ -224,7 +227,7 @@ def _long(frame: pd.DataFrame, run: str, known: Mapping[Key, Label], common: lis
         }
     )
     other = out[pair.to_numpy()].assign(system=frame.loc[pair, "system_b"])
-    width = {i: known[k].scale[1] - known[k].scale[0] for i, k in enumerate(common)}
+    width = {i: by_key[k].scale[1] - by_key[k].scale[0] for i, k in enumerate(common)}
     other["score"] = other["label"].map(width) - other["score"]
     # a dialogue of one run is not that of the other, whatever its id
     return pd.concat([out, other], ignore_index=True).assign(item=lambda f: f"{run} " + f["item"])
@@ -235,34 +238,35 @@ def _chosen(a: Side, b: Side, systems: Sequence[str]) -> pd.DataFrame | None:
     control = a.study.control_system
     if control is None or b.study.control_system != control:
         return None
-    frames, facts = [], []
+    frames: list[pd.DataFrame] = []
+    facts: list[pd.DataFrame] = []
     for run, side in zip(RUNS, (a, b), strict=True):
         if not (side.scores["annotator_known"].astype(bool) & (side.scores["system"] == control)).any():
             return None
-        own = ratings(side.scores, side.study.label_list(), control).assign(corpus=run)
+        rated = ratings(side.scores, side.study.label_list(), control).assign(corpus=run)
         apart = a.folder != b.folder
-        own = own.assign(annotator=(f"{run} " if apart else "") + own["annotator"].astype(str))
+        rated = rated.assign(annotator=(f"{run} " if apart else "") + rated["annotator"].astype(str))
         # rows keep their order, and a row of one side is not that of the other, even where both sides are the same
         first = 1 + max(frames[0]["source_row"].max() if frames else -1, -1)
-        frames.append(own.assign(source_row=own["source_row"] + first))
+        frames.append(rated.assign(source_row=rated["source_row"] + first))
         facts.append(side.facts.assign(corpus=run))
     options = a.study.quality_control.model_copy(update={"runs": list(RUNS)})
     ranked = [s for s in systems if s not in a.study.unranked_systems]
     both = pd.concat(frames, ignore_index=True)
     shared = set(both.loc[both["corpus"] == "A", "label"]) & set(both.loc[both["corpus"] == "B", "label"])
-    found = crowd(both[both["label"].isin(shared)], pd.concat(facts), options, control=control, systems=ranked)
-    rows = found.scores[found.scores["passed"] & found.scores["system"].isin(found.shared)]
+    checked = crowd(both[both["label"].isin(shared)], pd.concat(facts), options, control=control, systems=ranked)
+    rows = checked.scores[checked.scores["passed"] & checked.scores["system"].isin(checked.shared)]
     if rows.groupby("corpus")["annotator"].nunique().reindex(list(RUNS)).fillna(0).min() < 2:
         return None
     return rows.rename(columns={"annotator": "person"}).assign(known=True, pair=False, item=rows["dialogue"])
 
 
 def _compared(
-    rows: pd.DataFrame, value: str, kind: str, known: Mapping[Key, Label], systems: list[str], confidence: float
+    rows: pd.DataFrame, value: str, kind: str, labels: Mapping[Key, Label], systems: list[str], confidence: float
 ) -> list[pd.DataFrame]:
     """labels, means, variation and pairs of one kind of scores."""
     out: list[list[dict]] = [[], [], [], []]
-    keys = list(known)
+    keys = list(labels)
     if kind == RAW:
         units = [(key, rows[rows["label"] == i].assign(label="x"), False) for i, key in enumerate(keys)]
     else:
@@ -273,8 +277,8 @@ def _compared(
         head = {"scores": kind, "method": method, "label": label}
         varied = len(keys) if kind == RAW else 0
         one = _one(part.dropna(subset=[value]), value, systems, confidence, overall=overall, varied=varied)
-        for table, found in zip(out, one, strict=True):
-            table += [head | row for row in found]
+        for table, more in zip(out, one, strict=True):
+            table += [head | row for row in more]
     return [pd.DataFrame(table) for table in out]
 
 
@@ -300,18 +304,18 @@ def _one(
     t = replication.tally(rows, value, RUNS, systems)
     left = _left_out(t, overall)
     means = t.means()[..., -1 if overall else 0]
-    found = _correlation(t, left, overall, unit, confidence)
-    found |= _rank(means, confidence) | {"systems": len(systems), "unit": unit}
+    correlation = _correlation(t, left, overall, unit, confidence)
+    correlation |= _rank(means, confidence) | {"systems": len(systems), "unit": unit}
     gaps = orders.gaps(means, [left.of_run(i) for i in range(2)])
     counted = orders.counts(gaps, 1 - confidence)
     share, low, high = orders.agreement(counted)
-    found |= counted | {"order": share, "order_low": low, "order_high": high}
+    correlation |= counted | {"order": share, "order_low": low, "order_high": high}
     pairs = gaps.assign(system=[systems[i] for i in gaps["i"]], system_b=[systems[j] for j in gaps["j"]])
     pairs = pairs.drop(columns=["i", "j"]).to_dict("records")
     shown, spread = _means(systems, means, left, unit, confidence), []
     if varied:
         spread = _variation(systems, means, left, unit, confidence, n_labels=varied)
-    return [found], shown, spread, pairs
+    return [correlation], shown, spread, pairs
 
 
 @dataclass(frozen=True)
@@ -332,15 +336,17 @@ def _left_out(t: Tally, overall: bool) -> LeftOut:
     """Means without each cluster, as `replication` leaves out people: within those who took part in the same runs."""
     place = -1 if overall else 0
     every = Quantity([], lambda m: m[..., place].reshape(len(m), -1))
-    found = replication.replicates(t, [every], generator(0, "comparison"), 2)
+    replicates = replication.replicates(t, [every], generator(0, "comparison"), 2)
     took_part = t.count.sum(axis=(2, 3)) > 0
     groups = np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(groups, kind="stable") if not np.array_equal(found.groups, groups) else slice(None)
-    means = found.jackknife.reshape(-1, 2, len(t.systems))
+    assert replicates.jackknife is not None
+    sorted_ = replicates.groups is None or not np.array_equal(replicates.groups, groups)
+    order = np.argsort(groups, kind="stable") if sorted_ else np.arange(len(groups))
+    means = replicates.jackknife.reshape(-1, 2, len(t.systems))
     return LeftOut(means, took_part[order], groups[order])
 
 
-def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: float) -> dict[str, object]:
+def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: float) -> dict[str, Any]:
     """r of the systems' means, its interval over clusters and Fisher's over systems."""
     means = t.means()[..., -1 if overall else 0]
     r = float(replication.pearson(means[0][:, None], means[1][:, None])[0])
@@ -351,7 +357,7 @@ def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: 
         note = f"{n} systems are too few for an interval over clusters; {replication.LEAST_FOR_INTERVAL} are needed"
         interval = Interval(r, np.nan, np.nan, "not_estimable", unit, len(without), note=note)
     low, high = pearson_interval(r, n, confidence) if np.isfinite(r) else (np.nan, np.nan)
-    out = {"r": r, "r_low": interval.low, "r_high": interval.high, "r_note": interval.note or None}
+    out: dict[str, Any] = {"r": r, "r_low": interval.low, "r_high": interval.high, "r_note": interval.note or None}
     out |= {"clusters_a": int(people[0]), "clusters_b": int(people[1])}
     return out | {"fisher_low": low, "fisher_high": high}
 
@@ -398,8 +404,8 @@ def _variation(
         for which, at_once in {"ci": 1, "all": len(systems), "every": len(systems) * n_labels}.items():
             level = 1 - (1 - confidence) / at_once
             interval = jackknife_t(d[j], without[:, j], unit, level, groups=left.groups)
-            ends = variation.of_two(np.array(variation.folded(interval.low, interval.high)))
-            row |= dict(zip((f"{which}_low", f"{which}_high"), ends.tolist(), strict=True))
+            ends = variation.of_two(np.array(variation.folded(np.array(interval.low), np.array(interval.high))))
+            row |= dict(zip((f"{which}_low", f"{which}_high"), np.asarray(ends).tolist(), strict=True))
         # a normal difference around 0 is √(2/π) standard errors from it on average
         row["expected"] = float(variation.of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
         row["note"] = interval.note or (None if np.isfinite(d[j]) else "a mean lies at the low end of the scale")

@@ -23,10 +23,10 @@ PANELS = 8
 FEW, MANY = 12, 25
 
 
-def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
+def against(runs: Comparison, names: DisplayNames) -> Iterator[Plot]:
     """System means in the second run against those in the first, with intervals, a panel per label."""
-    labels = _deciding(found)
-    few = len(found.systems) <= FEW
+    labels = _deciding(runs)
+    few = len(runs.systems) <= FEW
     for k, first in enumerate(range(0, len(labels), PANELS)):
         page = labels.iloc[first : first + PANELS]
         columns = min(4 if len(page) > 4 else len(page), len(page))
@@ -34,26 +34,22 @@ def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
         size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 2.1 * rows + (1.3 if few else 0.8)}
         fig, axes = subplots(rows, columns, squeeze=False, **size)
         for ax, row in zip(axes.flat, page.to_dict("records"), strict=False):
-            wide = _wide(found, row)
+            wide = _wide(runs, row)
             _panel(ax, wide, names, few)
-            tips(ax, _told(wide, found, names), wide["estimate_A"], wide["estimate_B"])
+            tips(ax, _told(wide, runs, names), wide["estimate_A"], wide["estimate_B"])
             r = f"r = {number(row['r'])}" if np.isfinite(row["r"]) else "r undefined"
             ax.set_title(f"{fill(label_name(row, names), 22)}\n{r}", fontsize=7.5)
         for ax in list(axes.flat)[len(page) :]:
             ax.axis("off")
-        shown = [s for s in found.systems if s in set(found.means["system"])] if few else []
+        shown = [s for s in runs.systems if s in set(runs.means["system"])] if few else []
         keys = [handle(names.name("system", s), *_style(names, s, few), linewidth=0) for s in shown]
         legend_of(fig, [*keys, handle("equal means", INK, "", linewidth=0.7, linestyle="--")])
-        what = "standardised score" if found.primary == STANDARDISED else "score"
-        fig.supxlabel(f"Mean {what}: {found.a.title}", fontsize=8)
-        fig.supylabel(f"Mean {what}: {found.b.title}", fontsize=8)
-        alt = (
-            f"Scatter plots: means of {len(found.systems)} systems in {found.b.title} against {found.a.title}, a panel"
-        )
+        what = "standardised score" if runs.primary == STANDARDISED else "score"
+        fig.supxlabel(f"Mean {what}: {runs.a.title}", fontsize=8)
+        fig.supylabel(f"Mean {what}: {runs.b.title}", fontsize=8)
+        alt = f"Scatter plots: means of {len(runs.systems)} systems in {runs.b.title} against {runs.a.title}, a panel"
         alt += " per label" + (f"; r from {span(page['r'].dropna())}." if page["r"].notna().any() else ".")
-        caption = (
-            f"Points are systems: mean {what} in each run; lines are {found.confidence:.0%} CIs over {over(page)}."
-        )
+        caption = f"Points are systems: mean {what} in each run; lines are {runs.confidence:.0%} CIs over {over(page)}."
         caption += " On the dashed line both runs have the same mean. r is Pearson's correlation."
         yield Plot(fig, f"against_{k}" if k else "against", alt, caption)
 
@@ -76,46 +72,46 @@ def _style(names: DisplayNames, system: str, few: bool) -> tuple[str, str]:
     return (names.color("system", system), names.marker("system", system)) if few else (NEUTRAL[0], "o")
 
 
-def _told(wide: pd.DataFrame, found: Comparison, names: DisplayNames) -> Iterator[str]:
+def _told(wide: pd.DataFrame, comparison: Comparison, names: DisplayNames) -> Iterator[str]:
     """What a pointer is told of each system."""
     for system, row in wide.iterrows():
-        runs = zip(RUNS, (found.a.title, found.b.title), strict=True)
+        runs = zip(RUNS, (comparison.a.title, comparison.b.title), strict=True)
         ends = [f"{t} {interval(*(row[f'{c}_{run}'] for c in ('estimate', 'ci_low', 'ci_high')))}" for run, t in runs]
         yield f"{names.name('system', system)}: {', '.join(ends)}"
 
 
-def _wide(found: Comparison, row: dict) -> pd.DataFrame:
+def _wide(runs: Comparison, row: dict) -> pd.DataFrame:
     """A row per system with the mean and interval in each run."""
     keys = ["scores", "method", "label"]
-    rows = found.means[(found.means[keys] == [row[k] for k in keys]).all(axis=1)]
+    rows = runs.means[(runs.means[keys] == [row[k] for k in keys]).all(axis=1)]
     wide = rows.pivot_table(
         index="system", columns="run", values=["estimate", "ci_low", "ci_high"], dropna=False, sort=False
     )
     return wide.set_axis([f"{what}_{run}" for what, run in wide.columns], axis=1)
 
 
-def _deciding(found: Comparison) -> pd.DataFrame:
+def _deciding(runs: Comparison) -> pd.DataFrame:
     """Labels of the scores that decide, their mean first."""
-    rows = ordered(found)
-    return rows[rows["scores"] == found.primary]
+    rows = ordered(runs)
+    return rows[rows["scores"] == runs.primary]
 
 
-def means(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
+def means(runs: Comparison, names: DisplayNames) -> Iterator[Plot]:
     """Means of every system in both runs, a panel per label; none where a page cannot list the systems."""
-    labels, n = _deciding(found), len(found.systems)
+    labels, n = _deciding(runs), len(runs.systems)
     panels = 4 * max(1, int(8.4 / (0.28 * n + 0.6)))
     for k, first in enumerate(range(0, len(labels) if n <= MANY else 0, panels)):
         page = labels.iloc[first : first + panels]
         keys = ["scores", "method", "label"]
-        rows = page[keys].merge(found.means, on=keys)
+        rows = page[keys].merge(runs.means, on=keys)
         rows = rows.assign(
             panel=[label_name(row, names) for row in rows[keys].to_dict("records")],
             block=[names.name("system", s) for s in rows["system"]],
-            hue=rows["run"].map(dict(zip(RUNS, (found.a.title, found.b.title), strict=True))),
+            hue=rows["run"].map(dict(zip(RUNS, (runs.a.title, runs.b.title), strict=True))),
             ci_kind=np.where(rows["ci_low"].isna(), "not_estimable", "jackknife_t"),
         )
-        what = "Mean standardised score" if found.primary == STANDARDISED else "Mean score"
+        what = "Mean standardised score" if runs.primary == STANDARDISED else "Mean score"
         fig = grid_figure(rows, intervals, xlabel=what, keys=interval_keys(f"CI over {over(page)}", None, rows))
-        alt = f"{what} of {rows['system'].nunique()} systems in {found.a.title} and {found.b.title} with CIs, by label."
-        caption = f"{what} of each system in both runs; lines are {found.confidence:.0%} CIs over {over(page)}."
+        alt = f"{what} of {rows['system'].nunique()} systems in {runs.a.title} and {runs.b.title} with CIs, by label."
+        caption = f"{what} of each system in both runs; lines are {runs.confidence:.0%} CIs over {over(page)}."
         yield Plot(fig, f"means_{k}" if k else "means", alt, caption)

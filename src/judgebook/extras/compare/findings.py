@@ -16,41 +16,45 @@ _PHRASES = Phrases(__package__)
 STRONG = 0.5
 
 
-def answer(found: Comparison, names: DisplayNames) -> Prose:
+def answer(runs: Comparison, names: DisplayNames) -> Prose:
     """Did the repetition reproduce? In one sentence."""
-    rows = tables.ordered(found).loc[lambda f: f.index.isin(found.deciding.index)]
+    rows = tables.ordered(runs).loc[lambda f: f.index.isin(runs.deciding.index)]
     labels = {v: [label_name(r, names) for r in rows[rows["verdict"] == v].to_dict("records")] for v in _VERDICTS}
     low = rows["r_low"].fillna(rows["fisher_low"])
     weak = rows[(rows["verdict"] == REPRODUCED) & (low < STRONG)].to_dict("records")
     labels["weak"] = [label_name(r, names) for r in weak]
-    facts = {"a": found.a.title, "b": found.b.title, "n": len(rows), "differ": len(found.settings)}
-    facts |= {"identical": found.identical, "itself": found.a.spec == found.b.spec, "study": found.a.study.title}
-    facts |= {"standardised": found.primary == STANDARDISED}
+    facts = {"a": runs.a.title, "b": runs.b.title, "n": len(rows), "differ": len(runs.settings)}
+    facts |= {
+        "identical": runs.identical,
+        "itself": runs.a.spec == runs.b.spec,
+        "study": runs.a.study.title,
+    }
+    facts |= {"standardised": runs.primary == STANDARDISED}
     return Prose(_PHRASES.say("answer", labels=labels, **facts))
 
 
 _VERDICTS = (REPRODUCED, CONTRADICTED, OPEN)
 
 
-def findings(found: Comparison, names: DisplayNames) -> Iterator[Prose]:
+def findings(runs: Comparison, names: DisplayNames) -> Iterator[Prose]:
     """Correlation and order, conclusions, levels; nothing where the judgements are the same."""
-    if found.identical:
+    if runs.identical:
         return
-    one = found.overall
-    rows = found.deciding
+    one = runs.overall
+    rows = runs.deciding
     places = rows.sort_values("r", kind="stable").dropna(subset="r")
     ends = [{"name": label_name(r, names)} | r for r in places.iloc[[0, -1]].to_dict("records")] if len(places) else []
     yield Prose(_PHRASES.say("agreement", one=None if one is None else one.to_dict(), ends=ends, over=over(rows)))
     counted = rows[["tested", "same_sign", "opposite", "only_a", "only_b"]].sum().astype(int).to_dict()
-    yield Prose(_PHRASES.say("conclusions", a=found.a.title, b=found.b.title, n=len(rows), **counted))
-    raw = found.labels[found.labels["scores"] == "raw"].dropna(subset="cv")
-    cells = found.variation.dropna(subset="cv")
+    yield Prose(_PHRASES.say("conclusions", a=runs.a.title, b=runs.b.title, n=len(rows), **counted))
+    raw = runs.labels[runs.labels["scores"] == "raw"].dropna(subset="cv")
+    cells = runs.variation.dropna(subset="cv")
     if len(raw):
         higher = float((cells["b"] > cells["a"]).mean())
-        facts = {**found.spread, "n": len(raw), "higher": higher}
-        yield Prose(_PHRASES.say("levels", over=over(raw), a=found.a.title, b=found.b.title, **facts))
+        facts = {**runs.spread, "n": len(raw), "higher": higher}
+        yield Prose(_PHRASES.say("levels", over=over(raw), a=runs.a.title, b=runs.b.title, **facts))
 
 
-def rule(found: Comparison) -> Prose:
+def rule(runs: Comparison) -> Prose:
     """The rule by which a label counts as reproduced."""
-    return Prose(_PHRASES.say("rule", standardised=found.primary == STANDARDISED, over=over(found.deciding)))
+    return Prose(_PHRASES.say("rule", standardised=runs.primary == STANDARDISED, over=over(runs.deciding)))

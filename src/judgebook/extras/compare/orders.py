@@ -68,23 +68,23 @@ def counts(pairs: pd.DataFrame, alpha: float) -> dict[str, float]:
     untied = defined & ~tied
     p = pairs[["a_p", "b_p"]].to_numpy(float)
     tested = defined & np.isfinite(p).all(axis=1)
-    found = (p < alpha) & tested[:, None]
+    rejected = (p < alpha) & tested[:, None]
     sure = (p < alpha / max(2 * tested.sum(), 1)) & tested[:, None]
     alike = a * b > 0
     out = {"pairs": untied, "ties": tied, "same": untied & alike, "tested": tested}
-    out |= {"same_sign": found.all(axis=1) & alike, "opposite": found.all(axis=1) & ~alike}
-    out |= {"only_a": found[:, 0] & ~found[:, 1], "only_b": found[:, 1] & ~found[:, 0]}
-    out["neither"] = tested & ~found.any(axis=1)
+    out |= {"same_sign": rejected.all(axis=1) & alike, "opposite": rejected.all(axis=1) & ~alike}
+    out |= {"only_a": rejected[:, 0] & ~rejected[:, 1], "only_b": rejected[:, 1] & ~rejected[:, 0]}
+    out["neither"] = tested & ~rejected.any(axis=1)
     out |= {"sure_same": sure.all(axis=1) & alike, "sure_opposite": sure.all(axis=1) & ~alike}
     return {name: int(rows.sum()) for name, rows in out.items()}
 
 
-def agreement(found: dict[str, float]) -> tuple[float, float, float]:
+def agreement(counted: dict[str, float]) -> tuple[float, float, float]:
     """Share of pairs in the same order, ties left out, and its interval (see the module); NaN where there is none."""
-    if not found["pairs"]:
+    if not counted["pairs"]:
         return np.nan, np.nan, np.nan
-    share = found["same"] / found["pairs"]
-    if found["tested"] < found["pairs"]:
+    share = counted["same"] / counted["pairs"]
+    if counted["tested"] < counted["pairs"]:
         return share, np.nan, np.nan
-    low, high = found["sure_same"] / found["pairs"], 1 - found["sure_opposite"] / found["pairs"]
+    low, high = counted["sure_same"] / counted["pairs"], 1 - counted["sure_opposite"] / counted["pairs"]
     return share, min(low, share), max(high, share)

@@ -52,37 +52,40 @@ def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
             raise sides.ComparisonError(f"--map: expected old=new, found {item!r}")
         names[old] = new
     one, two = sides.named_apart(one, sides.renamed(two, names))
-    found = compare(one, two)
+    runs = compare(one, two)
     shown = display_names(one.study, one.scores, two.scores)
-    print(terminal(found, shown))
-    print(f"page: {store.relative(write(found, shown))}")
+    print(terminal(runs, shown))
+    print(f"page: {store.relative(write(runs, shown))}")
     return 0
 
 
-def terminal(found: Comparison, names: DisplayNames) -> str:
+def terminal(runs: Comparison, names: DisplayNames) -> str:
     """The comparison as text: the answer, a table of labels, what only one side has, which settings differ."""
-    lines = [_plain(findings.answer(found, names)), ""]
-    lines += ["Simulated data.", ""] if found.a.study.simulated or found.b.study.simulated else []
-    if not found.identical:
-        cells = list(_lines(found, names))
+    lines = [_plain(findings.answer(runs, names)), ""]
+    lines += ["Simulated data.", ""] if runs.a.study.simulated or runs.b.study.simulated else []
+    if not runs.identical:
+        cells = list(_lines(runs, names))
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
-        over = tables.over(found.labels[found.labels["scores"] == found.primary])
-        lines += [f"A: {found.a.title}; B: {found.b.title}; CIs over {over}; CV* in percent, of raw scores", ""]
-    only = tables.missing(found, names).frame
+        over = tables.over(runs.labels[runs.labels["scores"] == runs.primary])
+        lines += [
+            f"A: {runs.a.title}; B: {runs.b.title}; CIs over {over}; CV* in percent, of raw scores",
+            "",
+        ]
+    only = tables.missing(runs, names).frame
     for (what, side), rows in only.groupby(["What", "In"], sort=False):
         lines.append(f"not compared: {what.lower()} in {side}: {', '.join(rows['Name'])}")
-    if len(found.settings):
-        lines.append(f"differ: {', '.join(found.settings['what'].head(8))}" + (" …" if len(found.settings) > 8 else ""))
+    if len(runs.settings):
+        lines.append(f"differ: {', '.join(runs.settings['what'].head(8))}" + (" …" if len(runs.settings) > 8 else ""))
     return "\n".join(lines)
 
 
-def _lines(found: Comparison, names: DisplayNames) -> Iterator[list[str]]:
+def _lines(runs: Comparison, names: DisplayNames) -> Iterator[list[str]]:
     """Cells of the table on the terminal."""
     yield ["label", "r", "same order", "both/opposite", "only A/B", "CV*", "verdict"]
-    spread = found.labels[found.labels["scores"] == RAW].set_index(["method", "label"])["cv"]
-    rows = tables.ordered(found)
-    for row in rows[rows["scores"] == found.primary].to_dict("records"):
+    spread = runs.labels[runs.labels["scores"] == RAW].set_index(["method", "label"])["cv"]
+    rows = tables.ordered(runs)
+    for row in rows[rows["scores"] == runs.primary].to_dict("records"):
         cells = [tables.label_name(row, names), interval(row["r"], row["r_low"], row["r_high"])]
         cells += [f"{row['same']} of {row['pairs']}", f"{row['same_sign']}/{row['opposite']}"]
         cells += [f"{row['only_a']}/{row['only_b']}", number(float(spread.get((row["method"], row["label"]), nan)), 1)]
@@ -93,28 +96,31 @@ def _plain(prose: Prose) -> str:
     return escape.from_markdown(prose.text.replace("**", ""))
 
 
-def write(found: Comparison, names: DisplayNames) -> Path:
+def write(runs: Comparison, names: DisplayNames) -> Path:
     """Write the page with its figures, tables and CSV files; returns its path."""
-    folder = store.out_root() / "reports" / "compare" / f"{found.a.slug}_{found.b.slug}"
+    folder = store.out_root() / "reports" / "compare" / f"{runs.a.slug}_{runs.b.slug}"
     for path in (folder / "files").glob("*"):  # of an earlier comparison of the same two
         path.unlink()
-    run = ComparisonRun(found.a.study, NAME, NAME, folder=folder)
-    title = f"{found.a.title} and {found.b.title}"
-    question = f"# Did the repetition reproduce?\n\n{_about(found)}"
+    run = ComparisonRun(runs.a.study, NAME, NAME, folder=folder)
+    title = f"{runs.a.title} and {runs.b.title}"
+    question = f"# Did the repetition reproduce?\n\n{_about(runs)}"
     cells = [nbf.new_markdown_cell(question), nbf.new_markdown_cell("## What we see")]
-    cells.append(_cell(run, [findings.answer(found, names), *findings.findings(found, names), findings.rule(found)]))
+    cells.append(_cell(run, [findings.answer(runs, names), *findings.findings(runs, names), findings.rule(runs)]))
     parts: list[tuple[str, list[View | None]]] = []
-    if not found.identical:
-        parts.append(("System means in both runs", [*figures.against(found, names), *figures.means(found, names)]))
+    if not runs.identical:
+        parts.append(("System means in both runs", [*figures.against(runs, names), *figures.means(runs, names)]))
         parts.append(
-            ("Do scores and conclusions agree?", [tables.scores(found, names), tables.conclusions(found, names)])
+            (
+                "Do scores and conclusions agree?",
+                [tables.scores(runs, names), tables.conclusions(runs, names)],
+            )
         )
-        parts.append(("How far do scores vary?", [*tables.variation(found, names)]))
-    parts.append(("What differs", [tables.settings(found), tables.missing(found, names)]))
+        parts.append(("How far do scores vary?", [*tables.variation(runs, names)]))
+    parts.append(("What differs", [tables.settings(runs), tables.missing(runs, names)]))
     for heading, views in parts:
         cells += [nbf.new_markdown_cell(f"## {heading}"), _cell(run, views)]
     for name in FRAMES:
-        frame: pd.DataFrame = getattr(found, name)
+        frame: pd.DataFrame = getattr(runs, name)
         store.write_frame(frame, folder / "files" / f"comparison_{name}.csv")
     written = sorted(p for p in (folder / "files").iterdir() if p.is_file())
     files = [f"files/{p.name}" for p in written]
@@ -127,17 +133,17 @@ def write(found: Comparison, names: DisplayNames) -> Path:
     return target
 
 
-def _about(found: Comparison) -> str:
-    a, b = (plain(side.title) for side in (found.a, found.b))
-    studies = [plain(side.study.title) for side in (found.a, found.b)]
+def _about(runs: Comparison) -> str:
+    a, b = (plain(side.title) for side in (runs.a, runs.b))
+    studies = [plain(side.study.title) for side in (runs.a, runs.b)]
     of = f" of *{studies[0]}*" if studies[0] == studies[1] else ""
-    return f"{a} and {b}{of}: system means of {len(found.systems)} systems, label by label."
+    return f"{a} and {b}{of}: system means of {len(runs.systems)} systems, label by label."
 
 
 def _cell(run: store.Run, views: list[View | None]) -> nbf.NotebookNode:
     """A code cell without code whose outputs are what a notebook would show."""
     InteractiveShell.instance()  # captures what is displayed; without one it would be printed
     with capture_output(stdout=False, stderr=False) as captured:
-        show(run, views)
+        show(run, (view for view in views))
     outputs = [nbf.new_output("display_data", data=o.data, metadata=o.metadata or {}) for o in captured.outputs]
     return nbf.new_code_cell("", outputs=outputs, execution_count=1)

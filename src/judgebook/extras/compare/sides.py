@@ -77,11 +77,11 @@ def open_side(spec: str) -> Side:
     if not (folder / "annotations.parquet").is_file():
         raise ComparisonError(f"{spec}: {folder} holds no judgements; a study of other studies cannot be compared")
     scores = pd.read_parquet(folder / "annotations.parquet")
-    there = list(dict.fromkeys(scores["corpus"]))
+    corpora = list(dict.fromkeys(scores["corpus"]))
     if colon:
-        if corpus not in there:
-            near = difflib.get_close_matches(corpus, there, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there)}"
+        if corpus not in corpora:
+            near = difflib.get_close_matches(corpus, corpora, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(corpora)}"
             raise ComparisonError(f"{spec}: no corpus {corpus!r} in {study.key}; {hint}")
         scores = scores[scores["corpus"] == corpus]
         title = study.corpora.get(corpus) or spelled_out(corpus)
@@ -128,11 +128,11 @@ def renamed(side: Side, names: Mapping[str, str]) -> Side:
 
     Raises ComparisonError for an old id that is neither.
     """
-    known = {*side.scores["system"], *side.scores["system_b"].dropna(), *side.scores["label"]}
-    unknown = sorted(set(names) - known)
+    present = {*side.scores["system"], *side.scores["system_b"].dropna(), *side.scores["label"]}
+    unknown = sorted(set(names) - present)
     if unknown:
         raise ComparisonError(
-            f"--map: {unknown[0]!r} is no system or label of {side.spec}; there are {', '.join(sorted(known))}"
+            f"--map: {unknown[0]!r} is no system or label of {side.spec}; there are {', '.join(sorted(present))}"
         )
     columns = {c: side.scores[c].replace(dict(names)) for c in ("system", "system_b", "label")}
     return replace(side, scores=side.scores.assign(**columns))
@@ -186,7 +186,7 @@ def _leaves(tree: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _versions(side: Side) -> dict[str, str]:
-    known = side.manifest
-    out = {"Version of this project": known.get("commit"), "Python": known.get("python")}
-    out |= {f"Package: {name}": version for name, version in known.get("packages", {}).items()}
+    manifest = side.manifest
+    out = {"Version of this project": manifest.get("commit"), "Python": manifest.get("python")}
+    out |= {f"Package: {name}": version for name, version in manifest.get("packages", {}).items()}
     return {key: str(value) for key, value in out.items() if value}

@@ -26,7 +26,7 @@ def label_name(row: Mapping[str, object], names: DisplayNames) -> str:
     if row["label"] == OVERALL:
         return "Mean of all labels"
     title = names.name("label", str(row["label"]), str(row["method"]))
-    several = sum(found.title == title for found in names.labels.values()) > 1
+    several = sum(label_.title == title for label_ in names.labels.values()) > 1
     return f"{title}, {names.name('method', str(row['method']))}" if several else title
 
 
@@ -35,27 +35,27 @@ def over(rows: pd.DataFrame) -> str:
     return listing((_UNITS[unit] for unit in dict.fromkeys(rows["unit"])), "or")
 
 
-def _first(rows: pd.DataFrame, found: Comparison, names: DisplayNames) -> pd.DataFrame:
+def _first(rows: pd.DataFrame, runs: Comparison, names: DisplayNames) -> pd.DataFrame:
     """Scores (where there are two kinds) and labels."""
     out = pd.DataFrame({"Label": [label_name(row, names) for row in rows.to_dict("records")]}, index=rows.index)
-    if len(set(found.labels["scores"])) > 1:
+    if len(set(runs.labels["scores"])) > 1:
         out.insert(0, "Scores", rows["scores"].map(SCORES))
     return out
 
 
-def ordered(found: Comparison) -> pd.DataFrame:
+def ordered(runs: Comparison) -> pd.DataFrame:
     """Rows of labels, those that decide first."""
-    place = {key: i for i, key in enumerate(found.known)}
-    rows = found.labels
+    place = {key: i for i, key in enumerate(runs.known)}
+    rows = runs.labels
     order = [place.get(key, -1) for key in zip(rows["method"], rows["label"], strict=True)]
-    rows = rows.assign(later=rows["scores"] != found.primary, place=order)
+    rows = rows.assign(later=rows["scores"] != runs.primary, place=order)
     return rows.sort_values(["later", "place"], kind="stable").drop(columns=["later", "place"])
 
 
-def scores(found: Comparison, names: DisplayNames) -> Table:
+def scores(runs: Comparison, names: DisplayNames) -> Table:
     """Whether the means of systems agree: correlations, order and the verdict."""
-    rows = ordered(found)
-    out = _first(rows, found, names)
+    rows = ordered(runs)
+    out = _first(rows, runs, names)
     out["Systems"] = rows["systems"]
     out["r"] = _intervals(rows, "r", "r_low", "r_high")
     out["r, over systems"] = _intervals(rows, "r", "fisher_low", "fisher_high")
@@ -63,9 +63,7 @@ def scores(found: Comparison, names: DisplayNames) -> Table:
     shares = [_percent(*row) for row in rows[["order", "order_low", "order_high"]].to_numpy(float)]
     out["Same order"], out["Ties"] = shares, rows["ties"]
     out["Verdict"] = rows["verdict"].map(VERDICTS)
-    caption = (
-        f"Agreement of system means: r with its {found.confidence:.0%} CI over {over(rows)}; r and Spearman's rank"
-    )
+    caption = f"Agreement of system means: r with its {runs.confidence:.0%} CI over {over(rows)}; r and Spearman's rank"
     caption += " correlation with CIs over systems; pairs of systems in the same order, with the CI of the true share."
     return Table(out, "scores", caption, why=pd.Series(_why(rows), rows.index))
 
@@ -82,42 +80,42 @@ def _percent(share: float, low: float, high: float) -> Cell | None:
     return cells.of_share(share, low, high) if np.isfinite(share) else None
 
 
-def conclusions(found: Comparison, names: DisplayNames) -> Table:
+def conclusions(runs: Comparison, names: DisplayNames) -> Table:
     """Whether conclusions about pairs of systems agree."""
-    rows = ordered(found)
-    out = _first(rows, found, names).assign(Pairs=rows["tested"])
-    heads = {"same_sign": "Both, same sign", "opposite": "Both, opposite", "only_a": f"Only {found.a.title}"}
-    heads |= {"only_b": f"Only {found.b.title}", "neither": "Neither"}
+    rows = ordered(runs)
+    out = _first(rows, runs, names).assign(Pairs=rows["tested"])
+    heads = {"same_sign": "Both, same sign", "opposite": "Both, opposite", "only_a": f"Only {runs.a.title}"}
+    heads |= {"only_b": f"Only {runs.b.title}", "neither": "Neither"}
     for column, heading in heads.items():
         out[heading] = rows[column]
     caption = (
-        f"Pairs of systems by the runs in which they differ at {1 - found.confidence:.2g} (unadjusted; t tests with"
+        f"Pairs of systems by the runs in which they differ at {1 - runs.confidence:.2g} (unadjusted; t tests with"
     )
     caption += f" {over(rows)} left out in turn). Counts have no CI: pairs that share a system are not independent."
     return Table(out, "conclusions", caption)
 
 
-def variation(found: Comparison, names: DisplayNames) -> Iterator[Table]:
+def variation(runs: Comparison, names: DisplayNames) -> Iterator[Table]:
     """CV* by label, and by system and label."""
-    rows = ordered(found)
+    rows = ordered(runs)
     rows = rows[rows["scores"] == RAW]
     out = pd.DataFrame({"Label": [label_name(row, names) for row in rows.to_dict("records")]})
     out["Mean CV*"] = [_with_ends(*row) for row in rows[["cv", "cv_low", "cv_high"]].to_numpy(float)]
     out["Sampling alone"] = rows["cv_expected"].to_numpy()
     if len(out) > 1:
-        every = found.spread
+        every = runs.spread
         out.loc[len(out)] = ["Mean", _with_ends(*(every[k] for k in ("cv", "low", "high"))), every["expected"]]
     caption = "CV* in percent, mean over systems (CI conservative: all systems at once), and what it would be if both"
     caption += f" runs measured the same and only {over(rows)} differed. Raw scores, counted from the scale's low end."
     yield Table(out, "variation", caption, 1, {"Mean CV*": _NO_CV, "Sampling alone": _NO_CV})
-    cells = found.variation
+    cells = runs.variation
     text = [_with_ends(*row) for row in cells[["cv", "ci_low", "ci_high"]].to_numpy(float)]
-    titles = {tuple(k): label_name(dict(zip(("method", "label"), k, strict=True)), names) for k in found.known}
+    titles = {tuple(k): label_name(dict(zip(("method", "label"), k, strict=True)), names) for k in runs.known}
     cells = cells.assign(text=text, column=[titles[k] for k in zip(cells["method"], cells["label"], strict=True)])
     wide = cells.pivot_table(index="system", columns="column", values="text", aggfunc="first", sort=False)
-    wide = wide.reindex(index=[s for s in found.systems if s in wide.index], columns=[*dict.fromkeys(cells["column"])])
+    wide = wide.reindex(index=[s for s in runs.systems if s in wide.index], columns=[*dict.fromkeys(cells["column"])])
     wide.insert(0, "System", [names.name("system", s) for s in wide.index])
-    caption = f"CV* in percent of each system's two means, with {found.confidence:.0%} CI over {over(rows)}."
+    caption = f"CV* in percent of each system's two means, with {runs.confidence:.0%} CI over {over(rows)}."
     why = dict.fromkeys(wide.columns[1:], _NO_CV)
     yield Table(wide.rename_axis(columns=None).reset_index(drop=True), "variation_systems", caption, 1, why)
 
@@ -129,23 +127,23 @@ def _with_ends(value: float, low: float, high: float) -> Cell | None:
     return cells.of_interval(value, low, high, 1) if np.isfinite(value) else None
 
 
-def settings(found: Comparison) -> Table:
+def settings(runs: Comparison) -> Table:
     """What differs between the runs apart from their results."""
-    out = found.settings.set_axis(["What", found.a.title, found.b.title], axis=1)
+    out = runs.settings.set_axis(["What", runs.a.title, runs.b.title], axis=1)
     short = {c: [v if len(v) <= 100 else v[:99] + "…" for v in out[c]] for c in out.columns[1:]}
     return Table(out.assign(**short), "settings", "Settings, data and versions that differ.")
 
 
-def missing(found: Comparison, names: DisplayNames) -> Table:
+def missing(runs: Comparison, names: DisplayNames) -> Table:
     """Systems and labels that only one run has."""
-    rows = found.missing
+    rows = runs.missing
     shown = []
     for kind, key in zip(rows["kind"], rows["id"], strict=True):
         method, _, label = key.rpartition("/")
         shown.append(
             label_name({"label": label, "method": method}, names) if "label" in kind else names.name(kind, key)
         )
-    titles = {0: found.a.title, 1: found.b.title, 2: "both"}
+    titles = {0: runs.a.title, 1: runs.b.title, 2: "both"}
     out = pd.DataFrame({"What": rows["kind"].str.capitalize(), "Name": shown, "In": rows["in_"].map(titles)})
     return Table(
         out,

@@ -106,12 +106,12 @@ def _write_study(study: str, folder: Path) -> None:
         path = home / "notebooks" / f"{name}.ipynb"
         if not path.is_file() or not shown(study, name):
             continue
-        found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if not b.private]
-        images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
-        pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
-        rows.append((name, found, _headline(found, f"{name}_{entry.headline}")))
-    found = [] if study in PARTS else front.answers(study)
-    answers, drawn = front.page(found, list(pages), simulated=loaded.simulated)
+        visible = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if not b.private]
+        images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in visible if b.kind == "figure"}
+        pages[f"{name}.md"] = page(visible, loaded.simulated and entry.of_study)
+        rows.append((name, visible, _headline(visible, f"{name}_{entry.headline}")))
+    answered = [] if study in PARTS else front.answers(study)
+    answers, drawn = front.page(answered, list(pages), simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
     extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
@@ -144,11 +144,12 @@ def runs(needed: Iterable[str], studies: Iterable[str]) -> dict[tuple[str, ...],
     needed : `studies`, and those whose results the scoreboard reads. Of a study that is not shown as a whole, only what
     is shown or read is run.
     """
-    studies, out = set(studies), {}
+    studies = set(studies)
+    out: dict[tuple[str, ...], list[str]] = {}
     read = mapping.sources() if any(params.load(s).across for s in studies) else []
     for study in needed:
-        own = {*PARTS.get(study, ()), *(name.partition("_")[0] for s, name in read if s == study)}
-        only = tuple(sorted(own)) if study in PARTS or study not in studies else ()
+        notebooks = {*PARTS.get(study, ()), *(name.partition("_")[0] for s, name in read if s == study)}
+        only = tuple(sorted(notebooks)) if study in PARTS or study not in studies else ()
         out.setdefault(only, []).append(study)
     return {
         **{only: some for only, some in out.items() if only},
@@ -156,9 +157,9 @@ def runs(needed: Iterable[str], studies: Iterable[str]) -> dict[tuple[str, ...],
     }
 
 
-def _headline(found: Sequence[Block], name: str) -> Block | None:
+def _headline(visible: Sequence[Block], name: str) -> Block | None:
     """The figure called `name` (a table may be, too), else the first figure."""
-    drawn = [b for b in found if b.kind == "figure"]
+    drawn = [b for b in visible if b.kind == "figure"]
     return next((b for b in drawn if b.name == name), drawn[0] if drawn else None)
 
 
@@ -177,12 +178,12 @@ def lighter(png: bytes) -> bytes:
     return out.getvalue()
 
 
-def page(found: Iterable[Block], simulated: bool) -> str:
+def page(visible: Iterable[Block], simulated: bool) -> str:
     """A notebook's page in GitHub's Markdown: prose, figures and tables."""
     parts = ["[All notebooks of this study](README.md)"]
     if simulated:
         parts.append(f"> **Simulated data.** {NOT_REAL}")
-    for block in found:
+    for block in visible:
         if block.kind == "prose":
             parts.append(_without_html(block.text.strip()))
         elif block.kind == "figure":
@@ -229,14 +230,14 @@ def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[B
     parts += answers
     parts += ["## What was collected"] if answers else []
     parts.append(_without_html(study.description.strip()))
-    for name, found, figure in rows:
-        text = next((b.text for b in found if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
+    for name, visible, figure in rows:
+        text = next((b.text for b in visible if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
         title, _, rest = text.strip().partition("\n")
         parts.append(f"## [{name.split('_')[0]} {title.removeprefix('# ').strip()}]({name}.md)")
         parts.append(_without_html(first_sentences(rest)))
         if figure:
             parts.append(f"![{_alt(figure.text)}]({figure.name}.png)")
-        parts.append(_without_html(first_sentences(section(found, "What we see"))))
+        parts.append(_without_html(first_sentences(section(visible, "What we see"))))
     parts.append(f"The numbers behind these pages, at most {MOST} per notebook: [numbers.csv](numbers.csv).")
     if study.across:
         name = scoreboard_page.CSV
@@ -251,15 +252,15 @@ def _write_front(folder: Path) -> None:
         "Reports to read without installing anything: figures, tables and findings. The code is in "
         "[notebooks/](../notebooks); `python run_all.py` produces the full reports.",
     ]
-    there = [s for s in STUDIES if (folder / s / "README.md").is_file()]
-    whole = [s for s in there if s not in PARTS]
+    present = [s for s in STUDIES if (folder / s / "README.md").is_file()]
+    whole = [s for s in present if s not in PARTS]
     across, studies = ([s for s in whole if params.load(s).across == wanted] for wanted in (True, False))
     parts += [f"[{plain(params.load(s).title)}]({s}/README.md)" for s in across]
     if elements.REGISTRY.is_file():
         parts.append(f"[{elements.TITLE}]({PAPERS})")
         _put(folder / PAPERS, papers(folder).encode())
     parts.append(front.table(folder, studies, ""))
-    if single := [s for s in there if s in PARTS]:
+    if single := [s for s in present if s in PARTS]:
         parts += ["One kind of analysis each:", "\n".join(_single(folder, s) for s in single)]
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
     readme = folder.parent / scoreboard_page.README

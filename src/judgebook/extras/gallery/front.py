@@ -31,16 +31,17 @@ def answers(study: str) -> list[findings.PageAnswer]:
 
 
 def page(
-    found: Iterable[findings.PageAnswer], pages: Iterable[str], *, simulated: bool
+    answers: Iterable[findings.PageAnswer], pages: Iterable[str], *, simulated: bool
 ) -> tuple[list[str], dict[str, bytes]]:
     """The answers in Markdown, and their figures by file name. pages : those there are, by file name."""
     parts, images = [], {}
-    for answer in found:
+    for answer in answers:
         parts += [f"## {answer.question}", answer.text]
         if answer.plot:
             name = f"answer_{answer.key}.png"
-            told = {"name": name.removesuffix(".png"), "alt": answer.plot.alt, "simulated": simulated}
-            images[name] = style.drawing(answer.plot.fig, "png", **told)
+            images[name] = style.drawing(
+                answer.plot.fig, "png", name=name.removesuffix(".png"), alt=answer.plot.alt, simulated=simulated
+            )
             parts += [f"![{answer.plot.alt}]({name})", f"*{answer.plot.caption}*"]
         if f"{answer.notebook}.md" in pages:
             parts.append(f"[Evidence: notebook {answer.notebook.split('_')[0]}]({answer.notebook}.md)")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
@@ -46,9 +48,9 @@ class Material:
     made: Made
     counts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COUNTS)))
 
-    def of(self, notebook: str) -> Results | None:
-        """Results of the notebook with this number; None where it did not run or found nothing."""
-        return next((r for name, r in self.results.items() if name.startswith(f"{notebook}_") and len(r)), None)
+    def of(self, notebook: str) -> Results:
+        """Results of the notebook with this number; none where it did not run or found nothing."""
+        return next((r for name, r in self.results.items() if name.startswith(f"{notebook}_")), Results())
 
     @cached_property
     def populations(self) -> dict[tuple[str, str], Population]:
@@ -68,7 +70,8 @@ def gather(stored: StoredStudy, made: Made) -> Material:
     scores = stored.scores.dropna(subset="score")
     folder = stored.folder / "results"
     paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
-    results = {path.stem: read(path, **ASKED) for path in paths}
+    asked: Mapping[str, Any] = ASKED
+    results = {path.stem: read(path, **asked) for path in paths}
     names, counts = display_names(stored.params, scores), stored.frame("counts")
     return Material(stored.params, scores, results, names, made, counts)
 

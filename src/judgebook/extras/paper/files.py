@@ -39,15 +39,15 @@ def write(
     html : tables of the notebooks, in order; in a Word document where pandoc is installed. captions : of figures, by
     stem.
     """
-    said = {"methods.md": findings.methods(m), "results.md": found.results(m)}
-    entries = works(m, *said.values())
-    texts = said | {"heds.md": references.readable(heds.markdown(m), entries)}
+    prose = {"methods.md": findings.methods(m), "results.md": found.results(m)}
+    entries = works(m, *prose.values())
+    texts = prose | {"heds.md": references.readable(heds.markdown(m), entries)}
     texts["references.bib"] = "\n\n".join(entry.source for entry in entries.values()) + "\n"
     paths = sorted(produced)
     tables = chosen_tables([p for p in paths if p.suffix == ".tex"])
     figures = chosen_figures(paths, headlines)
     texts["report.tex"] = document(
-        m, said["methods.md"], said["results.md"], tables, {p: captions.get(p.stem, "") for p in figures}
+        m, prose["methods.md"], prose["results.md"], tables, {p: captions.get(p.stem, "") for p in figures}
     )
     for path in (*tables, *figures):
         with store.atomic(folder / path.name) as temporary:
@@ -56,15 +56,17 @@ def write(
         with store.atomic(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
     made = [*texts, *(["tables.docx"] if word(html, folder / "tables.docx") else [])]
-    return page(m, said["methods.md"], said["results.md"], entries, made)
+    return page(m, prose["methods.md"], prose["results.md"], entries, made)
 
 
 def works(m: Material, *texts: str) -> dict[str, references.Entry]:
     """What texts cite, the data of the study, the report and HEDS, by key."""
-    own, report = references.of_data(m.study), findings.report_entry(m)
-    known = {**references.known(), report.key: report} | ({own.key: own} if own else {})
+    data, report = references.of_data(m.study), findings.report_entry(m)
+    entries = {**references.known(), report.key: report} | ({data.key: data} if data else {})
     keys = [k for text in texts for k in references.cited(text)]
-    return {key: known[key] for key in dict.fromkeys([*keys, *([own.key] if own else []), report.key, "belz2024heds"])}
+    return {
+        key: entries[key] for key in dict.fromkeys([*keys, *([data.key] if data else []), report.key, "belz2024heds"])
+    }
 
 
 def page(m: Material, methods: str, results: str, entries: dict[str, references.Entry], made: Iterable[str]) -> str:
@@ -111,8 +113,8 @@ def chosen_figures(paths: Iterable[Path], headlines: Sequence[str]) -> list[Path
     for path in paths:
         if path.suffix == ".pdf" or (path.suffix == ".png" and path.stem not in by_stem):
             by_stem[path.stem] = path
-    found = [by_stem[stem] for stem in headlines if stem in by_stem and stem[:2] in _FIRST]
-    return sorted(found, key=_place)[:N_FIGURES]
+    first = [by_stem[stem] for stem in headlines if stem in by_stem and stem[:2] in _FIRST]
+    return sorted(first, key=_place)[:N_FIGURES]
 
 
 def _number(path: Path) -> str:
@@ -146,12 +148,12 @@ def document(m: Material, methods: str, results: str, tables: Sequence[Path], fi
     if figures:
         width = rf"{0.98 / len(figures):.2f}\linewidth"
         sides = ("", "") if len(figures) == 1 else ("Left: ", "Right: ")
-        said = " ".join(f"{side}{caption}" for side, caption in zip(sides, figures.values(), strict=False) if caption)
+        text = " ".join(f"{side}{caption}" for side, caption in zip(sides, figures.values(), strict=False) if caption)
         figure = [
             r"\begin{figure}[!b]",
             r"  \centering",
             *(rf"  \includegraphics[width={width},height=0.2\textheight,keepaspectratio]{{{p.name}}}" for p in figures),
-            rf"  \caption{{\footnotesize {tex(said)}}}",
+            rf"  \caption{{\footnotesize {tex(text)}}}",
             r"\end{figure}",
         ]
     return "\n".join(
@@ -196,8 +198,8 @@ def _paragraph(text: str) -> str:
             out[-1] = out[-1].rstrip()
             out.append(rf"~\citep{{{','.join(piece)}}}")
         elif piece:
-            space = re.fullmatch(r"(\s*).*?(\s*)", piece, re.DOTALL)
-            out.append((" " if space[1] else "") + _plain(piece) + (" " if space[2] else ""))
+            after = " " * bool(piece.strip() and piece[-1:].isspace())
+            out.append(" " * piece[:1].isspace() + _plain(piece) + after)
     return "".join(out).strip()
 
 

@@ -43,9 +43,9 @@ def said(m: Material, passages: dict[str, Callable[[Material], dict | None]]) ->
     """Passages in words, those left out of which there is nothing to say."""
     texts = []
     for name, facts in passages.items():
-        found = facts(m)
-        if found is not None:
-            texts.append(_PHRASES.say(name, **found))
+        content = facts(m)
+        if content is not None:
+            texts.append(_PHRASES.say(name, **content))
     return re.sub(r"(?<=\S) {2,}", " ", "\n\n".join(t for t in texts if t)) + "\n"
 
 
@@ -65,13 +65,13 @@ def _dialogues(scores: pd.DataFrame) -> int:
 
 def data(m: Material) -> dict:
     """What was judged by whom."""
-    systems, own = judged_systems(m.scores), references.of_data(m.study)
+    systems, of_data = judged_systems(m.scores), references.of_data(m.study)
     methods_ = [_method(m, method, part) for method, part in _by_method(m)]
     groups = people(m.scores)
     models = [m.names.name("group", g) for g in m.scores.loc[m.scores["annotator_kind"] != "human", "group"].unique()]
     return {
         "title": m.study.title,
-        "cite": Markup(f" [@{own.key}]") if own else "",
+        "cite": Markup(f" [@{of_data.key}]") if of_data else "",
         "simulated": m.study.simulated,
         "n": len(m.scores),
         "n_human": len(m.human),
@@ -117,8 +117,8 @@ def _method(m: Material, method: str, part: pd.DataFrame) -> dict:
 
 def agreement(m: Material) -> dict | None:
     """How agreement was measured."""
-    found = m.of("03")
-    rows = population.primary(found) if found else ()
+    results = m.of("03")
+    rows = population.primary(results) if results else pd.DataFrame()
     if not len(rows):
         return None
     return {
@@ -127,7 +127,7 @@ def agreement(m: Material) -> dict | None:
         "units": agreement_units(rows[~rows["ci_kind"].isin(["jackknife_t", "not_estimable"])]),
         "both": agreement_units(rows[rows["ci_kind"] == "jackknife_t"]),
         "fixed": bool(rows["others"].notna().any()),
-        "ac": bool(len(population.primary_ac(found))),
+        "ac": bool(len(population.primary_ac(results))),
         "reason": bool((rows["resample"] == "dialogue").any()),
         "n_resamples": m.study.bootstrap.n_resamples,
         "level": level(m),
@@ -147,10 +147,14 @@ def agreement_units(rows: pd.DataFrame) -> list[str]:
 
 def scores(m: Material) -> dict | None:
     """How systems were scored and ranked."""
-    found = m.of("07")
-    if found is None:
+    results = m.of("07")
+    if not results:
         return None
-    rows = performance_analysis.two_intervals(found) if any(len(found[s]) for s in performance_analysis.SCORES) else ()
+    rows = (
+        performance_analysis.two_intervals(results)
+        if any(len(results[s]) for s in performance_analysis.SCORES)
+        else pd.DataFrame()
+    )
     kinds = set(rows["statistic"]) if len(rows) else set()
     both = rows["resample_unit"].fillna("").str.endswith(" and annotator") if len(rows) else pd.Series(dtype=bool)
     clusters = sorted({str(u).removesuffix(" and annotator") for u in rows["resample_unit"].dropna()}) if kinds else []
@@ -164,26 +168,26 @@ def scores(m: Material) -> dict | None:
         "n_resamples": m.study.bootstrap.n_resamples,
         "bounds": bool(rows["ci_kind"].isin(["exact_bound", "clustered_exact"]).any()) if kinds else False,
         "level": level(m),
-        "strength": bool(found["strength"]["estimate"].notna().any()),
-        "ranks": bool(len(found["rank"]) or len(found["overall_rank"])),
-        "weighted": bool(len(found["unweighted"])),
-        "overall": bool(len(found["overall_mean"])),
+        "strength": bool(results["strength"]["estimate"].notna().any()),
+        "ranks": bool(len(results["rank"]) or len(results["overall_rank"])),
+        "weighted": bool(len(results["unweighted"])),
+        "overall": bool(len(results["overall_mean"])),
     }  # fmt: skip
 
 
 def tests(m: Material) -> dict | None:
     """How systems were compared."""
-    found = m.of("05")
-    if found is None or not len(sensitivity_analysis.primary(found)):
+    results = m.of("05")
+    if not results or not len(sensitivity_analysis.primary(results)):
         return None
-    options, rows = m.study.sensitivity, sensitivity_analysis.primary(found)
+    options, rows = m.study.sensitivity, sensitivity_analysis.primary(results)
     return {
         "n_permutations": options.n_permutations,
-        "weighted": sensitivity_analysis.primary_name(found) != "permutation test",
+        "weighted": sensitivity_analysis.primary_name(results) != "permutation test",
         "blocks": _blocks(m, rows),
         "pairs": bool((rows["level"] == "pair").any()),
-        "people": bool(len(sensitivity_analysis.with_people(found))),
-        "margin": options.margin if len(found["equivalence"]) else None,
+        "people": bool(len(sensitivity_analysis.with_people(results))),
+        "margin": options.margin if len(results["equivalence"]) else None,
         "bounded": sensitivity_analysis.bounded(rows),
         "seed": m.study.seeds.permute,
     }
@@ -191,24 +195,24 @@ def tests(m: Material) -> dict | None:
 
 def _blocks(m: Material, rows: pd.DataFrame) -> list[str]:
     """Within what dialogues were permuted; nothing where the data name neither sessions nor contexts."""
-    known = m.human["session"].notna().any()
-    within = {w for w in rows["within"].dropna() if known or w != "session"}
+    sessions = m.human["session"].notna().any()
+    within = {w for w in rows["within"].dropna() if sessions or w != "session"}
     return sorted(within | set(rows["resample_unit"].dropna()) & {"context"})
 
 
 def importance(m: Material) -> dict | None:
     """How labels were related to quality."""
-    found = m.of("04")
-    if found is None or not len(found["r"]):
+    results = m.of("04")
+    if not results or not len(results["r"]):
         return None
-    return {"logit": bool(len(found["mcfadden_r2"])), "level": level(m), "coverage": m.of("06") is not None,
+    return {"logit": bool(len(results["mcfadden_r2"])), "level": level(m), "coverage": bool(m.of("06")),
             "n_halves": m.study.coverage.n_halves}  # fmt: skip
 
 
 def groups(m: Material) -> dict | None:
     """How evaluator groups were compared."""
-    found = m.of("08")
-    if found is None or not len(found["group_difference"]):
+    results = m.of("08")
+    if not results or not len(results["group_difference"]):
         return None
     options = m.study.group_effects
     return {"n_permutations": options.n_permutations, "margin": options.margin,
@@ -217,11 +221,11 @@ def groups(m: Material) -> dict | None:
 
 def metrics(m: Material) -> dict | None:
     """How metrics were correlated with people."""
-    found = m.of("09")
-    if found is None or not len(found["correlation"]):
+    results = m.of("09")
+    if not results or not len(results["correlation"]):
         return None
-    units = sorted(set(found["correlation"]["resample_unit"].dropna()) & {"context", "dialogue"})
-    tested = bool(found["correlation_difference"]["p_value"].notna().any())
+    units = sorted(set(results["correlation"]["resample_unit"].dropna()) & {"context", "dialogue"})
+    tested = bool(results["correlation_difference"]["p_value"].notna().any())
     return {"units": [f"{u}s" for u in units], "n_resamples": m.study.metrics.n_resamples, "level": level(m),
             "tested": tested}  # fmt: skip
 
@@ -231,62 +235,62 @@ def filters(m: Material) -> dict | None:
     if not m.study.filters:
         return None
     left = m.counts[m.counts["reason"].astype(str).str.endswith("(`filters`)")]
-    kept = m.counts[m.counts["what"].str.endswith("annotations") & (m.counts["action"] == "kept")]
-    titles = {label: found.title for (_, label), found in m.names.labels.items()}
+    remaining = m.counts[m.counts["what"].str.endswith("annotations") & (m.counts["action"] == "kept")]
+    titles = {label: of_study.title for (_, label), of_study in m.names.labels.items()}
     rules = [(rule, [titles[label] for label in rule.labels]) for rule in m.study.filters]
-    return {"rules": rules, "n": int(left["n"].sum()), "of": int(left["n"].sum() + kept["n"].sum())}
+    return {"rules": rules, "n": int(left["n"].sum()), "of": int(left["n"].sum() + remaining["n"].sum())}
 
 
 def quality_control(m: Material) -> dict | None:
     """How workers were screened and runs compared."""
-    found = m.of("10")
-    if found is None or not len(found["pass_rate"]):
+    results = m.of("10")
+    if not results or not len(results["pass_rate"]):
         return None
     options = m.study.quality_control
     passed = of_those_who_passed(m.human, m.study.label_list(), m.study.control_system, options)
-    kept, n = (len(f[["corpus", "annotator"]].drop_duplicates()) for f in (passed, m.human))
+    n_passed, n = (len(f[["corpus", "annotator"]].drop_duplicates()) for f in (passed, m.human))
     return {
-        "kept": kept,
+        "kept": n_passed,
         "n": n,
         "control": m.names.name("system", m.study.control_system or ""),
         "alpha": options.alpha,
         "labels": [_label(m, label) for label in options.labels],
-        "replicated": bool(len(found["replication_r"])),
+        "replicated": bool(len(results["replication_r"])),
         "level": level(m),
     }
 
 
 def techniques(m: Material) -> dict | None:
     """How evaluation techniques were compared."""
-    found = m.of("11")
-    if found is None or not (len(found["technique_win_rate"]) or len(found["effective_win_rate"])):
+    results = m.of("11")
+    if not results or not (len(results["technique_win_rate"]) or len(results["effective_win_rate"])):
         return None
     options = m.study.techniques
     names = [spec.title or m.names.name("method", spec.method) for spec in options.compare.values()]
     return {"names": names if len(names) <= MANY else [], "power": options.power, "alpha": options.alpha,
-            "n_runs": options.n_runs, "hours": bool(found["hours_to_power"]["estimate"].notna().any())}  # fmt: skip
+            "n_runs": options.n_runs, "hours": bool(results["hours_to_power"]["estimate"].notna().any())}  # fmt: skip
 
 
 def judges(m: Material) -> dict | None:
     """How models were compared with people."""
-    found = m.of("13")
-    if found is None or not len(found["judge_alpha"]):
+    results = m.of("13")
+    if not results or not len(results["judge_alpha"]):
         return None
-    tested = found["winning_rate"]
+    tested = results["winning_rate"]
     return {
-        "judges": judge_titles(m, found["judge_alpha"]["metric"]),
+        "judges": judge_titles(m, results["judge_alpha"]["metric"]),
         "cost": m.study.judges.cost,
         "min_items": m.study.judges.min_items,
         "alt_test": bool(tested["estimate"].notna().any()),
         "n_resamples": m.study.bootstrap.n_resamples,
         "level": level(m),
-        "units": [f"{u}s" for u in dict.fromkeys(found["judge_alpha"]["resample_unit"].dropna())],
+        "units": [f"{u}s" for u in dict.fromkeys(results["judge_alpha"]["resample_unit"].dropna())],
     }
 
 
 def software(m: Material) -> dict:
     """What computed the results, from which data, with which seeds."""
-    own = {name: m.made.packages[name] for name in PACKAGES if name in m.made.packages}
+    versions = {name: m.made.packages[name] for name in PACKAGES if name in m.made.packages}
     used = {"pick": "annotations picked at random", "downsample": "dialogues drawn", "permute": "permutations",
             "bootstrap": "resampling", "simulate": "simulated data"}  # fmt: skip
     seeds = m.study.seeds.model_dump()
@@ -296,16 +300,16 @@ def software(m: Material) -> dict:
         "cite": Markup(f" [@{report_key(m)}]"),
         "version": m.made.version,
         "python": m.made.python,
-        "numpy": own.get("numpy"),
-        "scipy": own.get("scipy"),
-        "others": [f"{n} {v}" for n, v in own.items() if n not in ("numpy", "scipy")],
+        "numpy": versions.get("numpy"),
+        "scipy": versions.get("scipy"),
+        "others": [f"{n} {v}" for n, v in versions.items() if n not in ("numpy", "scipy")],
         "data": m.made.data,
         "seeds": [f"{used[name]}: {seed}" for name, seed in seeds.items()],
     }
 
 
 def _label(m: Material, label: str) -> str:
-    return next((known.title for (_, id_), known in m.names.labels.items() if id_ == label), label)
+    return next((of_study.title for (_, id_), of_study in m.names.labels.items() if id_ == label), label)
 
 
 def judge_titles(m: Material, metrics_: Any) -> list[str]:

@@ -29,18 +29,18 @@ def results(m: Material) -> str:
 
 def agreement_found(m: Material) -> dict | None:
     """Range of alpha by method and group, and its ends with intervals."""
-    found = m.of("03")
-    rows = m.names.sort(population.primary(found)).dropna(subset="estimate") if found else ()
+    results = m.of("03")
+    rows = m.names.sort(population.primary(results)).dropna(subset="estimate") if results else pd.DataFrame()
     if not len(rows):
         return None
     several, parts = _several(rows, "group"), []
-    for (method, group), own in rows.groupby(["method", "group"], sort=False):
-        ends = [own.loc[own["estimate"].idxmax()], own.loc[own["estimate"].idxmin()]]
+    for (method, group), part in rows.groupby(["method", "group"], sort=False):
+        ends = [part.loc[part["estimate"].idxmax()], part.loc[part["estimate"].idxmin()]]
         parts.append(
             {
                 "who": m.names.name("method", method) + (f", {m.names.name('group', group)}" if several else ""),
-                "n": len(own),
-                "median": own["estimate"].median(),
+                "n": len(part),
+                "median": part["estimate"].median(),
                 "high": _named(m, ends[0]),
                 "low": _named(m, ends[1]),
             }
@@ -54,23 +54,23 @@ def agreement_found(m: Material) -> dict | None:
 
 def ranks_found(m: Material) -> dict | None:
     """Which system is first, overall where labels are combined, and by label."""
-    found = m.of("07")
-    if found is None:
+    results = m.of("07")
+    if not results:
         return None
     overall = []
-    for key, own in _cells(m, found["overall_mean"], _PART):
-        line = _order(m, own, key)
-        ranks = where(found["overall_rank"], **dict(zip(_PART, key, strict=True))).set_index("system")
+    for key, part in _cells(m, results["overall_mean"], _PART):
+        line = _order(m, part, key)
+        ranks = where(results["overall_rank"], **dict(zip(_PART, key, strict=True))).set_index("system")
         overall.append(line | {"rank": ranks.loc[line["first_id"]].to_dict() if len(ranks) else None})
     by_label = []
-    for key, own in _cells(m, found["rank"], _PART):
-        sure = own[(own["ci_high"] == 1) & (own["ci_kind"] == "simultaneous")]
-        by_label.append({"who": _who(m, key, found["rank"]), "n": own["label"].nunique(),
+    for key, part in _cells(m, results["rank"], _PART):
+        sure = part[(part["ci_high"] == 1) & (part["ci_kind"] == "simultaneous")]
+        by_label.append({"who": _who(m, key, results["rank"]), "n": part["label"].nunique(),
                          "n_sure": sure["label"].nunique()})  # fmt: skip
     strengths = [
-        _order(m, own, key)
-        for key, own in _cells(m, found["strength"].dropna(subset="estimate"), [*_PART, "label"])
-        if len(set(own["system"])) > 1 and m.names.labels[key[1], key[3]].direction == 1
+        _order(m, part, key)
+        for key, part in _cells(m, results["strength"].dropna(subset="estimate"), [*_PART, "label"])
+        if len(set(part["system"])) > 1 and m.names.labels[key[1], key[3]].direction == 1
     ]
     if not (overall or by_label or strengths):
         return None
@@ -100,14 +100,14 @@ def _who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
     return ", ".join(parts)
 
 
-def _order(m: Material, own: pd.DataFrame, key: tuple) -> dict:
+def _order(m: Material, rows: pd.DataFrame, key: tuple) -> dict:
     """The best and the worst system of rows of estimates, more being better."""
-    found = own.sort_values("estimate", ascending=False, kind="stable")
+    ranked = rows.sort_values("estimate", ascending=False, kind="stable")
     every = m.of("07")["strength" if len(key) == 4 else "overall_mean"]
-    first, last = found.iloc[0], found.iloc[-1]
+    first, last = ranked.iloc[0], ranked.iloc[-1]
     return {
         "who": _who(m, key, every),
-        "n": len(found),
+        "n": len(ranked),
         "first_id": first["system"],
         "first": m.names.name("system", first["system"]),
         "best": first.to_dict(),
@@ -119,26 +119,26 @@ def _order(m: Material, own: pd.DataFrame, key: tuple) -> dict:
 
 def tests_found(m: Material) -> dict | None:
     """How many pairs of systems differ, are equivalent, and what could have been detected."""
-    found = m.of("05")
-    rows = sensitivity_analysis.primary(found).dropna(subset="p_value") if found else ()
+    results = m.of("05")
+    rows = sensitivity_analysis.primary(results).dropna(subset="p_value") if results else pd.DataFrame()
     if not len(rows):
         return None
-    parts, over_people = [], sensitivity_analysis.with_people(found)
-    verdicts = sensitivity_analysis.verdicts(found) if len(found["equivalence"]) else pd.DataFrame()
-    for key, own in _cells(m, rows, _PART):
+    parts, over_people = [], sensitivity_analysis.with_people(results)
+    verdicts = sensitivity_analysis.verdicts(results) if len(results["equivalence"]) else pd.DataFrame()
+    for key, part in _cells(m, rows, _PART):
         mine = dict(zip(_PART, key, strict=True))
         people_ = where(over_people, **mine).dropna(subset="p_adjusted")
-        alike = where(verdicts, **mine) if len(verdicts) else ()
+        alike = where(verdicts, **mine) if len(verdicts) else pd.DataFrame()
         sample = len(people_) and key[::2] in m.populations and m.populations[key[::2]].others
         whom = power.SAMPLE if sample else power.SAME
-        detectable = where(sensitivity_analysis.detectable(found, people=whom), **mine)
+        detectable = where(sensitivity_analysis.detectable(results, people=whom), **mine)
         least = detectable["estimate"]
         parts.append(
             {
                 "who": _who(m, key, rows),
-                "labels": own["label"].nunique(),
-                "n": len(own),
-                "differ": int((own["p_adjusted"] < 0.05).sum()),
+                "labels": part["label"].nunique(),
+                "n": len(part),
+                "differ": int((part["p_adjusted"] < 0.05).sum()),
                 "people": int((people_["p_adjusted"] < 0.05).sum()) if len(people_) else None,
                 "n_people": len(people_),
                 "alike": int(alike["alike"].sum()) if len(alike) else None,
@@ -161,22 +161,22 @@ def _largest(m: Material, method: str, labels: pd.Series) -> float:
 
 def importance_found(m: Material) -> dict | None:
     """The label most related to quality."""
-    found = m.of("04")
-    rows = found.select("r", kind=None).dropna(subset="estimate") if found else ()
+    results = m.of("04")
+    rows = results.select("r", kind=None).dropna(subset="estimate") if results else pd.DataFrame()
     if not len(rows):
         return None
     lines = []
-    for target, own in rows.groupby("target", sort=False):
-        best = own.loc[own["estimate"].abs().idxmax()]
-        lines.append({"target": str(target).replace("_", " "), "n": len(own), "best": _named(m, best),
-                      "excluding": int(((own["ci_low"] > 0) | (own["ci_high"] < 0)).sum())})  # fmt: skip
+    for target, part in rows.groupby("target", sort=False):
+        best = part.loc[part["estimate"].abs().idxmax()]
+        lines.append({"target": str(target).replace("_", " "), "n": len(part), "best": _named(m, best),
+                      "excluding": int(((part["ci_low"] > 0) | (part["ci_high"] < 0)).sum())})  # fmt: skip
     return {"lines": lines, "level": level(m)}
 
 
 def groups_found(m: Material) -> dict | None:
     """How many labels groups differ on."""
-    found = m.of("08")
-    rows = groups_analysis.differences(found, level(m)).dropna(subset="p_adjusted") if groups(m) else ()
+    results = m.of("08")
+    rows = groups_analysis.differences(results, level(m)).dropna(subset="p_adjusted") if groups(m) else pd.DataFrame()
     if not len(rows):
         return None
     most = rows.loc[rows["estimate"].idxmax()]
@@ -187,21 +187,21 @@ def groups_found(m: Material) -> dict | None:
 
 def metrics_found(m: Material) -> dict | None:
     """The metric that agrees best with people, by data set."""
-    found = m.of("09")
+    results = m.of("09")
     if metrics(m) is None:
         return None
-    titles = metrics_analysis.metric_titles(found, m.study.metrics.titles, m.study.metric_directions)
+    titles = metrics_analysis.metric_titles(results, m.study.metrics.titles, m.study.metric_directions)
     lines = []
-    for name, part in metrics_analysis.data_sets(found, m.names.titles).items():
-        own = metrics_analysis.overall(part).dropna(subset="estimate")
-        if len(own):
-            best = own.loc[own["estimate"].idxmax()]
+    for name, part in metrics_analysis.data_sets(results, m.names.titles).items():
+        values = metrics_analysis.overall(part).dropna(subset="estimate")
+        if len(values):
+            best = values.loc[values["estimate"].idxmax()]
             lines.append(
                 {
                     "set": name,
                     "metric": titles.get(best["metric"], best["metric"]),
                     "row": best.to_dict(),
-                    "n": len(own),
+                    "n": len(values),
                 }
             )
     return {"lines": lines, "level": level(m)} if lines else None
@@ -209,11 +209,11 @@ def metrics_found(m: Material) -> dict | None:
 
 def quality_control_found(m: Material) -> dict | None:
     """Who passed, and whether results repeat."""
-    found = m.of("10")
+    results = m.of("10")
     if quality_control(m) is None:
         return None
-    rate = found.select("pass_rate", of="workers", list=None)
-    again = found.select("replication_r", label=OVERALL, among="systems", interval="workers", list=None, scores="z",
+    rate = results.select("pass_rate", of="workers", list=None)
+    again = results.select("replication_r", label=OVERALL, among="systems", interval="workers", list=None, scores="z",
                          workers="passed", threshold=None)  # fmt: skip
     again = again[again["standardised"].isna() | (again["standardised"] == "all")].dropna(subset="estimate")
     runs = list(dict.fromkeys(rate["corpus"]))
@@ -227,14 +227,14 @@ def quality_control_found(m: Material) -> dict | None:
 
 def judges_found(m: Material) -> dict | None:
     """Agreement of models with people, and the alternative annotator test."""
-    found = m.of("13")
+    results = m.of("13")
     if judges(m) is None:
         return None
-    rows = found["judge_alpha"].dropna(subset="estimate")
+    rows = results["judge_alpha"].dropna(subset="estimate")
     lines = []
-    for metric, own in rows.groupby("metric", sort=False):
-        gap, mean = (where(own, pair=pair) for pair in ("difference", "mean"))
-        tested = found.select("winning_rate", metric=metric, test="items", cost=m.study.judges.cost)
+    for metric, part in rows.groupby("metric", sort=False):
+        gap, mean = (where(part, pair=pair) for pair in ("difference", "mean"))
+        tested = results.select("winning_rate", metric=metric, test="items", cost=m.study.judges.cost)
         tested = tested.dropna(subset="estimate")
         if len(mean):
             lines.append(

@@ -58,7 +58,9 @@ class Datasheet:
     @property
     def missing(self) -> list[tuple[str, str, list[str]]]:
         """Number and name of each question to the author; of section 4, for which criteria unless for all."""
-        out = [(a.number, a.name, []) for part in self.sections.values() for a in part if not a.text]
+        out: list[tuple[str, str, list[str]]] = [
+            (a.number, a.name, []) for part in self.sections.values() for a in part if not a.text
+        ]
         for i, question in enumerate(self.criteria[0].answers if self.criteria else ()):
             lacking = [c.title for c in self.criteria if not c.answers[i].text]
             if lacking:
@@ -81,24 +83,24 @@ def questions() -> list[dict]:
 
 def datasheet(m: Material) -> Datasheet:
     """The datasheet, filled as far as the study says."""
-    known = {name: text for name, text in _facts(m).items() if text}
+    facts = {name: text for name, text in _facts(m).items() if text}
     sections, criteria, title = {}, [], ""
     for section in questions():
         if section.get("criteria"):
             title = section["title"]
-            found = _alphas(m), _tested(m)
-            criteria = [_criterion(m, section["questions"], method, label, *found) for method, label in _labels(m)]
+            computed = _alphas(m), _tested(m)
+            criteria = [_criterion(m, section["questions"], method, label, *computed) for method, label in _labels(m)]
         else:
-            sections[section["title"]] = [_answer(q, m.study.heds, known) for q in section["questions"]]
+            sections[section["title"]] = [_answer(q, m.study.heds, facts) for q in section["questions"]]
     return Datasheet(sections, criteria, title)
 
 
-def _answer(question: dict, given: object, known: dict[str, str]) -> Answer:
+def _answer(question: dict, given: object, facts: dict[str, str]) -> Answer:
     number, key = str(question["number"]), question["key"]
     text = attrgetter(key)(given) if key else ""
     if text:
         return Answer(number, question["name"], _PHRASES.say("given", text=text))
-    return Answer(number, question["name"], known.get(number, ""), number in known)
+    return Answer(number, question["name"], facts.get(number, ""), number in facts)
 
 
 def _facts(m: Material) -> dict[str, str]:
@@ -106,8 +108,8 @@ def _facts(m: Material) -> dict[str, str]:
     study, say = m.study, _PHRASES.say
     systems = _per_system(m)
     count = people(m.scores)
-    found = m.of("05")
-    least = sensitivity_analysis.detectable(found)["estimate"] if found else pd.Series(dtype=float)
+    results = m.of("05")
+    least = sensitivity_analysis.detectable(results)["estimate"] if results else pd.Series(dtype=float)
     paid = study.quality_control.payment
     costs = {
         m.names.name("group", g) if g in m.names.titles["group"] else g: p for g, p in study.costs.payments.items()
@@ -135,7 +137,11 @@ def _per_system(m: Material) -> list[tuple[str, int, int]]:
         ["method", "system", "item"], axis=1)]  # fmt: skip
     each = pd.concat(sides).dropna().drop_duplicates().groupby(["method", "system"]).size()
     ends = each.groupby("method").agg(["min", "max"])
-    return [(m.names.name("method", x), *map(int, ends.loc[x])) for x in METHODS if x in ends.index]
+    return [
+        (m.names.name("method", x), int(ends.loc[x, "min"]), int(ends.loc[x, "max"]))
+        for x in METHODS
+        if x in ends.index
+    ]
 
 
 def _labels(m: Material) -> list[tuple[str, Label]]:
@@ -144,14 +150,14 @@ def _labels(m: Material) -> list[tuple[str, Label]]:
 
 
 def _alphas(m: Material) -> pd.DataFrame:
-    found = m.of("03")
-    return population.primary(found).dropna(subset="estimate") if found else pd.DataFrame()
+    results = m.of("03")
+    return population.primary(results).dropna(subset="estimate") if results else pd.DataFrame()
 
 
 def _tested(m: Material) -> set[tuple[str, str]]:
     """Methods and labels on which systems were compared."""
-    found = m.of("05")
-    compared = sensitivity_analysis.primary(found) if found else pd.DataFrame(columns=["method", "label"])
+    results = m.of("05")
+    compared = sensitivity_analysis.primary(results) if results else pd.DataFrame(columns=["method", "label"])
     return set(compared[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
 
 
@@ -159,10 +165,10 @@ def _criterion(
     m: Material, asked: list[dict], method: str, label: Label, alphas: pd.DataFrame, tested: set[tuple[str, str]]
 ) -> Criterion:
     given = m.study.heds.criteria.get(label.id, HedsCriterion())
-    say, known = _PHRASES.say, _of_label(m, method, label, alphas, (method, label.id) in tested)
-    known = {number: text for number, text in known.items() if text}
+    say, facts = _PHRASES.say, _of_label(m, method, label, alphas, (method, label.id) in tested)
+    facts = {number: text for number, text in facts.items() if text}
     title = say("criterion", label=label.title, method=m.names.name("method", method))
-    return Criterion(title, [_answer(q, given, known) for q in asked])
+    return Criterion(title, [_answer(q, given, facts) for q in asked])
 
 
 def _of_label(m: Material, method: str, label: Label, alphas: pd.DataFrame, has_tests: bool) -> dict[str, str]:
@@ -170,8 +176,8 @@ def _of_label(m: Material, method: str, label: Label, alphas: pd.DataFrame, has_
     say = _PHRASES.say
     low, high = label.scale
     size = len(label.categories) or (round(high - low) + 1 if label.integer else None)
-    own = where(alphas, method=method, label=label.id) if len(alphas) else alphas
-    rows = [(m.names.name("group", r["group"]), r.to_dict()) for _, r in own.iterrows()]
+    values = where(alphas, method=method, label=label.id) if len(alphas) else alphas
+    rows = [(m.names.name("group", r["group"]), r.to_dict()) for _, r in values.iterrows()]
     unit = METHODS[method].unit
     return {
         "4.2.2": say("relative" if unit == "pair" else "absolute"),

@@ -85,11 +85,11 @@ def write(job: PaperJob) -> str:
     made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
     every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
     # a paper is for others
-    found, hidden = [b for b in every if not b.private], {b.name for b in every if b.private and b.name}
+    visible, hidden = [b for b in every if not b.private], {b.name for b in every if b.private and b.name}
     files_ = tuple(p for p in job.files if p.stem.removesuffix(report.NARROW) not in hidden)
-    tables = [b.html for b in found if b.kind == "table"]
+    tables = [b.html for b in visible if b.kind == "table"]
     material = analysis.gather(open_study(job.study), made)
-    captions = {b.name: b.caption for b in found if b.kind == "figure"}
+    captions = {b.name: b.caption for b in visible if b.kind == "figure"}
     text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
     about = report.Page(job.shared.title, job.shared.simulated, NAME, job.shared.nav, sampling=job.shared.sampling)
     rendering.write(job.target, report.text_page(about, TITLE, text))

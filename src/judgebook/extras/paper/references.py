@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from judgebook.study.params import Study
@@ -63,16 +63,16 @@ def parse(text: str) -> dict[str, Entry]:
     """
     out: dict[str, Entry] = {}
     at = 0
-    while (found := re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,").search(text, at)) is not None:
-        end = _close(text, text.index("{", found.start()))
-        body, fields = text[found.end() : end], {}
+    while (start := re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,").search(text, at)) is not None:
+        end = _close(text, text.index("{", start.start()))
+        body, fields = text[start.end() : end], {}
         for name, value in _fields(body):
             fields[name.lower()] = value
         if not fields:
-            raise ValueError(f"BibTeX entry {found[2]!r}: expected fields `name = {{value}}`, found none")
-        if found[2] in out:
-            raise ValueError(f"BibTeX entry {found[2]!r} is given twice")
-        out[found[2]] = Entry(found[1].lower(), found[2], fields, text[found.start() : end + 1])
+            raise ValueError(f"BibTeX entry {start[2]!r}: expected fields `name = {{value}}`, found none")
+        if start[2] in out:
+            raise ValueError(f"BibTeX entry {start[2]!r} is given twice")
+        out[start[2]] = Entry(start[1].lower(), start[2], fields, text[start.start() : end + 1])
         at = end
     if not out and text.strip():
         raise ValueError(f"expected a BibTeX entry such as `@misc{{key, title = {{…}}}}`, found {text.strip()[:60]!r}")
@@ -90,8 +90,8 @@ def _close(text: str, start: int) -> int:
 
 def _fields(body: str) -> Iterable[tuple[str, str]]:
     at = 0
-    while (found := re.compile(r"([\w-]+)\s*=\s*").search(body, at)) is not None:
-        start = found.end()
+    while (field := re.compile(r"([\w-]+)\s*=\s*").search(body, at)) is not None:
+        start = field.end()
         if body[start : start + 1] == "{":
             end = _close(body, start)
             value, at = body[start + 1 : end], end + 1
@@ -99,16 +99,20 @@ def _fields(body: str) -> Iterable[tuple[str, str]]:
             end = body.index('"', start + 1)
             value, at = body[start + 1 : end], end + 1
         else:
-            bare = re.compile(r"[^,\s]*").match(body, start)
-            value, at = bare[0], bare.end()
-        yield found[1], " ".join(value.split())
+            value = re.split(r"[,\s]", body[start:], maxsplit=1)[0]
+            at = start + len(value)
+        yield field[1], " ".join(value.split())
+
+
+def _accented(mark: str, letter: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", letter[1] + mark)
 
 
 def plain(text: str) -> str:
     """The value of a field without LaTeX's commands for accents, signs and groups."""
     for command, mark in _MARKS.items():
         pattern = rf"\\{re.escape(command)}" + (r"\s*" if not command.isalpha() else "") + r"\{?\\?([A-Za-z])\}?"
-        text = re.sub(pattern, lambda m, mark=mark: unicodedata.normalize("NFC", m[1] + mark), text)
+        text = re.sub(pattern, partial(_accented, mark), text)
     for command, sign in _SIGNS.items():
         text = text.replace(command, sign)
     return " ".join(re.sub(r"[{}]", "", text).split())
@@ -161,8 +165,8 @@ def cited(text: str) -> list[str]:
 def readable(text: str, entries: Mapping[str, Entry]) -> str:
     """A text with `(Holm 1979)` in place of `[@holm1979]`."""
 
-    def words(found: re.Match) -> str:
-        return "(" + "; ".join(entries[key].short for key in re.findall(r"@([^;\]]+)", found[1])) + ")"
+    def words(match: re.Match) -> str:
+        return "(" + "; ".join(entries[key].short for key in re.findall(r"@([^;\]]+)", match[1])) + ")"
 
     return _CITED.sub(words, text)
 
@@ -171,7 +175,7 @@ def split(text: str) -> list[str | list[str]]:
     """A text as pieces: what is said, and the keys cited after it."""
     out: list[str | list[str]] = []
     at = 0
-    for found in _CITED.finditer(text):
-        out += [text[at : found.start()], re.findall(r"@([^;\]]+)", found[1])]
-        at = found.end()
+    for cited in _CITED.finditer(text):
+        out += [text[at : cited.start()], re.findall(r"@([^;\]]+)", cited[1])]
+        at = cited.end()
     return [*out, text[at:]]

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from judgebook import plugins, project
 from judgebook.pipeline.commands import options
-from judgebook.pipeline.run import DEFAULT_JOBS
-from judgebook.pipeline.scale.cluster import HOME
+from judgebook.pipeline.run import DEFAULT_JOBS, HOME
 from judgebook.plugins import Command, UsageError
 from judgebook.study import params
 
@@ -22,7 +21,6 @@ examples:
   python run_all.py --only iaa --jobs 2               one notebook, and what it needs
   python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
   python run_all.py --set seeds.bootstrap=1,2,3       a sweep: every combination of values, in folders under sweeps/
-  python run_all.py --executor local:4                on four Dask workers (extra `cluster`; docs/cluster.md)
   python run_all.py --dry-run                         what would run, and why
 """
 #: and after them
@@ -34,24 +32,25 @@ exit codes: 0 done; 1 an analysis failed (the others ran); 2 error in the comman
 """
 
 
-def _parser(known: Iterable[Command]) -> argparse.ArgumentParser:
+def _parser(available: Iterable[Command]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=project.program(),
         description="Run the notebooks of a study and write its report. Only what has changed runs again.",
-        epilog=project.in_words(RUNS + _examples(known) + REMARKS) + _pages(),
+        epilog=project.in_words(RUNS + _examples(available) + REMARKS) + _pages(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _run_options(parser)
     commands = parser.add_subparsers(title="other commands", dest="command", metavar="COMMAND")
-    for command in known:
+    for command in available:
         one = commands.add_parser(command.name, help=command.title, description=project.in_words(command.about))
         one.formatter_class = argparse.RawDescriptionHelpFormatter
         command.options(one)
     return parser
 
 
-def _examples(known: Iterable[Command]) -> str:
-    return "".join(command.examples for command in sorted(known, key=lambda command: command.contributors))
+def _examples(available: Iterable[Command]) -> str:
+    of_workers = [workers.examples for workers in plugins.workers(everywhere=False)]
+    return "".join(of_workers + [command.examples for command in sorted(available, key=lambda c: c.contributors)])
 
 
 def _pages() -> str:
@@ -69,9 +68,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     add("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=values)
     default = f"{DEFAULT_JOBS}; on a cluster, one per thread"
     add("--jobs", type=options.jobs, metavar="N", help=f"notebooks at a time ({default})")
-    where = (
-        "processes (default), local:N (N Dask workers here), dask:// or tcp://host:port, or encrypted tls://host:port"
-    )
+    where = ", ".join([f"{HOME} (default)", *(workers.forms for workers in plugins.workers(everywhere=False))])
     add("--executor", default=HOME, metavar="WHERE", help=f"{where} (docs/cluster.md)")
     add("--dry-run", action="store_true", help="show what would run, and why")
     add("--force", action="store_true", help="run even what is up to date")
@@ -82,20 +79,20 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
 def commands(argv: list[str], core: Iterable[Command]) -> dict[str, Command]:
     """Name -> command, in the order of the help: `core` and those of extras, of which those of other distributions are
     looked up where the command line begins with no other command, or asks for help."""
-    known = {command.name: command for command in (*core, *_of(plugins.here()))}
+    available = {command.name: command for command in (*core, *_of(plugins.here()))}
     first = argv[0] if argv else ""
-    if {"-h", "--help"} & {*argv} or (first and not first.startswith("-") and first not in known):
-        known = {command.name: command for command in _of(plugins.of_others())} | known
-    return dict(sorted(known.items(), key=lambda item: item[1].place))
+    if {"-h", "--help"} & {*argv} or (first and not first.startswith("-") and first not in available):
+        available = {command.name: command for command in _of(plugins.of_others())} | available
+    return dict(sorted(available.items(), key=lambda item: item[1].place))
 
 
 def _of(extras: Mapping[str, plugins.Extra]) -> list[Command]:
     return [command for extra in extras.values() for command in extra.commands]
 
 
-def parsed(argv: list[str], known: Mapping[str, Command]) -> argparse.Namespace:
+def parsed(argv: list[str], available: Mapping[str, Command]) -> argparse.Namespace:
     """The options of a command line. Raises UsageError for what does not exist or has no effect; argparse exits."""
-    parser = _parser(known.values())
+    parser = _parser(available.values())
     _refuse_unknown(parser, argv)
     args = parser.parse_args(argv)
     if args.command:
@@ -111,10 +108,10 @@ def _parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 def _refuse_unknown(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     """Raise UsageError for an unknown option or command, with what was meant: argparse blames the next word."""
     commands = _parsers(parser)
-    known = {o for p in (parser, *commands.values()) for o in p._option_string_actions}
+    options_ = {o for p in (parser, *commands.values()) for o in p._option_string_actions}
     for name in (word.partition("=")[0] for word in argv if word.startswith("--") and word != "--"):
-        if not any(o.startswith(name) for o in known):
-            near = difflib.get_close_matches(name, known, n=1)
+        if not any(o.startswith(name) for o in options_):
+            near = difflib.get_close_matches(name, options_, n=1)
             raise UsageError(f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
     first = argv[0] if argv else "-"
     if not first.startswith("-") and first not in commands:

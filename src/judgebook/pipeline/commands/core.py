@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from judgebook.pipeline.commands import options
 from judgebook.plugins import Command
@@ -20,17 +19,6 @@ def _fetch(args: argparse.Namespace) -> int:
     from judgebook.sources import fetch
 
     return fetch.command(args.key, args.source)
-
-
-def _new_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="name of the study: letters, digits and _")
-    parser.add_argument("--data", required=True, metavar="FILE", help="CSV, TSV, Excel, Parquet, JSON or JSON Lines")
-
-
-def _new(args: argparse.Namespace) -> int:
-    from judgebook.pipeline import check
-
-    return check.new(args.name, Path(args.data))
 
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
@@ -110,19 +98,6 @@ Existing files are verified and kept. `fetch list` shows what can be fetched.
         options=_fetch_options,
         run=_fetch,
         examples="  python run_all.py fetch ji2022 --from ../downloads  raw files of a public study\n",
-    ),
-    Command(
-        name="new",
-        title="write a first YAML for a data file of your own",
-        about="""\
-Inspect a data file and write params/NAME.yaml: labels, scales, annotators and systems as guessed, with the reason for
-each guess. Correct what is wrong, then `check NAME`, then `--study NAME`. See docs/own_data.md.
-
-  python run_all.py new my_study --data my.csv""",
-        place=20,
-        options=_new_options,
-        run=_new,
-        examples="  python run_all.py new my_study --data my.csv        a first YAML for your own data\n",
     ),
     Command(
         name="check",

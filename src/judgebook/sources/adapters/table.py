@@ -8,7 +8,7 @@ import pandas as pd
 from judgebook.sources import sampling
 from judgebook.sources.adapters import judgements, table_cells
 from judgebook.sources.files import Files
-from judgebook.sources.guessing.nature import nature
+from judgebook.sources.nature import nature
 from judgebook.sources.reading import Reading
 from judgebook.study import limits, paths
 from judgebook.study.labels import Label

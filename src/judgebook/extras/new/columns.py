@@ -1,0 +1,113 @@
+"""A guess about a table, and what can be told of one column: is it numbers, ratings, the same for all who judged?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from judgebook.extras.new.words import RATERS, SCALES, label_id
+from judgebook.sources.nature import plain
+
+COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
+MAX_LEVELS = 15
+#: a column that does not differ between annotators in so many items is none of theirs
+_ENOUGH_ITEMS = 10
+
+
+@dataclass
+class Guess:
+    """What a table seems to hold.
+
+    columns : our column -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
+    identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
+    is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
+    categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
+    made of. drop : column -> values of rows left out. skip_columns : those that follow the pattern of scores and hold
+    none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
+    what was recognised. sampling : key that says how dialogues were drawn, and its column. one_label : that of all
+    scores, if no column says. counted : cells hold how often the score was given that their column names.
+    """
+
+    layout: str = "wide"
+    columns: dict[str, str] = field(default_factory=dict)
+    scores: str = "{label}"
+    one_label: str | None = None
+    counted: bool = False
+    labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
+    identify: list[str] = field(default_factory=list)
+    identify_b: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
+    judges: list[str] = field(default_factory=list)
+    categories: dict[str, list[str]] = field(default_factory=dict)
+    patterns: dict[str, str] = field(default_factory=dict)
+    positions: bool = False
+    unused: dict[str, str] = field(default_factory=dict)
+    sampling: tuple[str, str] | None = None
+    drop: dict[str, str | list[str]] = field(default_factory=dict)
+    skip_columns: list[str] = field(default_factory=list)
+    join: list[str] = field(default_factory=list)
+    comment: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
+    first_turn: int = 0
+    values: dict[str, float] = field(default_factory=dict)
+    na_values: list[str] = field(default_factory=lambda: [""])
+    why: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    annotators: list[str] = field(default_factory=list)
+    score_columns: list[str] = field(default_factory=list)
+
+    @property
+    def comparative(self) -> bool:
+        paired = any("{system_b}" in pattern for pattern in self.patterns.values())
+        return paired or "dialogue_b" in self.columns or "system_b" in self.columns
+
+
+def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
+    """The column as numbers; None where a cell is none."""
+    text = values.str.strip()
+    number = pd.to_numeric(text.where(~text.isin(na_values)), errors="coerce")
+    odd = number.isna() & ~text.isin(na_values)
+    return None if odd.any() or number.notna().sum() == 0 else number
+
+
+def is_rating(name: str, values: pd.Series) -> bool:
+    """Whether numbers look like ratings: few of them, whole or halves, and not called a count."""
+    seen = values.dropna()
+    whole = (seen % 1 == 0).all() and seen.between(-3, 100).all()
+    halves = (seen * 2 % 1 == 0).all() and seen.between(1, 10).all()
+    return bool((whole or halves) and seen.nunique() <= MAX_LEVELS and not COUNT.search(name))
+
+
+def one_an_item(out: Guess, cells: pd.DataFrame, column: str) -> bool:
+    """Whether a column says the same in all rows of an item, in enough items that several people judged."""
+    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
+    if "dialogue" not in out.columns or "annotator" not in out.columns:
+        return False
+    several = cells[cells.groupby(item)[out.columns["annotator"]].transform("nunique") > 1].groupby(item)[column]
+    again = int(several.size().sum()) - several.ngroups
+    enough = several.ngroups >= _ENOUGH_ITEMS or (several.ngroups > 2 and again >= 2 * _ENOUGH_ITEMS)
+    return enough and several.nunique().max() == 1
+
+
+def left_out(out: Guess, columns: list[str]) -> None:
+    """Warn of columns of numbers that nothing is made of."""
+    if columns:
+        out.warnings.append(f"columns of numbers that are left out: {', '.join(columns)}")
+
+
+def add_label(out: Guess, name: str, values: pd.Series) -> None:
+    """Declare a label with these scores, on the scale that they seem to have."""
+    seen = values.dropna()
+    id_ = "score" if plain(name) in RATERS else label_id(name)
+    id_ = "better" if id_ == "score" and out.comparative else id_
+    if seen.empty:
+        out.warnings.append(f"label {name!r}: no numeric score; `values` maps words to numbers")
+        out.labels[name] = (id_, 1, 5, True)
+        return
+    low, high, whole = float(seen.min()), float(seen.max()), bool((seen % 1 == 0).all())
+    scale = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
+    out.labels[name] = (id_, *scale, whole)
+    if (low, high) != tuple(map(float, scale)):
+        out.warnings.append(f"label {id_}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")

@@ -1,0 +1,392 @@
+"""A first YAML for a file of data, with what was guessed and why."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import string
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgebook import project
+from judgebook.extras.new import exports, presets
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.grids import shared
+from judgebook.extras.new.nested import NUMBERED, guess_records
+from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
+from judgebook.extras.new.tables import nameless
+from judgebook.sources import json_text
+from judgebook.sources.adapters import abc_eval
+from judgebook.sources.adapters.record_rows import unused
+from judgebook.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
+from judgebook.sources.formats import (
+    WORKBOOKS,
+    Records,
+    filled_sheets,
+    kind,
+    read_records,
+    read_table,
+    read_workbook,
+    scalar,
+)
+from judgebook.sources.in_words import counted
+from judgebook.sources.nature import NAMES, plain
+from judgebook.study import limits, params
+from judgebook.study.record_options import is_table
+from judgebook.study.schema import DataError, Problem
+from judgebook.study.source_shared import FileOptions
+
+#: a scale with more steps than this is a slider
+_SLIDER = 20
+
+
+def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
+    """The text of a YAML for the data file, with a comment where files beside it look the same.
+
+    See `_new_yaml`.
+    """
+    text = _new_yaml(name, data, folder)
+    line = next((n for n, one in enumerate(text.splitlines()) if one.startswith("sources:")), None)
+    same = _beside(data)
+    if line is None or not same or re.search(r"^\s+(- )?files?: .*[*{]", text, re.M):
+        return text
+    lines = text.splitlines()
+    many, more = len(same) > 1, ", …" if same[3:] else ""
+    warning = f"{counted(len(same), 'other file')} in its folder {'have' if many else 'has'} the same columns or keys "
+    warning += f"({', '.join(same[:3])}{more}) and {'are' if many else 'is'} not read"
+    warning += f": `adapter: records` reads several by `file: {_common(data.name, same)}`"
+    lines.insert(line, comment(f"Unsure: {warning}."))
+    return "\n".join(lines) + "\n"
+
+
+def _beside(data: Path) -> list[str]:
+    """Files in the folder of the data that begin as they do: the same columns, or keys of an object."""
+
+    def begin(path: Path) -> Any:
+        try:
+            if is_table(path.name) and kind(path) not in WORKBOOKS:
+                return read_text(path, path.name).partition("\n")[0]
+            if kind(path) == ".json":
+                content = json.loads(read_text(path, path.name))
+                return sorted(content) if isinstance(content, dict) else None
+        except (DataError, ValueError, OSError):
+            return None
+        return None
+
+    beginning = begin(data)
+    others = sorted(p for p in data.parent.iterdir() if p != data and p.suffix == data.suffix and p.is_file())
+    return [p.name for p in others[:200] if beginning and begin(p) == beginning]
+
+
+def _common(name: str, others: list[str]) -> str:
+    """A pattern for file names: what they begin with, and * for the rest."""
+    return quoted(shared([name, *others]) + "*" + Path(name).suffix)
+
+
+def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
+    """The text of a YAML for the data file, with what was guessed and why as comments.
+
+    folder : where the YAML will stand (default: `params/`), because the file is named relative to it.
+
+    Raises ParamsError for a name that cannot be a study's key, DataError for a file that cannot be read or guessed.
+    """
+    if not name.isidentifier():
+        raise params.ParamsError(
+            f"{name[: limits.QUOTED]!r}: a study's name is its key: expected letters, digits and _"
+        )
+    if not params.is_file(data):
+        shown = str(data)[: limits.QUOTED]
+        raise DataError([Problem(shown, "", "", "a data file", "no such file", "check the path after --data")])
+    folder = folder or project.folder() / "params"
+    inside = data.resolve().is_relative_to(project.folder())
+    file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()
+    head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
+    if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):
+        return "\n".join([*head, *_json_source(data, file)]) + "\n"
+    try:
+        cells, options = _cells(data)
+    except DataError:
+        if kind(data) not in (".parquet", *WORKBOOKS) and lines_in_blocks(data):
+            raise DataError([blocks_problem(data.name)]) from None
+        raise
+    if options.get("header") == "none":
+        guess = nameless(cells)
+    else:
+        read = Records(cells[[c for c in cells if c]].to_dict("records"), [f"row {i}" for i in cells.index])
+        export = presets.recognise(read, data, table=is_table(data.name))
+        if export and (lines := exports.nested_lines(export, file, options)):
+            return "\n".join([*head, *lines]) + "\n"
+        guess = exports.guess_table(export, cells, data, file)
+        if not guess.labels and (shape := guess_records(_with_json(read))) and shape.in_json_column:
+            return "\n".join([*head, *_records(shape, file, options)]) + "\n"
+    if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
+        raise DataError([blocks_problem(data.name)])
+    return "\n".join([*head, *_table(file, options, guess)]) + "\n"
+
+
+_GUESSED = "# Guessed from names and values: please read it through. `check` describes how the data are understood."
+
+
+def _json_source(data: Path, file: str) -> list[str]:
+    """A source for JSON: a format we know, or the path to what looks like judgements."""
+    read = read_records(data, data.name, FileOptions())
+    content = read.records[0] if read.single else None
+    if isinstance(content, dict):
+        if set(content) & set(abc_eval.PARTS):
+            return ["label_set: abc_eval", "sources:", f"  - {{adapter: abc_eval, files: [{quoted(file)}]}}"]
+        turns = next(iter(content.values()), None)
+        if isinstance(turns, list) and turns and isinstance(turns[0], dict) and "behaviors" in turns[0]:
+            return ["label_set: abc_eval", "sources:", f"  - {{adapter: behaviors, file: {quoted(file)}}}"]
+    export = presets.recognise(read, data, table=False)
+    if export and (lines := exports.nested_lines(export, file, {})):
+        return lines
+    if not read.single and read.records and all(_flat(record) for record in read.records):
+        cells = pd.DataFrame(
+            [{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in read.records], dtype=object
+        )
+        rows = exports.guess_table(export, cells.fillna("").astype(str), data, file)
+        if rows.labels:
+            return _table(file, {}, rows, records=True)
+    shape = guess_records(read)
+    if shape is None:
+        left = unused(read, [])
+        places = ", ".join(left)[:200] or "nothing"
+        hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
+        hint = NUMBERED if any(p.rpartition(".")[2].isdecimal() for p in left) else hint
+        unnamed = any("" in p.split(".") for p in left) and isinstance(read.records[0], dict)
+        hint = "a path cannot contain an empty key: give the key a name" if unnamed else hint
+        raise DataError([Problem(data.name, "", "", "numbers or answers that look like judgements", places, hint)])
+    return _records(shape, file, {})
+
+
+def _records(shape: Shape, file: str, options: dict[str, str]) -> list[str]:
+    """A source for records, by paths."""
+    labels, spelt = label_lines(shape.labels, compared=shape.method == "comparative")
+    lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in shape.warnings)]
+    lines += [f"method: {shape.method}", "sources:", "  - adapter: records", f"    file: {quoted(file)}"]
+    lines += [f"    {key}: {value}" for key, value in options.items()]
+    lines += [f"    {line}" for line in shape.source]
+    if spelt:
+        lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
+    lines += ["    " + comment(f"not used: {path}: {kind.says}") for path, kind in shape.unused.items()]
+    return [*lines, "labels:", *labels]
+
+
+def _with_json(read: Records) -> Records:
+    """The rows of a table with the JSON in its cells parsed; without rows if no column holds objects or lists."""
+    cells = pd.DataFrame(read.records, dtype=object).fillna("")
+    parsed = {JsonColumn(c): values for c in cells if (values := _parsed(cells[c])) is not None}
+    rows = [{k: v for k, v in r.items() if k not in parsed} for r in read.records] if parsed else []
+    for name, values in parsed.items():
+        for row, value in zip(rows, values, strict=True):
+            row[name] = value
+    return Records(rows, read.where if rows else [])
+
+
+def _parsed(cells: pd.Series) -> list[Any] | None:
+    """What the cells of a column hold as JSON, None where a cell is empty; None where they hold anything else."""
+    held = cells.str.strip()
+    if not held[held != ""].str.startswith(("{", "[")).all() or (held == "").all():
+        return None
+    try:
+        return [json_text.parse(text, "") if text else None for text in held]
+    except (ValueError, DataError):
+        return None
+
+
+def _nested(data: Path) -> bool:
+    return not all(map(_flat, read_records(data, data.name, FileOptions()).records))
+
+
+def _flat(record: Any) -> bool:
+    """Whether a record is a row: an object without objects or lists in it."""
+    return isinstance(record, dict) and not any(isinstance(v, dict | list) for v in record.values())
+
+
+def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The cells of a table as text, and the options that a YAML must give to read it so (as YAML)."""
+    if kind(data) == ".parquet":
+        return read_table(data, data.name, FileOptions()), {}
+    options: dict[str, Any] = {}
+    alike: list[str] = []
+    if kind(data) in WORKBOOKS:
+        sheets = filled_sheets(data, data.name)
+        alike = _alike(data, sheets)
+        options = {"sheet": sheets[0]} if len(sheets) > 1 else {}
+        rows = read_workbook(data, data.name, options.get("sheet"))
+    else:
+        try:
+            sample = read_text(data, data.name)[:65536]
+        except DataError:
+            options["encoding"], sample = "cp1252", read_text(data, data.name, "cp1252")[:65536]
+        if sample.lstrip()[:1] in ("{", "[") and _is_json(sample):
+            hint = "name the file .json or .jsonl"
+            raise DataError([Problem(data.name, "", "", "a table, as its name says", "JSON", hint)])
+        usual = "\t" if kind(data) in (".tsv", ".txt", ".tab") else ","
+        lines = [line for line in sample.splitlines()[:20] if line.strip()]
+        delimiter = max((usual, ",", "\t", ";", "|"), key=lambda d: _columns(lines, d))
+        options |= {"delimiter": delimiter} if delimiter != usual else {}
+        rows = dict(enumerate(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), start=1))
+    options |= _heads([(n, cells) for n, cells in rows.items() if any(c.strip() for c in cells)])
+    cells = read_table(data, data.name, FileOptions(**options))
+    if alike:
+        parts = [read_table(data, data.name, FileOptions(**options | {"sheet": s})) for s in alike]
+        named = any(plain(c) in NAMES["annotator"] for c in cells)
+        options["sheet"] = "*" if named else "{annotator}"
+        extra = {} if named else {"{annotator}": None}
+        parts = [p.assign(**dict.fromkeys(extra, s)) for p, s in zip(parts, alike, strict=True)]
+        cells = pd.concat(parts, ignore_index=True)
+    if options.get("header") == "none":
+        options["column_names"] = [
+            f"column_{string.ascii_lowercase[i % 26]}{i // 26 or ''}" for i in range(len(cells.columns))
+        ]
+        cells.columns = options["column_names"]
+    return cells, {key: _as_yaml(value) for key, value in options.items()}
+
+
+def _alike(data: Path, sheets: list[str]) -> list[str]:
+    """Sheets of a workbook that all have the first row of the largest, as where each is a person's; of one, none."""
+    heads = {s: next((r for r in read_workbook(data, data.name, s).values() if r), []) for s in sheets}
+    same = [s for s in sheets if heads[s] == heads[sheets[0]]]
+    return same if len(same) > 1 else []
+
+
+def _is_json(sample: str) -> bool:
+    first = sample.lstrip().splitlines()[0].rstrip(",")
+    try:
+        return isinstance(json.loads(first), dict | list)
+    except json.JSONDecodeError:
+        return first.strip() in ("{", "[")
+
+
+def _columns(lines: list[str], delimiter: str) -> int:
+    """How many columns a delimiter makes, as far as rows agree."""
+    counts = [len(next(csv.reader([line], delimiter=delimiter), [])) for line in lines]
+    return min(counts[0], max(set(counts[1:]), key=counts[1:].count)) if len(counts) > 1 else counts[0]
+
+
+def _heads(rows: list[tuple[int, list[str]]]) -> dict[str, Any]:
+    """Rows above or below the header that are none of data, and whether there is a header at all."""
+    if len(rows) < 3:
+        return {}
+    skip = [n for n, cells in rows[1:4] if any(c.startswith('{"ImportId"') for c in cells)]
+    if skip:  # Qualtrics: names, questions, ids of its own
+        return {"skip_rows": list(range(rows[1][0], skip[0] + 1))}
+    if _two_headers([cells for _, cells in rows[:3]]):
+        return {"header": 2}
+    width = max(len(cells) for _, cells in rows[1:])
+    titles = []
+    for n, cells in rows[:3]:
+        if sum(bool(c.strip()) for c in cells) > max(1, width // 4):
+            break
+        titles.append(n)
+    if titles and width > 2:
+        return {"skip_rows": titles}
+    (_, head), body = rows[0], [cells for _, cells in rows[1:]]
+    like = [i for i, c in enumerate(head) if c.strip() and (_number(c) or c in {r[i] for r in body if len(r) > i})]
+    numbers = [i for i in like if _number(head[i]) and all(_number(r[i]) for r in body if len(r) > i and r[i].strip())]
+    return {"header": "none"} if len(like) * 2 >= len(head) and (numbers or len(like) == len(head)) else {}
+
+
+def _two_headers(rows: list[list[str]]) -> bool:
+    """Whether the first two rows name the columns together: names that only both make different, above numbers."""
+    above, below, data = ([c.strip() for c in cells] for cells in rows)
+    given = [c for c in below if c]
+    if len(given) < 4 or any(map(_number, [*above, *below])) or not any(map(_number, data)):
+        return False
+    twice = len(set(given)) < len(given) and sum(map(bool, above)) > 1
+    names = [f"{a}_{b}" for a, b in zip(_filled(above), below, strict=False)]
+    return twice and len(set(names)) == len(names)
+
+
+def _filled(cells: list[str]) -> list[str]:
+    """Cells with the empty ones as the one to their left."""
+    out: list[str] = []
+    for cell in cells:
+        out.append(cell or (out[-1] if out else ""))
+    return out
+
+
+def _number(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]+([.,][0-9]+)?", text.strip()) is not None
+
+
+def _as_yaml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(str, value))}]"
+    return str(value) if value == "none" or isinstance(value, int) else quoted(value)
+
+
+def _table(file: str, options: dict[str, str], guess: Guess, *, records: bool = False) -> list[str]:
+    """A source for a table, or for records that are as flat as one."""
+    several = "sheet" in options and any(c in options["sheet"] for c in "*{")
+    records = records or bool(guess.repeated or guess.join or guess.counted) or several
+    lines = [*guess.comment, _GUESSED]
+    lines += [comment(f"Unsure: {warning}.") for warning in guess.warnings]
+    method = "turn_rating" if "turn" in guess.columns or "{turn}" in guess.scores else "dialogue_rating"
+    method = "comparative" if guess.comparative else method
+    adapter = "records" if records else "table"
+    lines += [f"method: {method}", "sources:", f"  - adapter: {adapter}", f"    file: {quoted(file)}"]
+    lines += [f"    {key}: {value}" for key, value in options.items()]
+    columns = dict(guess.columns)
+    if not records:
+        lines.append(f"    layout: {guess.layout}" + _why(guess, "layout"))
+    elif guess.layout == "long":
+        lines.append(f"    scores: {quoted(columns.pop('score'))}" + _why(guess, "layout"))
+    lines += ["    columns:"] if columns else []
+    lines += [f"      {ours}: {quoted(name)}{_why(guess, ours)}" for ours, name in columns.items()]
+    if guess.identify:
+        names = ", ".join(map(quoted, guess.identify))
+        lines += ["    identify:" + _why(guess, "identify"), f"      dialogue: [{names}]"]
+    if guess.identify_b:
+        lines.append(f"      dialogue_b: [{', '.join(map(quoted, guess.identify_b))}]")
+    if guess.layout == "wide":
+        lines.append(f"    scores: {quoted(guess.scores)}{_why(guess, 'scores')}")
+    lines += [f"    skip_columns: {exports.flow(guess.skip_columns)}"] if guess.skip_columns else []
+    lines += ['    count: "{value}"'] if guess.counted else []
+    lines += [f"    constants: {{label: {guess.one_label}}}"] if guess.one_label else []
+    lines += [f"    first_turn: {guess.first_turn}"] if guess.first_turn else []
+    if guess.patterns:
+        lines.append(
+            "    patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in guess.patterns.items()) + "}"
+        )
+    lines += [f"    {line}" for line in guess.join]
+    lines += [f"    drop: {exports.flow(guess.drop)}"] if guess.drop else []
+    if guess.judges:
+        lines.append("    judges: {" + ", ".join(f"{quoted(j)}: llm" for j in guess.judges) + "}")
+    if guess.positions:
+        lines.append("    annotators: positions" + _why(guess, "annotators"))
+    if guess.values:
+        lines.append("    values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in guess.values.items()) + "}")
+    lines.append(f"    na_values: [{', '.join(quoted(v, always=True) for v in guess.na_values)}]")
+    ids = dict(zip(guess.labels, distinct(one[0] for one in guess.labels.values()), strict=True))
+    spelt = {name: id_ for name, id_ in ids.items() if name != id_}
+    if spelt:
+        lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
+    if guess.metrics:
+        lines.append("    # numbers that look like scores of automatic metrics; remove any that are not")
+        lines.append("    metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in guess.metrics) + "}")
+    if guess.sampling:
+        lines.append(f"    {guess.sampling[0]}: {quoted(guess.sampling[1])}" + _why(guess, "sampling"))
+    lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
+    labels = {name: _label(*one[1:], guess.categories.get(name)) for name, one in guess.labels.items()}
+    declared = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=guess.comparative)]
+    return [*lines, "labels:" if labels else "labels: {}", *declared]
+
+
+def _label(low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:
+    if categories:
+        return f"{{categories: [{', '.join(map(quoted, categories))}], level: ordinal}}"
+    # on a slider equal steps are meant to be equal; ranks of a hundred values would also be slow
+    more = ", level: interval" if not whole or high - low > _SLIDER else ""
+    more += "" if whole else ", integer: false"
+    return f"{{scale: [{low:g}, {high:g}]{more}}}"
+
+
+def _why(guess: Guess, key: str) -> str:
+    return "  " + comment(guess.why[key]) if key in guess.why else ""

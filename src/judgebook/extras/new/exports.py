@@ -1,0 +1,238 @@
+"""The YAML of an export that a preset recognises: its keys with what the file has of them, labels found in the data."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pandas as pd
+
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.nested import guess_records
+from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
+from judgebook.extras.new.spelling import Shape, comment, declared, label_lines, quoted
+from judgebook.extras.new.tables import guess
+from judgebook.extras.new.words import looks_like_model, side_of
+from judgebook.sources import filters
+from judgebook.sources.adapters.judgements import WHERE
+from judgebook.sources.adapters.records import cells_of
+from judgebook.sources.formats import Records, read_records
+from judgebook.sources.nature import nature
+from judgebook.sources.places import wildcards
+from judgebook.study import paths, yaml_file
+from judgebook.study.schema import DataError, Problem
+from judgebook.study.source_options import Records as RecordSource
+from judgebook.study.source_shared import FileOptions
+
+_LONG = 90
+
+
+def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: str) -> Guess:
+    """What the columns of a table mean: those of the tool as its preset says, the others as they look.
+
+    file : the data as the YAML names it.
+    """
+    if export is None:
+        out = guess(cells)
+    else:
+        source = export.source()
+        if "{row}" in source["columns"].values():
+            cells = cells.assign(**{"{row}": cells.index.astype(str)})
+        rules = source.get("drop", {})
+        remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
+        of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
+        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"])
+        out.drop, out.comment = rules, export.comment
+        out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
+        if "system" not in out.columns and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
+            out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
+        if out.columns.get("annotator") == "{row}":
+            out.warnings.append("no column says who answered: each row is treated as a different person")
+        if export.form.alone and not out.labels:
+            raise DataError([Problem(data.name, "", "", "judgements", export.form.alone, "")])
+    if "annotator" in out.columns and out.columns["annotator"] in cells:
+        _with_status(out, set(cells[out.columns["annotator"]]), data, PurePosixPath(file).parent)
+    return out
+
+
+def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath) -> None:
+    """Joins Prolific's export of the same participants to a survey, leaving out those who did not finish."""
+    prolific = yaml_file.read(FOLDER / "prolific.yaml", Tool)
+    form = prolific.forms[0]
+    status = beside(data, people, form.source["columns"]["annotator"])
+    if status is None or not fits(form, read := read_records(status, status.name, FileOptions()), status, True):
+        return
+    (rules,) = Export(prolific, form, read, True, status).source()["drop"].items()
+    file, by = (folder / status.name).as_posix(), out.columns["annotator"]
+    key = form.source["columns"]["annotator"]
+    out.join = [f"join: [{flow({'file': file, 'name': 'prolific', 'by': by, 'key': key})}]"]
+    out.drop = {**out.drop, f"prolific.{rules[0]}": rules[1]}
+    sentence = f"Recognised in its folder: {status.name}, of Prolific. Left out: {form.left_out[0]}."
+    out.comment = [*out.comment, comment(sentence)]
+
+
+def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str]:
+    """The YAML below the title of an export whose preset says where the scores are; else nothing.
+
+    file : the data as the YAML names it. options : how its cells are read.
+
+    Raises DataError where there are none that can be read.
+    """
+    form, source = export.form, export.source()
+    if not (form.source.get("scores") or form.files):
+        return []
+    files = _files(export)
+    if form.source.get("scores"):
+        shape = _shape(export, source, files) if "scores" in source else Shape()
+        if not shape.labels:
+            warnings = "; ".join([*export.warnings, *shape.warnings]) or "none"
+            expected = f"scores of {export.tool.title} at {' or '.join(form.source['scores'])}"
+            hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
+            raise DataError([Problem(export.data.name, "", "", expected, warnings, hint)])
+        source |= {"scores": source["scores"][0]} if len(source["scores"]) == 1 else {}
+        for join in source.get("join", []):
+            join["file"] = (PurePosixPath(file).parent / join["file"]).as_posix()
+        lines = [line for key, value in source.items() if value for line in _entry(key, value)]
+    else:
+        every = [read.records[0] for pattern in files for read in files[pattern].values()]
+        merged = {key: value for record in every for key, value in record.items()}
+        shape = guess_records(Records([merged], [""], single=True)) or Shape()
+        lines = [line for line in shape.source if not line.startswith("judges")]
+        shape.warnings += [] if "system" in "".join(lines) else ["nothing names the system: all count as one"]
+    if not shape.labels:
+        return []
+    labels, spelt = label_lines(shape.labels, compared=(form.method or shape.method) == "comparative")
+    lines += [f"label_names: {flow(spelt)}"] if spelt else []
+    out = [*export.comment, *(comment(f"Unsure: {w}.") for w in [*export.warnings, *shape.warnings])]
+    out += [f"method: {form.method or shape.method}", "sources:"]
+    for pattern in files:
+        above = PurePosixPath(file).parents[pattern.count("/")]
+        more = [f"{k}: {flow(v)}" for k, v in form.files.get(pattern, {}).items()]
+        out += ["  - adapter: records", f"    file: {quoted((above / pattern).as_posix())}"]
+        out += [f"    {line}" for line in [*(f"{k}: {v}" for k, v in options.items()), *lines, *more]]
+    return [*out, "labels:", *labels]
+
+
+def _entry(key: str, value: Any) -> list[str]:
+    """A key of YAML with its value: on one line, or a line for each of many."""
+    if isinstance(value, dict) and len(flow(value)) > _LONG:
+        return [f"{key}:", *(f"  {quoted(k)}: {flow(v)}" for k, v in value.items())]
+    return [f"{key}: {flow(value)}"]
+
+
+def flow(value: Any) -> str:
+    """A value of YAML on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quoted(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    return quoted(value) if isinstance(value, str) else str(value).lower()
+
+
+def _files(export: Export) -> dict[str, dict[str, Records]]:
+    """Files that belong together, as the source names them -> the files that are there."""
+    suffix = "".join(export.data.suffixes)
+    out: dict[str, dict[str, Records]] = {}
+    for name in export.form.files:
+        pattern = name.replace("<suffix>", suffix).replace("<name>", export.data.name)
+        folder = export.data.resolve().parents[pattern.count("/")]
+        matching = sorted(path for path in folder.glob(wildcards(pattern)) if path.is_file())
+        read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in matching}
+        strange = [name for name, one in read.items() if not holds(export.form, one)]
+        if strange and paths.names(pattern):
+            export.warnings.append(
+                f"{', '.join(strange)}: fits {pattern!r} by name, but not in content: move it elsewhere"
+            )
+        out |= {pattern: {n: r for n, r in read.items() if n not in strange}} if read else {}
+    return out or {export.data.name: {export.data.name: export.read}}
+
+
+def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]]) -> Shape:
+    """What was judged, on which scales, and how an item is known; completes the source."""
+    out = Shape()
+    columns = source.setdefault("columns", {})
+    if "annotator" not in {*columns, *paths.names(source["scores"][0])}:
+        source["annotators"] = "positions"
+        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
+    source |= {"join": [dict(export.join)]} if any(p.startswith("item.") for p in columns.values()) else {}
+    parts = _cells(export, source, files)
+    if not parts:
+        return out
+    cells = pd.concat(parts, ignore_index=True)
+    rules = source.get("keep", {}), source.get("drop", {})
+    cells = cells[filters.dropped({c: cells[c] for r in rules for c in r}, *rules, cells.index)[0].isna()]
+    if "system" not in {*columns, *export.form.source.get("identify", {})}:
+        read = source["scores"][0].partition(".")[0]
+        places = ", ".join([p for p in export.places if p not in columns.values() and not p.startswith(read)][:8])
+        places = f" (not used: {places})" if places else ""
+        out.warnings.append(f"no key names the system: all count as one; add `system` to `columns`{places}")
+    elif {"dialogue", "system"} <= set(columns) and (
+        cells.groupby(columns["dialogue"])[columns["system"]].nunique().gt(1).any()
+    ):
+        columns["context"] = columns.pop("dialogue")
+        source["identify"] = {"dialogue": [columns["context"], columns["system"]]}
+    people = cells[columns["annotator"]].dropna().unique() if columns.get("annotator") in cells else []
+    if models := [name for name in people if looks_like_model(name)]:
+        source["judges"] = dict.fromkeys(models, "llm")
+        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
+    _labels(export, source, cells, out)
+    out.method = "turn_rating" if "turn" in columns else "dialogue_rating"
+    out.method = "comparative" if "dialogue_b" in columns else out.method
+    return out
+
+
+def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]]) -> list[pd.DataFrame]:
+    """One row per score, path by path."""
+    out = []
+    for pattern, records in files.items():
+        folder = export.data.resolve().parents[pattern.count("/")]
+        for path in source["scores"]:
+            model = RecordSource.model_validate({"adapter": "records", "file": pattern, **source, "scores": [path]})
+            for name, read in records.items():
+                cells, odd = cells_of(model, name, read, folder)
+                lists = [problem for problem in odd if problem.found.startswith("a list")]
+                if lists:
+                    hint = "to read lists, add a separate source whose path ends in .[]"
+                    what = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
+                    export.warnings.append(f"{path}: {what} {lists[0].where}) and left out; {hint}")
+                if len(cells):
+                    out.append(cells.assign(_place=name + cells[WHERE], _path=path))
+    return out
+
+
+def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Shape) -> None:
+    """The labels of the scores; what is text, or no answer of a known kind, is left out and said."""
+    stated = [values_at(export.read, path, export.table) for path in export.form.scale.values()]
+    ends = dict(zip(stated[0], zip(*stated[1:], strict=True), strict=True)) if len(set(map(len, stated))) == 1 else {}
+    name = source["columns"].get("label", "{label}")
+    label = cells[name] if name in cells else pd.Series(source.get("constants", {}).get("label"), cells.index)
+    score = cells["{score}"].map(lambda text: source.get("values", {}).get(text, text))
+    score = score[~score.isin(source.get("na_values", [""])) & score.notna()]
+    for one, held in score.groupby(label[score.index], sort=False):
+        held = held.astype(str)
+        if export.form.method == "comparative":
+            out.labels[one] = "{scale: [-1, 1]}"
+            continue
+        if "dialogue_b" in source["columns"]:
+            sides = {word: side_of(word) for word in held.unique() if word not in ("1", "0", "-1")}
+            if None in sides.values():
+                out.warnings.append(f"{one!r} is left out: it is not known which side {flow(sorted(sides))} means")
+                continue
+            source["values"] = {**source.get("values", {}), **sides}
+            out.labels[one] = "{scale: [-1, 1]}"
+            continue
+        seems, rows = nature("score", held), cells.loc[held.index]
+        # of answers that stand in a list, or are keys, what is above them is the same for one question
+        inner = rows["_path"].str.endswith(("[]", "{score}"))
+        above = rows["_place"].str.replace(r"(?:\.[^.\[]*|\[[0-9]+\])$", "", regex=True)
+        several = rows["_place"].where(~inner, above).duplicated().any()
+        keys = rows["_path"].str.endswith("{score}") & (rows["_place"].str.rpartition(".")[2] != held)
+        if several and seems.kind == "words" and not keys.any():
+            out.labels[one] = f"{{categories: {flow(sorted(held.unique()))}, level: sets}}"
+        elif several and keys.any():
+            hint = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
+            out.warnings.append(f"{one!r} holds several questions and is left out: {hint!r} as `scores` reads them")
+        elif several or not (seems.kind == "words" or pd.to_numeric(held, errors="coerce").notna().all()):
+            out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else seems.says}")
+        else:
+            out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))

@@ -1,0 +1,36 @@
+"""`new`: a first YAML for a file of data."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from judgebook.plugins import Command, Extra
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="name of the study: letters, digits and _")
+    parser.add_argument("--data", required=True, metavar="FILE", help="CSV, TSV, Excel, Parquet, JSON or JSON Lines")
+
+
+def _new(args: argparse.Namespace) -> int:
+    from judgebook.extras.new.writing import new
+
+    return new(args.name, Path(args.data))
+
+
+NEW = Command(
+    name="new",
+    title="write a first YAML for a data file of your own",
+    about="""\
+Inspect a data file and write params/NAME.yaml: labels, scales, annotators and systems as guessed, with the reason for
+each guess. Correct what is wrong, then `check NAME`, then `--study NAME`. See docs/own_data.md.
+
+  python run_all.py new my_study --data my.csv""",
+    place=20,
+    options=_options,
+    run=_new,
+    examples="  python run_all.py new my_study --data my.csv        a first YAML for your own data\n",
+)
+
+EXTRA = Extra(commands=(NEW,))

@@ -1,0 +1,94 @@
+"""Columns of scores that are named for annotators, systems or outcomes, and for no label: all are of one."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pandas as pd
+
+from judgebook.extras.new import grids
+from judgebook.extras.new.columns import Guess, numbers
+from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model, side_of
+from judgebook.study import paths
+
+#: words in the names of models that other columns have, too
+_PLAIN = re.compile(r"(?<![a-z])(?:(?:chat)?bot|model|system|auto|command|opt|classifier|turbo)(?![a-z])", re.I)
+_NUMBERED = re.compile(r"(?:system|model|(?:chat)?bot)[ _-]?[a-z0-9]|[a-z0-9]+[ _-]?(?:chat)?bot", re.I)
+
+
+def named_for_judges(out: Guess, columns: list[str]) -> bool:
+    """Whether columns are called as people are, or as models that judged systems."""
+    people, models = ({c for c in columns if is_one(c)} for is_one in (PERSON.fullmatch, _names_a_model))
+    return len(columns) > 1 and people | models == {*columns} and bool(people or "system" in out.columns)
+
+
+def named_for_systems(out: Guess, columns: list[str]) -> bool:
+    """Whether columns are called as systems are, where nothing else names these."""
+    free = "system" not in out.columns and not out.comparative
+    return free and len(columns) > 1 and all(map(_names_a_model, columns)) and grids.named_grid(columns) is None
+
+
+def _names_a_model(column: str) -> bool:
+    """Whether a column is called as a model is, and no question about one: `gpt-4`, but not `Was the bot rude?`."""
+    if ASPECT.search(column) or "?" in column or column.count(" ") > 2:
+        return False
+    return looks_like_model(_PLAIN.sub(" ", column)) or _NUMBERED.fullmatch(column) is not None
+
+
+def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str) -> dict[str, str]:
+    """Column -> the label of all. Others whose names follow the pattern are named in `skip_columns`.
+
+    of_each : `annotator` or `system`, for which each is named.
+    """
+    before = {m[1] if (m := PERSON.fullmatch(c)) else "" for c in columns}
+    pattern = (before.pop() if len(before) == 1 else "") + f"{{{of_each}}}"
+    named = {c: m[1] for c in cells if c and (m := paths.pattern(pattern).fullmatch(c))}
+    # somebody who always gave the same answer is one of them
+    others = [c for c in named if c not in {*columns, *out.columns.values(), *out.metrics}]
+    alike = [c for c in others if _is_one(c, of_each) and numbers(cells[c], out.na_values) is not None]
+    columns = [*columns, *alike]
+    for column in alike:
+        out.unused.pop(column, None)
+    out.skip_columns = [c for c in others if c not in alike]
+    out.scores, out.one_label = pattern, "better" if out.comparative else "score"
+    out.annotators = [named[c] for c in columns] if of_each == "annotator" else []
+    out.why["scores"] = f"by their names, one column per {of_each}"
+    places = "; if a column holds the scores of several people, add `annotators: positions`"
+    out.warnings.append(
+        f"{', '.join(columns)}: assumed to be one {of_each} each, with scores of one label, here called "
+        f"{out.one_label!r}: rename it after what was judged" + (places if of_each == "annotator" else "")
+    )
+    return dict.fromkeys(columns, out.one_label)
+
+
+def _is_one(column: str, of_each: str) -> bool:
+    return _names_a_model(column) or (of_each == "annotator" and PERSON.fullmatch(column) is not None)
+
+
+def refuse_systems(out: Guess, columns: list[str]) -> None:
+    """Say how columns of one system each are read, where it cannot be told who judged or what metrics belong to."""
+    out.unused |= dict.fromkeys(columns, "named after a system, with no label")
+    hint = 'if so, use `scores: "{system}"` and `constants: {label: …}` (docs/own_data.md)'
+    out.warnings.append(f"{', '.join(columns)}: one system each? {hint}")
+
+
+def winners(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> tuple[dict[str, str], dict]:
+    """Columns of the outcomes of a comparison (`winner_model_a`, `winner_tie`), with 1 in that of the one: column ->
+    the label, and the numbers of these columns as sides. Both are empty where there are none.
+
+    Who judged must be unknown, as for all counts of judgements.
+    """
+    if not out.comparative or "annotator" in out.columns:
+        return {}, {}
+    ones = sorted(c for c in columns if set(numeric[c].dropna()) <= {0, 1})
+    for before in sorted({grids.shared([*pair]) for pair in pairwise(ones)} - {""}, key=len):
+        outcomes = {c: side_of(c.removeprefix(before)) for c in ones if c.startswith(before)}
+        sides = {c: side for c, side in outcomes.items() if side is not None}
+        if len(sides) < len(outcomes) or not (pd.DataFrame({c: numeric[c] for c in sides}).sum(axis=1) == 1).all():
+            continue
+        out.scores, out.counted, out.one_label = before + "{score}", True, "better"
+        out.why["scores"] = "one column per outcome"
+        out.values |= {c.removeprefix(before): side for c, side in sides.items()}
+        return dict.fromkeys(sides, out.one_label), {c: numeric[c] * side for c, side in sides.items()}
+    return {}, {}

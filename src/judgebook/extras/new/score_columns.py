@@ -1,0 +1,265 @@
+"""Which columns of a wide table hold scores, of which labels: a pattern of their names where they show one."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from judgebook.extras.new import grids
+from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item
+from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
+from judgebook.extras.new.words import CHOICE, choice_warning, label_id, ranked
+from judgebook.sources.nature import NOTHING, nature, plain
+
+_SAME = "the same for all annotators of an item"
+
+
+def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Score columns: a grid of labels and annotators where the names show one, else one column per label."""
+    numeric, ratings = _ratings(out, cells, numeric)
+    of = _labels(out, cells, numeric, ratings)
+    if of is None:
+        return
+    for label in dict.fromkeys(of.values()):
+        add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label and c in numeric]))
+    out.score_columns = list(of)
+    _categories(out, of)
+    left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
+    choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
+    if choices:
+        out.warnings.append(choice_warning(choices))
+    if not out.labels:
+        _say_what_is_missing(out, cells)
+
+
+def _ratings(
+    out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
+) -> tuple[dict[str, pd.Series], dict[str, pd.Series]]:
+    """Columns of numbers that people may have given, and those of them that are ratings; metrics are noted."""
+    measured = {c for c in numeric if numbers(cells[c], out.na_values) is not None}
+    numeric = _judged(out, cells, numeric)
+    ratings = {c: v for c, v in numeric.items() if is_rating(c, v)}
+    if all(one_an_item(out, cells, c) for c in ratings):  # none at all, or none that people gave
+        ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
+    ratings = _places_of_sides(out, _sides_only(out, ratings))
+    if not out.comparative:
+        worded = _judged(out, cells, _ordered(out, cells))
+        of_item = [c for c in worded if one_an_item(out, cells, c)]
+        out.unused |= dict.fromkeys(of_item, _SAME)
+        ratings |= {c: v for c, v in worded.items() if c not in of_item}
+    numeric |= ratings
+    shared = [c for c in ratings if one_an_item(out, cells, c)]
+    # of a pair: what was shown, not how well it did. In words: how the item was made, no metric
+    none = shared if out.comparative or len(shared) == len(ratings) else [c for c in shared if c not in measured]
+    out.unused |= dict.fromkeys(none, _SAME)
+    for column in shared:
+        del ratings[column]
+        if column not in none:
+            out.warnings.append(
+                f"{column!r} is the same for all annotators of an item: treated as a metric "
+                "(if these are judgements by a model, put them in separate rows and list the model in `judges`)"
+            )
+    fractions = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
+    if not out.comparative:
+        for column in [c for c in fractions if _differs(out, cells, c)]:
+            fractions.remove(column)
+            ratings[column] = numeric[column]
+            out.warnings.append(f"{column!r}: fractions that differ between annotators of an item: treated as a label")
+    out.metrics = list(dict.fromkeys(fractions + [c for c in shared if c not in (*none, *ratings)]))
+    return numeric, ratings
+
+
+def _labels(
+    out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], ratings: dict[str, pd.Series]
+) -> dict[str, str] | None:
+    """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
+    columns, by_person = list(ratings), "annotator" in out.columns
+    named, outcomes = grids.named_grid(columns), winners(out, numeric, columns)
+    if named and by_person and "dialogue" not in out.columns:
+        out.scores, of = named[0].replace("{annotator}", "{dialogue}"), named[1]
+        out.repeated = ["{dialogue}"]
+        out.why["scores"] = "the columns form a grid of dialogues and labels"
+    elif outcomes[0]:
+        of = outcomes[0]
+        numeric |= outcomes[1]
+    elif _counts(out, ratings) or _wins(out, cells, columns):
+        return None
+    elif named_for_systems(out, columns):
+        if not by_person or out.metrics:
+            refuse_systems(out, columns)
+            return None
+        of = one_label(out, cells, columns, "system")
+    elif "turn" not in out.columns and (by_turn := grids.turns(columns)):
+        out.scores, of, out.first_turn = by_turn
+        out.why["scores"] = "the columns form a grid of turns and labels"
+    elif named and by_person and "system" not in out.columns:
+        out.scores, of = named[0].replace("{annotator}", "{system}"), named[1]
+        out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
+        out.warnings.append("column names combine a label with something else, assumed to be a system")
+    elif not by_person and named_for_judges(out, columns):
+        of = one_label(out, cells, columns, "annotator")
+    elif not by_person and (by_grid := grids.grid(columns) or named):
+        out.scores, of = by_grid
+        out.why["scores"] = "the columns form a grid of labels and annotators"
+        of = _same_pattern(out, of, list(numeric))
+    else:
+        out.scores, of = grids.named_alike(columns)
+        out.why["scores"] = "each column that looks like ratings is treated as a label"
+    return of
+
+
+def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
+    """Whether columns say how many gave each answer, or the ranks of systems: then their sum is always the same."""
+    sums = pd.DataFrame(ratings).sum(axis=1, min_count=len(ratings)) if len(ratings) > 2 else pd.Series(dtype=float)
+    if len(sums) < 5 or len(set(sums)) != 1:
+        return False
+    out.unused |= dict.fromkeys(ratings, "not ratings: these columns add up to the same sum in every row")
+    hint = "are they counts of answers (`scores` with {score} and `count`) or ranks (`scores` with {system})?"
+    out.warnings.append(f"{', '.join(list(ratings)[:8])} add up to {sums.iloc[0]:g} in every row: {hint}")
+    return True
+
+
+def _wins(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether columns and rows are named for the same systems."""
+    rows = cells[next(iter(cells))].str.strip() if len(cells.columns) else pd.Series(dtype=str)
+    if len(columns) < 2 or not set(columns) <= set(rows):
+        return False
+    out.unused |= dict.fromkeys(columns, "named after a system, with no label")
+    hint = 'if so, use `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` (docs/own_data.md)'
+    out.warnings.append(f"{', '.join(columns)}: a table of wins between systems? {hint}")
+    return True
+
+
+def _say_what_is_missing(out: Guess, cells: pd.DataFrame) -> None:
+    """What to do where no column looks like ratings."""
+    who = {plain(c): c for c in cells if c}
+    if {"winner", "loser"} <= set(who):
+        sides = f"system: {who['winner']}, system_b: {who['loser']}"
+        hint = f"`adapter: records`, `scores: {who['winner']}` and `columns: {{{sides}}}` read them (docs/own_data.md)"
+        out.warnings.append(f"{who['winner']!r} and {who['loser']!r} of comparisons? {hint}")
+        return
+    out.warnings.append("no column looks like ratings: fill in `scores`, `label_names` and `labels` by hand")
+    free = cells.columns.difference(list(out.columns.values()), sort=False)
+    worded = {c: nature(c, cells[c]) for c in free if c}
+    out.warnings += [
+        f"{c!r} holds {seems.says}: declare a label with `categories`, or map the words in `values`"
+        for c, seems in worded.items()
+        if seems.kind == "words"
+    ]
+
+
+def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Columns of numbers that people may have given: no ids, counters, durations, nothing that is said of a person."""
+    who = out.columns.get("annotator")
+    judged = {}
+    for column, values in numeric.items():
+        kind = nature(column, values.dropna().map("{:g}".format))
+        if kind.kind in ("id", "counter", "duration", "date") or (kind.kind == "constant" and len(cells) > 5):
+            out.unused[column] = kind.says
+            continue
+        rows = cells[who].map(cells[who].value_counts()) >= 3 if who else pd.Series(False, cells.index)
+        by_person = values[rows].groupby(cells.loc[rows, who]).agg(["min", "max"]) if who else pd.DataFrame()
+        same = len(by_person) >= 3 and (by_person["min"] == by_person["max"]).all()
+        if same and values.min() < values.max():
+            out.unused[column] = "the same in all rows of an annotator: it says who judged, not what"
+            continue
+        judged[column] = values
+    return judged
+
+
+def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
+    """Columns of answers in words whose order is known, as numbers from 1."""
+    ordered = {}
+    for column in cells.columns.difference(list(out.columns.values()), sort=False):
+        held = cells[column].str.strip()
+        nothing = [w for w in held.unique() if w in out.na_values or w.lower() in NOTHING]
+        steps = ranked([w for w in held.unique() if w not in nothing])
+        if steps is None or nature(column, held).kind in ("id", "counter") or set(steps) <= set(out.values):
+            continue
+        out.categories[column] = steps
+        out.na_values += [w for w in nothing if w not in out.na_values]
+        ordered[column] = held.map({word: i for i, word in enumerate(steps, start=1)})
+    return ordered
+
+
+def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Columns of many whole numbers from 0 to 100; numbers that only count up are none."""
+    sliders = {
+        c: v
+        for c, v in numeric.items()
+        if v.dropna().between(0, 100).all()
+        and (v.dropna() % 1 == 0).all()
+        and not v.is_monotonic_increasing
+        and not COUNT.search(c)
+    }
+    if sliders:
+        out.warnings.append(f"treated as sliders because they hold many different whole numbers: {', '.join(sliders)}")
+    return sliders
+
+
+def _differs(out: Guess, cells: pd.DataFrame, column: str) -> bool:
+    """Whether annotators of one item have different values in a column."""
+    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
+    if not {"dialogue", "annotator"} <= set(out.columns):
+        return False
+    held = cells[column].where(~cells[column].isin(out.na_values))
+    return bool(held.groupby([cells[c] for c in item]).nunique().gt(1).mean() > 0.5)
+
+
+def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Answers 1 and 2 (and 0) of comparisons: which of the two is better."""
+    if not (out.comparative and ratings):
+        return ratings
+    every = pd.concat(list(ratings.values())).dropna()
+    if every.min() < -1 and every.max() > 1:
+        out.values |= {f"{n:g}": int(n > 0) - int(n < 0) for n in sorted(every.unique())}
+        out.warnings.append("signs of scores say which side won; how much better it was is not kept (`values`)")
+        return {c: v.map(lambda n: float((n > 0) - (n < 0)), na_action="ignore") for c, v in ratings.items()}
+    if any(not set(v.dropna()) <= {0, 1, 2} for v in ratings.values()):
+        return ratings
+    seen = set(pd.concat(list(ratings.values())).dropna())
+    if 2 not in seen:
+        return ratings
+    out.values |= {str(int(n)): {0: 0, 1: 1, 2: -1}[int(n)] for n in sorted(seen)}
+    out.warnings.append("answers 1 and 2 are read as the first and the second of a pair, 0 as a tie (`values`)")
+    return {c: v.map({0: 0, 1: 1, 2: -1}) for c, v in ratings.items()}
+
+
+def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Without ratings that say no side, if others of a comparison surely do: how sure somebody was, for example."""
+    seen = {c: set(v.dropna()) for c, v in ratings.items()} if out.comparative else {}
+    sides = {c for c, outcomes in seen.items() if outcomes and (min(outcomes) < 0 or outcomes <= {0, 1, 2})}
+    if not any(min(seen[c]) < 0 or 2 in seen[c] for c in sides):
+        return ratings
+    out.unused |= {c: "does not say which side won" for c in ratings if c not in sides}
+    return {c: v for c, v in ratings.items() if c in sides}
+
+
+def _same_pattern(out: Guess, of: dict[str, str], columns: list[str]) -> dict[str, str]:
+    """All columns that the pattern of a grid reads: more than those that look like it, models for example."""
+    labels = sorted(set(of.values()), key=len, reverse=True)
+    left, right = out.scores.split("{label}")[0], out.scores.split("{label}")[1]
+    patterns = dict(of)
+    for column in columns:
+        for label in labels:
+            start, end = (label + right.split("{")[0], "") if not left else ("", left.split("}")[1] + label)
+            if column.startswith(start) and column.endswith(end) and len(column) > len(start) + len(end):
+                patterns.setdefault(column, label)
+                who = column[len(start) :] if not left else column[: len(column) - len(end)]
+                out.annotators += [who] if who not in out.annotators else []
+                break
+    return patterns
+
+
+def _categories(out: Guess, of: dict[str, str]) -> None:
+    """The answers in words of each label, which may stand in several columns."""
+    by_label: dict[str, list[str]] = {}
+    for column, label in of.items():
+        by_label.setdefault(label, []).extend(out.categories.get(column, []))
+    out.categories = {x: ranked(list(dict.fromkeys(words))) or words for x, words in by_label.items() if words}
+    for label, words in out.categories.items():
+        out.labels[label] = (label_id(label), 1, len(words), True)
+        out.warnings = [w for w in out.warnings if not w.startswith(f"label {label_id(label)}:")]
+        out.warnings.append(
+            f"{label!r}: answers in words, ordered from {words[0]!r} to {words[-1]!r}; "
+            "answers that nobody gave are missing from `categories`"
+        )

@@ -1,0 +1,141 @@
+"""How files call things: names of columns, answers in words, language models, aspects of quality."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pandas as pd
+
+TEXT = {"user_text", "system_text", "reference"}
+#: scales in use; the first that holds all scores is taken
+SCALES = ((0, 1), (-1, 1), (1, 3), (1, 5), (0, 2), (0, 4), (1, 7), (1, 10), (0, 10), (-2, 2), (-3, 3), (0, 100))
+RATERS = {"annotator", "annotation", "rater", "worker", "judge", "coder", "expert", "rating", "score", "answer"}
+#: how files say which side of a comparison won
+SIDES = {
+    **dict.fromkeys(("left", "a", "first", "model_a", "system_a", "bot_a", "win", "wins"), 1),
+    **dict.fromkeys(("tie", "draw", "equal", "same", "both", "neither", "tie (bothbad)", "no preference"), 0),
+    **dict.fromkeys(("right", "b", "second", "model_b", "system_b", "bot_b", "loss", "lose", "loses"), -1),
+}
+_SIDE = re.compile(
+    r"(?:(?:model|system|response|reply|bot|option|answer|chat|the) ?)*"
+    r"(?:(?P<first>a|1|left|first|x)|b|2|right|second|y)(?: one)?(?: is| was)?"
+    r"(?: (?:very )?(?:much|slightly|a lot|a little|a bit|significantly|somewhat|clearly|strongly))?"
+    r" ?(?:better|preferred|wins?|won|>+)"
+)
+_THING = "(?:model|system|response|reply|bot|chatbot|option|answer|chat|assistant|conversation|dialogue|one)"
+_NAMED_SIDE = re.compile(
+    rf"(?:the )?(?:{_THING}[ _-]?(?:(?P<first>a|1|left|first|x)|b|2|right|second|y)"
+    rf"|(?:(?P<left>left|first)|right|second)(?: {_THING}| side))"
+)
+_NO_SIDE = re.compile(
+    r"(?:about |roughly |both |they are )*(?:the )?(?:same|equal(?:ly (?:good|bad))?|similar|tie[sd]?)"
+)
+
+
+def side_of(word: str) -> int | None:
+    """Which side of a comparison a word says won (1, 0, -1); None where it says nothing of the kind.
+
+    How much better it was is not kept: `A is slightly better` is 1, as `A`.
+    """
+    answer = word.strip().lower().rstrip(".!")
+    if answer in SIDES:
+        return SIDES[answer]
+    if match := _SIDE.fullmatch(answer):
+        return 1 if match["first"] else -1
+    if match := _NAMED_SIDE.fullmatch(answer):
+        return 1 if match["first"] or match["left"] else -1
+    return 0 if _NO_SIDE.fullmatch(answer) else None
+
+
+#: answers in words
+ANSWERS = {
+    **dict.fromkeys(("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "👍", "✓", "✔", "✅"), 1.0),
+    **dict.fromkeys(("no", "n", "false", "nein", "non", "fail", "failed", "👎", "✗", "✘", "❌"), 0.0),
+}
+#: a number as spreadsheets write it in much of Europe
+DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
+#: columns that stand for one person each
+PERSON = re.compile(
+    r"((?:student|expert|annotator|rater|worker|judge|coder|evaluator|crowd|human|person|participant|assessor|user)"
+    r"[ _-]?)(?:[0-9]+|(?<=[ _-])[a-z]|(?-i:[A-Z]))",
+    re.I,
+)
+#: names of language models, as annotators or systems
+_MODEL = re.compile(
+    r"(^|[^a-z])(chat)?(gpt|claude|gemini|gemma|llama|alpaca|vicuna|mistral|mixtral|qwen|palm|bard|bart|bert|t5|flan|cohere"
+    r"|command|deepseek|phi|falcon|bloom|opt|wizard|dolly|koala|prometheus|pandalm|llm|auto|davinci|turbo|grok|judgelm"
+    r"|model|classifier|blender|dialogpt)($|[^a-z])|(gpt|llama|claude|gemini|mistral|qwen|llm)[0-9-]",
+    re.I,
+)
+#: aspects of quality, as files name what was judged
+ASPECT = re.compile(
+    r"fluen|flüss|fluss|coher|kohär|kohar|relev|quality|qualit|overall|engag|interest|inform|natural|consist|gramm|help|harm"
+    r"|safe|empath|accura|correct|faith|complete|clarity|humor|specific|sensib|sense|understand|factual|concise|creativ|toxi"
+    r"|likea|human|divers|trust|satisf|appropri|usab|ease",
+    re.I,
+)
+#: answers in words that have an order, from the lowest to the highest; alternatives of a step by |
+ORDERED = [
+    [step.split("|") for step in words.split(", ")]
+    for words in (
+        "strongly disagree|completely disagree, disagree, somewhat disagree|slightly disagree, neutral|neither agree "
+        "nor disagree|undecided|neither, somewhat agree|slightly agree, agree, strongly agree|completely agree",
+        "terrible|very poor|very bad|awful, poor|bad, below average, fair|average|ok|okay|acceptable|medium|neutral, "
+        "above average, good, very good, excellent|great|perfect",
+        "never, rarely|seldom, sometimes|occasionally, often|frequently, always",
+        "not at all|none, slightly|a little|a bit, somewhat|moderately|moderate, very|quite|a lot, extremely",
+        "very dissatisfied, dissatisfied, neutral|neither satisfied nor dissatisfied, satisfied, very satisfied",
+        "very low, low, medium|moderate|average, high, very high",
+        "very unlikely, unlikely, neutral, likely, very likely",
+        "no, partly|partially|somewhat|maybe|unsure, yes",
+    )
+]
+
+
+def ranked(words: list[str]) -> list[str] | None:
+    """Answers from the lowest to the highest; None where their order is not known."""
+    for family in ORDERED:
+        rank = {w: i for i, step in reversed([*enumerate(family)]) for w in words if w.lower() in step}
+        if 1 < len(words) == len(rank) == len(set(rank.values())):
+            return sorted(words, key=rank.__getitem__)
+    return None
+
+
+#: names of answers that choose between two
+CHOICE = re.compile(r"choice|prefer|winner|better|chosen|vote", re.I)
+
+
+def choice_warning(names: list[str]) -> str:
+    listed = ", ".join(names)
+    return f"{listed}: a choice between two? Then name both systems (docs/own_data.md, situation 6)"
+
+
+def looks_like_model(name: str) -> bool:
+    return bool(_MODEL.search(name))
+
+
+def is_prose(values: pd.Series) -> bool:
+    return bool(values.str.strip().str.count(" ").mean() >= 1)
+
+
+_RATING = re.compile(r'\[\{"(?:rating|number)": ?(-?[0-9]+(?:\.5)?)\}\]')
+_WITH_NUMBER = re.compile(
+    r"(-?[0-9]+(?:[.,]5)?) ?(?:|%|stars?|points?|/ ?[0-9]+|(?:out )?of [0-9]+|[-–—:=.)(].*)|[^0-9]+ ?\((-?[0-9]+)\)",
+    re.I,
+)
+
+
+def number_in(word: str) -> float | None:
+    """The number in an answer such as `4 - Good`, `Good (4)`, `4/5`, ★★★★, or Label Studio's `[{"rating": 4}]`."""
+    if set(word) <= {"★", "☆", "⭐", "*"}:
+        return float(len(word) - word.count("☆"))
+    match = _WITH_NUMBER.fullmatch(word) or _RATING.fullmatch(word)
+    return float((match[1] or match[2]).replace(",", ".")) if match else None
+
+
+def label_id(name: str) -> str:
+    """An id for a label from its spelling; `fluency.label`, as MTurk's forms call it, is `fluency`."""
+    ascii_ = unicodedata.normalize("NFKD", name.removesuffix(".label")).encode("ascii", "ignore").decode()
+    id_ = re.sub(r"[^A-Za-z0-9]+", "_", ascii_).strip("_").lower() or "label"
+    return id_ if id_[0].isalpha() else f"label_{id_}"

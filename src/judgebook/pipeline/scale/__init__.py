@@ -1,1 +1,0 @@
-"""More than one machine, more than one run, more than a minute: clusters, sweeps, how long a notebook takes."""

@@ -1,0 +1,175 @@
+"""What a column of a file seems to be: how files call what we need, and what values look like: ratings, an id, text, …
+
+Nothing a run does depends on this: it helps to guess a first YAML, and to say why a column is not used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pandas as pd
+
+#: our column -> how files call it, most telling first; matched on the name without case and punctuation
+NAMES = {
+    ours: names.split()
+    for ours, names in {
+        "dialogue": "dialogueid dialogid dialogue dialog conversationid convoid convid conversation chatid chat "
+        "dialoguea dialoga conversationa chata dialogue1 dialog1 instanceid sampleid itemid item sample exampleid id "
+        "idx uid uuid questionid promptid inputhash",
+        "annotator": "annotatorid annotatorname annotator workerid worker raterid rater judgeid judge coderid coder "
+        "completedby prolificpid prolificid participantid participant "
+        "evaluatorid evaluator expertid assessorid assessor responseid userid respondentid respondent subjectid "
+        "username user",
+        "system": "systemid system modelname modelid model bot chatbot agent systema modela bota system1 model1 bot1 "
+        "systemx modelx systemleft modelleft left",
+        "turn": "turnid turn turnindex utteranceid utteranceindex",
+        "label": "label metric criterion dimension question aspect",
+        "score": "score rating judgement judgment value answer annotation",
+        "group": "evaluatorgroup annotatorgroup group",
+        "corpus": "corpus dataset split round run",
+        "session": "sessionid session",
+        "work_unit": "hitid assignmentid taskid workunit",
+        "seconds": "leadtime worktimeinseconds seconds duration timesec elapsedseconds",
+        "user_text": "query usertext userprompt userturn prompt question userutterance user instruction input",
+        "system_text": "response systemtext botturn reply output systemresponse answer",
+        "reference": "reference goldresponse groundtruth",
+        "dialogue_b": "dialogueb dialogb conversationb chatb dialogue2 dialog2",
+        "system_b": "systemb modelb botb system2 model2 bot2 systemy modely systemright modelright right",
+    }.items()
+}
+_DURATION = re.compile(
+    r"(^|[^a-z])(lead ?time|duration|elapsed|seconds?|secs?|minutes?|latency|ms|millis|work ?time\w*|lifetime\w*"
+    r"|time ?(spent|taken|in)\w*|response ?time)($|[^a-z])",
+    re.I,
+)
+_WHEN = re.compile(
+    r"(^|[^a-z])(date|datetime|timestamp|time|created|updated|submitted|started|ended|completed)|(_at|_on|Time|Date)$"
+)
+_ID = re.compile(
+    r"(^|[^a-z])(id|ids|uid|uuid|guid|key|hash|idx|index|number|no|nr|row|rowid|ip|phone|e-?mail)($|[^a-z])"
+    r"|(sent|item|doc|turn|dialogu?e?|conv|user|worker|sys|system|model|hit|task|session|resp|prompt|question|sample"
+    r"|batch|context|instance)id[0-9]*$",
+    re.I,
+)
+_IDS = re.compile(r"(?:[A-Za-z]+Id|[A-Z]+ID|id)[0-9]*$")
+_COUNT = re.compile(
+    r"^(n|num|no|number)_|(^|_)(count|slot|index|idx|order|rank|fold|age|year|page|position|progress|batch|votes)(s?$|_)|^#",
+    re.I,
+)
+_RANKING = re.compile(r"[^<>,;]+([>≻][^<>,;]+)+|[^<>,;=]+(=[^<>,;=]+)+")
+_WHERE = re.compile(r"(^|[^a-z])(start|begin|end|stop|offset)($|[^a-z])", re.I)
+_DATE = re.compile(
+    r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T].*)?$|[A-Z][a-z]{2} [A-Z][a-z]{2} [0-9]{1,2} .*[0-9]{4}$"
+)
+#: words that stand for no answer; compared in lower case
+NOTHING = {
+    *(
+        "n/a",
+        "na",
+        "n.a.",
+        "nan",
+        "null",
+        "none",
+        "-",
+        "--",
+        "?",
+        "k.a.",
+        "k. a.",
+        "keine angabe",
+        "missing",
+        "skip",
+        "skipped",
+    ),
+    *(
+        "not applicable",
+        "no answer",
+        "prefer not to say",
+        "#n/a",
+        "undefined",
+        "unknown",
+        "i don't know",
+        "don't know",
+        "cannot judge",
+    ),
+}
+_MAX_LEVELS = 15
+
+
+@dataclass(frozen=True)
+class Nature:
+    """kind : empty, constant, text, date, duration, counter, id, rating, slider, fraction, number, words or mixed.
+    says : the same in words, with an example."""
+
+    kind: str
+    says: str
+
+    @property
+    def judged(self) -> bool:
+        """Whether people may have said it: ratings, or answers in words."""
+        return self.kind in ("rating", "slider", "words")
+
+
+def nature(name: str, values: pd.Series) -> Nature:
+    """What a column of text cells (missing or empty: no value) looks like."""
+    held = values[values.notna()].astype(str).str.strip()
+    held = held[held != ""]
+    seen = held.unique()
+    if not len(seen):
+        return Nature("empty", "empty")
+    shown = repr(seen[0][:30])
+    if len(seen) == 1 and len(values) > 1:
+        return Nature("constant", f"the same in every row: {shown}")
+    words = held[~held.str.lower().isin(NOTHING)]
+    numbers = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce")
+    if len(words) and numbers.notna().all():
+        return _numeric(name, words, numbers)
+    if len(words) and words.str.fullmatch(_RANKING).mean() > 0.9:
+        return Nature("ranking", f"rankings: {shown}; `adapter: records` reads them by `{name}:ranking.{{system}}`")
+    if words.str.match(_DATE).mean() > 0.9 or (_WHEN.search(name) and words.str.contains("[0-9]:[0-9]").mean() > 0.9):
+        return Nature("date", f"a date or time: {shown}")
+    if words.str.count(" ").mean() >= 3 or words.str.len().mean() > 60:
+        return Nature("text", "text")
+    if _ID.search(name) or _IDS.search(name) or len(seen) == len(held) > 1:
+        return Nature("id", f"an id: {shown}")
+    if len(seen) <= 8 and len(held) >= 2 * len(seen) and pd.Series(seen).str.contains("[0-9]").mean() < 0.5:
+        return Nature("words", "answers in words: " + ", ".join(s[:20] for s in seen[:8]))
+    if numbers.notna().mean() > 0.5:
+        odd = ", ".join(repr(w[:30]) for w in words[numbers.isna()].unique()[:3])
+        return Nature("mixed", f"numbers and words: {odd}")
+    return Nature("text" if words.str.count(" ").mean() >= 1 else "names", f"names or text: {shown}")
+
+
+def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:
+    whole = bool((numbers % 1 == 0).all())
+    low, high, n = numbers.min(), numbers.max(), numbers.nunique()
+    span = f"{low:g} to {high:g}"
+    if _DURATION.search(_spaced(name)):
+        return Nature("duration", f"a duration: {span}")
+    if whole and (_ID.search(_spaced(name)) or _IDS.search(name)):
+        return Nature("id", f"an id: {span}")
+    if whole and n == len(numbers) > 5 and high - low == n - 1:
+        return Nature("counter", f"a different number in every row: {span}")
+    if _COUNT.search(name):
+        said = "a counter by its name"
+        said = "a rank by its name: `scores` could say rank_{system}" if "rank" in name.lower() else said
+        return Nature("counter", f"{said}: {span}")
+    if whole and _WHERE.search(_spaced(name)):
+        return Nature("counter", f"a place in a text by its name: {span}")
+    if not whole and words.str.contains(r"\.[0-9]{2}|,[0-9]{2}").any():
+        return Nature("fraction", f"fractions: {span}")
+    steps = (numbers * 2 % 1 == 0).all()
+    if n <= _MAX_LEVELS and steps and low >= -3 and high <= 100 and (high <= 10 or n > 2):
+        return Nature("rating", f"numbers that look like ratings: {span}")
+    if whole and low >= 0 and high <= 100 and not numbers.is_monotonic_increasing:
+        return Nature("slider", f"whole numbers as from a slider: {span}")
+    return Nature("number", f"numbers: {span}")
+
+
+def _spaced(name: str) -> str:
+    """A name with its words apart: WorkTimeInSeconds as Work Time In Seconds."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,237 @@
+"""Runs on a Dask cluster: a scheduler and four worker processes on this machine, two of which are killed in mid-run."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from fixtures.project_copy import ROOT, Project
+from fixtures.sleeper import gone, sleeper
+from fixtures.waiting import wait_for
+
+SECONDS = 45
+
+distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")
+
+#: analyses that wait to be killed where they run on a cluster, and only there
+EXTRA = '''
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from judgebook.execution import tasks
+
+HERE = Path({folder!r})
+
+
+def piece(table, rng, index):
+    """Random numbers; on a cluster the first piece elsewhere waits to be killed, and those here wait for that."""
+    if "ON_A_CLUSTER" in os.environ:
+        wait_to_be_killed("piece", mine="COMPENDIUM_EXECUTOR" not in os.environ)
+    return table[:, index] @ rng.standard_normal(len(table)) + rng.spawn(1)[0].standard_normal(3)
+
+
+def wait_to_be_killed(name, mine=True):
+    killed = HERE / f"{{name}}.killed"
+    if mine and not killed.exists():
+        try:
+            with open(HERE / f"{{name}}.pid", "x") as stream:
+                stream.write(str(os.getpid()))
+        except FileExistsError:
+            return
+    while not killed.exists():
+        time.sleep(0.02)
+
+
+def numbers(seed):
+    table = np.arange(40000.0).reshape(1000, 40)
+    pieces = [(table, rng, i) for i, rng in enumerate(np.random.default_rng(seed).spawn(12))]
+    return np.concatenate(tasks.run(piece, pieces, doing="tests"))
+'''
+PIECES = """\
+from judgebook import extra
+from judgebook.study.results import collect
+from judgebook.extras.cluster import helped
+helped.ALONE = 0.0
+numbers = extra.numbers(7)
+run.save_results(collect([{"statistic": "count", "what": f"n{i}", "estimate": abs(x)} for i, x in enumerate(numbers)]))
+"""
+WAITS = """\
+import os
+from judgebook import extra
+from judgebook.study.results import collect
+if "ON_A_CLUSTER" in os.environ:
+    extra.wait_to_be_killed("notebook")
+run.save_results(collect([{"statistic": "count", "what": "a", "estimate": 1.0}]))
+"""
+
+
+def make(folder):
+    project = Project(folder)
+    shutil.copy(ROOT / "pyproject.toml", project.folder)  # names the packages that workers must have
+    (project.folder / "src" / "judgebook" / "extra.py").write_text(EXTRA.format(folder=str(folder)))
+    project.notebook("01_pieces", [PIECES])
+    project.notebook("02_waits", [WAITS])
+    project.notebook("03_last")
+    project.dag("01_pieces: {}\n02_waits: {}\n03_last: {needs: [02_waits]}\n")
+    return project
+
+
+@contextmanager
+def cluster(folder, workers=4):
+    """A scheduler and its workers, as `dask scheduler` and `dask worker` start them; the scheduler's address."""
+    noted = folder / "scheduler.json"
+    dask, quiet = [sys.executable, "-m", "dask"], {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet["env"] = os.environ | {"ON_A_CLUSTER": "1"}
+    where = ["--scheduler-file", str(noted), "--no-dashboard"]
+    size = ["--nworkers", str(workers), "--nthreads", "1", "--local-directory", str(folder / "dask")]
+    # no project on the path: a run says where it is
+    started = [subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *where], **quiet)]
+    try:
+        # on a busy machine the file is there for a while before anything stands in it
+        wait_for(lambda: noted.exists() and noted.read_text().rstrip().endswith("}"))
+        started.append(subprocess.Popen([*dask, "worker", *size, *where], cwd=folder, **quiet))
+        address = json.loads(noted.read_text())["address"]
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=600)
+        yield address
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait(60)
+
+
+def kill_worker_of(pid):
+    """KILL the Dask worker that a process is, or that has started it."""
+    started = psutil.Process(pid)
+    next(p for p in [started, *started.parents()] if "multiprocessing.spawn" in " ".join(p.cmdline())).kill()
+
+
+def contents(folder):
+    """Every file a run has made, without manifests, which note times, and hidden files."""
+    out = {}
+    for part in ("data", "figures", "tables", "reports"):
+        for path in sorted((folder / part).rglob("*")):
+            name = path.relative_to(folder).as_posix()
+            if path.is_file() and "/." not in name and path.name != "manifest.json":
+                out[name] = path.read_bytes()
+    return out
+
+
+def same(here, there):
+    one, two = contents(here), contents(there)
+    assert len(one) > 20
+    assert one.keys() == two.keys()
+    assert [name for name in one if one[name] != two[name]] == []
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A project, and the output of a run without a cluster."""
+    project = make(tmp_path_factory.mktemp("cluster") / "project")
+    project.here = project.folder.parent / "here"
+    done = project.run("--study", "tiny", "--out", str(project.here))
+    assert done.returncode == 0, done.stderr + done.stdout
+    return project
+
+
+@pytest.mark.slow
+def test_a_run_survives_killed_workers_and_gives_the_same_bits(made, tmp_path):
+    with cluster(tmp_path) as address:
+        command = [sys.executable, "run_all.py", "--study", "tiny", "--out", str(tmp_path / "there")]
+        command += ["--executor", address.replace("tcp", "dask")]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        process = subprocess.Popen(command, cwd=made.folder, env=made.environment(), **pipes)
+        try:
+            for name in ("piece", "notebook"):
+                noted = made.folder / f"{name}.pid"
+                wait_for(lambda noted=noted: process.poll() is not None or (noted.exists() and noted.read_text()))
+                assert process.poll() is None, process.stdout.read()
+                kill_worker_of(int(noted.read_text()))
+                (made.folder / f"{name}.killed").touch()
+            told, _ = process.communicate(timeout=1800)
+        finally:
+            process.kill()
+    assert process.returncode == 0, told
+    same(made.here, tmp_path / "there")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "where"), [(signal.SIGINT, "local:1"), (signal.SIGINT, None), (signal.SIGKILL, None)]
+)
+def test_a_killed_run_leaves_nothing_half_made_and_a_worker_that_takes_the_next(tmp_path, number, where):
+    project = Project(tmp_path / "project")
+    shutil.copy(ROOT / "pyproject.toml", project.folder)
+    with cluster(tmp_path, workers=1) as address:
+        with sleeper(project, "--executor", where or address) as (process, kernel):
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=600)
+        if number != signal.SIGKILL:
+            assert process.returncode == 130
+            assert "interrupted" in errors
+            assert not project.out("data", "processed", "tiny", ".work").exists()
+        wait_for(lambda: gone(kernel))
+        assert not project.out("data", "processed", "tiny", "notebooks").exists()
+        assert "01_sleeps" not in project.manifest()["nodes"]
+        project.edit("notebooks/01_sleeps.ipynb", "time.sleep(600)", "time.sleep(0)")
+        assert project.states("--executor", address)["01_sleeps"] == ("done", "new")
+    assert not [path for pattern in (".*.tmp", ".*.mark", ".work") for path in project.folder.rglob(pattern)]
+
+
+FIRST = """\
+import time
+from pathlib import Path
+from judgebook.study.results import collect
+while not Path({joined!r}).exists():
+    time.sleep(0.1)
+run.save_results(collect([{{"statistic": "count", "what": "a", "estimate": 1.0}}]))
+"""
+#: a Python in which no package seems to be installed
+BARE = "import sysconfig\nsysconfig.get_path = lambda *a, **k: {empty!r}\n"
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
+    project = Project(tmp_path / "project")
+    shutil.copy(ROOT / "pyproject.toml", project.folder)
+    project.notebook("01_first", [FIRST.format(joined=str(tmp_path / "joined"))])
+    # runs until the third is done: it keeps a worker busy, and the third is offered to the others
+    third = project.out("data", "processed", "tiny", "results", "03_third.parquet")
+    project.notebook("02_second", [FIRST.format(joined=str(third))])
+    project.notebook("03_third")
+    project.dag("01_first: {}\n02_second: {}\n03_third: {needs: [01_first]}\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bare.py").write_text(BARE.format(empty=str(tmp_path / "empty")))
+    quiet, late = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}, None
+    with cluster(tmp_path, workers=2) as address:
+        command = [sys.executable, "run_all.py", "--study", "tiny", "--jobs", "2", "--executor", address]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        process = subprocess.Popen(command, cwd=project.folder, env=project.environment(), **pipes)
+        try:
+            for name in ("01_first", "02_second"):
+                wait_for(lambda n=name: process.poll() is not None or list(project.out("data").rglob(f"{n}-*")))
+            joins = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--preload", str(tmp_path / "bare.py")]
+            late = subprocess.Popen([sys.executable, "-m", "dask", "worker", address, *joins], cwd=tmp_path, **quiet)
+            with distributed.Client(address, set_as_default=False) as client:
+                client.wait_for_workers(3, timeout=600)
+            (tmp_path / "joined").touch()
+            told, problem = process.communicate(timeout=600)
+        finally:
+            process.kill()
+            if late is not None:
+                late.terminate()
+                late.wait(60)
+    assert process.returncode == 0, told + problem
+    assert problem.count("it is not used") == 1
+    assert "numpy missing" in problem
+    assert all((project.out("data", "processed", "tiny", "results") / f"{n}.parquet").is_file() for n in
+               ("01_first", "02_second", "03_third"))  # fmt: skip
+    assert not list(project.folder.glob(".*.mark"))

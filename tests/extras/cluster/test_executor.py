@@ -1,0 +1,252 @@
+"""What is sent to a cluster and what comes back, without one: stand-ins for its client, executor and workers."""
+
+import os
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from judgebook import plugins
+from judgebook.execution import tasks
+from judgebook.extras.cluster import executor, fit, on_worker
+from judgebook.pipeline import run, worker
+from judgebook.pipeline.surroundings import THREADS
+from judgebook.study import params
+
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
+
+
+@pytest.fixture
+def expected(tmp_path, monkeypatch):
+    """What workers must have, which this process has."""
+    for name in fit.BLAS:
+        monkeypatch.setenv(name, "1")
+    (tmp_path / "mark").touch()
+    return executor.expectations(str(tmp_path / "mark"))
+
+
+def test_versions_are_compared_in_both_directions_and_extras_count(expected, monkeypatch):
+    needed = executor._needed()
+    assert {"numpy", "pandas", "sacrebleu", "nltk", "rouge_score", "wordllama"} <= set(needed)
+    assert fit.unfit(expected) == ""
+    packages = {"nltk": None, "numpy": "2.0", "rouge_score": None, "wordllama": "0.3"}
+    monkeypatch.setattr(fit, "installed", lambda: {"numpy": "1.26", "nltk": "3.9"})
+    why = fit.unfit(replace(expected, python="3.9", packages=packages))
+    assert why.split(", ") == [
+        f"Python {fit.PYTHON} (expected 3.9)",
+        "nltk 3.9 (expected none)",
+        "numpy 1.26 (expected 2.0)",
+        "wordllama missing (expected 0.3)",
+    ]
+
+
+def test_a_worker_must_have_loaded_the_same_project_and_see_the_output_folder(expected, tmp_path):
+    why = fit.unfit(replace(expected, project="older", notebooks="older", seen=str(tmp_path / "elsewhere" / "mark")))
+    assert "loaded another version of the project" in why
+    assert "other notebooks" in why
+    assert f"not the output folder {tmp_path / 'elsewhere'}" in why
+
+
+def test_a_worker_has_one_thread_and_so_has_blas(expected, monkeypatch):
+    several = SimpleNamespace(state=SimpleNamespace(nthreads=4))
+    assert fit.unfit(expected, several) == "4 threads (expected 1, by --nthreads 1)"
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    assert "OPENBLAS_NUM_THREADS=1" in fit.unfit(expected)
+
+
+def job(out):
+    home = out / "data" / "processed" / "tiny"
+    done, failed = home / "notebooks" / "01.ipynb", home / "notebooks" / "01.failed.ipynb"
+    values = {"study": "tiny", "run_id": "x"}
+    return worker.NotebookJob("01", params.ROOT / "notebooks" / "01.ipynb", values, (), done, failed, home / ".work")
+
+
+def in_worker(monkeypatch, state="executing"):
+    """This process as a Dask worker that does a task of this state."""
+    dask_worker = SimpleNamespace(address="tcp://one", get_current_task=lambda: "key")
+    dask_worker.scheduler = SimpleNamespace(address="tcp://scheduler")
+    dask_worker.state = SimpleNamespace(nthreads=1, tasks={"key": SimpleNamespace(state=state)})
+    monkeypatch.setattr(distributed, "get_worker", lambda: dask_worker)
+    return dask_worker
+
+
+def test_a_notebook_leaves_the_environment_of_a_worker_as_it_was(expected, tmp_path, monkeypatch):
+    """With Dask's own setting of memory, each large array would cost a call of the system."""
+    in_worker(monkeypatch)
+    assert "MALLOC_TRIM_THRESHOLD_" in dask.config.get("distributed.nanny.pre-spawn-environ")
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    seen = {}
+    monkeypatch.setattr(worker, "notebook", lambda job: seen.update(os.environ) or job)
+    before = dict(os.environ)
+    sent = on_worker.notebook(expected, {"COMPENDIUM_OUT": "/out"}, job(tmp_path))
+    assert dict(os.environ) == before
+    assert seen["COMPENDIUM_OUT"] == "/out"
+    assert seen[tasks.EXECUTOR] == "judgebook.extras.cluster.helped:helped"
+    assert {seen[name] for name in THREADS} == {"1"}
+    assert "MALLOC_TRIM_THRESHOLD_" not in seen
+    assert "judgebook.extras.cluster.helped" in sent.allowed
+
+
+def test_a_notebook_that_nobody_waits_for_is_stopped(expected, tmp_path, monkeypatch):
+    in_worker(monkeypatch, state="cancelled")
+    stopped = []
+    monkeypatch.setattr(worker, "stop", lambda: stopped.append(1))
+
+    def work(job):
+        while not stopped:
+            pass
+        raise SystemExit(143)
+
+    monkeypatch.setattr(on_worker, "_LOOK", 0.01)
+    monkeypatch.setattr(worker, "notebook", work)
+    assert on_worker.notebook(expected, {}, job(tmp_path)).state == "failed"
+
+
+def test_a_worker_that_joins_later_is_looked_at_before_it_does_anything(expected, tmp_path, monkeypatch):
+    in_worker(monkeypatch)
+    with pytest.raises(fit.WorkerUnfitError, match=r"tcp://one has numpy .* \(expected 1\.0\)"):
+        on_worker.notebook(replace(expected, packages={"numpy": "1.0"}), {}, job(tmp_path))
+
+
+@pytest.mark.parametrize("failing", ["connecting", "waiting for workers"])
+def test_a_cluster_that_was_started_here_is_closed_where_it_cannot_be_used(monkeypatch, failing):
+    closed = []
+
+    def client(address, **options):
+        if failing == "connecting":
+            raise OSError("refused")
+        return SimpleNamespace(close=lambda: closed.append("client"), wait_for_workers=wait)
+
+    def wait(n, timeout):
+        raise TimeoutError
+
+    started = SimpleNamespace(scheduler_address="tcp://127.0.0.1:1", close=lambda: closed.append("cluster"))
+    monkeypatch.setattr(distributed, "LocalCluster", lambda **options: started)
+    monkeypatch.setattr(distributed, "Client", client)
+    with dask.config.set({}), pytest.raises(executor.ClusterError):
+        executor.connect("local:1", ThreadPoolExecutor)
+    assert closed == (["cluster"] if failing == "connecting" else ["client", "cluster"])
+
+
+class Client:
+    """A cluster; `unfit` says of some workers what is wrong with them."""
+
+    status = "running"
+
+    def __init__(self, unfit, **addresses):
+        self.unfit, self.addresses, self.sent, self.looked_at = unfit, ["tcp://one"], [], []
+
+    def wait_for_workers(self, n, timeout):
+        pass
+
+    def nthreads(self):
+        return dict.fromkeys(self.addresses, 1)
+
+    def get_executor(self, **options):
+        return self
+
+    def run(self, function, *args, workers, on_error):
+        if function is not fit.unfit:
+            return {}
+        self.looked_at += workers
+        return {address: self.unfit.get(address, "") for address in workers}
+
+    def submit(self, function, *args, workers, allow_other_workers):
+        self.sent.append(workers)
+        answer: Future = Future()
+        answer.set_result(worker.Outcome("done"))
+        return answer
+
+
+@pytest.fixture
+def out(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    return tmp_path / "out"
+
+
+def test_nothing_runs_where_a_worker_is_unfit_at_the_start(out):
+    client = Client({"tcp://one": "numpy 1.26 (expected 2.0)"})
+    with pytest.raises(executor.ClusterError, match=r"tcp://one has numpy 1\.26 \(expected 2\.0\); results might"):
+        executor.Cluster(client, ThreadPoolExecutor)
+    client = Client({"tcp://one": ModuleNotFoundError("No module named 'judgebook'")})
+    with pytest.raises(executor.ClusterError, match=r"not the project at .* No module named 'judgebook'"):
+        executor.Cluster(client, ThreadPoolExecutor)
+    assert list(out.iterdir()) == []
+
+
+def test_a_worker_that_joins_later_is_used_where_it_is_fit(out, capsys):
+    client = Client({"tcp://bad": "numpy 1.26"})
+    one = executor.Cluster(client, ThreadPoolExecutor)
+    client.addresses += ["tcp://bad", "tcp://good"]
+    for _ in range(2):
+        assert one.submit(worker.notebook, job(out)).result().state == "done"
+    assert client.sent == [["tcp://one", "tcp://good"]] * 2
+    assert client.looked_at == ["tcp://one", "tcp://bad", "tcp://good"]
+    assert capsys.readouterr().err.count("tcp://bad has numpy 1.26: it is not used") == 1
+    client.addresses = ["tcp://bad"]
+    with pytest.raises(executor.ClusterError, match="no worker that can be used"):
+        one.submit(worker.notebook, job(out)).result()
+
+
+def test_what_cannot_be_sent_is_an_answer_and_no_traceback(out):
+    client = Client({})
+    one = executor.Cluster(client, ThreadPoolExecutor)
+    client.status = "closed"
+    with pytest.raises(executor.ClusterError, match="connection"):
+        one.submit(worker.notebook, job(out)).result()
+    client.status = "running"
+    client.submit = None
+    with pytest.raises(TypeError):
+        one.submit(worker.notebook, job(out)).result()
+
+
+def test_an_error_of_dask_is_said_as_what_it_means(out):
+    for error, said in (
+        (distributed.comm.CommClosedError(), "connection"),
+        (distributed.KilledWorker("key", SimpleNamespace(address="tcp://one"), 3), "died each time"),
+        (CancelledError(), "connection"),
+        (ZeroDivisionError("by zero"), "by zero"),
+    ):
+        done, answer = Future(), Future()
+        done.set_exception(error)
+        executor._pass_on(done, answer)
+        assert said in str(answer.exception())
+
+
+class Pool:
+    """A pool that is broken or does its work at once."""
+
+    def __init__(self, broken):
+        self.broken, self.over = broken, False
+
+    def submit(self, fn, *args):
+        if self.broken:
+            raise BrokenExecutor("a process in the pool was terminated abruptly")
+        answer: Future = Future()
+        answer.set_result(fn(*args))
+        return answer
+
+    def shutdown(self, **how):
+        self.over = True
+
+
+def test_a_broken_pool_here_does_not_cost_the_cluster(out):
+    pools = [Pool(broken=True), Pool(broken=False)]
+    left = iter(pools)
+    one = executor.Cluster(Client({}), lambda: next(left))
+    assert one.submit(len, "abc").result() == 3
+    assert [p.over for p in pools] == [True, False]
+    assert one.submit(len, "abcd").result() == 4
+
+
+@pytest.mark.parametrize("text", ["dask://host:8786", "tcp://host:8786", "tls://host:8786", "local:2", "processes"])
+def test_what_can_be_named_as_executor(text):
+    assert run.checked_executor(text) == text
+
+
+@pytest.mark.parametrize("text", ["http://host", "local:0", "local:1000", "dask://"])
+def test_an_executor_of_another_kind_is_refused_with_what_there_is(text):
+    with pytest.raises(plugins.UsageError, match=f"expected processes, local:N .*tls://.*, found '{text}'"):
+        run.checked_executor(text)
