@@ -185,7 +185,8 @@ def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) 
         return declared | {v: "All evaluators" if v == "all" else v for v in sorted(found - set(declared))}
 
     titles = {
-        "method": {m.id: m.title for m in METHODS.values()}
+        "method": {m: METHODS[m].title for m in METHODS.built_in}
+        | {m.id: m.title for m in study.own_methods}
         | {"collection": "Conversation itself", "together": "All methods of a task"},
         "corpus": dict(study.corpora),
         "group": declared_and_found({k: g.title or k for k, g in study.groups.items()}, "group"),

@@ -15,11 +15,13 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from judgebook.execution import seats
 from judgebook.statistics.parallel import run_tasks
+from judgebook.study.labels import METHODS, Method
 
 _EVERY = 1.0  # seconds between two notes on progress
 _ALONE = 1.0  # seconds before the cluster is asked: connecting and sending take about as long
@@ -36,8 +38,16 @@ def run(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, doing
     progress = _Progress(doing)
     if not (address := os.environ.get(seats.EXECUTOR)):
         return run_tasks(function, tasks, progress=progress)
+    if METHODS.declared:
+        function = partial(_with_methods, METHODS.declared, function)
     with Helped(address, doing) as helped:
         return run_tasks(function, tasks, executor=helped, progress=progress)
+
+
+def _with_methods(declared: list[Method], function: Callable[..., Any], *arguments: Any) -> Any:
+    """The task, in a process that has not read the YAML of the study."""
+    METHODS.declare(declared)
+    return function(*arguments)
 
 
 class _Progress:

@@ -10,7 +10,7 @@ from pydantic import Field, RootModel
 from judgebook.study import yaml_file
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
-from judgebook.study.source_shared import Strict
+from judgebook.study.yaml_file import Strict
 
 
 class _Set(Strict):

@@ -20,8 +20,9 @@ from judgebook import project
 from judgebook.errors import JudgebookError
 from judgebook.study import labels as label_registry
 from judgebook.study import limits, questions, yaml_file
-from judgebook.study.labels import METHODS, Label
+from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label, Method, spelled_out
 from judgebook.study.sections.data import (
+    NO_METHODS,
     Bootstrap,
     Elicitation,
     Figures,
@@ -31,6 +32,8 @@ from judgebook.study.sections.data import (
     Identifier,
     Inference,
     LabelSpec,
+    MethodName,
+    MethodSpec,
     Scope,
     Section,
     Seeds,
@@ -68,8 +71,13 @@ class _Study(Section):
     heds: Heds = Heds()
     sources: list[Source] = Field([], description="the files, each with the adapter that reads it")
     across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")
-    method: str | None = Field(
-        None, description="method of labels that do not name one; null: dialogue_rating", examples=["turn_rating"]
+    methods: dict[Identifier, MethodSpec] = Field(
+        {},
+        description="methods of the study's own, beside [those that every study has](#methods): id -> what it is",
+        examples=[{"best_worst": {"title": "Best-worst scaling", "unit": "pair"}}],
+    )
+    method: MethodName | None = Field(
+        None, description=f"method of labels that do not name one; null: {DEFAULT_METHOD}", examples=["turn_rating"]
     )
     label_set: str | None = Field(
         None, description="a set of labels that a paper defines, in addition to `labels`", examples=["abc_eval"]
@@ -135,23 +143,26 @@ class _Study(Section):
         return self
 
     @model_validator(mode="after")
+    def _own_methods(self) -> _Study:
+        for name in self.methods:
+            if name in (*METHODS.built_in, *NO_METHODS):
+                raise ValueError(f"methods.{name}: expected a name that no other method has, found {name!r}")
+        METHODS.declare(self.own_methods)
+        return self
+
+    @model_validator(mode="after")
     def _known_names(self) -> _Study:
         if self.label_set is not None and self.label_set not in label_registry.LABEL_SETS:
             raise ValueError(
                 f"label_set: expected one of {sorted(label_registry.LABEL_SETS)}, found {self.label_set!r}"
             )
         for name, spec in self.labels.items():
-            if spec.method is not None and spec.method not in METHODS:
-                raise ValueError(f"labels.{name}.method: expected one of {', '.join(METHODS)}, found {spec.method!r}")
-            method = METHODS.get(spec.method or self.method or "dialogue_rating")
-            if method and method.unit == "pair" and not -1 <= spec.ends[0] < spec.ends[1] <= 1:
+            if self._method_of(spec).unit == "pair" and not -1 <= spec.ends[0] < spec.ends[1] <= 1:
                 raise ValueError(
                     f"labels.{name}.scale: a comparison says who is better: expected [-1, 1], found {list(spec.ends)}; "
                     "`values` of the source maps what the file says, e.g. {A much better: 1, A better: 1, same: 0, B "
                     "better: -1}"
                 )
-        if self.method is not None and self.method not in METHODS:
-            raise ValueError(f"method: expected one of {', '.join(METHODS)}, found {self.method!r}")
         listed: dict[str, list[str]] = {}
         for name, group in self.groups.items():
             for id_ in group.annotators:
@@ -166,6 +177,14 @@ class _Study(Section):
         if self.simulate is not None and not self.simulated:
             raise ValueError("simulated: expected true where there is a `simulate` section, found false")
         return self
+
+    @property
+    def own_methods(self) -> list[Method]:
+        """The methods that the YAML declares."""
+        return [Method(id_, spec.title or spelled_out(id_), spec.unit) for id_, spec in self.methods.items()]
+
+    def _method_of(self, spec: LabelSpec) -> Method:
+        return METHODS[spec.method or self.method or DEFAULT_METHOD]
 
     @property
     def parts(self) -> dict[str, list[str]]:
@@ -206,7 +225,7 @@ class _Study(Section):
         """A label as declared; without a direction it is a preference by its name, or nobody said which way is good."""
         label = Label(
             id=spec.id or id_,
-            method=spec.method or self.method or "dialogue_rating",
+            method=self._method_of(spec).id,
             title=spec.title or id_.replace("_", " ").capitalize(),
             scale=spec.ends,
             level=spec.measurement,
@@ -450,8 +469,10 @@ def load(study: str | os.PathLike, overrides: dict | None = None, *, key: str | 
         raise ParamsError(f"{path}: a study's file name is its key: expected letters, digits and _, found {key!r}")
     data, node = _read(path)
     overrides = overrides or {}
+    given = merged(defaults(), data, overrides)
+    declared = given.get("methods")
     try:
-        out = Study.model_validate(merged(defaults(), data, overrides))
+        out = Study.model_validate(given, context={"methods": declared if isinstance(declared, dict) else ()})
     except ValidationError as error:
         raise ParamsError(_explain(error, path, node, _paths(overrides))) from None
     out._key, out._path = key, path

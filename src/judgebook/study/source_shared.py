@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from judgebook.study import formulas, limits, paths
+from judgebook.study.yaml_file import Strict
 
 #: columns of ours that a file may fill
 Ours = Literal[
@@ -60,10 +61,6 @@ Size = Annotated[int, Field(ge=1)]
 Values = Annotated[Value | list[Value], AfterValidator(_not_empty)]
 #: column -> values; of several columns each counts
 Rows = dict[Name, Values]
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class FileOptions(Strict):

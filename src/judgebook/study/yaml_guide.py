@@ -32,7 +32,7 @@ In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` 
 #: headings of keys at the top of a YAML; all other keys are sections, which describe themselves
 PARTS = {
     "The study": ("title", "description", "licence", "citation", "bibtex", "simulated", "across"),
-    "Labels": ("method", "label_set", "labels"),
+    "Labels": ("methods", "method", "label_set", "labels"),
     "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
     "People": ("groups",),
     "Which judgements count": ("keep", "drop", "filters"),
@@ -42,7 +42,8 @@ OTHER = ("scope", "elicitation", "simulate", "heds")
 #: long lists of values that many keys share: where they are listed
 LISTED = {
     OURS: "[our column](#our-columns)",
-    tuple(METHODS): "[method](#methods)",
+    tuple(METHODS.built_in): "[method](#methods)",
+    ("collection", *METHODS.built_in): "`collection` or [method](#methods)",
     TEXT_METRICS: "[text metric](#metrics-computed-from-texts)",
 }
 
@@ -148,6 +149,8 @@ class _Guide:
         if "$ref" in field:
             return "keys below"
         if "anyOf" in field:
+            if listed := LISTED.get(tuple(field["anyOf"][0].get("enum", ()))):
+                return listed
             kinds = [self._type(f) for f in field["anyOf"]]
             if {"text", "number", "true or false"} <= {*kinds}:
                 kinds = ["value", *kinds[4:]]
@@ -226,8 +229,8 @@ def _names() -> Iterator[str]:
     yield "## Our columns\n\nWhat `columns`, `constants` and the like may fill; in results, people have pseudonyms."
     docs = {name: column.doc for name, column in {**DIALOGUES, **ANNOTATIONS}.items()}
     yield table(("column", "meaning"), ((f"`{name}`", docs[name]) for name in OURS))
-    yield "## Methods\n\nHow judgements are asked for, and what one judgement is about."
-    rows = ((f"`{m.id}`", m.title, m.unit) for m in METHODS.values())
+    yield "## Methods\n\nHow judgements are asked for, and what one is about. A study can declare others: `methods`."
+    rows = ((f"`{m}`", METHODS[m].title, METHODS[m].unit) for m in METHODS.built_in)
     yield table(("method", "shown as", "a judgement is about one"), rows)
     sets = "; ".join(
         f"`{name}`: " + ", ".join(f"`{label}`" for label in dict.fromkeys(label.id for label in labels))

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from judgebook.study import limits
-from judgebook.study.labels import METHODS
 from judgebook.study.questions import Question
-from judgebook.study.sections.data import Amount, End, Identifier, MethodName, Section
+from judgebook.study.sections.data import Amount, End, Identifier, MethodName, PaidFor, Section
 
 
 class Quiz(Section):
@@ -45,7 +44,7 @@ class Costs(Section):
     planned_dialogues: int = Field(
         400, ge=1, le=limits.COUNT, description="dialogues to be annotated; pairs are half as many"
     )
-    payments: dict[Identifier, dict[Literal["collection", *METHODS], Amount | dict[str, Amount]]] = Field(
+    payments: dict[Identifier, dict[PaidFor, Amount | dict[str, Amount]]] = Field(
         {}, description="group -> method -> payment per work unit, the same for all of its tasks, or task -> payment"
     )
     final_labels: dict[MethodName, list[str]] = Field(

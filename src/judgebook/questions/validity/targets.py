@@ -17,7 +17,7 @@ from judgebook.annotations import dialogue_values as values
 from judgebook.annotations.dialogue_values import Design
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import judged_by, main_group
-from judgebook.study.labels import OF_UNIT
+from judgebook.study.labels import METHODS
 
 #: unit of the target's judgements -> how a design is made from them
 _MAKERS: dict[str, Callable[..., Design]] = {
@@ -117,7 +117,7 @@ def find(
     who = annotations[["corpus", "dialogue"]].merge(talked, how="left", on=["corpus", "dialogue"])["interactor"]
     self_rated = (annotations["annotator"] == who.set_axis(annotations.index)).fillna(False).to_numpy(dtype=bool)
     rated = annotations[self_rated & (annotations["label"] == label).to_numpy()]
-    rated = rated[~rated["method"].isin(OF_UNIT["turn"])]
+    rated = rated[~rated["method"].isin(METHODS.of_unit("turn"))]
     how = _How(pick_seed, predictor_value, twice)
     if quality_group is not None or (rated.empty and quality_label):
         asked = {"group": group, "quality_group": quality_group, "rating": quality_rating, "parts": parts or {}}
@@ -133,7 +133,7 @@ def find(
     others = judged_by_named(others, main_group(others) if group is None else group, parts or {}, "group")
     if others.empty:
         raise ValueError(f"group: {group!r} judged none of the dialogues that their interactors rated")
-    of_unit = {unit: rated[rated["method"].isin(OF_UNIT[unit])] for unit in _MAKERS}
+    of_unit = {unit: rated[rated["method"].isin(METHODS.of_unit(unit))] for unit in _MAKERS}
     sides = {unit: (most_asked(ratings), others) for unit, ratings in of_unit.items() if len(ratings)}
     study_targets = _assemble(sides, talked[talked["corpus"] == corpus], how)
     return replace(study_targets, n_interactors=int(rated["annotator"].nunique()))

@@ -24,7 +24,8 @@ from judgebook.sources.guessing.words import NAMES, TEXT, is_prose, plain
 from judgebook.study import paths, yaml_file
 from judgebook.study.record_options import is_table
 from judgebook.study.schema import DataError
-from judgebook.study.source_shared import FileOptions, Strict
+from judgebook.study.source_shared import FileOptions
+from judgebook.study.yaml_file import Strict
 
 FOLDER = Path(__file__).parent.parent / "presets"
 _DATA = {".csv", ".tsv", ".json", ".jsonl"}

@@ -5,17 +5,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from judgebook.study import limits
-from judgebook.study.labels import METHODS, Level
+from judgebook.study.labels import METHODS, Judged, Level
 
-if TYPE_CHECKING:  # the names of methods are known once there are `METHODS`
-    MethodName = str
-else:
-    MethodName = Literal[tuple(METHODS)]
+#: what stands beside methods in figures and tables of effort (`display.names`), and is none
+NO_METHODS = ("collection", "together")
+
+
+def _one_of(*more: str) -> Callable[[str, ValidationInfo], str]:
+    """A check that a name is a method of the study, or one of `more`. `params.load` says what the study declares."""
+
+    def check(value: str, info: ValidationInfo) -> str:
+        names = [*more, *METHODS.built_in, *(info.context or {}).get("methods", ())]
+        if value not in names:
+            raise ValueError(f"expected one of {', '.join(names)}, found {value!r}")
+        return value
+
+    return check
+
+
+def _names(*more: str) -> WithJsonSchema:
+    """What an editor suggests: the methods that every study has; a study may declare others."""
+    return WithJsonSchema({"type": "string", "anyOf": [{"enum": [*more, *METHODS.built_in]}, {"type": "string"}]})
+
+
+#: a method of the study
+MethodName = Annotated[str, AfterValidator(_one_of()), _names()]
+#: what people are paid for: judgements by a method, or conversations
+PaidFor = Annotated[str, AfterValidator(_one_of("collection")), _names("collection")]
 #: money, hours or a weight
 Amount = Annotated[float, Field(ge=0, le=limits.AMOUNT)]
 #: an end of a scale
@@ -28,6 +59,15 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.\-]{0,63}$")]
 class Section(BaseModel):
     # most are parts of `Study`, which is built when a YAML is read; building each by itself would take longer than that
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
+
+
+class MethodSpec(Section):
+    """A method of the study's own."""
+
+    title: str | None = Field(
+        None, min_length=1, max_length=limits.TITLE, description="name shown in figures; default: the id in words"
+    )
+    unit: Judged = Field(description="what one judgement is about: a turn, a dialogue, or a pair of dialogues")
 
 
 class LabelSpec(Section):
@@ -47,7 +87,7 @@ class LabelSpec(Section):
         description="level of measurement used for agreement; default: ordinal, with `categories` nominal; sets: "
         "several of the `categories` may be given, and are compared by MASI distance",
     )
-    method: str | None = Field(None, description=f"one of {', '.join(METHODS)}")
+    method: MethodName | None = Field(None, description="how it is asked for; default: the study's `method`")
     title: str | None = Field(None, max_length=limits.TITLE, description="name shown in figures")
     integer: bool = Field(True, description="whole numbers only")
     direction: Literal[-1, 0, 1] | None = Field(
