@@ -11,7 +11,7 @@ from judgebook.pipeline import dag
 from judgebook.pipeline.nodes import missing, unknown_unit
 from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.run import cache
-from judgebook.sources import build, inspect, places
+from judgebook.sources import build, inspect, joining, places
 from judgebook.sources.ids import naming
 from judgebook.study import limits, params, store
 from judgebook.study.schema import DataError
@@ -34,7 +34,7 @@ def new(name: str, data: Path) -> int:
     except params.ParamsError:
         raise
     except Exception as error:
-        problem = build.unforeseen([data.name], "a file whose structure can be recognised", error)
+        problem = joining.unforeseen([data.name], "a file whose structure can be recognised", error)
         known = error if isinstance(error, DataError) else DataError([problem])
         print(f"new {name}: {known}", file=sys.stderr)
         return 2

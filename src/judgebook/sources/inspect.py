@@ -16,6 +16,7 @@ import pandas as pd
 from judgebook import project
 from judgebook.sources import build, json_text, sampling
 from judgebook.sources.adapters import abc_eval
+from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.adapters.record_rows import unused
 from judgebook.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
 from judgebook.sources.formats import (
@@ -37,7 +38,6 @@ from judgebook.sources.guessing.tables import nameless
 from judgebook.sources.guessing.words import NAMES, plain
 from judgebook.sources.in_words import directions, not_used, sentences
 from judgebook.study import limits, params
-from judgebook.study.record_options import is_table
 from judgebook.study.schema import ITEM, DataError, Problem
 from judgebook.study.source_shared import FileOptions
 

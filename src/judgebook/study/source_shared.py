@@ -63,6 +63,16 @@ Values = Annotated[Value | list[Value], AfterValidator(_not_empty)]
 Rows = dict[Name, Values]
 
 
+class SourceModel(Strict):
+    """What any element of `sources:` may say. A model of its own for each adapter adds to it `adapter`, its name."""
+
+    optional: bool = Field(False, description="skip the source, with a message, if its files are missing")
+
+    def names(self) -> list[str]:
+        """Raw files the source reads. A model with other fields than `file` and `files` overrides this."""
+        return [*([self.file] if hasattr(self, "file") else []), *getattr(self, "files", [])]
+
+
 class FileOptions(Strict):
     """How the cells of a file are read."""
 

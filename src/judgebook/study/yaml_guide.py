@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from judgebook.study import params, questions
 from judgebook.study.labels import LABEL_SETS, METHODS, TEXT_METRICS
 from judgebook.study.schema import ANNOTATIONS, DIALOGUES
-from judgebook.study.source_options import SourceModel
-from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions
+from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions, SourceModel
 
 HEAD = """\
 # The keys of a study's YAML

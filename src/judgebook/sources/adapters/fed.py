@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources.adapters.options.fed import Fed
 from judgebook.sources.files import read_csv, read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked, criteria, slug
-from judgebook.study.source_options import Fed
 
 _MARKS = ["annotator", "system", "dialogue", "turn", "method", "label", "score", "where"]
 _TEXTS = ["dialogue", "system", "turn", "user_text", "system_text"]

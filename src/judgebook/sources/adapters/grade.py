@@ -13,11 +13,11 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import json_text
+from judgebook.sources.adapters.options.grade import Grade
 from judgebook.sources.files import read_json, read_text
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked
 from judgebook.study.schema import DataError
-from judgebook.study.source_options import Grade
 
 _ITEMS = ["corpus", "system", "context", "user_text", "system_text", "scores", "where"]
 

@@ -15,11 +15,11 @@ import pandas as pd
 
 from judgebook.sources import json_text
 from judgebook.sources.adapters import ji2022_chat as chat
+from judgebook.sources.adapters.options.ji2022 import Ji2022, Ji2022Run
 from judgebook.sources.files import read_csv, read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked
 from judgebook.study.schema import DataError, Problem
-from judgebook.study.source_options import Ji2022, Ji2022Run
 
 _COLUMNS = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Answer.taskAnswers"]
 _CHATS = 6

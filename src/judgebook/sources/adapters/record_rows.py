@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from judgebook.sources import json_text
+from judgebook.sources.adapters.options.records import prefixes
 from judgebook.sources.formats import Records, scalar
 from judgebook.study import limits, paths
 from judgebook.study.paths import ALONE, Step
-from judgebook.study.record_options import prefixes
 from judgebook.study.schema import DataError, Problem
 
 _SHOWN = 60

@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV, Excel or Parquet, wide or long, by a column map in the YAML (`study.sections.table_options`)."""
+"""Tables: CSV, TSV, Excel or Parquet, wide or long, by a column map in the YAML (`options.table`)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters import judgements, table_cells
+from judgebook.sources.adapters import table_cells
+from judgebook.sources.adapters.cells import mapped, spellings
+from judgebook.sources.adapters.judgements import finish
+from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.files import Files
 from judgebook.sources.guessing.nature import nature
 from judgebook.sources.reading import Reading
 from judgebook.study import limits, paths
 from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem
-from judgebook.study.source_options import Table
 
 
 def read(source: Table, open_file: Files) -> Reading:
@@ -25,7 +27,7 @@ def read(source: Table, open_file: Files) -> Reading:
     cells = table_cells.load(source, open_file(source.file))
     columns = [c for c in cells if c and c != table_cells.ROW]
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
-    base = judgements.mapped(source, cells, source.columns)
+    base = mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
     taken = set[str]()
     if source.layout == "wide":
@@ -35,9 +37,7 @@ def read(source: Table, open_file: Files) -> Reading:
         marks = base.copy()
         taken = {source.columns[ours] for ours in ("label", "score") if ours in source.columns}
     by_system = "{system}" in source.scores
-    reading = judgements.finish(
-        source, source.file, cells, base, marks, open_file.labels, problems, item_of_marks=by_system
-    )
+    reading = finish(source, source.file, cells, base, marks, open_file.labels, problems, item_of_marks=by_system)
     if by_system and "dialogue" in made:
         # as `_wide` makes contexts and dialogues of the ids of items
         sums, systems = made["dialogue"], marks["system"].unique()
@@ -96,7 +96,7 @@ def _score_columns(
     source: Table, cells: pd.DataFrame, labels: list[Label]
 ) -> tuple[dict[str, dict[str, str]], list[Problem]]:
     """Score columns -> what their names say; a problem for one that looks like another label's."""
-    spelt = judgements.spellings(source, labels)
+    spelt = spellings(source, labels)
     taken = {n for name in table_cells.named_columns(source) for n in table_cells.matching(cells, name)}
     free = [c for c in cells if c not in taken and not table_cells.ours(c)]
     known = {"label": list(spelt)}

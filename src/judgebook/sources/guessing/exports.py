@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import filters
-from judgebook.sources.adapters.judgements import WHERE
+from judgebook.sources.adapters.cells import WHERE
+from judgebook.sources.adapters.options.records import Records as RecordSource
 from judgebook.sources.adapters.records import cells_of
 from judgebook.sources.formats import Records, read_records
 from judgebook.sources.guessing.columns import Guess
@@ -21,7 +22,6 @@ from judgebook.sources.guessing.words import looks_like_model, side_of
 from judgebook.sources.places import wildcards
 from judgebook.study import paths, yaml_file
 from judgebook.study.schema import DataError, Problem
-from judgebook.study.source_options import Records as RecordSource
 from judgebook.study.source_shared import FileOptions
 
 _LONG = 90

@@ -17,12 +17,12 @@ from typing import Any
 import pandas as pd
 from pydantic import Field
 
+from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.adapters.record_rows import Look, leaves
 from judgebook.sources.formats import Records, read_records, scalar
 from judgebook.sources.guessing.spelling import key_of_path
 from judgebook.sources.guessing.words import NAMES, TEXT, is_prose, plain
 from judgebook.study import paths, yaml_file
-from judgebook.study.record_options import is_table
 from judgebook.study.schema import DataError
 from judgebook.study.source_shared import FileOptions
 from judgebook.study.yaml_file import Strict
