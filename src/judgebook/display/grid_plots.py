@@ -81,8 +81,8 @@ def grid_figure(
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
     fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
     for k, (ax, part) in enumerate(zip(axes.flat, panels.values(), strict=False)):
-        for hue, own in part.groupby("hue", sort=False):
-            paint(ax, own, *styles[hue])
+        for hue, of_hue in part.groupby("hue", sort=False):
+            paint(ax, of_hue, *styles[hue])
         _tell(ax, part, percent=percent)
         if cut:
             _arrows(ax, part, lower[part.index[0]], upper[part.index[0]])
@@ -223,17 +223,18 @@ def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Itera
         if parts[-1] and height > TALLEST - around:
             parts, height = [*parts, []], ROW * n + GAP
         parts[-1].append(block)
-    found = []
+    every_page = []
     for part in parts:
-        own = rows[rows["block"].isin(part)]
-        panels = list(dict.fromkeys(own["panel"]))
+        of_page = rows[rows["block"].isin(part)]
+        panels = list(dict.fromkeys(of_page["panel"]))
         heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
-        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52 + heading
+        tallest = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in of_page.groupby("panel"))
+        line = tallest + 0.52 + heading
         per_page = columns * max(1, int((TALLEST - around + 0.52) / line))
         even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
         even = -(-even // columns) * columns
-        found += [own[own["panel"].isin(panels[k : k + even])] for k in range(0, len(panels), even)]
-    yield from ((f"_{i}" if i else "", page) for i, page in enumerate(found))
+        every_page += [of_page[of_page["panel"].isin(panels[k : k + even])] for k in range(0, len(panels), even)]
+    yield from ((f"_{i}" if i else "", page) for i, page in enumerate(every_page))
 
 
 def _blocks(ax: Axes, part: pd.DataFrame, height: float, *, named: bool) -> None:

@@ -281,9 +281,9 @@ class DataError(JudgebookError, ValueError):
         first = group[0]
         place = ", ".join(p for p in (first.file, first.column) if p)
         # different values first: they say more than the same one three times
-        found = list({p.found: p for p in reversed(group)}.values())[::-1][: self.examples]
-        others = (p for p in group if all(p is not f for f in found))
-        some = [*found, *itertools.islice(others, self.examples - len(found))]
+        distinct = list({p.found: p for p in reversed(group)}.values())[::-1][: self.examples]
+        others = (p for p in group if all(p is not f for f in distinct))
+        some = [*distinct, *itertools.islice(others, self.examples - len(distinct))]
         cases = ", ".join(f"{p.found} ({p.where})" if p.where else p.found for p in some)
         more = f" and {sum(p.n for p in group) - len(some):,} more"
         return f"{place}: expected {first.expected}, found {cases}{more}" + (f"; {first.hint}" if first.hint else "")
@@ -334,10 +334,10 @@ class _Report:
             i, problem = self.found[-1]
             self.found[-1] = i, replace(problem, n=n + 1)
 
-    def one(self, i: int, column: str, expected: str, found: str, hint: str) -> None:
+    def one(self, i: int, column: str, expected: str, content: str, hint: str) -> None:
         place = self.where.loc[i]
         hint = hint or "correct it in the file"
-        self.found.append((i, Problem(place["file"], place["where"], column, expected, found, hint)))
+        self.found.append((i, Problem(place["file"], place["where"], column, expected, content, hint)))
 
     def sorted(self) -> list[Problem]:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
@@ -413,9 +413,9 @@ def _check_repeats(report: _Report, annotations: Annotations) -> None:
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
     for i in twice[: limits.PROBLEMS]:
         place = report.where.at[first[i], "where"]
-        found = f"a repeat of {place}" if place != report.where.at[i, "where"] else "two in the same place"
+        repeat = f"a repeat of {place}" if place != report.where.at[i, "where"] else "two in the same place"
         hint = "drop one, identify the annotators by a column, or (tables) set `repeats: first`"
-        report.one(i, "", "one judgement per annotator, item and label", found, hint)
+        report.one(i, "", "one judgement per annotator, item and label", repeat, hint)
     report.left_out(len(twice) - limits.PROBLEMS)
 
 
@@ -428,6 +428,6 @@ def _check_systems(report: _Report, annotations: Annotations) -> None:
     for _, rows in shared.groupby(["corpus", "dialogue"], sort=False):
         systems = rows["system"].tolist()
         i = rows.index[1]
-        found = f"dialogue {rows['dialogue'].iloc[0]!r} with {', '.join(map(repr, systems))}"
+        several_systems = f"dialogue {rows['dialogue'].iloc[0]!r} with {', '.join(map(repr, systems))}"
         hint = "give dialogues of different systems different ids, or map a context column"
-        report.one(i, "system", "one system per dialogue", found, hint)
+        report.one(i, "system", "one system per dialogue", several_systems, hint)

@@ -97,9 +97,9 @@ class _Guide:
         yield "### Every adapter"
         yield self._table({k: any_["properties"][k] for k in any_["properties"] if k in shared["all"]})
         for adapter in general:
-            own = {k: v for k, v in adapter["properties"].items() if k not in set.union(*shared.values())}
-            yield f"### `adapter: {own['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
-            yield self._table(own, adapter["required"])
+            fields = {k: v for k, v in adapter["properties"].items() if k not in set.union(*shared.values())}
+            yield f"### `adapter: {fields['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
+            yield self._table(fields, adapter["required"])
         both = " and ".join(f"`{a['properties']['adapter']['const']}`" for a in general)
         for title, name in (("how a file is read", "files"), ("what its values mean, which rows count", "judgements")):
             yield f"### {both}: {title}"
@@ -111,9 +111,9 @@ class _Guide:
             adapter = self.models[name]
             if JudgementOptions.model_fields.keys() <= adapter["properties"].keys():
                 continue
-            own = {k: v for k, v in adapter["properties"].items() if k not in SourceModel.model_fields}
-            yield f"### `adapter: {own['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
-            yield self._table(own, adapter["required"])
+            fields = {k: v for k, v in adapter["properties"].items() if k not in SourceModel.model_fields}
+            yield f"### `adapter: {fields['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
+            yield self._table(fields, adapter["required"])
 
     def _table(self, fields: dict, required: Any = (), defaults: dict | None = None) -> str:
         return table(("key", "type", "default", "meaning"), self._rows(fields, required, defaults or {}, ""))
@@ -179,8 +179,8 @@ SHARED: dict[str, type[BaseModel]] = {"all": SourceModel, "files": FileOptions, 
 
 def _values(field: dict) -> list[dict]:
     """Of a map: what its values are."""
-    found = [field.get("additionalProperties"), *field.get("patternProperties", {}).values()]
-    return [f for f in found if isinstance(f, dict)]
+    values = [field.get("additionalProperties"), *field.get("patternProperties", {}).values()]
+    return [f for f in values if isinstance(f, dict)]
 
 
 def _references(field: dict) -> list[str]:

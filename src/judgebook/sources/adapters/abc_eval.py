@@ -123,8 +123,8 @@ class _Collector:
         key = (corpus, row["dialogue"], row["turn"])
         kept = self.turns.setdefault(key, {"corpus": corpus, **row})
         if kept["system"] != row["system"] and None not in (kept["system"], row["system"]):
-            found = f"{kept['system']!r} and {row['system']!r}"
-            checked.report(f"dialogue {row['dialogue']}", "bot", "one system per dialogue", found)
+            systems = f"{kept['system']!r} and {row['system']!r}"
+            checked.report(f"dialogue {row['dialogue']}", "bot", "one system per dialogue", systems)
         if kept["user_text"] != row["user_text"] or kept["system_text"] != row["system_text"]:
             texts = [kept["user_text"], kept["system_text"], row["user_text"], row["system_text"]]
             if None not in texts:

@@ -46,8 +46,8 @@ def read(source: Fed, open_file: OpenFile) -> Reading:
     annotations = pd.DataFrame(out.marks, columns=_MARKS).assign(annotator_known=False, file=source.file)
     scores, problems = pd.DataFrame(columns=_SCORES), checked.problems
     if source.scores:
-        scores, found = _scores(source.scores, open_file, out.places, out.counts)
-        problems = problems + found
+        scores, of_scores = _scores(source.scores, open_file, out.places, out.counts)
+        problems = problems + of_scores
     return Reading(
         annotations,
         pd.DataFrame(out.texts, columns=_TEXTS),

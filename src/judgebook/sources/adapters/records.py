@@ -47,9 +47,9 @@ def read(source: Records, open_file: Files) -> Reading:
     for name in open_file.fitting(source.file):
         for sheet, options in _sheets(source, name, open_file):
             reader = _File(source, name, read_records(open_file(name), name, options), known, joins, sheet)
-            own, unused_ = reader.rows(), reader.unused()
+            records, unused_ = reader.rows(), reader.unused()
             drawn = reader.drawn(unused_)
-            rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in own]
+            rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in records]
             problems += reader.problems
             left.setdefault(name, {}).update(unused_)
     for join in joins.values():
@@ -59,8 +59,8 @@ def read(source: Records, open_file: Files) -> Reading:
     if problems and not rows:
         raise DataError(problems)
     if not rows:
-        found = "no record that the paths of `scores` fit"
-        raise DataError([Problem(source.file, "", "", "at least one score", found, "check `scores`")])
+        none = "no record that the paths of `scores` fit"
+        raise DataError([Problem(source.file, "", "", "at least one score", none, "check `scores`")])
     cells = pd.DataFrame(rows, dtype=object)
     # names that only paths bind which lead nowhere
     cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
@@ -93,9 +93,9 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
     match = paths.Matcher(source.sheet.replace("*", "{_any}"))
     fitting = [s for s in sheets if match(s) is not None]
     if not fitting:
-        found = ", ".join(sheets) or "no sheet with data"
+        names = ", ".join(sheets) or "no sheet with data"
         raise DataError(
-            [Problem(name, "", "sheet", f"one like {source.sheet!r}", found, "correct `sheet`, or the file")]
+            [Problem(name, "", "sheet", f"one like {source.sheet!r}", names, "correct `sheet`, or the file")]
         )
     return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
 
@@ -112,12 +112,12 @@ def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd
         picked = cells[path].astype(object).where(cells[path].notna(), "").astype(str).str.strip()
         missing = picked.isin(source.na_values)
         hit = shown & (cells[VALUE] == picked) & ~missing
-        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+        picked_any = hit.groupby(cells[WHERE_RECORD]).transform("any")
         for name in names:
-            hit |= shown & ~found & ~missing & (cells[name] == picked)
-        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+            hit |= shown & ~picked_any & ~missing & (cells[name] == picked)
+        picked_any = hit.groupby(cells[WHERE_RECORD]).transform("any")
         hint = "correct it in the file, or the path in `chosen`"
-        for i in cells.index[~found & ~missing & ~cells[WHERE_RECORD].duplicated()]:
+        for i in cells.index[~picked_any & ~missing & ~cells[WHERE_RECORD].duplicated()]:
             options = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
             place = cells.at[i, FILE], cells.at[i, WHERE_RECORD], path
             problems.append(Problem(*place, f"one of {options}", repr(picked[i]), hint))

@@ -114,9 +114,9 @@ def _unrolled(source: Table, cells: pd.DataFrame) -> pd.DataFrame:
     parts = []
     first, last = source.repeat or (0, -1)
     for k in range(last - first + 1):
-        own = {name: cells[many[k]] for name, many in series.items() if many[k] in cells}
+        of_item = {name: cells[many[k]] for name, many in series.items() if many[k] in cells}
         where = shared[WHERE] + f", item {first + k}"
-        parts.append(shared.assign(**own, **{WHERE: where}))
+        parts.append(shared.assign(**of_item, **{WHERE: where}))
     return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
 
 

@@ -84,8 +84,8 @@ def _history(record: Any, i: int, source: Usr, checked: Checked, marks: list, te
             continue
         seen.add(model)
         dialogue, context, place = _dialogue(i, model), f"c{i:03d}", f"{where}, {model}"
-        own = model == source.reference_system
-        gold = lines(reference) if isinstance(reference, str) and not own else None
+        is_reference = model == source.reference_system
+        gold = lines(reference) if isinstance(reference, str) and not is_reference else None
         texts.append((dialogue, model, context, 0, lines(history), lines(text), gold))
         for label, ratings in response.items():
             if not isinstance(ratings, list):

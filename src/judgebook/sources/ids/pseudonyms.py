@@ -74,9 +74,9 @@ def texts_cleared(
     for name, columns in naming.TEXTS.items():
         for column in columns:
             texts = frames[name][column]
-            found = {t: within.texts(t) for t in texts.dropna().unique() if isinstance(t, str)}
-            if n := int(texts.map({t: n for t, (_, n) in found.items()}).sum()):
-                out[name] = out[name].assign(**{column: [found[t][0] if t in found else t for t in texts]})
+            cleared = {t: within.texts(t) for t in texts.dropna().unique() if isinstance(t, str)}
+            if n := int(texts.map({t: n for t, (_, n) in cleared.items()}).sum()):
+                out[name] = out[name].assign(**{column: [cleared[t][0] if t in cleared else t for t in texts]})
                 counts.add(name, "texts", "mended", "an id of a person or task taken out", n)
     return out, counts.frame()
 

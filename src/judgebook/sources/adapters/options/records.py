@@ -86,8 +86,8 @@ class Records(FileOptions, JudgementOptions, SourceModel):
     @property
     def variables(self) -> set[str]:
         """Names that paths to scores, the name of the file or sheet, and `patterns` bind; and `value`."""
-        own = {n for path in self.scores for n in paths.names(path)} | paths.names(self.file)
-        return own | paths.names(self.sheet or "") | self.bound | {VALUE[1:-1]}
+        in_paths = {n for path in self.scores for n in paths.names(path)} | paths.names(self.file)
+        return in_paths | paths.names(self.sheet or "") | self.bound | {VALUE[1:-1]}
 
     @property
     def value_used(self) -> bool:
