@@ -67,7 +67,7 @@ def conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -
             return Problem(file, place, column, expected, repr(frame.at[i, column])[: limits.QUOTED], hint)
 
         problems += several(frame.index[odd], wrong)
-    for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].null):
+    for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].missing):
         empty = frame.index[frame[column].isna()]
         problems += several(empty, partial(_no_value, name, column))
     return schema.conform(out[~bad], spec, study=study.key).set_axis(out.index[~bad]), problems

@@ -25,7 +25,7 @@ from judgebook.study.schema import Column, conform
 ResultRows: TypeAlias = pd.DataFrame
 #: rows that are put into their stored form at once
 AT_ONCE = 250_000
-_STORED = {name: Column(dtype, name not in REQUIRED, doc) for name, (dtype, doc) in COLUMNS.items()}
+_STORED = {name: Column(dtype=dtype, missing=name not in REQUIRED, doc=doc) for name, (dtype, doc) in COLUMNS.items()}
 
 
 class Results(dict[str, ResultRows]):
@@ -89,7 +89,7 @@ def _frame(statistic: str, frame: pd.DataFrame) -> ResultRows:
     unknown = [c for c in frame if c not in wanted]
     if unknown:
         raise ValueError(f"{statistic}: columns {unknown} are not declared; it has {wanted}")
-    spec = {c: Column(COLUMNS[c][0], True, "") if c in COLUMNS else Column("object", True, "") for c in wanted}
+    spec = {c: Column(dtype=COLUMNS[c][0] if c in COLUMNS else "object", missing=True, doc="") for c in wanted}
     return conform(frame, spec)
 
 
