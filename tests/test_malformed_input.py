@@ -67,7 +67,7 @@ YAMLS = {
     "unknown adapter": (
         LONG.replace("table", "spreadsheet"),
         "line 4",
-        "expected one of abc_eval, behaviors, table",
+        "expected one of abc_eval, behaviors, dstc7",
         "'spreadsheet'",
     ),
     "no sources": ("title: T\nsources: []\n", "line 2", "at least 1 item", "[]"),
