@@ -29,11 +29,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from judgebook.pipeline import check
-from judgebook.sources.build import UNFORESEEN
+from judgebook.sources.adapters.options.records import Records
+from judgebook.sources.adapters.options.table import Table
+from judgebook.sources.joining import UNFORESEEN
 from judgebook.study import params
 from judgebook.study.params import ParamsError, Study
 from judgebook.study.schema import KINDS, DataError
-from judgebook.study.source_options import Records, Table
 
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
 

@@ -18,7 +18,8 @@ from fixtures import yaml_studies as studies
 
 from judgebook import project
 from judgebook.pipeline import cli, run
-from judgebook.sources import build
+from judgebook.sources import build, joining
+from judgebook.sources.adapters import table
 from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
@@ -66,7 +67,7 @@ YAMLS = {
     "unknown adapter": (
         LONG.replace("table", "spreadsheet"),
         "line 4",
-        "expected one of abc_eval, behaviors, table",
+        "expected one of abc_eval, behaviors, dstc7",
         "'spreadsheet'",
     ),
     "no sources": ("title: T\nsources: []\n", "line 2", "at least 1 item", "[]"),
@@ -295,7 +296,7 @@ def test_bad_data_are_refused_with_place_expected_found_and_what_to_do(tmp_path,
         assert problem.expected
         assert problem.found
         assert problem.hint
-        assert problem.hint != build.UNFORESEEN
+        assert problem.hint != joining.UNFORESEEN
     assert len(str(error)) < 20_000
 
 
@@ -335,7 +336,7 @@ def test_what_no_check_foresees_names_the_file_and_the_line_of_code(tmp_path, mo
 
     path = studies.write(tmp_path, LONG, my_csv=CSV)
     for owner, name, said in (
-        (build, "_map_groups", "judgements that can be joined and checked"),
+        (joining, "map_groups", "judgements that can be joined and checked"),
         (build.schema, "validate", "judgements that can be joined and checked"),
     ):
         with monkeypatch.context() as patch:
@@ -343,9 +344,9 @@ def test_what_no_check_foresees_names_the_file_and_the_line_of_code(tmp_path, mo
             with pytest.raises(DataError) as caught:
                 build.build(params.load(path))
         (problem,) = caught.value.problems
-        assert (problem.file, problem.expected, problem.hint) == ("my.csv", said, build.UNFORESEEN)
+        assert (problem.file, problem.expected, problem.hint) == ("my.csv", said, joining.UNFORESEEN)
         assert "KeyError: 'lost' (test_malformed_input.py, line" in problem.found
-    monkeypatch.setitem(build.ADAPTERS, "table", broken)
+    monkeypatch.setattr(table, "read", broken)
     with pytest.raises(DataError, match="what `adapter: table` reads, found KeyError"):
         build.build(params.load(path))
 

@@ -71,7 +71,7 @@ class TestReml:
         y, factors = frame["score"].to_numpy(), codes(frame, *which)
         x = np.column_stack([np.ones(len(y)), np.linspace(-1, 1, len(y))])
         logs = np.random.default_rng(3).normal(size=len(factors))
-        ratios, model = np.exp(logs), reml._Model(y, x, factors)
+        ratios, model = np.exp(logs), reml.RestrictedDeviance(y, x, factors)
         h = np.eye(len(y)) + sum(r * (f[:, None] == f) for r, f in zip(ratios, factors, strict=True))
         inverse = np.linalg.inv(h)
         of_x = np.linalg.inv(x.T @ inverse @ x)
@@ -133,7 +133,9 @@ class TestReml:
         """The deviance under the share at an end exceeds the least by the chi-square point, on a grid."""
         frame = crossed(np.random.default_rng(5))
         found, system = fit(frame, 0.95), codes(frame, "system")[0]
-        model = reml._Model(frame["score"].to_numpy(), np.eye(4)[system], codes(frame, "annotator", "dialogue"))
+        model = reml.RestrictedDeviance(
+            frame["score"].to_numpy(), np.eye(4)[system], codes(frame, "annotator", "dialogue")
+        )
         least = model.solve(found.variances / found.residual).deviance
         for share in (found.share_low[0], found.share_high[0]):
             others = np.linspace(0, 6, 3_000)
@@ -274,8 +276,8 @@ class TestModels:
         assert "explain every score" in mixed.fit(frame, "linear")
 
     def test_failure_to_converge_is_said(self, monkeypatch):
-        minimise = reml._Model.minimise
-        monkeypatch.setattr(reml._Model, "minimise", lambda *a: (*minimise(*a)[:2], False))
+        minimise = reml.RestrictedDeviance.minimise
+        monkeypatch.setattr(reml.RestrictedDeviance, "minimise", lambda *a: (*minimise(*a)[:2], False))
         frame = crossed(np.random.default_rng(11), n_dialogues=20)
         assert mixed.fit(frame, "linear") == "the restricted likelihood did not converge"
 

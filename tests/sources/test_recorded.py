@@ -10,7 +10,7 @@ from fixtures import yaml_studies as studies
 
 from judgebook.pipeline.pages import Pages
 from judgebook.sources import build
-from judgebook.sources.ids import naming, recorded
+from judgebook.sources.ids import naming, pseudonyms, recorded
 from judgebook.study import escape, params
 
 CSV = "who,bot,chat,fluency\n" + "".join(
@@ -86,6 +86,6 @@ def test_the_private_list_is_read_as_it_was_written(tmp_path):
     """As docs/own_data.md says: ids that a spreadsheet would run are led by an apostrophe in the file."""
     listed = [("person", "A0001", "@ann"), ("person", "A0002", "=cmd()"), ("work unit", "U00001", "007")]
     own = pd.DataFrame(listed, columns=["kind", "pseudonym", "own_id"])
-    build._write_own_ids(own, tmp_path / naming.OWN_IDS)
+    pseudonyms.write_own_ids(own, tmp_path / naming.OWN_IDS)
     assert pd.read_csv(tmp_path / naming.OWN_IDS)["own_id"].tolist() != own["own_id"].tolist()
     assert escape.read_csv(tmp_path / naming.OWN_IDS).equals(own)

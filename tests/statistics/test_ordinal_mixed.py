@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
 
-from judgebook.statistics import ordinal_mixed
+from judgebook.statistics import laplace, ordinal_mixed
 
 HERE = Path(__file__).parents[1] / "reference"
 
@@ -26,7 +26,7 @@ def reference():
 
 def test_the_gradient_of_the_likelihood_is_exact(data):
     y, x, factors = data
-    model = ordinal_mixed._Model(y, x, factors)
+    model = laplace.LaplaceLikelihood(y, x, factors)
     at = np.r_[-1.2, np.log([1.1, 1.4]), 0.3, -0.2, 0.5, -0.4, 0.2]
     numeric = approx_fprime(at, lambda p: model.evaluate(p)[0], 1e-6)
     assert model.evaluate(at)[1] == pytest.approx(numeric, abs=1e-2)

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
+from judgebook.sources.adapters.options.table import Table
 from judgebook.study import formulas as arithmetic
-from judgebook.study.source_options import Table
 
 VALUES = {"a": 3.0, "b": 4.0, "c": 0.5}
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from judgebook.sources.adapters.options.records import Records
 from judgebook.study import params, yaml_guide
-from judgebook.study.source_options import Records
 
 
 @pytest.fixture(scope="module")

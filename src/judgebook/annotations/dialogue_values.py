@@ -255,9 +255,9 @@ def _linked(target: pd.DataFrame) -> np.ndarray:
 
 
 def _one(frame: pd.DataFrame, column: str) -> None:
-    found = frame[column].unique()
-    if len(found) > 1:
-        raise ValueError(f"{column}: expected one, found {', '.join(map(str, found[:5]))}; select one first")
+    values = frame[column].unique()
+    if len(values) > 1:
+        raise ValueError(f"{column}: expected one, found {', '.join(map(str, values[:5]))}; select one first")
 
 
 def _single(values: DialogueValues, level: str | None = None) -> None:

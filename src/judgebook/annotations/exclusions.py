@@ -68,9 +68,9 @@ def disagreeing(rows: pd.DataFrame, rule: Filter) -> pd.Series:
         hint = "use `rule: deviation`, or leave out `filters`"
         raise DataError([Problem("filters", "", "kappa", "annotators who are known", "positions in a list", hint)])
     hit = pd.Series(False, index=rows.index)
-    for _, own in rows.groupby(CELL, sort=False):
-        found = mean_kappas(own, rule)
-        hit[own.index] = own["annotator"].isin(found.index[found < rule.least])
+    for _, cell in rows.groupby(CELL, sort=False):
+        kappas = mean_kappas(cell, rule)
+        hit[cell.index] = cell["annotator"].isin(kappas.index[kappas < rule.least])
     return hit
 
 
@@ -82,7 +82,7 @@ def mean_kappas(rows: pd.DataFrame, rule: Filter) -> pd.Series:
     wide = first.set_index(["dialogue", "turn", "annotator"])["score"].unstack()  # noqa: PD010 (twice must raise)
     kinds, people = np.unique(first["score"]), list(wide.columns)
     codes = np.searchsorted(kinds, wide.to_numpy(float))  # what is missing has a code of its own, the last
-    found = np.full((len(people), len(people)), np.nan)
+    pairwise = np.full((len(people), len(people)), np.nan)
     for a, b in combinations(range(len(people)), 2):
         common = codes[(codes[:, [a, b]] < len(kinds)).all(axis=1)][:, [a, b]]
         if len(common) < rule.shared or len(np.unique(common)) < 2:
@@ -90,5 +90,5 @@ def mean_kappas(rows: pd.DataFrame, rule: Filter) -> pd.Series:
         table = np.bincount(common[:, 0] * len(kinds) + common[:, 1], minlength=len(kinds) ** 2)
         weights = None if rule.weights == "none" else rule.weights
         kappa = cohens_kappa(table.reshape(len(kinds), -1), wt=weights, return_results=False)
-        found[a, b] = found[b, a] = kappa
-    return pd.DataFrame(found, index=people).mean(axis=1)
+        pairwise[a, b] = pairwise[b, a] = kappa
+    return pd.DataFrame(pairwise, index=people).mean(axis=1)

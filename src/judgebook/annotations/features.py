@@ -94,13 +94,13 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
     label = section.target
     talked = frames["dialogues"][["corpus", "dialogue", "interactor"]].dropna().drop_duplicates()
     judged = people[["corpus", "dialogue", "annotator", "label", "turn"]].merge(talked, on=["corpus", "dialogue"])
-    own = judged["annotator"] == judged["interactor"]
-    rated = judged.loc[own & (judged["label"] == label) & judged["turn"].isna(), ["corpus", "dialogue"]]
+    self_rated = judged["annotator"] == judged["interactor"]
+    rated = judged.loc[self_rated & (judged["label"] == label) & judged["turn"].isna(), ["corpus", "dialogue"]]
     if section.quality_group is not None or (rated.empty and section.quality_label):
         return _external_quality(people, study)
     if rated.empty:
         return f"Nobody rated the {label} of a dialogue of their own."
-    others = judged.loc[~own, ["corpus", "dialogue"]].drop_duplicates().merge(rated.drop_duplicates())
+    others = judged.loc[~self_rated, ["corpus", "dialogue"]].drop_duplicates().merge(rated.drop_duplicates())
     if others.empty:
         return "Nobody but those who talked judged the dialogues."
     n = others["corpus"].value_counts().max()
@@ -299,10 +299,10 @@ def _sampling(annotations: Annotations, study: Study) -> dict[str, Any] | None:
     if not sampled(annotations):
         return None
     drawn = annotations.dropna(subset="sampling_weight").drop_duplicates(["corpus", "dialogue", "dialogue_b"])
-    found = drawn.groupby("corpus")["sampling_weight"].agg(
+    by_corpus = drawn.groupby("corpus")["sampling_weight"].agg(
         low="min", high="max", design_effect=lambda w: kish(w.to_numpy())
     )
     named = [getattr(source, "sampling", None) for source in study.sources]
     keys = [columns[0] for columns in named if columns]
-    row = found.loc[found["design_effect"].idxmax()]
+    row = by_corpus.loc[by_corpus["design_effect"].idxmax()]
     return {"by": list(dict.fromkeys(keys)), **{k: float(v) for k, v in row.items()}}

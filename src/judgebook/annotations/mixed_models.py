@@ -154,26 +154,26 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
     means : bool
         Whether means of systems are wanted.
     """
-    found = factors(rows, MOST_LEVELS if confidence else MOST_EFFECTS)
-    codes, score = [c for c, _ in found.values()], rows["score"].to_numpy(dtype=float)
+    levels_of = factors(rows, MOST_LEVELS if confidence else MOST_EFFECTS)
+    codes, score = [c for c, _ in levels_of.values()], rows["score"].to_numpy(dtype=float)
     if model == "linear":
         fitted = reml.fit_linear_mixed(score, np.ones((len(rows), 1)), codes, confidence, pooled=0 if means else None)
         if not fitted.converged:
             return "the restricted likelihood did not converge"
         if fitted.shares[-1] < NO_RESIDUAL:
             return "the factors explain every score: there is no residual to hold their variance against"
-        return _named(model, found, fitted, np.sqrt(fitted.variances))
-    if few := model == "logistic" and _few_marks(rows, found):
+        return _named(model, levels_of, fitted, np.sqrt(fitted.variances))
+    if few := model == "logistic" and _few_marks(rows, levels_of):
         if confidence is not None:
             return FEW
         if (marked := _marked_dialogues(rows)) < LEAST_MARKED:
             return f"{marked} dialogues with a mark of the rarer kind, fewer than {LEAST_MARKED}"
-        del found["dialogue"]
-        codes = [c for c, _ in found.values()]
+        del levels_of["dialogue"]
+        codes = [c for c, _ in levels_of.values()]
     y = pd.factorize(score, sort=True)[0]
     same = pd.DataFrame(np.column_stack([*codes, y])).value_counts(sort=False)
     cells, counts = same.index.to_frame().to_numpy(), same.to_numpy()
-    if len(cells) * (sum(len(levels) for _, levels in found.values()) - max(map(np.max, codes))) > MOST_WORK:
+    if len(cells) * (sum(len(levels) for _, levels in levels_of.values()) - max(map(np.max, codes))) > MOST_WORK:
         return TOO_LARGE
     if few and means:
         counts = counts / design_effect(rows)
@@ -189,12 +189,12 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
     )
     if not latent.converged:
         return "the likelihood did not converge"
-    out = _named(model, found, latent, latent.sd)
+    out = _named(model, levels_of, latent, latent.sd)
     return wrong if means and model == "logistic" and (wrong := _unlike_raw(rows, out)) else out
 
 
-def _few_marks(rows: pd.DataFrame, found: dict) -> bool:
-    return "dialogue" in found and len(rows) < FEW_MARKS * len(found["dialogue"][1])
+def _few_marks(rows: pd.DataFrame, levels_of: dict) -> bool:
+    return "dialogue" in levels_of and len(rows) < FEW_MARKS * len(levels_of["dialogue"][1])
 
 
 def _marked_dialogues(rows: pd.DataFrame) -> int:
@@ -221,10 +221,10 @@ def design_effect(rows: pd.DataFrame) -> float:
     return max(float(between / within), 1.0) if within > 0 else 1.0
 
 
-def _unlike_raw(rows: pd.DataFrame, found: Fitted) -> str:
+def _unlike_raw(rows: pd.DataFrame, fitted: Fitted) -> str:
     """'' or why modelled rates are not to be believed: together they are not those of the marks."""
-    n = rows["system"].value_counts().reindex(found.levels["system"]).to_numpy()
-    modelled, raw = float(np.average(found.rates, weights=n)), float(rows["score"].mean())
+    n = rows["system"].value_counts().reindex(fitted.levels["system"]).to_numpy()
+    modelled, raw = float(np.average(fitted.rates, weights=n)), float(rows["score"].mean())
     if abs(logit(modelled) - logit(raw)) <= log(MOST_ODDS):
         return ""
     return f"the modelled rate, {modelled:.1%}, is far from that of the marks, {raw:.1%}"
@@ -234,14 +234,14 @@ def first_fit(rows: pd.DataFrame, *, confidence: float | None = None, means: boo
     """The logistic model of marks, or the linear one where that cannot be fitted and marks are not rare or too many for
     it; the linear one of other scores."""
     names = ("logistic", "linear") if "logistic" in models(rows["score"]) else ("linear",)
-    found: list[Fitted | str] = [why_not(rows)]
-    if found[0]:
-        return found[0]
+    fits: list[Fitted | str] = [why_not(rows)]
+    if fits[0]:
+        return fits[0]
     for name in names:
-        found.append(fit(rows, name, confidence=confidence, means=means))
-        if not isinstance(found[-1], str) or (name == "logistic" and found[-1] != TOO_LARGE and _rare(rows)):
+        fits.append(fit(rows, name, confidence=confidence, means=means))
+        if not isinstance(fits[-1], str) or (name == "logistic" and fits[-1] != TOO_LARGE and _rare(rows)):
             break
-    return found[-1]
+    return fits[-1]
 
 
 def _rare(rows: pd.DataFrame) -> bool:
@@ -249,13 +249,13 @@ def _rare(rows: pd.DataFrame) -> bool:
 
 
 def _named(
-    model: str, found: dict, fitted: reml.LinearMixedFit | ordinal_mixed.OrdinalMixedFit, sd: np.ndarray
+    model: str, levels_of: dict, fitted: reml.LinearMixedFit | ordinal_mixed.OrdinalMixedFit, sd: np.ndarray
 ) -> Fitted:
-    parts = tuple(found)
+    parts = tuple(levels_of)
     return Fitted(
         model=model,
         parts=parts,
-        levels={name: names for name, (_, names) in found.items()},
+        levels={name: names for name, (_, names) in levels_of.items()},
         sd=dict(zip(parts, sd.tolist(), strict=True)),
         shares=dict(zip([*parts, RESIDUAL], fitted.shares.tolist(), strict=True)),
         share_low=dict(zip([*parts, RESIDUAL], fitted.share_low.tolist(), strict=True)),

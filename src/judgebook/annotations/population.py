@@ -91,11 +91,11 @@ def _loads(people: pd.DataFrame) -> np.ndarray:
     return loads[systems.reindex(loads.index).to_numpy() > 1].to_numpy(float)
 
 
-def declared(annotations: Annotations, found: Mapping[tuple[str, str], Population]) -> pd.DataFrame:
+def declared(annotations: Annotations, populations: Mapping[tuple[str, str], Population]) -> pd.DataFrame:
     """`annotations` whose annotators are known only where they are a sample.
 
     Elsewhere intervals then are for these annotators, exactly as if nobody knew who they are.
     """
-    here = pd.MultiIndex.from_frame(annotations[PLACE])
-    fixed = here.isin([key for key, one in found.items() if not one.others])
+    corpora = pd.MultiIndex.from_frame(annotations[PLACE])
+    fixed = corpora.isin([key for key, one in populations.items() if not one.others])
     return annotations.assign(annotator_known=annotations["annotator_known"] & ~fixed) if fixed.any() else annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from judgebook.study.labels import METHODS, OF_UNIT
+from judgebook.study.labels import METHODS
 from judgebook.study.schema import ITEM, SYSTEM_CELL, Annotations
 
 #: identifies what a group judged; frames may lack a column that is the same everywhere
@@ -52,7 +52,7 @@ def outcomes(annotations: Annotations) -> pd.DataFrame:
     (`share`); labels marked 0/1 give `rate`; all others `mean`. Adds the columns of `weighted`: every item counts once,
     with the mean of its annotations, or as often as its sampling weight says.
     """
-    pairwise = annotations["method"].isin(OF_UNIT["pair"])
+    pairwise = annotations["method"].isin(METHODS.of_unit("pair"))
     plain = annotations[~pairwise]
     values = plain["score"].isin([0, 1]).groupby([plain["method"], plain["label"]]).transform("all").astype(bool)
     out = [plain.assign(statistic=np.where(values, "rate", "mean"), outcome=None, binary=values)]

@@ -112,11 +112,11 @@ def in_scope(
     out = pd.Series(False, index=annotations.index)
     for named, columns in ((dialogues, ["dialogue", "dialogue_b"]), (sessions, ["session"])):
         for method, ids in named.items():
-            here = annotations.loc[annotations["method"] == method, columns]
-            unknown = sorted(set(ids) - set(here.to_numpy().ravel()))
+            of_method = annotations.loc[annotations["method"] == method, columns]
+            unknown = sorted(set(ids) - set(of_method.to_numpy().ravel()))
             if unknown:
                 raise ValueError(f"scope: no {method} annotation has {' or '.join(columns)} {', '.join(unknown)}")
-            out[here.index[here.isin(list(ids)).any(axis=1)]] = True
+            out[of_method.index[of_method.isin(list(ids)).any(axis=1)]] = True
     return annotations[~out]
 
 
@@ -293,8 +293,8 @@ def design(annotations: Annotations, dialogues: Dialogues) -> pd.DataFrame:
         twice = times.groupby(["session", "dialogue"]).max().eq(2).groupby("session").all()
         rows.append({"corpus": corpus, "what": "sessions judged twice", "estimate": twice.sum()})
     for corpus, part in _with_all(dialogues):
-        told = part[["user_text", "system_text"]].notna()
-        sides = told.groupby([part["corpus"], part["dialogue"]]).sum()
+        texts = part[["user_text", "system_text"]].notna()
+        sides = texts.groupby([part["corpus"], part["dialogue"]]).sum()
         both = sides.sum(axis=1)
         facts = {"fewest messages of a dialogue": both.min(), "median messages of a dialogue": both.median()}
         facts |= {"fewest messages of the user": sides["user_text"].min()} if sides["user_text"].any() else {}

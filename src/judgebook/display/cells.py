@@ -56,8 +56,8 @@ def of_interval(estimate: float, low: float, high: float, decimals: int = 2) -> 
 def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
     """`46% [40%, 51%]`, in files as numbers of per cent."""
     ends = "" if np.isnan(low) else f" [{percent(low, decimals)}, {percent(high, decimals)}]"
-    found = {"(%)": share, f"(%) {LOW}": low, f"(%) {HIGH}": high}
-    return Cell(percent(share, decimals) + ends, {name: 100 * v for name, v in found.items()})
+    shares = {"(%)": share, f"(%) {LOW}": low, f"(%) {HIGH}": high}
+    return Cell(percent(share, decimals) + ends, {name: 100 * v for name, v in shares.items()})
 
 
 def intervals(rows: ResultRows, decimals: int = 2) -> pd.Series:
@@ -101,13 +101,13 @@ def in_columns(frame: pd.DataFrame) -> pd.DataFrame:
     out: dict[str, object] = {}
     for column in frame.columns:
         values = list(frame[column])
-        found = dict.fromkeys(name for v in values if isinstance(v, Cell) for name in v.numbers)
-        if not found:
+        names = dict.fromkeys(name for v in values if isinstance(v, Cell) for name in v.numbers)
+        if not names:
             out[column] = frame[column]
             continue
-        for name in found:
-            own = [v.numbers.get(name, np.nan) if isinstance(v, Cell) else np.nan for v in values]
-            out[f"{column} {name}".strip()] = np.array(own, dtype=float)
+        for name in names:
+            numbers = [v.numbers.get(name, np.nan) if isinstance(v, Cell) else np.nan for v in values]
+            out[f"{column} {name}".strip()] = np.array(numbers, dtype=float)
         words = [v if isinstance(v, str) else None for v in values]
         if any(words):
             out[f"{column} (words)"] = words

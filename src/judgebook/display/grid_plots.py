@@ -79,8 +79,8 @@ def grid_figure(
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
     fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
     for k, (ax, part) in enumerate(zip(axes.flat, panels.values(), strict=False)):
-        for hue, own in part.groupby("hue", sort=False):
-            paint(ax, own, *styles[hue])
+        for hue, of_hue in part.groupby("hue", sort=False):
+            paint(ax, of_hue, *styles[hue])
         _tell(ax, part, percent=percent)
         if cut:
             _arrows(ax, part, lower[part.index[0]], upper[part.index[0]])

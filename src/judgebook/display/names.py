@@ -68,8 +68,8 @@ class DisplayNames:
     def name(self, kind: str, key: str, method: str | None = None) -> str:
         """Display name of a method, group, system, corpus or (with its method) label; else its id."""
         if kind == "label":
-            found = self.labels.get((method or "", key))
-            return found.title if found else key
+            declared = self.labels.get((method or "", key))
+            return declared.title if declared else key
         if kind == "corpus":
             return self.titles.get(kind, {}).get(key) or spelled_out(key)
         return self.titles[kind].get(key, key)
@@ -164,11 +164,11 @@ class DisplayNames:
             by = ["method", "label"] if k == "label" and "method" in frame else [k]
             cell = frame.groupby(by, sort=False, dropna=False).ngroup().to_numpy()
             rows = np.unique(cell, return_index=True)[1]  # each combination is looked up once
-            found = frame[by].iloc[rows].itertuples(index=False, name=None)
+            keys = frame[by].iloc[rows].itertuples(index=False, name=None)
             if k == "label":
-                ranks = [place.get(("", *key)[-2:], len(place)) for key in found]
+                ranks = [place.get(("", *key)[-2:], len(place)) for key in keys]
             else:
-                ranks = [self.position(k, key) for (key,) in found]
+                ranks = [self.position(k, key) for (key,) in keys]
             rank[k] = np.array(ranks, dtype=int)[cell]
         order = pd.DataFrame(rank, index=range(len(frame))).sort_values(columns, kind="stable").index
         return frame.iloc[order]
@@ -181,11 +181,12 @@ def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) 
     """
 
     def declared_and_found(declared: dict[str, str], *columns: str) -> dict[str, str]:
-        found = {v for f in frames for column in columns if column in f for v in f[column].dropna().unique()}
-        return declared | {v: "All evaluators" if v == "all" else v for v in sorted(found - set(declared))}
+        in_data = {v for f in frames for column in columns if column in f for v in f[column].dropna().unique()}
+        return declared | {v: "All evaluators" if v == "all" else v for v in sorted(in_data - set(declared))}
 
     titles = {
-        "method": {m.id: m.title for m in METHODS.values()}
+        "method": {m: METHODS[m].title for m in METHODS.built_in}
+        | {m.id: m.title for m in study.own_methods}
         | {"collection": "Conversation itself", "together": "All methods of a task"},
         "corpus": dict(study.corpora),
         "group": declared_and_found({k: g.title or k for k, g in study.groups.items()}, "group"),

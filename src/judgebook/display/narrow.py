@@ -66,14 +66,14 @@ def _readable(fig: Figure) -> bool:
 
 def _texts(fig: Figure) -> Iterator[Text]:
     shared = (fig._suptitle, fig._supxlabel, fig._supylabel)
-    own = [*fig.texts, *(t for t in shared if t), *(t for legend in fig.legends for t in legend.get_texts())]
+    texts = [*fig.texts, *(t for t in shared if t), *(t for legend in fig.legends for t in legend.get_texts())]
     for ax in fig.axes:
         if ax.get_visible():
-            own += [*ax.texts, ax.title, ax._left_title, ax._right_title]
+            texts += [*ax.texts, ax.title, ax._left_title, ax._right_title]
             if ax.axison:
                 for axis in (ax.xaxis, ax.yaxis):
-                    own += [axis.label, *_tick_labels(axis)]
-    yield from (t for t in own if t.get_visible() and t.get_text().strip())
+                    texts += [axis.label, *_tick_labels(axis)]
+    yield from (t for t in texts if t.get_visible() and t.get_text().strip())
 
 
 def _tick_labels(axis: Axis) -> Iterator[Text]:

@@ -143,8 +143,8 @@ def forest_figure(
     fig, axes = subplots(1, len(columns), width=PAGE if len(columns) > 1 else 6.0, height=longest * 0.165 + 0.8)
     kwargs.setdefault("xlim", _limits([results] if light is None else [results, light]))
     for ax, column in zip(np.atleast_1d(axes), columns, strict=True):
-        here = None if light is None else light[light["method"].isin(column)]
-        forest(results[results["method"].isin(column)], ax, names, light=here, xlabel=xlabel, **kwargs)
+        light_here = None if light is None else light[light["method"].isin(column)]
+        forest(results[results["method"].isin(column)], ax, names, light=light_here, xlabel=xlabel, **kwargs)
         ax.set_ylim(longest - 0.7, -0.7)  # the same height for a row in both columns
         ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(8 // len(columns), steps=[1, 2, 5, 10]))
     listed = [[label.get_text() for label in ax.get_yticklabels()] for ax in np.atleast_1d(axes)]

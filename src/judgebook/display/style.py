@@ -198,7 +198,7 @@ def _with_tips(fig: Figure, svg: bytes) -> bytes:
     used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
     used = {name for pair in used for name in pair if name}
     text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)
-    boxes = [box for ax, *told in _TIPS.get(fig, ()) if ax() for box in _boxes(fig, ax(), *told)]
+    boxes = [box for ax, *texts in _TIPS.get(fig, ()) if ax() for box in _boxes(fig, ax(), *texts)]
     if boxes:
         group = '<g class="tips" fill="none" stroke="none" pointer-events="all">\n'
         text = text.replace("</svg>", group + "\n".join(boxes) + "\n</g>\n</svg>")

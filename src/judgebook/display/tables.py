@@ -148,8 +148,8 @@ def _without_constants(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     constant = {c: frame[c].iloc[0] for c in texts if any(map(str.isalpha, frame[c].iloc[0]))}
     if not constant or len(constant) > len(frame.columns) - 2:
         return frame, []
-    told = "; ".join(f"{column}: {value}" for column, value in constant.items())
-    return frame.drop(columns=list(constant)), [f"In all rows – {told}."]
+    values = "; ".join(f"{column}: {value}" for column, value in constant.items())
+    return frame.drop(columns=list(constant)), [f"In all rows – {values}."]
 
 
 def _cells(

@@ -10,11 +10,13 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 from judgebook.statistics.parallel import run_tasks
+from judgebook.study.labels import METHODS, Method
 
 T = TypeVar("T")
 
@@ -31,9 +33,17 @@ def run(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], *, doing: 
     progress = _Progress(doing)
     if not (maker := os.environ.get(EXECUTOR)):
         return run_tasks(function, tasks, progress=progress)
+    if METHODS.declared:
+        function = partial(_with_methods, METHODS.declared, function)
     module, _, name = maker.partition(":")
     with getattr(import_module(module), name)() as executor:
         return run_tasks(function, tasks, executor=executor, progress=progress)
+
+
+def _with_methods(declared: list[Method], function: Callable[..., Any], *arguments: Any) -> Any:
+    """The task, in a process that has not read the YAML of the study."""
+    METHODS.declare(declared)
+    return function(*arguments)
 
 
 class _Progress:

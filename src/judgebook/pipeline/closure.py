@@ -6,6 +6,7 @@ The hash of a notebook covers its closure; after each run it is compared with th
 from __future__ import annotations
 
 import ast
+import fnmatch
 from collections.abc import Collection, Iterable
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,8 +18,12 @@ from judgebook.plugins import GROUP
 #: the packages that notebooks may import of this project
 NAMES = ("helpers", "judgebook")
 PACKAGES = (project.ROOT / "src" / "helpers", project.PACKAGE)
-#: the module that finds declarations of questions by looking into folders: it can load all of them
-FINDER = "judgebook.study.questions"
+#: modules that find others by looking into folders -> names of those that they can load
+FINDERS = {
+    "judgebook.study.questions": "*.question",
+    "judgebook.study.source_options": "judgebook.sources.adapters.options.*",
+    "judgebook.sources.joining": "judgebook.sources.adapters.*",
+}
 
 
 @lru_cache(maxsize=2)  # the same for all nodes of a run
@@ -80,8 +85,7 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
             continue
         path = available[name]
         out[name] = cache.file(path)
-        if name == FINDER:
-            todo += [module for module in available if module.endswith(".question")]
+        todo += fnmatch.filter(available, FINDERS.get(name, ""))
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
         todo += cache.derived(f"imports of {inside}", path, partial(_imported_by, package=inside))
     return dict(sorted(out.items()))

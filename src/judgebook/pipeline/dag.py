@@ -14,7 +14,7 @@ from judgebook.study.questions import Question, declared
 
 NOTEBOOKS = params.ROOT / "notebooks"
 #: parts of the YAML any notebook may use: names of things and the look of figures
-COMMON = ("title", "simulated", "method", "label_set", "labels", "systems", "corpora", "groups", "figures")
+COMMON = ("title", "simulated", "methods", "method", "label_set", "labels", "systems", "corpora", "groups", "figures")
 _MISSING = object()
 
 

@@ -100,8 +100,8 @@ class Parts:
 
 def blocks(nb: Any) -> list[Block]:
     """The blocks of a notebook (a dict in nbformat 4) in the order of its page; see `parts`."""
-    found = parts(nb)
-    return [*found.head, *found.answer, *found.rest, *found.parameters]
+    divided = parts(nb)
+    return [*divided.head, *divided.answer, *divided.rest, *divided.parameters]
 
 
 def parts(nb: Any) -> Parts:
@@ -110,35 +110,35 @@ def parts(nb: Any) -> Parts:
     A heading with nothing below it is left out. What the first cell says below its first paragraph, the question, gets
     a heading of its own.
     """
-    found = list(_blocks(nb["cells"]))
-    found = [block for i, block in enumerate(found) if not _empty_section(block, found[i + 1 :])]
-    knobs = [b for b in found if b.kind == "parameters"]
-    head, rest = _split_head([b for b in found if b.kind != "parameters"])
+    blocks_ = list(_blocks(nb["cells"]))
+    blocks_ = [block for i, block in enumerate(blocks_) if not _empty_section(block, blocks_[i + 1 :])]
+    knobs = [b for b in blocks_ if b.kind == "parameters"]
+    head, rest = _split_head([b for b in blocks_ if b.kind != "parameters"])
     answer, rest = _split_answer(rest)
     count: Counter[str] = Counter()
     head, answer, rest = ([_numbered(b, count) for b in part] for part in (head, answer, rest))
     return Parts(head, answer, rest, knobs)
 
 
-def _split_head(found: list[Block]) -> tuple[list[Block], list[Block]]:
+def _split_head(blocks_: list[Block]) -> tuple[list[Block], list[Block]]:
     """Title and question, and the others with the methods at their head."""
-    first = found[0] if found else None
+    first = blocks_[0] if blocks_ else None
     if first is None or first.kind != "prose" or not first.text.lstrip().startswith("# "):
-        return [], found
+        return [], blocks_
     title, question, more = [*re.split(r"\n\s*\n", first.text.strip(), maxsplit=2), "", ""][:3]
     methods = [replace(first, text=f"## {METHODS}\n\n{more}")] if more else []
-    return [replace(first, text=f"{title}\n\n{question}".strip())], [*methods, *found[1:]]
+    return [replace(first, text=f"{title}\n\n{question}".strip())], [*methods, *blocks_[1:]]
 
 
-def _split_answer(found: list[Block]) -> tuple[list[Block], list[Block]]:
+def _split_answer(blocks_: list[Block]) -> tuple[list[Block], list[Block]]:
     """The section that answers, and the others."""
 
     def heading(block: Block) -> str:
         return match[1] if block.kind == "prose" and (match := re.match(r"\s*##? (.+)", block.text)) else ""
 
-    start = next((i for i, b in enumerate(found) if heading(b).startswith(ANSWER)), len(found))
-    end = next((i for i, b in enumerate(found) if i > start and heading(b)), len(found))
-    return found[start:end], found[:start] + found[end:]
+    start = next((i for i, b in enumerate(blocks_) if heading(b).startswith(ANSWER)), len(blocks_))
+    end = next((i for i, b in enumerate(blocks_) if i > start and heading(b)), len(blocks_))
+    return blocks_[start:end], blocks_[:start] + blocks_[end:]
 
 
 def _numbered(block: Block, count: Counter[str]) -> Block:
@@ -228,11 +228,11 @@ def _assigned(source: str) -> dict[str, str]:
     return out
 
 
-def section(found: list[Block], heading: str) -> str:
+def section(blocks_: list[Block], heading: str) -> str:
     """The Markdown below the heading that contains `heading`, up to the next heading; empty where there is none."""
     lines: list[str] = []
     inside = False
-    for block in found:
+    for block in blocks_:
         for line in block.text.splitlines() if block.kind == "prose" else []:
             if line.startswith("#"):
                 if inside:

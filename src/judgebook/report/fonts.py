@@ -43,7 +43,7 @@ def face(characters: frozenset[str], *, bold: bool = False) -> Markup:
 
 def _folder() -> Path:
     """Where matplotlib keeps its fonts; it need not be loaded for that."""
-    found = importlib.util.find_spec("matplotlib")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("matplotlib")
+    if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
-    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+    return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"

@@ -124,18 +124,18 @@ class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declare
     def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> tuple[str, dict]:
         about = resources["page"]
         files = sorted(resources["files"])
-        found = parts(nb)
-        blocks = [*found.head, *found.answer, *found.rest]
+        divided = parts(nb)
+        blocks = [*divided.head, *divided.answer, *divided.rest]
         drawn = {b.name: _drawings(b, resources["drawings"]) for b in blocks if b.kind == "figure"}
         shown = {
-            "parts": found,
+            "parts": divided,
             "outline": Outline(),
             "figure": lambda block: _figure(block, drawn[block.name]),
             "table": _table,
             "readable": _readable,
             "links": _linker(files),
             "results": [f for f in files if f.rpartition("/")[2] in (f"{about.name}.csv", f"{about.name}.parquet")],
-            "fonts": typefaces(d for found in drawn.values() for d in found),
+            "fonts": typefaces(drawing for many in drawn.values() for drawing in many),
         }
         has_code = any(b.kind == "code" for b in blocks)
         frame = _frame(about, resources["heading"], has_code=has_code)
@@ -172,12 +172,12 @@ def _drawings(block: Block, sources: Mapping[str, str]) -> list[svg.Drawing]:
     forms = {"drawing wide": sources.get(block.name), "drawing narrow": sources.get(block.name + NARROW)}
     if not forms["drawing narrow"]:
         forms = {"drawing": forms["drawing wide"]}
-    found = [
+    drawings = [
         svg.inline(text, prefix=f"f{block.number}{'n' if 'narrow' in name else ''}-", alt=block.text, classes=name)
         for name, text in forms.items()
         if text
     ]
-    return [d for d in found if d] if all(found) else []
+    return [d for d in drawings if d] if all(drawings) else []
 
 
 def _figure(block: Block, drawn: list[svg.Drawing]) -> Markup:
@@ -192,7 +192,7 @@ def typefaces(drawn: Iterable[svg.Drawing]) -> Markup:
     """CSS with the fonts that drawings on a page are set in."""
     characters = [d.characters for d in drawn]
     each = (frozenset().union(*(pair[bold] for pair in characters)) for bold in (0, 1))
-    return Markup().join(fonts.face(found, bold=bool(bold)) for bold, found in enumerate(each))
+    return Markup().join(fonts.face(used, bold=bool(bold)) for bold, used in enumerate(each))
 
 
 def _table(block: Block, link: str) -> Markup:

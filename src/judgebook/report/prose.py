@@ -95,10 +95,10 @@ class Outline:
     def add(self, level: int, wanted: str, title: str) -> str:
         """An id like `wanted` that the page does not have yet; the place is listed in the contents."""
         numbered = (f"{wanted}-{i}" for i in range(2, len(self.ids) + 3))
-        found = wanted if wanted not in self.ids else next(i for i in numbered if i not in self.ids)
-        self.ids.add(found)
-        self.entries.append(Entry(level, found, title))
-        return found
+        id_ = wanted if wanted not in self.ids else next(i for i in numbered if i not in self.ids)
+        self.ids.add(id_)
+        self.entries.append(Entry(level, id_, title))
+        return id_
 
     def prose(self, text: str) -> Markup:
         """Markdown as clean HTML: headings carry an id and a link to themselves, and a term of the glossary is a link
@@ -151,12 +151,14 @@ def glossary(path: Path = GLOSSARY) -> dict[str, str]:
     """Term -> meaning as plain text, of the tables in `path`; `a, b` are two terms. Empty where there is no file."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     rows = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
-    found = [(row[0], re.sub(r"[*_`]", "", row[1])) for row in rows if len(row) == 2 and not set(row[0]) <= set("- ")]
-    return {term: meaning for names, meaning in found for term in names.split(", ") if "term" not in term.split()}
+    terms = [(row[0], re.sub(r"[*_`]", "", row[1])) for row in rows if len(row) == 2 and not set(row[0]) <= set("- ")]
+    return {term: meaning for names, meaning in terms for term in names.split(", ") if "term" not in term.split()}
 
 
 @cache
 def _pattern(terms: tuple[str, ...]) -> re.Pattern[str]:
     """Finds any of the terms, longer ones first, in singular and plural, but not at the head of a name in capitals."""
-    found = [_BEFORE.get(t, "") + re.escape(t) + "s?" + _AFTER.get(t, "") for t in sorted(terms, key=len, reverse=True)]
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(found)})(?![\w-]|(?-i: [A-Z]))", re.IGNORECASE)
+    spellings = [
+        _BEFORE.get(t, "") + re.escape(t) + "s?" + _AFTER.get(t, "") for t in sorted(terms, key=len, reverse=True)
+    ]
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(spellings)})(?![\w-]|(?-i: [A-Z]))", re.IGNORECASE)

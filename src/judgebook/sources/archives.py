@@ -47,8 +47,8 @@ def unpack(path: Path, to: Path, *, max_members: int = MAX_MEMBERS, max_bytes: i
         if isinstance(error, DataError):
             raise
         # libraries raise all kinds: passwords, unknown methods of compression, wrong checksums, names that cannot be
-        found = " ".join(str(error).split())[:200] or type(error).__name__
-        raise _refused(path, "", "a complete zip or tar archive without a password", found) from None
+        message = " ".join(str(error).split())[:200] or type(error).__name__
+        raise _refused(path, "", "a complete zip or tar archive without a password", message) from None
     return written
 
 
@@ -75,5 +75,5 @@ def _inside(path: Path, to: Path, name: str) -> Path:
     return to / parts
 
 
-def _refused(path: Path, member: str, expected: str, found: str) -> DataError:
-    return DataError([Problem(path.name, member, "", expected, found, "nothing of it was kept")])
+def _refused(path: Path, member: str, expected: str, content: str) -> DataError:
+    return DataError([Problem(path.name, member, "", expected, content, "nothing of it was kept")])

@@ -28,9 +28,9 @@ _DSTC9 = (
 _SPOT_MARKS = {"fluency": "fluencyValue", "sensible": "sensitivenessValue", "specific": "specificityValue"}
 
 
-def _wrong(file: str, where: str, expected: str, found: Any) -> DataError:
+def _wrong(file: str, where: str, expected: str, content: Any) -> DataError:
     hint = "the upstream file may have changed: fetch the commit that the registry names"
-    return DataError([Problem(file, where, "", expected, str(found)[:80], hint)])
+    return DataError([Problem(file, where, "", expected, str(content)[:80], hint)])
 
 
 def fed_metric_scores(turns: Path, dialogues: Path, ratings: Path) -> pd.DataFrame:

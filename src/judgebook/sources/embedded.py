@@ -47,8 +47,8 @@ def missing(study: params.Study, *, texts: bool = False) -> list[str]:
 
     texts : embedded judgements that lack texts of the files do not replace them.
     """
-    found = files(study)
-    whole = found and (not texts or not json.loads((FOLDER / study.key / "source.json").read_text())["texts_left_out"])
+    paths = files(study)
+    whole = paths and (not texts or not json.loads((FOLDER / study.key / "source.json").read_text())["texts_left_out"])
     return [] if whole else places.absent(study)
 
 
@@ -117,9 +117,9 @@ def stripped(frames: dict[str, pd.DataFrame], key: str) -> dict[str, pd.DataFram
     if facts is not None:
         facts = out["dialogue_facts"]
         for fact in ID_FACTS:
-            own = facts["key"] == fact
+            with_ids = facts["key"] == fact
             facts["value"] = facts["value"].where(
-                ~own, facts["value"].map(_numbered([facts.loc[own, "value"]], _PATTERNS[fact]))
+                ~with_ids, facts["value"].map(_numbered([facts.loc[with_ids, "value"]], _PATTERNS[fact]))
             )
     if n:
         reason = f"not embedded: `python run_all.py fetch {key}` brings them"

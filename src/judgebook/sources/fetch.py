@@ -177,12 +177,12 @@ def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
     direct = entry.kind != "derived" and entry.member is None
     if direct or local:
         try:
-            found = get(entry, entry.file, entry.upstream[0])
+            path = get(entry, entry.file, entry.upstream[0])
         except DataError:
             if direct or not entry.fetchable:
                 raise
         else:
-            return _placed(entry, found.read_bytes(), target, "copied" if local else "downloaded")
+            return _placed(entry, path.read_bytes(), target, "copied" if local else "downloaded")
     if not entry.fetchable:
         expected, hint = "a public address of this file", "take it from a copy: `fetch … --from DIR`"
         raise DataError([Problem(f"{entry.key}/{entry.file}", "", "", expected, "none. " + entry.note, hint)])
@@ -202,8 +202,8 @@ def _placed(entry: Entry, data: bytes, target: Path, how: str) -> Fetched:
     if not entry.accepts(data):
         blob, sha256 = entry.upstream[0].blob, entry.sha256
         expected = ", or ".join(filter(None, [blob and f"git blob {blob}", sha256 and f"SHA-256 {sha256}"]))
-        found = f"git blob {registry.git_blob(data)} ({len(data)} bytes)"
-        raise DataError([Problem(f"{entry.key}/{entry.file}", "", "", expected, found, "the file was not kept")])
+        content = f"git blob {registry.git_blob(data)} ({len(data)} bytes)"
+        raise DataError([Problem(f"{entry.key}/{entry.file}", "", "", expected, content, "the file was not kept")])
     with store.atomic(target) as temporary:
         temporary.write_bytes(data)
     return Fetched(entry, target, how)
@@ -214,16 +214,16 @@ def _from_archive(entry: Entry, archive: Path, target: Path) -> Fetched:
         members = {p.relative_to(scratch).as_posix(): p for p in archives.unpack(archive, scratch)}
         path = next((p for name, p in members.items() if PurePosixPath(name).name == entry.member), None)
         if path is None:
-            found = ", ".join(members)[:200]
-            raise DataError([Problem(archive.name, "", "", f"a member {entry.member}", found, "fetch it again")])
+            names = ", ".join(members)[:200]
+            raise DataError([Problem(archive.name, "", "", f"a member {entry.member}", names, "fetch it again")])
         return _placed(entry, path.read_bytes(), target, "unpacked")
 
 
 def _verified(path: Path, upstream: Upstream) -> Path:
-    found = registry.git_blob(path.read_bytes())
-    if upstream.blob and found != upstream.blob:
+    blob = registry.git_blob(path.read_bytes())
+    if upstream.blob and blob != upstream.blob:
         raise DataError(
-            [Problem(upstream.path, "", "", f"git blob {upstream.blob}", found, "the download is damaged: try again")]
+            [Problem(upstream.path, "", "", f"git blob {upstream.blob}", blob, "the download is damaged: try again")]
         )
     return path
 
@@ -234,8 +234,8 @@ def _from_folder(place: Path, entry: Entry, name: str) -> Path:
             if (size := path.stat().st_size) > (most := _most(entry, entry.upstream[0])):
                 raise DataError([Problem(str(path), "", "", f"at most {most} bytes", str(size), "it is another file")])
             return path
-    found = f"neither {entry.key}/{name} nor {name} in it"
-    raise DataError([Problem(str(place), "", "", f"the file {name}", found, "check --from")])
+    neither = f"neither {entry.key}/{name} nor {name} in it"
+    raise DataError([Problem(str(place), "", "", f"the file {name}", neither, "check --from")])
 
 
 def _from_address(base: str, entry: Entry, name: str, scratch: Path, progress: bool) -> Path:
@@ -353,6 +353,6 @@ class _RefusedError(JudgebookError):
     """Carries a DataError past pooch's retries."""
 
 
-def _no_download(url: str, found: str) -> DataError:
+def _no_download(url: str, content: str) -> DataError:
     hint = "check the network, or take a copy: `fetch … --from DIR`"
-    return DataError([Problem(url, "", "", "a file to download", " ".join(found.split())[:200], hint)])
+    return DataError([Problem(url, "", "", "a file to download", " ".join(content.split())[:200], hint)])

@@ -106,8 +106,8 @@ def read_bytes(path: Path, name: str) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             unpacked = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
-        found = str(error) or type(error).__name__
-        raise DataError([Problem(name, "", "", "a complete gzip file", found, "fetch or export it again")]) from None
+        message = str(error) or type(error).__name__
+        raise DataError([Problem(name, "", "", "a complete gzip file", message, "fetch or export it again")]) from None
     if len(unpacked) > most:
         raise DataError([Problem(name, "", "", f"at most {most:,} bytes when unpacked", "more", UNPACK)])
     return unpacked
@@ -138,8 +138,8 @@ def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
         raise DataError([Problem(name, "", "encoding", "an encoding", repr(encoding), hint)]) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        found = f"the byte 0x{data[error.start]:02x}, which is not" if error.start < len(data) else error.reason
-        raise DataError([Problem(name, f"line {line}", "", expected, found, hint)]) from None
+        what = f"the byte 0x{data[error.start]:02x}, which is not" if error.start < len(data) else error.reason
+        raise DataError([Problem(name, f"line {line}", "", expected, what, hint)]) from None
     except UnicodeError as error:
         raise DataError([Problem(name, "", "", expected, str(error)[: limits.QUOTED], hint)]) from None
     if (null := text.find("\0")) >= 0:
@@ -200,8 +200,8 @@ def read_csv(
     frame = as_table(name, rows, header=header, skip_rows=skip_rows, fill=fill)
     absent = ", ".join(c for c in columns if c not in frame)
     if absent:
-        found = f"columns {', '.join(frame.columns)}"[:200]
-        raise DataError([Problem(name, "row 1", absent, f"columns {', '.join(columns)}", found)])
+        names = f"columns {', '.join(frame.columns)}"[:200]
+        raise DataError([Problem(name, "row 1", absent, f"columns {', '.join(columns)}", names)])
     return frame
 
 
@@ -222,9 +222,9 @@ def as_table(
     names = _joined_heads(heads) if heads else [str(i) for i in range(max(map(len, rows.values()), default=0))]
     widest = max([len(names), *map(len, rows.values())])
     if widest > limits.COLUMNS:
-        found = f"{widest:,}, e.g. {', '.join(names[:3])}"[: limits.QUOTED]
+        columns = f"{widest:,}, e.g. {', '.join(names[:3])}"[: limits.QUOTED]
         hint = "leave out columns that are not needed; is the delimiter right?"
-        raise DataError([Problem(name, "row 1", "", f"at most {limits.COLUMNS:,} columns", found, hint)])
+        raise DataError([Problem(name, "row 1", "", f"at most {limits.COLUMNS:,} columns", columns, hint)])
     if heads:
         del names[_used_columns(names, rows.values()) :]
     width = len(names)

@@ -49,9 +49,9 @@ def matches(cells: pd.Series, value: str, *, ids: bool = False) -> pd.Series:
     ids : cells are ids, of which 1 and 1.0 are two.
     """
     text = cells.astype(object).where(cells.notna(), "").astype(str).str.strip()
-    if found := _COMPARISON.fullmatch(value):
+    if comparison := _COMPARISON.fullmatch(value):
         number = pd.to_numeric(text, errors="coerce")
-        sign, limit = found[1], float(found[2])
+        sign, limit = comparison[1], float(comparison[2])
         return {"<": number < limit, ">": number > limit, "<=": number <= limit, ">=": number >= limit}[sign]
     if "*" in value:
         wanted = re.compile(fnmatch.translate(value))

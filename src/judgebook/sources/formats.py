@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import json_text
+from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
 from judgebook.study import limits
-from judgebook.study.record_options import is_table
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
@@ -69,8 +69,8 @@ def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
         )
     if options.column_names:
         if len(options.column_names) != len(cells.columns):
-            expected, found = f"{len(options.column_names)} columns, as in `column_names`", str(len(cells.columns))
-            raise DataError([Problem(name, "row 1", "", expected, found, "check delimiter and names")])
+            expected, n = f"{len(options.column_names)} columns, as in `column_names`", str(len(cells.columns))
+            raise DataError([Problem(name, "row 1", "", expected, n, "check delimiter and names")])
         cells.columns = options.column_names
     return cells
 
@@ -135,8 +135,8 @@ def _parquet_rows(path: Path, name: str) -> list[dict[str, Any]]:
 
 
 def _no_parquet(name: str, error: Exception) -> Problem:
-    found = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return Problem(name, "", "", "a Parquet file", found, "export it again")
+    message = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return Problem(name, "", "", "a Parquet file", message, "export it again")
 
 
 def _check_parquet(path: Path, name: str) -> None:
@@ -154,8 +154,8 @@ def _check_parquet(path: Path, name: str) -> None:
         raise DataError([Problem(name, "", "", f"at most {limits.COLUMNS:,} columns", f"{columns:,}")])
     # repeated values are stored once: what counts is cells, each at least a pointer
     if max(size, 8 * rows * columns) > unpacked_at_most(packed):
-        found = f"{rows:,} rows of {columns:,} in {packed:,} bytes"
-        raise DataError([Problem(name, "", "", "a table whose size matches its file", found, "export it as CSV")])
+        large = f"{rows:,} rows of {columns:,} in {packed:,} bytes"
+        raise DataError([Problem(name, "", "", "a table whose size matches its file", large, "export it as CSV")])
 
 
 def _read_parquet(path: Path, name: str) -> pd.DataFrame:
@@ -187,8 +187,8 @@ def read_workbook(path: Path, name: str, sheet: str | None) -> dict[int, list[st
     sheets = _sheets(path, name)
     filled = [s for s, rows in sheets.items() if rows]
     if sheet is None and len(filled) != 1:
-        found = f"{len(filled)}: {', '.join(filled)}"
-        raise DataError([Problem(name, "", "", "one sheet with data", found, "name one in the YAML: `sheet: …`")])
+        several = f"{len(filled)}: {', '.join(filled)}"
+        raise DataError([Problem(name, "", "", "one sheet with data", several, "name one in the YAML: `sheet: …`")])
     if sheet is not None and sheet not in sheets:
         raise DataError([Problem(name, "", "sheet", f"one of {', '.join(sheets)}", repr(sheet))])
     return sheets[sheet or filled[0]]
@@ -237,9 +237,9 @@ def _check_workbook(path: Path, name: str) -> None:
             for member in (m for m in members if re.fullmatch(r"xl/worksheets/[^/]*\.xml", m.filename)):
                 far = _farthest(archive.read(member))
                 if far[0] * far[1] > limits.SHEET_CELLS:
-                    found = f"cells out to row {far[0]:,}, column {far[1]:,}, in {member.filename}"
+                    extent = f"cells out to row {far[0]:,}, column {far[1]:,}, in {member.filename}"
                     hint = "delete the empty rows and columns around the data, or save the sheet as CSV"
-                    raise DataError([Problem(name, "", "", f"at most {limits.SHEET_CELLS:,} cells", found, hint)])
+                    raise DataError([Problem(name, "", "", f"at most {limits.SHEET_CELLS:,} cells", extent, hint)])
     except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, zlib.error) as error:
         hint = "open it in a spreadsheet and save it again"
         raise DataError([Problem(name, "", "", "a workbook", str(error)[: limits.QUOTED], hint)]) from None

@@ -39,9 +39,9 @@ def directions(study: params.Study, marks: pd.DataFrame) -> list[str]:
     }
     hint = " (they enter no headline; write `direction: 1`, `-1` or `0` under labels)"
     return [
-        f"{kind}: {', '.join(dict.fromkeys(x.id for x in own))}" + (hint if kind == "direction not known" else "")
-        for kind, own in kinds.items()
-        if own
+        f"{kind}: {', '.join(dict.fromkeys(x.id for x in of_kind))}" + (hint if kind == "direction not known" else "")
+        for kind, of_kind in kinds.items()
+        if of_kind
     ]
 
 
@@ -84,7 +84,7 @@ def not_used(unused: dict[str, dict[str, pd.Series]]) -> list[str]:
         missed = {c: k for c, k in kinds.items() if k.judged}
         if missed:
             lines.append(f"warning: {Path(file).name}: columns that may be judgements and are not used:")
-            lines += [f"  {column}: {found.says}" for column, found in missed.items()]
+            lines += [f"  {column}: {use.says}" for column, use in missed.items()]
         rest = {c: k for c, k in kinds.items() if not k.judged}
         if rest:
             lines.append(f"not used from {Path(file).name}:")
@@ -96,8 +96,8 @@ def _alike(kinds: dict[str, Nature]) -> dict[str, list[str]]:
     """What is said of columns -> the columns; those of one kind together where no example is lost that matters."""
     out: dict[str, list[str]] = {}
     counts = Counter(k.kind for k in kinds.values())
-    for column, found in kinds.items():
-        says = found.says if counts[found.kind] == 1 else found.says.partition(":")[0]
+    for column, use in kinds.items():
+        says = use.says if counts[use.kind] == 1 else use.says.partition(":")[0]
         out.setdefault(says, []).append(column)
     return out
 

@@ -39,9 +39,9 @@ def parse(text: str, name: str, where: str = "") -> Any:
     file can hold.
     """
 
-    def refused(expected: str, found: str, at: int, column: str = "", hint: str = _MEANT) -> DataError:
+    def refused(expected: str, content: str, at: int, column: str = "", hint: str = _MEANT) -> DataError:
         place = where or (f"line {text.count(chr(10), 0, at) + 1}" if at >= 0 else "")
-        return DataError([Problem(name, place, column, expected, found, hint)])
+        return DataError([Problem(name, place, column, expected, content, hint)])
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         out = dict(pairs)

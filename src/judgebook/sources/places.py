@@ -57,12 +57,12 @@ def wildcards(name: str) -> str:
 
 def _fitting(name: str, study: str, beside: Path | None) -> list[str]:
     for place in candidates(name, study, beside):
-        found = sorted(Path(p) for p in glob.glob(wildcards(str(place))) if Path(p).is_file())
-        if found:
+        fitting = sorted(Path(p) for p in glob.glob(wildcards(str(place))) if Path(p).is_file())
+        if fitting:
             if Path(name).is_absolute():
-                return [p.as_posix() for p in found]
+                return [p.as_posix() for p in fitting]
             root = place.parents[len(Path(name).parts) - 1]
-            return [p.relative_to(root).as_posix() for p in found]
+            return [p.relative_to(root).as_posix() for p in fitting]
     return [name]
 
 

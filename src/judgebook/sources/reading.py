@@ -1,6 +1,6 @@
 """What an adapter hands over: raw frames, and counts of what was read, kept, mended and dropped, by reason.
 
-An adapter is a function `read(source, open_file) -> Reading`. `source` is its model from `study.source_options`;
+An adapter is a function `read(source, open_file) -> Reading`. `source` is its model from `adapters.options`;
 `open_file(name)` gives the path of a raw file the source declares (`sources.files.Files`). It delivers annotators and
 work units by the ids of the source: `sources.build` replaces them by pseudonyms, and checks everything.
 """

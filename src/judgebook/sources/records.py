@@ -27,9 +27,9 @@ class Checked:
         self.file = file
         self.problems: list[Problem] = []
 
-    def report(self, where: str, key: str, expected: str, found: Any, hint: str = "") -> None:
+    def report(self, where: str, key: str, expected: str, content: Any, hint: str = "") -> None:
         """Note a problem. `found` may be any value; long ones are cut."""
-        text = (found or "empty text") if isinstance(found, str) else repr(found)
+        text = (content or "empty text") if isinstance(content, str) else repr(content)
         self.problems.append(Problem(self.file, where, key, expected, text[:80], hint or "correct it in the file"))
         if len(self.problems) >= limits.PROBLEMS:
             raise DataError(self.problems)
@@ -92,12 +92,12 @@ def _no_value(file: str, column: str, hint: str, row: int) -> Problem:
 
 def criteria(table: pd.DataFrame, known: Collection[str], file: str) -> list[str]:
     """The columns that are not among the known ones. Raises DataError where there are none, or one has no name."""
-    found = [column for column in table if column not in known]
-    if not found or not all(map(str.strip, found)):
+    columns = [column for column in table if column not in known]
+    if not columns or not all(map(str.strip, columns)):
         expected = "named columns of scores in addition to the ids"
-        what = "a column without a name" if found else "only ids"
+        what = "a column without a name" if columns else "only ids"
         raise DataError([Problem(file, "row 1", "", expected, what, "correct the header")])
-    return found
+    return columns
 
 
 def lines(text: str) -> str:

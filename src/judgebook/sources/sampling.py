@@ -80,8 +80,8 @@ def weighted(source: JudgementOptions, name: str, marks: pd.DataFrame) -> tuple[
         weight, problems = number if key == "weight" else 1 / number.where(~bad), []
 
     def wrong(i: object) -> Problem:
-        found = "nothing" if pd.isna(cells[i]) else repr(str(cells[i])[:60])
-        return Problem(marks.at[i, "file"], marks.at[i, "where"], column, _EXPECTED[key], found, _HINT)
+        content = "nothing" if pd.isna(cells[i]) else repr(str(cells[i])[:60])
+        return Problem(marks.at[i, "file"], marks.at[i, "where"], column, _EXPECTED[key], content, _HINT)
 
     problems += several(marks.index[bad], wrong)
     weight = weight.astype(float).where(~bad)
@@ -154,15 +154,15 @@ def _of_strata(source: JudgementOptions, name: str, marks: pd.DataFrame) -> tupl
     pairs = set(zip(system, marks[CELL], strict=True))
     for s, of in sizes.items():
         for h, n in of.items():
-            here = (system == s) & (marks[CELL] == h)
+            in_stratum = (system == s) & (marks[CELL] == h)
             place = ".".join(p for p in ("strata", s, h) if p)
             if (s, h) not in pairs:
                 hint = "a stratum without a dialogue cannot be estimated: remove it, and say so where results are used"
                 problems.append(Problem(name, "", place, "dialogues of this stratum", "none", hint))
-            elif n < drawn[here].max():
-                found = f"{int(drawn[here].max())} in the file"
+            elif n < drawn[in_stratum].max():
+                count = f"{int(drawn[in_stratum].max())} in the file"
                 hint = "`strata` gives the number in the population, of all systems together or of each"
-                problems.append(Problem(name, "", place, f"at most {n} dialogues", found, hint))
+                problems.append(Problem(name, "", place, f"at most {n} dialogues", count, hint))
     return size / drawn, problems
 
 
@@ -230,14 +230,14 @@ def facts(base: pd.DataFrame, unused: Mapping[str, pd.Series]) -> pd.DataFrame |
     What they would change is worked out by the design check. base : our columns of the rows, with the index of cells.
     """
     known = [c for c in ("corpus", "dialogue") if c in base]
-    found = [
+    parts = [
         base[known].assign(key=UNUSED + column, value=cells.reindex(base.index).astype(str).str.strip())
         for column, cells in unused.items()
         if key_for(column, cells)
     ]
-    if not found or "dialogue" not in base:
+    if not parts or "dialogue" not in base:
         return None
-    rows = pd.concat(found, ignore_index=True).drop_duplicates([*known, "key"])
+    rows = pd.concat(parts, ignore_index=True).drop_duplicates([*known, "key"])
     return rows[rows["dialogue"].notna() & (rows["value"] != "")].reset_index(drop=True)
 
 

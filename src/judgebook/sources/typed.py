@@ -65,8 +65,8 @@ def check(reading: Reading, file: str) -> None:
             def wrong(i: int, frame: pd.DataFrame = frame, column: str = column, expected: str = expected) -> Problem:
                 value = frame.at[i, column]
                 value = value.item() if isinstance(value, np.generic) else value
-                found = _SHOWN.get(type(value), repr(value)[: limits.QUOTED])
-                return Problem(*_place(frame.loc[i], file), column, expected, found, "correct it in the file")
+                content = _SHOWN.get(type(value), repr(value)[: limits.QUOTED])
+                return Problem(*_place(frame.loc[i], file), column, expected, content, "correct it in the file")
 
             reading.problems += several(frame.index[odd], wrong)
             bad |= odd

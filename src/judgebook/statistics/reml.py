@@ -18,46 +18,32 @@ from math import log, log2, nan, pi
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 from scipy.linalg import lapack
 from scipy.special import gammaincinv
 
 from judgebook.statistics import variance_shares
+from judgebook.statistics.mixed_fits import MixedFit, Point, search
 
 #: logarithms of the smallest and largest ratio of a factor's variance to the residual one that are tried
 LIMITS = (log(1e-10), log(1e8))
 #: derivative of the deviance by a log ratio that no longer matters, with up to a hundred levels: with more the deviance
 #: is that much steeper, and its sums are that much longer
 FLAT, LEVELS = 1e-2, 100
-#: searches, each from the best point of the one before, as rounding can end one early
-SEARCHES = 3
 
 
-@dataclass(frozen=True)
-class LinearMixedFit:
-    """A fitted model. All numbers are missing (NaN) where the optimiser did not converge.
+@dataclass(frozen=True, kw_only=True)
+class LinearMixedFit(MixedFit):
+    """A fitted linear model; see `MixedFit` for the other numbers.
 
-    variances : (f,) of the factors; residual : of the error; coefficients : (p,) and their covariance (p, p); shares :
-    (f + 1,) of the factors and, last, of the residual in the total variance, share_low and share_high the ends of their
-    profile intervals. effects : per factor the (levels,) predicted effects, shrunken towards 0 (BLUP); effect_se :
-    their prediction errors; total_se : those of the effect plus the first coefficient. These errors take the variances
-    as known. pooled, pooled_se : (levels,) effect plus first coefficient of one factor, averaged over its variance, and
-    the errors (`pooled` of `fit`).
+    variances : (f,) of the factors; residual : of the error; coefficients : (p,) and their covariance (p, p). Intervals
+    of shares are profile intervals; effects are BLUPs, and their errors take the variances as known. total_se : errors
+    of the effect plus the first coefficient; pooled : effect plus first coefficient.
     """
 
     variances: np.ndarray
     residual: float
     coefficients: np.ndarray
     covariance: np.ndarray
-    shares: np.ndarray
-    share_low: np.ndarray
-    share_high: np.ndarray
-    effects: list[np.ndarray]
-    effect_se: list[np.ndarray]
-    total_se: list[np.ndarray]
-    converged: bool
-    pooled: np.ndarray | None = None
-    pooled_se: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +58,7 @@ class _Solution:
     inverse: np.ndarray
 
 
-class _Model:
+class RestrictedDeviance:
     """The restricted deviance as a function of the variances of the factors over the residual variance.
 
     With ratios r and H = I + sum r Z Z', minus twice the restricted log-likelihood, profiled over the residual variance
@@ -134,40 +120,22 @@ class _Model:
         of : from free values to log ratios; by default these are free.
         """
         of = of or (lambda free: (free, np.eye(len(free))))
-        logs, jacobian = of(start)
-        solution = self.solve(np.exp(logs))
-        # a search that starts at the optimum may end elsewhere: deviance, free values, log ratios, slope
-        best = (solution.deviance, start.copy(), logs.copy(), solution.gradient @ jacobian)
-        # the search ends by changes relative to the value, which without an offset grows with the number of scores
-        offset, flat = solution.deviance, FLAT * max(1.0, np.sqrt(max(self.levels) / LEVELS))
+        flat = FLAT * max(1.0, np.sqrt(max(self.levels) / LEVELS))
 
-        def objective(free: np.ndarray) -> tuple[float, np.ndarray]:
-            nonlocal best
-            if np.array_equal(free, best[1]):  # where a search starts
-                return best[0] - offset, best[3].copy()
+        def evaluate(free: np.ndarray) -> Point:
             logs, jacobian = of(free)
             solution = self.solve(np.exp(logs))
-            slope = solution.gradient @ jacobian
-            if solution.deviance < best[0]:
-                best = (solution.deviance, free.copy(), logs.copy(), slope)
-            return solution.deviance - offset, slope
+            return Point(solution.deviance, free, logs.copy(), solution.gradient @ jacobian)
 
-        limits, settled = [LIMITS] * len(start), len(start) == 0
-        for _ in range(0 if settled else SEARCHES):
-            optimize.minimize(
-                objective,
-                best[1],
-                jac=True,
-                method="L-BFGS-B",
-                bounds=limits,
-                options={"maxiter": 500, "ftol": precision, "gtol": 1e-6},
-            )
-            inside = (best[1] > LIMITS[0]) & (best[1] < LIMITS[1])
+        def settles(best: Point) -> bool:
+            inside = (best.free > LIMITS[0]) & (best.free < LIMITS[1])
             # without a residual the ratios have no optimum
-            settled = np.abs(best[3][inside]).max(initial=0.0) < flat or best[2].max(initial=-np.inf) > LIMITS[1] - 5
-            if settled:
-                break
-        return best[2], best[0], bool(settled)
+            endless = best.parameters.max(initial=-np.inf) > LIMITS[1] - 5
+            return bool(np.abs(best.slope[inside]).max(initial=0.0) < flat or endless)
+
+        limits = [LIMITS] * len(start)
+        best, settled = search(evaluate, start.copy(), limits, settles, precision=precision, gradient=1e-6)
+        return best.parameters, best.value, settled
 
     def effects(
         self, ratios: np.ndarray, at: _Solution, only: int | None = None
@@ -280,12 +248,22 @@ def _scaled(fitted: LinearMixedFit, plain: np.ndarray, scale: float) -> LinearMi
 def _fit(
     y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence: float | None, pooled: int | None
 ) -> LinearMixedFit:
-    (_, p), model, m = x.shape, _Model(y, x, factors), len(factors)
+    (_, p), model, m = x.shape, RestrictedDeviance(y, x, factors), len(factors)
     logs, deviance, converged = model.minimise(np.full(m, log(0.5)))
     if not converged:
         none, levels = np.full(m + 1, nan), [np.full(k, nan) for k in model.levels]
         return LinearMixedFit(
-            none[:-1], nan, np.full(p, nan), np.full((p, p), nan), none, none, none, levels, levels, levels, False
+            variances=none[:-1],
+            residual=nan,
+            coefficients=np.full(p, nan),
+            covariance=np.full((p, p), nan),
+            shares=none,
+            share_low=none,
+            share_high=none,
+            effects=levels,
+            effect_se=levels,
+            total_se=levels,
+            converged=False,
         )
     ratios, deviance = _without_noise(model, np.exp(logs), deviance)
     at = model.solve(ratios)
@@ -296,11 +274,22 @@ def _fit(
         for i in range(m + 1):
             rise = _rise(model, i, logs, deviance)
             low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m)
-    covariance = at.residual * at.inverse[model.m :, model.m :]
-    numbers = (ratios * at.residual, at.residual, at.values[model.m :], covariance, shares, low, high)
-    effects = model.effects(ratios, at)
+    effects, errors, totals = model.effects(ratios, at)
+    fitted = LinearMixedFit(
+        variances=ratios * at.residual,
+        residual=at.residual,
+        coefficients=at.values[model.m :],
+        covariance=at.residual * at.inverse[model.m :, model.m :],
+        shares=shares,
+        share_low=low,
+        share_high=high,
+        effects=effects,
+        effect_se=errors,
+        total_se=totals,
+        converged=True,
+    )
     if pooled is None:
-        return LinearMixedFit(*numbers, *effects, True)
+        return fitted
 
     def at_sd(sd: float) -> tuple[float, np.ndarray, np.ndarray]:
         trial = np.where(np.arange(m) == pooled, sd**2, ratios)
@@ -308,11 +297,12 @@ def _fit(
         effects, _, errors = model.effects(trial, at, only=pooled)
         return -at.deviance / 2, at.values[model.m] + effects[pooled], errors[pooled]
 
-    scale = float(np.max(effects[2][pooled])) / np.sqrt(at.residual)
-    return LinearMixedFit(*numbers, *effects, True, *variance_shares.pool(at_sd, max(np.sqrt(ratios[pooled]), scale)))
+    scale = float(np.max(totals[pooled])) / np.sqrt(at.residual)
+    means, mean_se = variance_shares.pool(at_sd, max(np.sqrt(ratios[pooled]), scale))
+    return replace(fitted, pooled=means, pooled_se=mean_se)
 
 
-def _without_noise(model: _Model, ratios: np.ndarray, deviance: float) -> tuple[np.ndarray, float]:
+def _without_noise(model: RestrictedDeviance, ratios: np.ndarray, deviance: float) -> tuple[np.ndarray, float]:
     """Ratios with those set to 0 that are small and do not lower the deviance, which grows with n; and the deviance."""
     for i in np.flatnonzero((ratios > 0) & (ratios < 1e-3)):
         trial = np.where(np.arange(len(ratios)) == i, 0.0, ratios)
@@ -321,7 +311,7 @@ def _without_noise(model: _Model, ratios: np.ndarray, deviance: float) -> tuple[
     return ratios, deviance
 
 
-def _rise(model: _Model, i: int, logs: np.ndarray, least: float) -> Callable[[float], float]:
+def _rise(model: RestrictedDeviance, i: int, logs: np.ndarray, least: float) -> Callable[[float], float]:
     """Share of part i -> least deviance with this share, less `least`."""
     start = variance_shares.start(i, logs, 1.0)
     return lambda share: model.minimise(start, variance_shares.pinned(i, share, 1.0, len(logs)), 1e-8)[1] - least

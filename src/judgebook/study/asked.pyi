@@ -15,9 +15,9 @@ from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.validity.question import Coverage, Importance, LabelSelection
-from judgebook.study.params import _Study
+from judgebook.study.sections.study import AnyStudy
 
-class Study(_Study):
+class Study(AnyStudy):
     pilot: Pilot
     costs: Costs
     iaa: Iaa

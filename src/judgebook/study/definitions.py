@@ -10,7 +10,7 @@ from pydantic import Field, RootModel
 from judgebook.study import yaml_file
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
-from judgebook.study.source_shared import Strict
+from judgebook.study.yaml_file import Strict
 
 
 class _Set(Strict):
@@ -37,31 +37,31 @@ def _known() -> dict[str, list[_Set]]:
 def definitions(study: Study, method: str) -> dict[str, str]:
     """Label -> what annotators are told: the study's words, else those of the paper whose wordings or label set it
     has."""
-    papers = (own.labels for own in _published(study, method))
+    papers = (part.labels for part in _published(study, method))
     return {**{label: text for labels in papers for label, text in labels.items()}, **study.elicitation.definitions}
 
 
 def ends(study: Study, method: str) -> dict[str, tuple[str, str]]:
     """Label -> what the paper in whose words the study asks calls the smallest and the largest score."""
-    named = {label: (low, high) for own in _published(study, method) for label, (low, high) in own.ends.items()}
+    named = {label: (low, high) for part in _published(study, method) for label, (low, high) in part.ends.items()}
     return {label: both for label, both in named.items() if label not in study.elicitation.definitions}
 
 
 def forced(study: Study, method: str) -> set[str]:
     """Labels of comparisons for which one side has to be chosen, as in the paper in whose words the study asks."""
-    labels = {label for own in _published(study, method) if own.forced for label in own.labels}
+    labels = {label for part in _published(study, method) if part.forced for label in part.labels}
     return labels - set(study.elicitation.definitions)
 
 
 def source_of(study: Study, method: str) -> str:
     """Where the words that the YAML does not give are from; empty where there are none."""
-    return "; ".join(own.source for own in _published(study, method))
+    return "; ".join(part.source for part in _published(study, method))
 
 
 def _published(study: Study, method: str) -> list[_Set]:
     papers = [paper for paper in (study.label_set, study.elicitation.wordings) if paper]
-    return [own for paper in papers for own in _known().get(paper, []) if _applies(own, method)]
+    return [part for paper in papers for part in _known().get(paper, []) if _applies(part, method)]
 
 
-def _applies(own: _Set, method: str) -> bool:
-    return method in own.methods or METHODS[method].unit in own.units
+def _applies(part: _Set, method: str) -> bool:
+    return method in part.methods or METHODS[method].unit in part.units

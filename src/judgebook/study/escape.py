@@ -68,8 +68,8 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
         if dtype.kind in "biufM":
             continue
         column = out.iloc[:, i]
-        found = column.unique() if dtype == "str" else column.array
-        texts = {v: cell(v) for v in found if isinstance(v, str)}
+        values = column.unique() if dtype == "str" else column.array
+        texts = {v: cell(v) for v in values if isinstance(v, str)}
         if any(v != written for v, written in texts.items()):
             escaped = [texts[v] if isinstance(v, str) else v for v in column.array]
             out.isetitem(i, pd.Series(escaped, out.index, dtype=object))

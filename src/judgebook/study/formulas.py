@@ -17,13 +17,13 @@ _ALLOWED = "names of metrics, numbers, + - * / and brackets"
 
 def names(formula: str) -> set[str]:
     """The names in a formula. Raises ValueError where it holds anything but names, numbers, + - * / and brackets."""
-    found = set()
+    variables = set()
     for node in ast.walk(_parse(formula)):
         if isinstance(node, ast.Name):
-            found.add(node.id)
+            variables.add(node.id)
         elif not _known(node):
             raise ValueError(f"{formula!r}: expected {_ALLOWED}, found {ast.unparse(node)!r}")
-    return found
+    return variables
 
 
 def evaluate(formula: str, values: Mapping[str, Any]) -> Any:
@@ -37,8 +37,8 @@ def evaluate(formula: str, values: Mapping[str, Any]) -> Any:
 
 def _parse(formula: str) -> ast.expr:
     if len(formula) > limits.FORMULA:
-        found = f"{len(formula):,}, {formula[:40]!r}…"
-        raise ValueError(f"expected a formula of at most {limits.FORMULA} characters, found {found}")
+        length = f"{len(formula):,}, {formula[:40]!r}…"
+        raise ValueError(f"expected a formula of at most {limits.FORMULA} characters, found {length}")
     try:
         with warnings.catch_warnings(action="ignore"):
             return ast.parse(formula.strip(), mode="eval").body

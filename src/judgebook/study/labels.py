@@ -1,17 +1,29 @@
-"""Evaluation methods and the label sets the papers define.
+"""What a study judges: evaluation methods, labels, and the label sets that papers define.
 
 A *label* is what an annotator judges (`irrelevant`, `quality`); a *method* is how (a mark on each turn, a rating of the
-dialogue, a choice between two dialogues). Order, display names and scales come from here or from the YAML of a study.
+dialogue, a choice between two dialogues). `labels.yaml` has the methods of every study and the label sets, the YAML of
+a study its own labels and methods. Order, display names and scales come from these two places.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
+
+from pydantic import Field
+
+from judgebook.study import yaml_file
+from judgebook.study.yaml_file import Strict
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "sets"]
 LEVELS: tuple[str, ...] = get_args(Level)
+#: what a judgement is about
+Judged = Literal["turn", "dialogue", "pair"]
+#: the method of labels that name none, in a study that names none
+DEFAULT_METHOD = "dialogue_rating"
 
 
 @dataclass(frozen=True)
@@ -20,28 +32,47 @@ class Method:
 
     id: str
     title: str
-    unit: str
+    unit: Judged
 
 
-METHODS = {
-    m.id: m
-    for m in (
-        Method("behavior", "ABC-Eval behaviour", "turn"),
-        Method("turn_likert", "Turn Likert", "turn"),
-        Method("dialogue_likert", "Dialogue Likert", "dialogue"),
-        Method("comparative", "Comparative", "pair"),
-        Method("continuous", "Continuous rating", "dialogue"),
-        Method("turn_rating", "Turn rating", "turn"),
-        Method("dialogue_rating", "Dialogue rating", "dialogue"),
-        Method("pairwise_turn", "Pairwise per turn", "pair"),
-        Method("pairwise_dialogue", "Pairwise per dialogue", "pair"),
-        Method("single_turn", "Single-model per turn", "turn"),
-        Method("single_dialogue", "Single-model per dialogue", "dialogue"),
-        Method("moderation", "Moderation", "turn"),
-    )
-}
-#: unit -> the methods that judge such units
-OF_UNIT = {unit: [m.id for m in METHODS.values() if m.unit == unit] for unit in ("turn", "dialogue", "pair")}
+class Methods(Mapping[str, Method]):
+    """Methods by id, in the order of figures: those that every study has, then those that studies declare.
+
+    Declared ones are of the whole process, as a method is named in rows of frames and in labels, which say nothing of
+    their study: reading a YAML declares its methods, and where two studies give one id to different methods, the one
+    read last counts. What depends on one study takes titles from it (`Study.methods`).
+    """
+
+    def __init__(self, methods: Iterable[Method]) -> None:
+        self._built_in = {method.id: method for method in methods}
+        self._every = dict(self._built_in)
+
+    def __getitem__(self, key: str) -> Method:
+        return self._every[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._every)
+
+    def __len__(self) -> int:
+        return len(self._every)
+
+    @property
+    def built_in(self) -> list[str]:
+        """Ids of those that every study has."""
+        return list(self._built_in)
+
+    @property
+    def declared(self) -> list[Method]:
+        """Those that studies declare, which another process must be told of."""
+        return [method for id_, method in self._every.items() if id_ not in self._built_in]
+
+    def declare(self, methods: Iterable[Method]) -> None:
+        """Add methods of a study, none with the id of one that every study has."""
+        self._every |= {method.id: method for method in methods}
+
+    def of_unit(self, unit: Judged) -> list[str]:
+        """Ids of the methods that judge such units."""
+        return [method.id for method in self.values() if method.unit == unit]
 
 
 #: labels of comparisons that ask which side is better, by their name: the side that was chosen is the better one
@@ -91,50 +122,44 @@ class Label:
         return self.integer and self.scale == (0, 1)
 
 
-# Finch et al. 2023, Table 4: id in the data files, title, direction, annotation task.
-_BEHAVIOR = (
-    ("uninterpretable", "Uninterpretable", -1, "uninterpretable"),
-    ("antisocial", "Antisocial", -1, "antisocial"),
-    ("preference_info", "Preference info", 1, "personal_information"),
-    ("life_info", "Life info", 1, "personal_information"),
-    ("empathetic", "Empathetic", 1, "empathy"),
-    ("lack_of_empathy", "Lack of empathy", -1, "empathy"),
-    ("commonsense_contradiction", "Commonsense contradiction", -1, "commonsense"),
-    ("correct_fact", "Fact usage", 1, "knowledge"),
-    ("incorrect_fact", "Fact contradiction", -1, "knowledge"),
-    ("self_contradiction", "Self contradiction", -1, "consistency"),
-    ("partner_contradiction", "Partner contradiction", -1, "consistency"),
-    ("redundant", "Redundant", -1, "consistency"),
-    ("ignore", "Ignore", -1, "transitions"),
-    ("irrelevant", "Irrelevant", -1, "transitions"),
-    ("follow_up", "Follow-up", 1, "transitions"),
-    ("topic_switch", "Topic switch", 0, "transitions"),
-)
-# Finch et al. 2023, Table 3.
-_DIMENSIONS = (
-    ("consistent", "Consistency"),
-    ("emotional", "Emotion understanding"),
-    ("engaging", "Engagingness"),
-    ("grammatical", "Grammaticality"),
-    ("informative", "Informativeness"),
-    ("proactive", "Proactivity"),
-    ("quality", "Quality"),
-    ("relevant", "Relevance"),
-)
+class _MethodSpec(Strict):
+    """A method as `labels.yaml` has it."""
+
+    title: str
+    unit: Judged
 
 
-def _abc_eval() -> tuple[Label, ...]:
-    labels = [
-        Label(id_, "behavior", title, (0, 1), direction=direction, task=task)
-        for id_, title, direction, task in _BEHAVIOR
-    ]
-    for method in ("turn_likert", "dialogue_likert", "comparative"):
-        scale = (-1, 1) if method == "comparative" else (1, 5)
-        labels += [
-            Label(id_, method, title, scale, direction=1, task=id_ if method == "turn_likert" else method)
-            for id_, title in _DIMENSIONS
-        ]
-    return tuple(labels)
+class _SetLabel(Strict):
+    title: str
+    direction: Literal[-1, 0, 1]
+    task: str = ""
+
+
+class _SetPart(Strict):
+    """Labels that several methods ask for. methods : id -> smallest and largest score. one_task : methods that ask for
+    all of them in one work unit."""
+
+    methods: dict[str, list[int]]
+    one_task: list[str] = Field([])
+    labels: dict[str, _SetLabel]
+
+    def labelled(self) -> Iterator[Label]:
+        for method, (low, high) in self.methods.items():
+            for id_, label in self.labels.items():
+                task = method if method in self.one_task else label.task or id_
+                yield Label(id_, method, label.title, (low, high), direction=label.direction, task=task)
+
+
+class _File(Strict):
+    methods: dict[str, _MethodSpec]
+    label_sets: dict[str, list[_SetPart]]
+
+
+_FILE = yaml_file.read(Path(__file__).with_suffix(".yaml"), _File)
+METHODS = Methods(Method(id_, spec.title, spec.unit) for id_, spec in _FILE.methods.items())
+LABEL_SETS: dict[str, tuple[Label, ...]] = {
+    name: tuple(label for part in parts for label in part.labelled()) for name, parts in _FILE.label_sets.items()
+}
 
 
 def spelled_out(key: str) -> str:
@@ -143,8 +168,6 @@ def spelled_out(key: str) -> str:
     words = re.sub(r"(?<=[a-z])(?=\d+$)", " ", re.sub(r"\b0 (?=\d)", "0.", words))
     return words[:1].upper() + words[1:]
 
-
-LABEL_SETS: dict[str, tuple[Label, ...]] = {"abc_eval": _abc_eval()}
 
 #: metrics that can be computed from texts (`metrics.text_metrics` says how)
 TextMetricName = Literal[

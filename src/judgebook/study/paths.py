@@ -59,25 +59,25 @@ def parse(path: str, *, table: bool) -> list[Step]:
         end = _OPERATION.search(path)
         steps, rest = [Step("key", path[: end.start()] if end else path)], path[end.start() :] if end else ""
     while rest:
-        if found := _OPERATION.match(rest):
-            divider = found[2] or (">" if found[1] == "ranking" else ",")
+        if match := _OPERATION.match(rest):
+            divider = match[2] or (">" if match[1] == "ranking" else ",")
             try:  # `unicode_escape` reads bytes as Latin-1: what is beyond it must be an escape, too
                 text = divider.encode("latin-1", "backslashreplace").decode("unicode_escape")
             except UnicodeDecodeError:
                 raise ValueError(
-                    f"{path!r}: characters, or an escape such as \\t, are expected in {found[0]!r}"
+                    f"{path!r}: characters, or an escape such as \\t, are expected in {match[0]!r}"
                 ) from None
-            steps.append(Step(found[1], text))
-        elif found := _LIST.match(rest):
-            number = found[1].isdecimal()
+            steps.append(Step(match[1], text))
+        elif match := _LIST.match(rest):
+            number = match[1].isdecimal()
             steps.append(
-                Step("list", name=None if number else found[1] or None, index=int(found[1]) if number else None)
+                Step("list", name=None if number else match[1] or None, index=int(match[1]) if number else None)
             )
-        elif found := _KEY.match(rest):
-            steps.append(Step("key", found[1] or found[2]))
+        elif match := _KEY.match(rest):
+            steps.append(Step("key", match[1] or match[2]))
         else:
             raise ValueError(f"{path!r}: a key, [] or [name] is expected at {rest!r}")
-        rest = rest[found.end() :]
+        rest = rest[match.end() :]
         if rest.startswith("."):
             rest = rest[1:]
             if not rest:
@@ -119,11 +119,12 @@ def pattern(text: str, known: Mapping[str, Iterable[str]] | None = None, *, gree
     same text twice. known : name -> the only texts it may stand for.
     """
     known, out, at, seen = known or {}, "", 0, set()
-    found = list(_PLACEHOLDER.finditer(text))
-    for k, m in enumerate(found):
+    matches = list(_PLACEHOLDER.finditer(text))
+    for k, m in enumerate(matches):
         out += re.escape(text[at : m.start()])
         name, at = m[1], m.end()
-        touches = (k + 1 < len(found) and found[k + 1].start() == m.end()) or (k and found[k - 1].end() == m.start())
+        followed = k + 1 < len(matches) and matches[k + 1].start() == m.end()
+        touches = followed or (k and matches[k - 1].end() == m.start())
         if name in seen:
             out += f"(?P={name})"
             continue
@@ -131,7 +132,7 @@ def pattern(text: str, known: Mapping[str, Iterable[str]] | None = None, *, gree
         if name in known:
             out += f"(?P<{name}>{'|'.join(re.escape(i) for i in sorted(known[name], key=len, reverse=True)) or '(?!)'})"
         elif len(name) == 1:
-            beside = touches and any(len(f[1]) == 1 for f in (*found[k + 1 : k + 2], *found[max(k - 1, 0) : k]))
+            beside = touches and any(len(f[1]) == 1 for f in (*matches[k + 1 : k + 2], *matches[max(k - 1, 0) : k]))
             out += f"(?P<{name}>[0-9]{'' if beside else '+'})"
         elif name in _DIGITS:
             out += f"(?P<{name}>[0-9]+)"

@@ -82,11 +82,11 @@ class Question(Section):
 @cache
 def folders() -> dict[str, list[Question]]:
     """Folder in the package -> the questions it declares, in the order of the report."""
-    found = {}
+    by_folder = {}
     for path in (p for folder in FOLDERS for p in PACKAGE.glob(f"{folder}/question.py")):
         folder = path.parent.relative_to(PACKAGE).as_posix()
-        found[folder] = sorted(importlib.import_module(module(folder, "question")).QUESTIONS, key=_place)
-    return dict(sorted(found.items(), key=lambda item: [_place(question) for question in item[1]]))
+        by_folder[folder] = sorted(importlib.import_module(module(folder, "question")).QUESTIONS, key=_place)
+    return dict(sorted(by_folder.items(), key=lambda item: [_place(question) for question in item[1]]))
 
 
 @cache
@@ -125,8 +125,8 @@ def study_type() -> str:
     lines = [
         '"""Written by `run_all.py schema` from what questions declare: `params.Study`, for type checkers."""\n',
         *(f"from {name} import {', '.join(sorted(many))}" for name, many in sorted(by_module.items())),
-        "from judgebook.study.params import _Study\n",
-        "class Study(_Study):",
+        "from judgebook.study.sections.study import AnyStudy\n",
+        "class Study(AnyStudy):",
         *(f"    {name}: {model.__name__}" for name, model in models.items()),
     ]
     return "\n".join(lines) + "\n"
@@ -151,7 +151,7 @@ def listed(text: str) -> str:
         for folder, many in folders().items()
     ]
     for header, rows in ((NOTEBOOKS, notebooks), (BY_FOLDER, by_folder)):
-        before, found, after = text.partition(header)
-        written = "".join(f"| {' | '.join(row)} |\n" for row in rows) if found else ""
-        text = before + found + written + re.sub(r"^(\| .*\n)*", "", after)
+        before, table, after = text.partition(header)
+        written = "".join(f"| {' | '.join(row)} |\n" for row in rows) if table else ""
+        text = before + table + written + re.sub(r"^(\| .*\n)*", "", after)
     return text

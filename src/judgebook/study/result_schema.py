@@ -70,14 +70,14 @@ class Statistic:
 @cache
 def statistics() -> dict[str, Statistic]:
     """Every statistic by name. Raises ValueError where two folders declare the same one."""
-    found: dict[str, Statistic] = {}
+    every: dict[str, Statistic] = {}
     for folder in questions.folders():
         path = questions.PACKAGE / folder / "statistics.yaml"
         loaded = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if path.is_file() else {}
-        if twice := sorted(loaded.keys() & found.keys()):
+        if twice := sorted(loaded.keys() & every.keys()):
             raise ValueError(f"{folder}/statistics.yaml: {', '.join(twice)} is declared elsewhere, too")
-        found |= {
+        every |= {
             name: Statistic(s["title"], tuple(s.get("keys", ())), tuple(s.get("range", (-inf, inf))))
             for name, s in loaded.items()
         }
-    return found
+    return every

@@ -25,7 +25,7 @@ from judgebook.study.schema import Column, conform
 ResultRows: TypeAlias = pd.DataFrame
 #: rows that are put into their stored form at once
 AT_ONCE = 250_000
-_STORED = {name: Column(dtype, name not in REQUIRED, doc) for name, (dtype, doc) in COLUMNS.items()}
+_STORED = {name: Column(dtype=dtype, missing=name not in REQUIRED, doc=doc) for name, (dtype, doc) in COLUMNS.items()}
 
 
 class Results(dict[str, ResultRows]):
@@ -60,14 +60,14 @@ def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Res
     parts : results, frames or rows with a column `statistic` and any of `columns(statistic)`. Order is kept within a
     statistic. Raises ValueError for a statistic or column that is not declared.
     """
-    found: dict[str, list[pd.DataFrame]] = {}
+    by_statistic: dict[str, list[pd.DataFrame]] = {}
     for part in parts:
         for statistic, frame in _by_statistic(part):
             if len(frame):
-                found.setdefault(statistic, []).append(_frame(statistic, frame))
+                by_statistic.setdefault(statistic, []).append(_frame(statistic, frame))
     # all frames of a statistic have the same columns and types
     return Results(
-        {s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in found.items()}
+        {s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in by_statistic.items()}
     )
 
 
@@ -80,7 +80,7 @@ def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
     rows: dict[str, list[dict]] = {}
     for row in part:
         rows.setdefault(row["statistic"], []).append({k: v for k, v in row.items() if k != "statistic"})
-    return [(s, pd.DataFrame(own)) for s, own in rows.items()]
+    return [(s, pd.DataFrame(of_statistic)) for s, of_statistic in rows.items()]
 
 
 def _frame(statistic: str, frame: pd.DataFrame) -> ResultRows:
@@ -89,7 +89,7 @@ def _frame(statistic: str, frame: pd.DataFrame) -> ResultRows:
     unknown = [c for c in frame if c not in wanted]
     if unknown:
         raise ValueError(f"{statistic}: columns {unknown} are not declared; it has {wanted}")
-    spec = {c: Column(COLUMNS[c][0], True, "") if c in COLUMNS else Column("object", True, "") for c in wanted}
+    spec = {c: Column(dtype=COLUMNS[c][0] if c in COLUMNS else "object", missing=True, doc="") for c in wanted}
     return conform(frame, spec)
 
 
@@ -137,9 +137,9 @@ def _conditions(keys: pd.DataFrame) -> np.ndarray | None:
         return None
     code = np.zeros(len(keys), dtype=np.int64)
     for name in keys:
-        own, values = pd.factorize(keys[name])
+        of_key, values = pd.factorize(keys[name])
         # numbered anew after each key: there are at most as many codes as rows, and their products stay in 64 bits
-        code = np.unique(code * (len(values) + 1) + own + 1, return_inverse=True)[1]
+        code = np.unique(code * (len(values) + 1) + of_key + 1, return_inverse=True)[1]
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
     texts = [_condition(values) for values in keys.iloc[first].to_dict("records")]
     return np.array(texts, dtype=object)[place] if any(texts) else None

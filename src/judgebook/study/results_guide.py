@@ -10,7 +10,7 @@ from judgebook.study.yaml_guide import table
 HEAD = """\
 # Results of a run
 
-Written by `python run_all.py schema` from `src/judgebook/study/` (`result_schema.py`, `schema.py`) and
+Written by `python run_all.py schema` from `src/judgebook/study/` (`result_schema.py`, `schema.yaml`) and
 from `statistics.yaml` of the folder of each question.
 
 For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIUM_OUT`):
@@ -56,7 +56,7 @@ def text() -> str:
     ]
     for name, frame in FRAMES.items():
         rows = [
-            (f"`{c}`", column.dtype.lower(), "yes" if column.null else "", column.doc) for c, column in frame.items()
+            (f"`{c}`", column.dtype.lower(), "yes" if column.missing else "", column.doc) for c, column in frame.items()
         ]
         parts += [f"### `{name}`", table(("column", "type", "may be missing", "meaning"), rows)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"

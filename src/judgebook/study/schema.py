@@ -10,68 +10,40 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pydantic import RootModel
 
 from judgebook.errors import JudgebookError
-from judgebook.study import limits
+from judgebook.study import limits, yaml_file
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.yaml_file import Strict
 
 
-@dataclass(frozen=True)
-class Column:
-    """dtype: a pandas dtype; null: whether a value may be missing; doc: what it holds; least: the smallest number."""
+class Column(Strict):
+    """A column of a frame. dtype: a pandas dtype; missing: whether a value may be; doc: what it holds; least: the
+    smallest number."""
 
     dtype: str
-    null: bool
+    missing: bool = False
     doc: str
-    least: float | None = None
+    least: int | None = None
 
 
+class _Frames(RootModel[dict[str, dict[str, Column]]]):
+    pass
+
+
+#: frame -> its columns, in order
+FRAMES = yaml_file.read(Path(__file__).with_suffix(".yaml"), _Frames).root
+ANNOTATIONS, DIALOGUES, METRIC_SCORES = FRAMES["annotations"], FRAMES["dialogues"], FRAMES["metric_scores"]
+SCREENING, WORK_UNITS, COUNTS = FRAMES["screening"], FRAMES["work_units"], FRAMES["counts"]
+DIALOGUE_FACTS = FRAMES["dialogue_facts"]
 #: what an annotator may be; all but people keep their names
 KINDS = ("human", "llm", "classifier")
-#: numbers that count or measure something
-_NOT_NEGATIVE = {"turn", "order_shown", "attempt", "mistakes", "n_dialogues", "seconds"}
-
-
-def _columns(*rows: tuple[str, str, bool, str]) -> dict[str, Column]:
-    return {
-        name: Column(dtype, null, doc, least=0 if name in _NOT_NEGATIVE else None) for name, dtype, null, doc in rows
-    }
-
-
-ANNOTATIONS = _columns(
-    ("study", "str", False, "study key: the stem of its YAML"),
-    ("corpus", "str", False, "run or corpus within the study; `main` where there is one"),
-    ("group", "str", False, "evaluator group; `all` where there is one"),
-    (
-        "annotator",
-        "str",
-        False,
-        "pseudonym A0001… by first appearance; pos0… for positions; a name for models",
-    ),
-    ("annotator_known", "bool", False, "False where the annotator is a position in a list, not a person"),
-    ("annotator_kind", "str", False, "human, llm or classifier"),
-    ("work_unit", "str", True, "the task the judgement was made in (pseudonym U00001…)"),
-    ("seconds", "float64", True, "seconds of the whole work unit: sum one value per unit"),
-    ("completed_at", "datetime64[us]", True, "when the work unit was finished"),
-    ("system", "str", False, "the dialogue system judged (the left one of a comparison)"),
-    ("dialogue", "str", False, "the dialogue judged (the left one of a comparison)"),
-    ("turn", "Int32", True, "0-based system turn; missing for judgements of whole dialogues"),
-    ("context", "str", True, "what paired responses share, e.g. the same dialogue history"),
-    ("session", "str", True, "the interactor's sitting, which holds both dialogues of a pair"),
-    ("dialogue_b", "str", True, "the right dialogue of a comparison"),
-    ("system_b", "str", True, "the right system of a comparison"),
-    ("first_shown", "str", True, "of a comparison: left or right, the side shown first; missing where not known"),
-    ("method", "str", False, "how the judgement was asked for: a key of `labels.METHODS`"),
-    ("label", "str", False, "what was judged"),
-    ("score", "float64", False, "on the label's scale; a comparison: -1 left loses, 0 ties, +1 left wins"),
-    ("reason", "str", True, "what the annotator wrote about the judgement: untrusted, like all dialogue text"),
-    ("sampling_weight", "float64", True, "dialogues (pairs) of the population that this one stands for, if known"),
-    ("source_row", "int64", False, "order in the source"),
-)
 #: identifies a judgement; the work unit counts only where the annotator is a position
 KEY = [
     "study",
@@ -90,89 +62,11 @@ ITEM = ["corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
 #: one estimate for each combination of these, and where systems are estimated of these and the system
 CELL = ["corpus", "group", "method", "label"]
 SYSTEM_CELL = ["corpus", "method", "label", "group", "system"]
-
-DIALOGUES = _columns(
-    ("study", "str", False, "study key"),
-    ("corpus", "str", False, "as in annotations"),
-    ("dialogue", "str", False, "dialogue id"),
-    ("system", "str", False, "the dialogue system"),
-    ("session", "str", True, "the interactor's sitting"),
-    ("context", "str", True, "what paired responses share"),
-    ("turn", "Int32", True, "0-based system turn; missing where the source has no turns"),
-    ("order_shown", "Int32", True, "0, 1: which of the session's dialogues came first"),
-    ("user_text", "str", True, "what the person said before this turn"),
-    ("system_text", "str", True, "what the system said"),
-    ("reference", "str", True, "a reference response"),
-    ("interactor", "str", True, "pseudonym of the person who talked to the system"),
-)
-METRIC_SCORES = _columns(
-    ("study", "str", False, "study key"),
-    ("corpus", "str", False, "as in annotations"),
-    ("dialogue", "str", False, "dialogue id"),
-    ("turn", "Int32", True, "0-based system turn; missing for whole dialogues"),
-    ("metric", "str", False, "name of the metric"),
-    ("score", "float64", True, "the metric's value; missing where it is undefined"),
-)
-SCREENING = _columns(
-    ("study", "str", False, "study key"),
-    ("corpus", "str", False, "as in annotations"),
-    ("group", "str", False, "workforce"),
-    ("annotator", "str", False, "pseudonym"),
-    ("task", "str", False, "annotation task"),
-    ("dialogue", "str", False, "training dialogue"),
-    ("attempt", "Int32", False, "0-based, per annotator, task and training dialogue"),
-    ("work_unit", "str", True, "work unit"),
-    ("mistakes", "Int32", True, "turns on which the attempt disagrees with the gold marks"),
-    ("performance", "float64", True, "performance figure of the platform"),
-    ("passed", "boolean", True, "what the platform recorded"),
-)
-WORK_UNITS = _columns(
-    ("study", "str", False, "study key"),
-    ("corpus", "str", False, "as in annotations"),
-    ("group", "str", False, "evaluator group"),
-    ("work_unit", "str", False, "pseudonym U00001…"),
-    ("annotator", "str", False, "who did it"),
-    ("task", "str", True, "annotation task"),
-    ("part", "str", False, "`whole`, or a timed part of the unit (first_bot, second_likert, comparative, …)"),
-    ("n_dialogues", "Int32", True, "dialogues the unit covers"),
-    ("seconds", "float64", True, "seconds of the part; missing if not measured"),
-    ("completed_at", "datetime64[us]", True, "when it was finished"),
-)
-DIALOGUE_FACTS = _columns(
-    ("study", "str", False, "study key"),
-    ("corpus", "str", False, "as in annotations"),
-    ("dialogue", "str", False, "dialogue id"),
-    ("turn", "Int32", True, "turn or round of the dialogue the fact belongs to; missing: the whole dialogue"),
-    ("key", "str", False, "what is known, e.g. topic_opinion, hit, n_exchanges; a key may occur several times"),
-    ("value", "str", False, "its value, as text"),
-    ("text", "str", True, "free text that goes with it (a topic, a reason): untrusted, like all dialogue text"),
-)
-COUNTS = _columns(
-    ("corpus", "str", True, "as in annotations; missing where a reason concerns a whole file"),
-    ("file", "str", False, "file read"),
-    ("what", "str", False, "annotations, dialogues, work units, …"),
-    ("action", "str", False, "read, kept, mended or dropped"),
-    ("reason", "str", False, "why; empty for read and kept"),
-    ("method", "str", True, "of scores that are missing: their method, label and system; otherwise missing"),
-    ("label", "str", True, "as `method`"),
-    ("system", "str", True, "as `method`"),
-    ("system_b", "str", True, "as `method`, of comparisons"),
-    ("n", "int64", False, "how many"),
-)
 #: frames by what a row is: a judgement with columns of ANNOTATIONS, a turn with columns of DIALOGUES, a fact about a
 #: dialogue. For type checkers they are any frame: `conform` and `validate` see to the columns
 Annotations: TypeAlias = pd.DataFrame
 Dialogues: TypeAlias = pd.DataFrame
 DialogueFacts: TypeAlias = pd.DataFrame
-FRAMES = {
-    "annotations": ANNOTATIONS,
-    "dialogues": DIALOGUES,
-    "metric_scores": METRIC_SCORES,
-    "screening": SCREENING,
-    "work_units": WORK_UNITS,
-    "dialogue_facts": DIALOGUE_FACTS,
-    "counts": COUNTS,
-}
 
 
 def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object) -> pd.DataFrame:
@@ -190,7 +84,7 @@ def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object)
             values = pd.Series([constant[name]] * n)
         elif name in frame:
             values = frame[name]
-        elif column.null:
+        elif column.missing:
             out[name] = _missing(column.dtype, n)
             continue
         else:
@@ -282,9 +176,9 @@ class DataError(JudgebookError, ValueError):
         first = group[0]
         place = ", ".join(p for p in (first.file, first.column) if p)
         # different values first: they say more than the same one three times
-        found = list({p.found: p for p in reversed(group)}.values())[::-1][: self.examples]
-        others = (p for p in group if all(p is not f for f in found))
-        some = [*found, *itertools.islice(others, self.examples - len(found))]
+        distinct = list({p.found: p for p in reversed(group)}.values())[::-1][: self.examples]
+        others = (p for p in group if all(p is not f for f in distinct))
+        some = [*distinct, *itertools.islice(others, self.examples - len(distinct))]
         cases = ", ".join(f"{p.found} ({p.where})" if p.where else p.found for p in some)
         more = f" and {sum(p.n for p in group) - len(some):,} more"
         return f"{place}: expected {first.expected}, found {cases}{more}" + (f"; {first.hint}" if first.hint else "")
@@ -335,10 +229,10 @@ class _Report:
             i, problem = self.found[-1]
             self.found[-1] = i, replace(problem, n=n + 1)
 
-    def one(self, i: int, column: str, expected: str, found: str, hint: str) -> None:
+    def one(self, i: int, column: str, expected: str, content: str, hint: str) -> None:
         place = self.where.loc[i]
         hint = hint or "correct it in the file"
-        self.found.append((i, Problem(place["file"], place["where"], column, expected, found, hint)))
+        self.found.append((i, Problem(place["file"], place["where"], column, expected, content, hint)))
 
     def sorted(self) -> list[Problem]:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
@@ -353,7 +247,7 @@ def validate(annotations: Annotations, labels: Iterable[Label], where: pd.DataFr
     """
     report = _Report(annotations, where)
     for name, column in ANNOTATIONS.items():
-        if not column.null:
+        if not column.missing:
             values = annotations[name]
             report.rows(values.isna() | (values == "" if column.dtype == "str" else False), name, "a value")
     _check_labels(report, annotations, {(label.method, label.id): label for label in labels})
@@ -414,9 +308,9 @@ def _check_repeats(report: _Report, annotations: Annotations) -> None:
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
     for i in twice[: limits.PROBLEMS]:
         place = report.where.at[first[i], "where"]
-        found = f"a repeat of {place}" if place != report.where.at[i, "where"] else "two in the same place"
+        repeat = f"a repeat of {place}" if place != report.where.at[i, "where"] else "two in the same place"
         hint = "drop one, identify the annotators by a column, or (tables) set `repeats: first`"
-        report.one(i, "", "one judgement per annotator, item and label", found, hint)
+        report.one(i, "", "one judgement per annotator, item and label", repeat, hint)
     report.left_out(len(twice) - limits.PROBLEMS)
 
 
@@ -429,6 +323,6 @@ def _check_systems(report: _Report, annotations: Annotations) -> None:
     for _, rows in shared.groupby(["corpus", "dialogue"], sort=False):
         systems = rows["system"].tolist()
         i = rows.index[1]
-        found = f"dialogue {rows['dialogue'].iloc[0]!r} with {', '.join(map(repr, systems))}"
+        several_systems = f"dialogue {rows['dialogue'].iloc[0]!r} with {', '.join(map(repr, systems))}"
         hint = "give dialogues of different systems different ids, or map a context column"
-        report.one(i, "system", "one system per dialogue", found, hint)
+        report.one(i, "system", "one system per dialogue", several_systems, hint)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from judgebook.study import formulas, limits, paths
+from judgebook.study.yaml_file import Strict
 
 #: columns of ours that a file may fill
 Ours = Literal[
@@ -62,8 +63,14 @@ Values = Annotated[Value | list[Value], AfterValidator(_not_empty)]
 Rows = dict[Name, Values]
 
 
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+class SourceModel(Strict):
+    """What any element of `sources:` may say. A model of its own for each adapter adds to it `adapter`, its name."""
+
+    optional: bool = Field(False, description="skip the source, with a message, if its files are missing")
+
+    def names(self) -> list[str]:
+        """Raw files the source reads. A model with other fields than `file` and `files` overrides this."""
+        return [*([self.file] if hasattr(self, "file") else []), *getattr(self, "files", [])]
 
 
 class FileOptions(Strict):

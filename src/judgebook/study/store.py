@@ -86,8 +86,8 @@ def remedy(error: BaseException | str, path: Path | None = None) -> str:
     error : an OSError, or the text of one, as libraries and notebooks pass it on. path : the file that was written.
     """
     number, name = getattr(error, "errno", None), getattr(error, "filename", None)
-    if number is None and (found := _NUMBER.search(str(error))):
-        number = int(found[1])
+    if number is None and (number_in := _NUMBER.search(str(error))):
+        number = int(number_in[1])
         name = named[0] if (named := _NAMED.search(str(error).strip())) else None
     if number not in _REMEDIES:
         return ""
@@ -141,11 +141,11 @@ def sweep(*folders: Path, deep: bool = True) -> None:
 def _left_over(path: Path) -> bool:
     import psutil
 
-    found = _UNFINISHED.fullmatch(path.name)
-    if not found:
+    unfinished = _UNFINISHED.fullmatch(path.name)
+    if not unfinished:
         return False
-    here = found[1] == _MACHINE and not psutil.pid_exists(int(found[2]))
-    return here or time.time() - path.stat().st_mtime > _FORGOTTEN
+    abandoned = unfinished[1] == _MACHINE and not psutil.pid_exists(int(unfinished[2]))
+    return abandoned or time.time() - path.stat().st_mtime > _FORGOTTEN
 
 
 def relative(path: Path) -> str:

@@ -68,16 +68,16 @@ class StoredStudy:
 
         Raises KeyError for a statistic that no notebook stored, or an unknown column.
         """
-        found = []
+        parts = []
         for path in self._files():
             rows = pd.read_parquet(path, filters=[("statistic", "==", statistic)])
             if len(rows):
-                own = unfold(rows)[statistic]
-                own.insert(0, "notebook", path.stem)
-                found.append(where(own, **keys).dropna(axis=1, how="all"))
-        if not found:
+                rows_of_statistic = unfold(rows)[statistic]
+                rows_of_statistic.insert(0, "notebook", path.stem)
+                parts.append(where(rows_of_statistic, **keys).dropna(axis=1, how="all"))
+        if not parts:
             raise KeyError(self._no_such(statistic))
-        return pd.concat(found, ignore_index=True)
+        return pd.concat(parts, ignore_index=True)
 
     def _files(self) -> list[Path]:
         """Files of results; a name with a further dot holds a frame of another shape."""

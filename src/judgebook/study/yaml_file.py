@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgebook.errors import JudgebookError
 from judgebook.study import limits
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 else:
     Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class Strict(BaseModel):
+    """What a YAML says: no key that has no meaning here, no value of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from judgebook.study import params, questions
 from judgebook.study.labels import LABEL_SETS, METHODS, TEXT_METRICS
 from judgebook.study.schema import ANNOTATIONS, DIALOGUES
-from judgebook.study.source_options import SourceModel
-from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions
+from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions, SourceModel
 
 HEAD = """\
 # The keys of a study's YAML
@@ -32,7 +31,7 @@ In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` 
 #: headings of keys at the top of a YAML; all other keys are sections, which describe themselves
 PARTS = {
     "The study": ("title", "description", "licence", "citation", "bibtex", "simulated", "across"),
-    "Labels": ("method", "label_set", "labels"),
+    "Labels": ("methods", "method", "label_set", "labels"),
     "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
     "People": ("groups",),
     "Which judgements count": ("keep", "drop", "filters"),
@@ -42,7 +41,8 @@ OTHER = ("scope", "elicitation", "simulate", "heds")
 #: long lists of values that many keys share: where they are listed
 LISTED = {
     OURS: "[our column](#our-columns)",
-    tuple(METHODS): "[method](#methods)",
+    tuple(METHODS.built_in): "[method](#methods)",
+    ("collection", *METHODS.built_in): "`collection` or [method](#methods)",
     TEXT_METRICS: "[text metric](#metrics-computed-from-texts)",
 }
 
@@ -97,9 +97,9 @@ class _Guide:
         yield "### Every adapter"
         yield self._table({k: any_["properties"][k] for k in any_["properties"] if k in shared["all"]})
         for adapter in general:
-            own = {k: v for k, v in adapter["properties"].items() if k not in set.union(*shared.values())}
-            yield f"### `adapter: {own['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
-            yield self._table(own, adapter["required"])
+            fields = {k: v for k, v in adapter["properties"].items() if k not in set.union(*shared.values())}
+            yield f"### `adapter: {fields['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
+            yield self._table(fields, adapter["required"])
         both = " and ".join(f"`{a['properties']['adapter']['const']}`" for a in general)
         for title, name in (("how a file is read", "files"), ("what its values mean, which rows count", "judgements")):
             yield f"### {both}: {title}"
@@ -111,9 +111,9 @@ class _Guide:
             adapter = self.models[name]
             if JudgementOptions.model_fields.keys() <= adapter["properties"].keys():
                 continue
-            own = {k: v for k, v in adapter["properties"].items() if k not in SourceModel.model_fields}
-            yield f"### `adapter: {own['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
-            yield self._table(own, adapter["required"])
+            fields = {k: v for k, v in adapter["properties"].items() if k not in SourceModel.model_fields}
+            yield f"### `adapter: {fields['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
+            yield self._table(fields, adapter["required"])
 
     def _table(self, fields: dict, required: Any = (), defaults: dict | None = None) -> str:
         return table(("key", "type", "default", "meaning"), self._rows(fields, required, defaults or {}, ""))
@@ -148,6 +148,8 @@ class _Guide:
         if "$ref" in field:
             return "keys below"
         if "anyOf" in field:
+            if listed := LISTED.get(tuple(field["anyOf"][0].get("enum", ()))):
+                return listed
             kinds = [self._type(f) for f in field["anyOf"]]
             if {"text", "number", "true or false"} <= {*kinds}:
                 kinds = ["value", *kinds[4:]]
@@ -177,8 +179,8 @@ SHARED: dict[str, type[BaseModel]] = {"all": SourceModel, "files": FileOptions, 
 
 def _values(field: dict) -> list[dict]:
     """Of a map: what its values are."""
-    found = [field.get("additionalProperties"), *field.get("patternProperties", {}).values()]
-    return [f for f in found if isinstance(f, dict)]
+    values = [field.get("additionalProperties"), *field.get("patternProperties", {}).values()]
+    return [f for f in values if isinstance(f, dict)]
 
 
 def _references(field: dict) -> list[str]:
@@ -226,8 +228,8 @@ def _names() -> Iterator[str]:
     yield "## Our columns\n\nWhat `columns`, `constants` and the like may fill; in results, people have pseudonyms."
     docs = {name: column.doc for name, column in {**DIALOGUES, **ANNOTATIONS}.items()}
     yield table(("column", "meaning"), ((f"`{name}`", docs[name]) for name in OURS))
-    yield "## Methods\n\nHow judgements are asked for, and what one judgement is about."
-    rows = ((f"`{m.id}`", m.title, m.unit) for m in METHODS.values())
+    yield "## Methods\n\nHow judgements are asked for, and what one is about. A study can declare others: `methods`."
+    rows = ((f"`{m}`", METHODS[m].title, METHODS[m].unit) for m in METHODS.built_in)
     yield table(("method", "shown as", "a judgement is about one"), rows)
     sets = "; ".join(
         f"`{name}`: " + ", ".join(f"`{label}`" for label in dict.fromkeys(label.id for label in labels))

@@ -18,8 +18,7 @@ from judgebook.extras.bundle import contents, writing
 from judgebook.extras.bundle.contents import METADATA, PREVIEW, BundleError
 from judgebook.pipeline import cli
 from judgebook.pipeline.manifest import Manifest
-from judgebook.sources import build
-from judgebook.sources.ids import private
+from judgebook.sources.ids import private, pseudonyms
 from judgebook.sources.ids.naming import OWN_IDS
 from judgebook.sources.ids.recorded import resolved
 from judgebook.study import params
@@ -70,7 +69,7 @@ def out(tmp_path, monkeypatch):
     pd.DataFrame(said).to_parquet(home / "dialogues.parquet")
     pd.DataFrame({"text": [None]}).to_parquet(home / "dialogue_facts.parquet")
     own = pd.DataFrame([("person", "A0001", WORKER)], columns=["kind", "pseudonym", "own_id"])
-    build._write_own_ids(own, home / OWN_IDS)
+    pseudonyms.write_own_ids(own, home / OWN_IDS)
     write(home / "notebooks" / "03_iaa.ipynb", json.dumps(nbf.new_notebook(cells=cells())))
     results = pd.DataFrame({"statistic": ["alpha"], "estimate": [0.25], "annotator": ["A0001"]})
     (home / "results").mkdir()

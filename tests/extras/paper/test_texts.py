@@ -192,7 +192,7 @@ def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(mate
 
 
 def test_keys_of_the_datasheet_are_those_of_the_yaml():
-    from judgebook.study.sections.data import Heds, HedsCriterion
+    from judgebook.study.sections.heds import Heds, HedsCriterion
 
     keys = {q["key"] for s in heds.questions() for q in s["questions"] if not s.get("criteria")} - {""}
     flat = {f for f in Heds.model_fields if f not in ("completed_by", "contact", "criteria")}

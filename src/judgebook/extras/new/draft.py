@@ -22,6 +22,7 @@ from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaratio
 from judgebook.extras.new.tables import nameless
 from judgebook.sources import json_text
 from judgebook.sources.adapters import abc_eval
+from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.adapters.record_rows import unused
 from judgebook.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
 from judgebook.sources.formats import (
@@ -37,7 +38,6 @@ from judgebook.sources.formats import (
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, plain
 from judgebook.study import limits, params
-from judgebook.study.record_options import is_table
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 

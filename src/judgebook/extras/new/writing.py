@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judgebook import project
 from judgebook.extras.new.draft import new_yaml
-from judgebook.sources import build
+from judgebook.sources import build, joining
 from judgebook.sources.in_words import describe
 from judgebook.study import limits, params, store
 from judgebook.study.schema import DataError
@@ -31,7 +31,7 @@ def new(name: str, data: Path) -> int:
     except params.ParamsError:
         raise
     except Exception as error:
-        problem = build.unforeseen([data.name], "a file whose structure can be recognised", error)
+        problem = joining.unforeseen([data.name], "a file whose structure can be recognised", error)
         reported = error if isinstance(error, DataError) else DataError([problem])
         print(f"new {name}: {reported}", file=sys.stderr)
         return 2

@@ -24,7 +24,7 @@ from judgebook.questions.agreement import population
 from judgebook.questions.sensitivity import analysis as sensitivity_analysis
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import where
-from judgebook.study.sections.data import HedsCriterion
+from judgebook.study.sections.heds import HedsCriterion
 
 _PHRASES = Phrases(__package__)
 

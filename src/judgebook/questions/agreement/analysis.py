@@ -223,7 +223,7 @@ def _resampled(frame: Annotations, label: Label, units: Sequence[str], unit: str
     level, shared = METHODS[label.method].unit, cluster_unit(frame, label, unit)
     if unit in SHARED:
         return ["turn", shared] if level == "turn" else [shared]
-    usual = [*units] if level == "turn" and unit != "turn" else [level]
+    usual: list[str] = [*units] if level == "turn" and unit != "turn" else [level]
     return [*usual, shared] if shared in SHARED and usual[-1] != "turn" else usual
 
 

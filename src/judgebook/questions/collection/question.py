@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from judgebook.study import limits
-from judgebook.study.labels import METHODS
 from judgebook.study.questions import Question
-from judgebook.study.sections.data import Amount, End, Identifier, MethodName, Section
-
-if TYPE_CHECKING:  # the names of methods are known once there are `METHODS`
-    PaidFor = str
-else:
-    PaidFor = Literal["collection", *METHODS]
+from judgebook.study.sections.data import Amount, End, Identifier, MethodName, PaidFor, Section
 
 
 class Quiz(Section):

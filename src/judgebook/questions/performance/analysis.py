@@ -21,7 +21,7 @@ from judgebook.questions.performance import davidson, mixed, ranking, rates
 from judgebook.questions.performance.overall import overall as overall_order
 from judgebook.questions.performance.who_judged import who_judged
 from judgebook.statistics.intervals import Sampling
-from judgebook.study.labels import OF_UNIT, Label
+from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect
 from judgebook.study.schema import SYSTEM_CELL, Annotations, Dialogues, unordered
 
@@ -161,7 +161,7 @@ def by_unit(annotations: Annotations, unit: str | None) -> list[tuple[str, Annot
     """
     if unit != "turn":
         return [(unit or interval_unit(annotations), annotations)]
-    of_turns = annotations["method"].isin(OF_UNIT["turn"])
+    of_turns = annotations["method"].isin(METHODS.of_unit("turn"))
     turns, others = annotations[of_turns], annotations[~of_turns]
     numbers = turns.groupby(["corpus", "dialogue", "turn"], dropna=False, sort=False).ngroup()
     frames = [("turn", turns.assign(turn=numbers)), (interval_unit(others), others)]

@@ -9,6 +9,7 @@ a relation (unless every dialogue has one annotator only: then the targets say s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import pandas as pd
 
@@ -17,11 +18,11 @@ from judgebook.annotations.dialogue_values import Design, DialogueValues
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import main_group
 from judgebook.questions.validity.raters import External, Parts, People, judged_by_named, most_asked
-from judgebook.study.labels import OF_UNIT
+from judgebook.study.labels import METHODS
 from judgebook.study.schema import Annotations, Dialogues
 
-#: units of the targets' judgements
-_UNITS = ("dialogue", "pair")
+_UNITS: tuple[Literal["dialogue", "pair"], ...] = ("dialogue", "pair")
+_UNITS: tuple[Literal["dialogue", "pair"], ...] = ("dialogue", "pair")
 #: the group of a method whose judgements come from several groups
 POOLED = "all"
 
@@ -115,7 +116,7 @@ def find(
     who = annotations[["corpus", "dialogue"]].merge(talked, how="left", on=["corpus", "dialogue"])["interactor"]
     self_rated = (annotations["annotator"] == who.set_axis(annotations.index)).fillna(False).to_numpy(dtype=bool)
     rated = annotations[self_rated & (annotations["label"] == label).to_numpy()]
-    rated = rated[~rated["method"].isin(OF_UNIT["turn"])]
+    rated = rated[~rated["method"].isin(METHODS.of_unit("turn"))]
     how = _How(pick_seed, predictor_value, twice)
     if quality_group is not None or (rated.empty and quality_label):
         people = External(
@@ -137,7 +138,8 @@ def find(
     others = judged_by_named(others, main_group(others) if group is None else group, parts or {}, "group")
     if others.empty:
         raise ValueError(f"group: {group!r} judged none of the dialogues that their interactors rated")
-    of_unit = {unit: rated[rated["method"].isin(OF_UNIT[unit])] for unit in _UNITS}
+    of_unit = {unit: rated[rated["method"].isin(METHODS.of_unit(unit))] for unit in _UNITS}
+    sides: dict[str, tuple[Annotations, Annotations]]
     sides = {unit: (most_asked(ratings), others) for unit, ratings in of_unit.items() if len(ratings)}
     study_targets = _assemble(sides, talked[talked["corpus"] == corpus], how)
     return replace(study_targets, n_interactors=int(rated["annotator"].nunique()))

@@ -15,13 +15,13 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources.adapters.abc_units import TASKS, TEMPLATE, Unit, label_id, read_unit
-from judgebook.sources.comparisons import orient
+from judgebook.sources.adapters.comparisons import orient
+from judgebook.sources.adapters.options.abc_eval import AbcEval
 from judgebook.sources.files import read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked
 from judgebook.study.labels import Label
 from judgebook.study.schema import Problem
-from judgebook.study.source_options import AbcEval
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ class _Collector:
         key = (corpus, row["dialogue"], row["turn"])
         kept = self.turns.setdefault(key, {"corpus": corpus, **row})
         if kept["system"] != row["system"] and None not in (kept["system"], row["system"]):
-            found = f"{kept['system']!r} and {row['system']!r}"
-            checked.report(f"dialogue {row['dialogue']}", "bot", "one system per dialogue", found)
+            systems = f"{kept['system']!r} and {row['system']!r}"
+            checked.report(f"dialogue {row['dialogue']}", "bot", "one system per dialogue", systems)
         if kept["user_text"] != row["user_text"] or kept["system_text"] != row["system_text"]:
             texts = [kept["user_text"], kept["system_text"], row["user_text"], row["system_text"]]
             if None not in texts:

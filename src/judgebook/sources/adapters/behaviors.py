@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources.adapters.options.behaviors import Behaviors
 from judgebook.sources.files import read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.study.schema import Problem
-from judgebook.study.source_options import Behaviors
 
 JUDGES = {"gpt": ("chatgpt", "llm"), "specialized": ("specialized", "classifier")}
 _MARK = [

@@ -10,12 +10,12 @@ from functools import partial
 
 import pandas as pd
 
+from judgebook.sources.adapters.options.dstc7 import Dstc7
 from judgebook.sources.files import read_csv
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import criteria, slug, with_ids
 from judgebook.study import limits
 from judgebook.study.schema import DataError, Problem, several
-from judgebook.study.source_options import Dstc7
 
 _read_tsv = partial(read_csv, delimiter="\t", quoting=False)
 _TWICE = "a second judgement of one response by one judge"

@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources.adapters.options.fed import Fed
 from judgebook.sources.files import read_csv, read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked, criteria, slug
-from judgebook.study.source_options import Fed
 
 _MARKS = ["annotator", "system", "dialogue", "turn", "method", "label", "score", "where"]
 _TEXTS = ["dialogue", "system", "turn", "user_text", "system_text"]
@@ -46,8 +46,8 @@ def read(source: Fed, open_file: OpenFile) -> Reading:
     annotations = pd.DataFrame(out.marks, columns=_MARKS).assign(annotator_known=False, file=source.file)
     scores, problems = pd.DataFrame(columns=_SCORES), checked.problems
     if source.scores:
-        scores, found = _scores(source.scores, open_file, out.places, out.counts)
-        problems = problems + found
+        scores, of_scores = _scores(source.scores, open_file, out.places, out.counts)
+        problems = problems + of_scores
     return Reading(
         annotations,
         pd.DataFrame(out.texts, columns=_TEXTS),

@@ -13,11 +13,11 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import json_text
+from judgebook.sources.adapters.options.grade import Grade
 from judgebook.sources.files import read_json, read_text
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked
 from judgebook.study.schema import DataError
-from judgebook.study.source_options import Grade
 
 _ITEMS = ["corpus", "system", "context", "user_text", "system_text", "scores", "where"]
 
@@ -80,19 +80,19 @@ def _references(items: pd.DataFrame, source: Grade, open_file: OpenFile, checked
     out = pd.Series(None, index=items.index, dtype=object)
     for corpus, systems in source.references.items():
         for system in systems:
-            here = items[(items["corpus"] == corpus) & (items["system"] == system)]
+            of_system = items[(items["corpus"] == corpus) & (items["system"] == system)]
             names = source.text_names(corpus, system)
             files = {part: read_text(open_file(name), name).split("\n") for part, name in names.items()}
             files = {part: lines[:-1] if lines[-1] == "" else lines for part, lines in files.items()}
             for part, lines in files.items():
-                if len(lines) != len(here):
-                    checked.report(names[part], "", f"{len(here)} lines, one per item", f"{len(lines)}")
-            if any(len(lines) != len(here) for lines in files.values()):
+                if len(lines) != len(of_system):
+                    checked.report(names[part], "", f"{len(of_system)} lines, one per item", f"{len(lines)}")
+            if any(len(lines) != len(of_system) for lines in files.values()):
                 continue
-            for n, (i, ctx, hyp) in enumerate(zip(here.index, files["ctx"], files["hyp"], strict=True), start=1):
+            for n, (i, ctx, hyp) in enumerate(zip(of_system.index, files["ctx"], files["hyp"], strict=True), start=1):
                 said = "\n".join(part.strip() for part in ctx.split("|||"))
                 if said != items.at[i, "user_text"] or hyp.strip() != items.at[i, "system_text"]:
                     expected = f"the context and response of {items.at[i, 'where']} of {source.file}"
                     checked.report(f"{names['ctx']}, line {n}", "", expected, "another one")
-            out[here.index] = [line.strip() for line in files["ref"]]
+            out[of_system.index] = [line.strip() for line in files["ref"]]
     return out

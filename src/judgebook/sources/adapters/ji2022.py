@@ -15,11 +15,11 @@ import pandas as pd
 
 from judgebook.sources import json_text
 from judgebook.sources.adapters import ji2022_chat as chat
+from judgebook.sources.adapters.options.ji2022 import Ji2022, Ji2022Run
 from judgebook.sources.files import read_csv, read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked
 from judgebook.study.schema import DataError, Problem
-from judgebook.study.source_options import Ji2022, Ji2022Run
 
 _COLUMNS = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Answer.taskAnswers"]
 _CHATS = 6
@@ -112,8 +112,8 @@ class _Run:
                 self.problems.append(Problem(f"runs.{self.corpus}", "", key, expected, str(place)))
         absent = set(self._released) - set(seen)
         if absent:
-            name, found = (self.run.passed + self.run.failed)[0], f"{len(absent)} others"
-            self.problems.append(Problem(name, "", "AssignmentId", "assignments of the CSV files", found))
+            name, others = (self.run.passed + self.run.failed)[0], f"{len(absent)} others"
+            self.problems.append(Problem(name, "", "AssignmentId", "assignments of the CSV files", others))
 
     def _count(self, file: str, what: str, action: str, reason: str = "", n: int = 1) -> None:
         self.counts.add(file, what, action, reason, n, corpus=self.corpus)
@@ -126,8 +126,8 @@ class _Run:
             return
         answers = _answers(cells["Answer.taskAnswers"])
         if answers is None:
-            found = cells["Answer.taskAnswers"]
-            checked.report(where, "Answer.taskAnswers", "a JSON list with one object", found)
+            content = cells["Answer.taskAnswers"]
+            checked.report(where, "Answer.taskAnswers", "a JSON list with one object", content)
             return
         self._count(checked.file, "assignments", "read")
         done = any(f"task{i}" in answers for i in range(_CHATS))
@@ -151,8 +151,8 @@ class _Run:
             return False
         first = self._places.setdefault(cells["AssignmentId"].strip(), f"{checked.file}, {where}")
         if first != f"{checked.file}, {where}":
-            found, hint = f"a repeat of {first}", "delete one of the rows"
-            checked.report(where, "AssignmentId", "each assignment once", found, hint)
+            repeat, hint = f"a repeat of {first}", "delete one of the rows"
+            checked.report(where, "AssignmentId", "each assignment once", repeat, hint)
             return False
         return True
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from judgebook.sources import json_text
+from judgebook.sources.adapters.options.records import prefixes
 from judgebook.sources.formats import Records, scalar
 from judgebook.study import limits, paths
 from judgebook.study.paths import ALONE, Step
-from judgebook.study.record_options import prefixes
 from judgebook.study.schema import DataError, Problem
 
 _SHOWN = 60
@@ -36,9 +36,9 @@ class Walk:
         self._told: set[str] = set()
         self._pairs: dict[int, tuple[list[Step], list[tuple[str, Step]]]] = {}
 
-    def report(self, where: str, path: str, expected: str, found: str, hint: str = "") -> None:
+    def report(self, where: str, path: str, expected: str, content: str, hint: str = "") -> None:
         hint = hint or "correct it in the file, or the path in the YAML"
-        self.problems.append(Problem(self.file, where, path, expected, found[:_SHOWN], hint))
+        self.problems.append(Problem(self.file, where, path, expected, content[:_SHOWN], hint))
         if len(self.problems) >= limits.PROBLEMS:
             raise DataError(self.problems)
 
@@ -91,9 +91,9 @@ class Walk:
             match = paths.Matcher(text, {**self.known, **bound})
             self._matchers[text, *(env.get(n) for n in names)] = match
         for key in (k for k in node if k not in self.taken):
-            found = match(key)
-            if found:
-                yield key, found
+            parts = match(key)
+            if parts:
+                yield key, parts
             elif key in match.ambiguous and key not in self._told:
                 self._told.add(key)
                 first, second = match.ambiguous[key]
@@ -143,9 +143,9 @@ class Walk:
         names = [name for group in groups for name in group]
         odd = [x for x in names if not x or (not isinstance(node, list) and set(x) & set("<>,;|"))]
         if odd or len(set(names)) < len(names) or len(names) < 2:
-            found = f"{node!r}"
+            ranking = f"{node!r}"
             hint = "`:ranking(,)` names another divider; write each name once, from best to worst"
-            self.report(where, path, f"a ranking such as B {divider} A = C", found, hint)
+            self.report(where, path, f"a ranking such as B {divider} A = C", ranking, hint)
             return None
         ranks, before = dict[str, float](), 0
         for group in groups:
@@ -207,8 +207,8 @@ class Walk:
             else:
                 break
             at.append(str(step))
-        found = f"{_named(node)} at {'.'.join(at) or 'the beginning'}" if at or node is not None else "nothing"
-        return Problem(self.file, "", path, "a place in the file", found, f"`{place}` in the YAML names it")
+        node_at = f"{_named(node)} at {'.'.join(at) or 'the beginning'}" if at or node is not None else "nothing"
+        return Problem(self.file, "", path, "a place in the file", node_at, f"`{place}` in the YAML names it")
 
     def _no_key(self, node: dict, step: Step, path: str, at: list[str], place: str) -> Problem:
         keys = [k for k in node if k]
@@ -229,7 +229,7 @@ class Look(Walk):
     def __init__(self) -> None:
         super().__init__("", {})
 
-    def report(self, where: str, path: str, expected: str, found: str, hint: str = "") -> None:
+    def report(self, where: str, path: str, expected: str, content: str, hint: str = "") -> None:
         """Nobody is told."""
 
 

@@ -1,4 +1,4 @@
-"""Records: JSON, JSON Lines or tables, nested or flat, by paths in the YAML (`study.record_options`).
+"""Records: JSON, JSON Lines or tables, nested or flat, by paths in the YAML (`options.records`).
 
 Every path to scores is walked through every record; each score becomes a row, with what the path's names stand for and
 the values of the other paths at the same place. From there on it is a long table (`judgements`).
@@ -13,8 +13,9 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters import judgements
-from judgebook.sources.adapters.judgements import WHERE
+from judgebook.sources.adapters.cells import WHERE, mapped, spellings, with_patterns
+from judgebook.sources.adapters.judgements import finish
+from judgebook.sources.adapters.options.records import VALUE, Records
 from judgebook.sources.adapters.record_rows import Walk, of_each, unused
 from judgebook.sources.adapters.table_cells import identified
 from judgebook.sources.files import Files
@@ -23,13 +24,11 @@ from judgebook.sources.formats import filled_sheets, read_records, scalar
 from judgebook.sources.reading import OpenFile, Reading
 from judgebook.study import paths
 from judgebook.study.paths import ALONE, Step
-from judgebook.study.record_options import VALUE
 from judgebook.study.schema import DataError, Problem
-from judgebook.study.source_options import Records
 from judgebook.study.source_shared import OURS
 
 ROW, FILE, SCORE = "{row}", "{file}", "{score}"
-#: of `cells`, besides judgements.WHERE: names that no path and no pattern can have
+#: of `cells`, besides cells.WHERE: names that no path and no pattern can have
 WHERE_RECORD, NUMBER, POSITIONAL = "{.where_record}", "{.record}", "{.positional}"
 #: leads the names of columns with values that nothing uses, and that may say how dialogues were drawn
 _DRAWN = "{.drawn}"
@@ -39,7 +38,7 @@ _MOST = 1_000_000
 
 def read(source: Records, open_file: Files) -> Reading:
     """One annotation per score. Missing scores are dropped and counted, with the reason the YAML gives."""
-    known = {"label": list(judgements.spellings(source, open_file.labels))}
+    known = {"label": list(spellings(source, open_file.labels))}
     joins = {join.name: _Joined(source, join, open_file) for join in source.join}
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
@@ -48,9 +47,9 @@ def read(source: Records, open_file: Files) -> Reading:
     for name in open_file.fitting(source.file):
         for sheet, options in _sheets(source, name, open_file):
             reader = _File(source, name, read_records(open_file(name), name, options), known, joins, sheet)
-            own, unused_ = reader.rows(), reader.unused()
+            records, unused_ = reader.rows(), reader.unused()
             drawn = reader.drawn(unused_)
-            rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in own]
+            rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in records]
             problems += reader.problems
             left.setdefault(name, {}).update(unused_)
     for join in joins.values():
@@ -60,8 +59,8 @@ def read(source: Records, open_file: Files) -> Reading:
     if problems and not rows:
         raise DataError(problems)
     if not rows:
-        found = "no record that the paths of `scores` fit"
-        raise DataError([Problem(source.file, "", "", "at least one score", found, "check `scores`")])
+        none = "no record that the paths of `scores` fit"
+        raise DataError([Problem(source.file, "", "", "at least one score", none, "check `scores`")])
     cells = pd.DataFrame(rows, dtype=object)
     # names that only paths bind which lead nowhere
     cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
@@ -70,16 +69,16 @@ def read(source: Records, open_file: Files) -> Reading:
     if source.count:
         cells = _counted(source, cells, problems)
     positional = cells.pop(POSITIONAL)
-    cells, odd = judgements.with_patterns(source, cells)
+    cells, odd = with_patterns(source, cells)
     problems += odd
     cells, made = identified(cells, source.identify)
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
-    base = judgements.mapped(source, cells, source.columns)
+    base = mapped(source, cells, source.columns)
     base["_item"], base["_record"], base["_positional"] = base.index, cells[NUMBER], positional
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
-    reading = judgements.finish(source, source.file, cells, base, base.copy(), open_file.labels, problems)
+    reading = finish(source, source.file, cells, base, base.copy(), open_file.labels, problems)
     reading.unused, reading.notes, reading.made = {f: u for f, u in left.items() if u}, notes, made
     drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
     reading.dialogue_facts = sampling.facts(base, drawn)
@@ -94,9 +93,9 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
     match = paths.Matcher(source.sheet.replace("*", "{_any}"))
     fitting = [s for s in sheets if match(s) is not None]
     if not fitting:
-        found = ", ".join(sheets) or "no sheet with data"
+        names = ", ".join(sheets) or "no sheet with data"
         raise DataError(
-            [Problem(name, "", "sheet", f"one like {source.sheet!r}", found, "correct `sheet`, or the file")]
+            [Problem(name, "", "sheet", f"one like {source.sheet!r}", names, "correct `sheet`, or the file")]
         )
     return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
 
@@ -113,12 +112,12 @@ def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd
         picked = cells[path].astype(object).where(cells[path].notna(), "").astype(str).str.strip()
         missing = picked.isin(source.na_values)
         hit = shown & (cells[VALUE] == picked) & ~missing
-        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+        picked_any = hit.groupby(cells[WHERE_RECORD]).transform("any")
         for name in names:
-            hit |= shown & ~found & ~missing & (cells[name] == picked)
-        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+            hit |= shown & ~picked_any & ~missing & (cells[name] == picked)
+        picked_any = hit.groupby(cells[WHERE_RECORD]).transform("any")
         hint = "correct it in the file, or the path in `chosen`"
-        for i in cells.index[~found & ~missing & ~cells[WHERE_RECORD].duplicated()]:
+        for i in cells.index[~picked_any & ~missing & ~cells[WHERE_RECORD].duplicated()]:
             options = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
             place = cells.at[i, FILE], cells.at[i, WHERE_RECORD], path
             problems.append(Problem(*place, f"one of {options}", repr(picked[i]), hint))

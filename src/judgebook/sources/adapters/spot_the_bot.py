@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judgebook.sources.adapters.options.spot_the_bot import SpotTheBot
 from judgebook.sources.files import read_csv
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked, with_ids
 from judgebook.study.schema import DataError
-from judgebook.study.source_options import SpotTheBot
 
 #: points of an answer: person, unsure, bot (Deriu et al. 2020, §3; a side wins with more points)
 POINTS = {"1": 2, "": 1, "0": 0}

@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV, Excel or Parquet, wide or long, by a column map in the YAML (`study.sections.table_options`)."""
+"""Tables: CSV, TSV, Excel or Parquet, wide or long, by a column map in the YAML (`options.table`)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters import judgements, table_cells
+from judgebook.sources.adapters import table_cells
+from judgebook.sources.adapters.cells import mapped, spellings
+from judgebook.sources.adapters.judgements import finish
+from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.files import Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Reading
 from judgebook.study import limits, paths
 from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem
-from judgebook.study.source_options import Table
 
 
 def read(source: Table, open_file: Files) -> Reading:
@@ -25,19 +27,17 @@ def read(source: Table, open_file: Files) -> Reading:
     cells = table_cells.load(source, open_file(source.file))
     columns = [c for c in cells if c and c != table_cells.ROW]
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
-    base = judgements.mapped(source, cells, source.columns)
+    base = mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
     taken = set[str]()
     if source.layout == "wide":
-        marks, found, taken = _wide(source, cells, base, open_file.labels)
-        problems += found
+        marks, odd, taken = _wide(source, cells, base, open_file.labels)
+        problems += odd
     else:
         marks = base.copy()
         taken = {source.columns[ours] for ours in ("label", "score") if ours in source.columns}
     by_system = "{system}" in source.scores
-    reading = judgements.finish(
-        source, source.file, cells, base, marks, open_file.labels, problems, item_of_marks=by_system
-    )
+    reading = finish(source, source.file, cells, base, marks, open_file.labels, problems, item_of_marks=by_system)
     if by_system and "dialogue" in made:
         # as `_wide` makes contexts and dialogues of the ids of items
         sums, systems = made["dialogue"], marks["system"].unique()
@@ -60,11 +60,11 @@ def _wide(
     source: Table, cells: pd.DataFrame, base: pd.DataFrame, labels: list[Label]
 ) -> tuple[pd.DataFrame, list[Problem], set[str]]:
     """The score columns below each other, item by item; problems; the score columns."""
-    found, problems = _score_columns(source, cells, labels)
-    for named in found.values():
+    columns, problems = _score_columns(source, cells, labels)
+    for named in columns.values():
         if "turn" in named:
             named["turn"] = str(int(named["turn"]) - source.first_turn)
-    if not found:
+    if not columns:
         names = ", ".join(label.id for label in labels) or "none"
         expected = f"score columns {source.scores!r} for a declared label ({names})"
         free = ", ".join(c for c in cells if not table_cells.ours(c))[:200]
@@ -74,34 +74,34 @@ def _wide(
         words = [f"{c} ({k.says})" for c, k in kinds.items() if k.kind == "words"][:3]
         hint += f"; answers in words need `categories`: {', '.join(words)}" if words else ""
         raise DataError(problems or [Problem(source.file, "row 1", "", expected, f"columns {free}", hint)])
-    if len(found) > limits.SCORE_COLUMNS:
+    if len(columns) > limits.SCORE_COLUMNS:
         expected = f"at most {limits.SCORE_COLUMNS:,} columns with scores"
         hint = "split the file, or convert it to a long table"
-        raise DataError([Problem(source.file, "row 1", "", expected, f"{len(found):,}", hint)])
+        raise DataError([Problem(source.file, "row 1", "", expected, f"{len(columns):,}", hint)])
     # row by row, the columns of each in their order
-    marks = base.iloc[np.repeat(np.arange(len(base)), len(found))].reset_index(drop=True)
-    for name in next(iter(found.values())):
-        marks[name] = np.tile(np.array([named[name] for named in found.values()], dtype=object), len(base))
-    score = pd.Series(cells[list(found)].to_numpy(dtype=object).ravel(), dtype=object).str.strip()
+    marks = base.iloc[np.repeat(np.arange(len(base)), len(columns))].reset_index(drop=True)
+    for name in next(iter(columns.values())):
+        marks[name] = np.tile(np.array([named[name] for named in columns.values()], dtype=object), len(base))
+    score = pd.Series(cells[list(columns)].to_numpy(dtype=object).ravel(), dtype=object).str.strip()
     marks["score"] = score.where(~score.isin(source.na_values), None)
-    marks["where"] = marks["where"] + ", " + pd.Series(np.tile(np.array(list(found), dtype=object), len(base)))
+    marks["where"] = marks["where"] + ", " + pd.Series(np.tile(np.array(list(columns), dtype=object), len(base)))
     if "{system}" in source.scores:
         item = marks["dialogue"]
         marks["context"] = marks["context"].fillna(item) if "context" in marks else item
         marks["dialogue"] = (item + "_" + marks["system"]).where(item.notna(), None)
-    return marks, problems, set(found)
+    return marks, problems, set(columns)
 
 
 def _score_columns(
     source: Table, cells: pd.DataFrame, labels: list[Label]
 ) -> tuple[dict[str, dict[str, str]], list[Problem]]:
     """Score columns -> what their names say; a problem for one that looks like another label's."""
-    spelt = judgements.spellings(source, labels)
+    spelt = spellings(source, labels)
     taken = {n for name in table_cells.named_columns(source) for n in table_cells.matching(cells, name)}
     free = [c for c in cells if c not in taken and not table_cells.ours(c)]
     known = {"label": list(spelt)}
     least, most = (paths.pattern(source.scores, known, greedy=greedy) for greedy in (False, True))
-    found, problems, odd = {}, [], set()
+    columns, problems, odd = {}, [], set()
     for column in free:
         match, other = least.fullmatch(column), most.fullmatch(column)
         if match and other and match.groupdict() != other.groupdict():
@@ -111,12 +111,12 @@ def _score_columns(
             hint = "separate the parts with a character that is in none of them, in the file and in `scores`"
             problems.append(Problem(source.file, "row 1", column, expected, " or ".join(ways), hint))
         elif match:
-            found[column] = match.groupdict()
-            if "label" in found[column]:
-                found[column]["label"] = spelt[match["label"]]
-    others = {tuple(v for k, v in named.items() if k != "label") for named in found.values()} - {()}
+            columns[column] = match.groupdict()
+            if "label" in columns[column]:
+                columns[column]["label"] = spelt[match["label"]]
+    others = {tuple(v for k, v in named.items() if k != "label") for named in columns.values()} - {()}
     loose = paths.pattern(source.scores, greedy=True)
-    for column in (c for c in free if c not in found and c not in odd):
+    for column in (c for c in free if c not in columns and c not in odd):
         match = loose.fullmatch(column)
         if match and tuple(v for k, v in match.groupdict().items() if k != "label") in others:
             expected = f"a declared label ({', '.join(spelt)})"
@@ -124,4 +124,4 @@ def _score_columns(
                 "declare it under `labels:`, say how it is spelt in `label_names`, or skip the column (`skip_columns`)"
             )
             problems.append(Problem(source.file, "row 1", column, expected, repr(match["label"]), hint))
-    return found, problems
+    return columns, problems

@@ -11,13 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.sources.adapters.judgements import WHERE, with_patterns
+from judgebook.sources.adapters.cells import WHERE, with_patterns
+from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
 from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
-from judgebook.study.source_options import Table
 from judgebook.study.source_shared import OURS
 
 ROW = "{row}"
@@ -114,9 +114,9 @@ def _unrolled(source: Table, cells: pd.DataFrame) -> pd.DataFrame:
     parts = []
     first, last = source.repeat or (0, -1)
     for k in range(last - first + 1):
-        own = {name: cells[many[k]] for name, many in series.items() if many[k] in cells}
+        of_item = {name: cells[many[k]] for name, many in series.items() if many[k] in cells}
         where = shared[WHERE] + f", item {first + k}"
-        parts.append(shared.assign(**own, **{WHERE: where}))
+        parts.append(shared.assign(**of_item, **{WHERE: where}))
     return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
 
 

@@ -85,7 +85,7 @@ def _intended(study: Study, known: dict[tuple[str, str], Label]) -> tuple[dict, 
     out: dict[tuple[str, str, int], dict[str, float]] = {}
     problems = []
     for n, item in enumerate(study.elicitation.training):
-        own = out.setdefault((item.dialogue, item.dialogue_b or "", -1 if item.turn is None else item.turn), {})
+        answers = out.setdefault((item.dialogue, item.dialogue_b or "", -1 if item.turn is None else item.turn), {})
         for name, answer in item.answers.items():
             label = next((x for (_, id_), x in known.items() if id_ == name and _asks(x, item)), None)
             score = None if label is None else score_of(answer, label)
@@ -95,7 +95,7 @@ def _intended(study: Study, known: dict[tuple[str, str], Label]) -> tuple[dict, 
                 expected = "a label of this method" if label is None else "an answer that the label allows"
                 problems.append(Problem(place, "", where, expected, repr(answer)))
             else:
-                own[name] = score
+                answers[name] = score
     return out, problems
 
 

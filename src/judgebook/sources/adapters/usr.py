@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources.adapters.options.usr import Usr
 from judgebook.sources.files import read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked, lines, slug
-from judgebook.study.source_options import Usr
 
 _MARKS = ["annotator", "annotator_known", "system", "dialogue", "turn", "context", "label", "score", "where"]
 _TEXTS = ["dialogue", "system", "context", "turn", "user_text", "system_text", "reference"]
@@ -84,8 +84,8 @@ def _history(record: Any, i: int, source: Usr, checked: Checked, marks: list, te
             continue
         seen.add(model)
         dialogue, context, place = _dialogue(i, model), f"c{i:03d}", f"{where}, {model}"
-        own = model == source.reference_system
-        gold = lines(reference) if isinstance(reference, str) and not own else None
+        is_reference = model == source.reference_system
+        gold = lines(reference) if isinstance(reference, str) and not is_reference else None
         texts.append((dialogue, model, context, 0, lines(history), lines(text), gold))
         for label, ratings in response.items():
             if not isinstance(ratings, list):

@@ -93,22 +93,22 @@ class Names:
         if not every and not any(c.isdigit() or c == "@" for c in text):
             return text, 0
         words = _WORD.findall(text.lower())
-        found = {i for i in self._among(words) if every or _coded(i)} | self._inside("".join(words))
-        return self._replaced(text, found, lambda id_: MASK)
+        ids = {i for i in self._among(words) if every or _coded(i)} | self._inside("".join(words))
+        return self._replaced(text, ids, lambda id_: MASK)
 
     def _among(self, words: Iterable[str]) -> set[str]:
-        here = set(words)
-        return {id_ for word in self._words.keys() & here for id_, own in self._words[word] if own <= here}
+        given = set(words)
+        return {id_ for word in self._words.keys() & given for id_, parts in self._words[word] if parts <= given}
 
     def _inside(self, squeezed: str) -> set[str]:
         if not self._starts:
             return set()
         starts = {squeezed[i : i + _DISTINCT] for i in range(len(squeezed) - _DISTINCT + 1)}
-        return {id_ for start in starts & self._starts.keys() for id_, own in self._starts[start] if own in squeezed}
+        return {id_ for start in starts & self._starts.keys() for id_, part in self._starts[start] if part in squeezed}
 
-    def _replaced(self, text: str, found: Iterable[str], name: Callable[[str], str] | None = None) -> tuple[str, int]:
+    def _replaced(self, text: str, named: Iterable[str], name: Callable[[str], str] | None = None) -> tuple[str, int]:
         """All at once, the longest id first: what replaces one may be the id of another."""
-        ids = sorted(found, key=lambda i: (-len(i), i))
+        ids = sorted(named, key=lambda i: (-len(i), i))
         if not ids:
             return text, 0
         name = name or self.pseudonyms.__getitem__

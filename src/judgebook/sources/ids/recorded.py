@@ -50,8 +50,8 @@ def resolved(study: Study) -> dict[str, Any]:
     out = study.model_dump(mode="json")
     folder = study.path.parent if study.path else None
     written = [*raw_names(study), *(n for source in study.sources for n in source.names())]
-    here = {n: str(folder / n) for n in written if glob.glob(places.wildcards(str(folder / n)))} if folder else {}
-    sources = [_strings(source, lambda value: here.get(value, value)) for source in out["sources"]]
+    in_folder = {n: str(folder / n) for n in written if glob.glob(places.wildcards(str(folder / n)))} if folder else {}
+    sources = [_strings(source, lambda value: in_folder.get(value, value)) for source in out["sources"]]
     return {**out, "sources": sources}
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from judgebook.study import limits, paths
-from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions, Name, Ours
+from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions, Name, Ours, SourceModel
 
 TABLES = (".csv", ".tsv", ".txt", ".tab", ".xlsx", ".xls", ".xlsb", ".ods")
 #: what a path may name besides places in the file
@@ -27,13 +27,14 @@ class Join(FileOptions):
     key: Name | None = Field(None, description="path of the key in this file; default: as `by`")
 
 
-class RecordOptions(FileOptions, JudgementOptions):
+class Records(FileOptions, JudgementOptions, SourceModel):
     """JSON, JSON Lines or a table, nested or flat, by paths to what was scored.
 
     A file that holds a list, lines or rows is a series of records, any other JSON is one record. Paths begin in a
     record.
     """
 
+    adapter: Literal["records"]
     file: Annotated[
         str,
         Field(
@@ -85,8 +86,8 @@ class RecordOptions(FileOptions, JudgementOptions):
     @property
     def variables(self) -> set[str]:
         """Names that paths to scores, the name of the file or sheet, and `patterns` bind; and `value`."""
-        own = {n for path in self.scores for n in paths.names(path)} | paths.names(self.file)
-        return own | paths.names(self.sheet or "") | self.bound | {VALUE[1:-1]}
+        in_paths = {n for path in self.scores for n in paths.names(path)} | paths.names(self.file)
+        return in_paths | paths.names(self.sheet or "") | self.bound | {VALUE[1:-1]}
 
     @property
     def value_used(self) -> bool:
@@ -114,7 +115,7 @@ class RecordOptions(FileOptions, JudgementOptions):
         return {path: place for path, place in named.items() if path not in SPECIAL}
 
     @model_validator(mode="after")
-    def _complete(self) -> RecordOptions:
+    def _complete(self) -> Records:
         given = {*self.columns, *self.constants, *self.identify, *(self.variables & set(OURS))}
         if "label" not in given:
             raise ValueError(
@@ -171,3 +172,6 @@ def _check_iterations(
                 f"{place}: {path!r}: {prefix!r} goes through a list that `scores` does not go through; begin as "
                 "`scores` does, or take one element, e.g. [0]"
             )
+
+
+SOURCE = Records

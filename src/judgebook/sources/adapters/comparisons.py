@@ -73,7 +73,7 @@ def _turn(annotations: pd.DataFrame, rows: pd.Index) -> pd.DataFrame:
 
 def _wrong_signs(mirrors: pd.DataFrame, partners: pd.DataFrame) -> list[Problem]:
     expected = -pd.to_numeric(partners["score"], errors="coerce") + 0.0
-    found = pd.to_numeric(mirrors["score"], errors="coerce")
+    scores = pd.to_numeric(mirrors["score"], errors="coerce")
     return [
         Problem(
             mirrors.at[i, "file"],
@@ -83,5 +83,5 @@ def _wrong_signs(mirrors: pd.DataFrame, partners: pd.DataFrame) -> list[Problem]
             str(mirrors.at[i, "score"]) or "empty text",
             "correct one of the two",
         )
-        for i in mirrors.index[expected.notna() & ~np.isclose(found, expected)]
+        for i in mirrors.index[expected.notna() & ~np.isclose(scores, expected)]
     ]

@@ -7,18 +7,20 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from judgebook.study import limits, paths
-from judgebook.study.source_shared import FileOptions, JudgementOptions, Name, Ours
+from judgebook.study.source_shared import File, FileOptions, JudgementOptions, Name, Ours, SourceModel
 
 PLACEHOLDERS = ("label", "annotator", "system", "turn", "group")
 
 
-class TableOptions(FileOptions, JudgementOptions):
-    """CSV, TSV or Parquet.
+class Table(FileOptions, JudgementOptions, SourceModel):
+    """CSV, TSV or Parquet, wide or long.
 
-    wide: one column for each label (and annotator, and system), one row per item or annotation of it.
-    long: one row per judgement, with a column for the label and one for the score.
+    Wide: one column per label (and annotator, and system), one row per item or annotation of it. Long: one row per
+    judgement, with a column for the label and one for the score.
     """
 
+    adapter: Literal["table"]
+    file: File
     layout: Literal["wide", "long"] = Field(
         "wide", description="wide: one column per label; long: one row per judgement"
     )
@@ -46,7 +48,7 @@ class TableOptions(FileOptions, JudgementOptions):
     )
 
     @model_validator(mode="after")
-    def _complete(self) -> TableOptions:
+    def _complete(self) -> Table:
         try:
             paths.check_placeholders(self.scores, PLACEHOLDERS)
         except ValueError as error:
@@ -75,3 +77,6 @@ class TableOptions(FileOptions, JudgementOptions):
         if self.repeat and self.repeat[1] - self.repeat[0] >= limits.REPEATS:
             raise ValueError(f"repeat: expected at most {limits.REPEATS:,} items in a row, found {self.repeat}")
         return self
+
+
+SOURCE = Table

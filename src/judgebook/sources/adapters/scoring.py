@@ -1,0 +1,195 @@
+"""Scores as numbers: words, winners of comparisons, means of items, sets of answers, reversed scales."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgebook.sources.reading import Counts
+from judgebook.study import limits
+from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label
+from judgebook.study.schema import Problem, several
+from judgebook.study.source_shared import OURS, JudgementOptions
+
+#: columns that say what an annotator judged
+ITEM = ["corpus", "group", "system", "dialogue", "turn", "dialogue_b", "method", "label"]
+
+
+@dataclass
+class State:
+    """What became of the rows of a file, and what is wrong with them."""
+
+    counts: Counts = field(default_factory=Counts)
+    problems: list[Problem] = field(default_factory=list)
+
+    def count(self, rows: pd.DataFrame, action: str, reason: str = "", what: str = "annotations") -> None:
+        for (file, corpus), n in rows.groupby(["file", "corpus"], sort=False, dropna=False).size().items():
+            self.counts.add(file, what, action, reason, n, corpus=None if pd.isna(corpus) else corpus)
+
+    def count_missing(self, rows: pd.DataFrame, reason: str) -> None:
+        """Scores that are missing, by method, label and systems: a design is asked whether some systems lack more."""
+        by = ["file", "corpus", "method", "label", "system", "system_b"]
+        of_rows = rows.assign(corpus=rows.get("corpus"), system_b=rows.get("system_b"))[by].astype(object)
+        for key, n in of_rows.groupby(by, sort=False, dropna=False).size().items():
+            corpus, *of = (None if pd.isna(k) else k for k in key[1:])
+            self.counts.add(key[0], "annotations", "dropped", reason, n, corpus=corpus, missing=tuple(of))
+
+
+def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
+    """Scores in words as numbers: by `values`, and by the categories of their label."""
+    score = marks["score"].map(lambda text: source.values.get(text, text))
+    if "system_b" in marks:
+        # the winner of a comparison by its name
+        sides = (marks["system"] != marks["system_b"]) & marks["system_b"].notna()
+        named = {won: sides & (score == marks[side]) for side, won in (("system", 1), ("system_b", -1))}
+        state.problems += _names_or_scores(marks, score[named[1] | named[-1]])
+        for won, by_name in named.items():
+            score = score.where(~by_name, won)
+    for label in (x for x in labels if x.categories):
+        code = {word: low for low, word in enumerate(label.categories, start=int(label.scale[0]))}
+        if label.level == "sets":
+            code = {word: 2**i for i, word in enumerate(label.categories)}
+        mine = _of(label, marks, labels) & marks["score"].notna()
+        odd = marks.index[mine & ~marks["score"].isin(list(code)) & score.map(lambda x: isinstance(x, str))]
+        for i in odd[: limits.PROBLEMS]:
+            text = marks.at[i, "score"]
+            near = difflib.get_close_matches(text, list(code), n=1)
+            near = [w for w in code if w.lower() == text.lower()] or near
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint += "add it to `categories`, map it in `values`, or name it in `na_values`"
+            expected = f"one of {', '.join(code)} ({label.id})"
+            state.problems.append(
+                Problem(marks.at[i, "file"], marks.at[i, "where"], "score", expected, repr(text), hint)
+            )
+        score = score.where(~mine, score.map(lambda x, code=code: code.get(x, x) if isinstance(x, str) else x))
+        # reported here; what is left out cannot be reported a second time as no number
+        marks, score = marks.drop(index=odd), score.drop(index=odd)
+    return marks.assign(score=score)
+
+
+def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
+    """Problems of winners' names that could be scores; none where a name is no score, as names are then meant.
+
+    named : scores, as the file spells them, that are the name of a system of their row.
+    """
+    if not len(named) or not pd.to_numeric(named, errors="coerce").isin([-1, 0, 1]).all():
+        return []
+    hint = "if it is a score, map it to a number in `values`; if it is a name, rename the systems"
+
+    def unclear(i: Any) -> Problem:
+        place = marks.at[i, "file"], marks.at[i, "where"], "score"
+        both = f"{named[i]!r}, which could be both"
+        return Problem(*place, "either a score or the name of the winner", both, hint)
+
+    return several(named.index, unclear)
+
+
+def _of(label: Label, marks: pd.DataFrame, labels: list[Label]) -> pd.Series:
+    """Which judgements are by a label: of several with its id, the one of their method."""
+    mine = marks["label"] == label.id
+    if sum(other.id == label.id for other in labels) > 1:
+        mine &= with_method(marks, labels)["method"] == label.method
+    return mine
+
+
+def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], state: State) -> pd.DataFrame:
+    """Composites in the place of their items; an item that is a label of its own stays."""
+    if not source.composites:
+        return marks
+    by = [c for c in OURS if c in marks and c not in ("label", "score")]
+    by += [] if "label" in (getattr(source, "columns", None) or {}) else ["_record"]
+    parts = [marks]
+    for name, composite in source.composites.items():
+        items = marks[marks["label"].isin(composite.mean)]
+        score = pd.to_numeric(items["score"], errors="coerce")
+        low, high = composite.scale
+        off = items["score"].notna() & ~score.between(low, high)
+        for i in items.index[off][: limits.PROBLEMS]:
+            expected = f"a number from {low:g} to {high:g} (an item of {name})"
+            place = marks.at[i, "file"], marks.at[i, "where"], "score"
+            hint = "correct `scale`, map the answer in `values`, or name it in `na_values`"
+            state.problems.append(Problem(*place, expected, repr(marks.at[i, "score"]), hint))
+        turned = items["label"].isin(composite.reversed)
+        score = score.where(~turned, low + high - score).where(~off)
+        again = items[score.notna()].duplicated([*by, "label"]).reindex(items.index, fill_value=False)
+        if source.repeats == "error":
+            state.problems += several(items.index[again], partial(_twice_at, marks, name))
+        groups = items.assign(score=score.where(~again)).groupby(by, dropna=False, sort=False)
+        least = composite.least or len(composite.mean)
+        mean = groups["score"].mean().where(groups["score"].count() >= least)
+        first = groups.head(1).assign(label=name)
+        parts.append(
+            first.assign(score=pd.Series(mean.to_numpy(), first.index).astype(object).where(lambda s: s.notna(), None))
+        )
+        absent = sorted(set(composite.mean) - set(items["label"]))
+        if absent:
+            none = f"no item {', '.join(map(repr, absent))}"
+            state.problems.append(Problem(str(marks["file"].iloc[0]), "", f"composites.{name}", "its items", none))
+    used = {item for c in source.composites.values() for item in c.mean} - declared
+    out = pd.concat(parts)
+    state.count(out[out["label"].isin(used)], "read", what="answers to items")
+    state.count(out[out["label"].isin(used)], "dropped", "their mean is the label", what="answers to items")
+    return out[~out["label"].isin(used)].sort_index(kind="stable").reset_index(drop=True)
+
+
+def _twice(mark: pd.Series, composite: str) -> Problem:
+    expected = f"one answer by each annotator to each question of {composite}"
+    hint = "delete one, name the column of annotators, or set `repeats: first`"
+    return Problem(mark["file"], mark["where"], "score", expected, f"a second answer to {mark['label']!r}", hint)
+
+
+def _twice_at(marks: pd.DataFrame, composite: str, i: Any) -> Problem:
+    return _twice(marks.loc[i], composite)
+
+
+def reversed_(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
+    """Scores of reversed labels turned round within their scale."""
+    turned = marks["label"].isin(source.reversed)
+    if not turned.any():
+        return marks
+    ends = pd.Series(np.nan, marks.index)
+    for label in (x for x in labels if x.id in source.reversed):
+        ends = ends.mask(_of(label, marks, labels), sum(label.scale))
+    turned &= ends.notna()
+    number = pd.to_numeric(marks["score"], errors="coerce")
+    whole = (ends - number).astype(object)
+    state.count(marks[turned], "mended", "turned round, as the YAML says (`reversed`)")
+    return marks.assign(score=marks["score"].astype(object).where(~turned | number.isna(), whole))
+
+
+def with_method(marks: pd.DataFrame, labels: list[Label]) -> pd.DataFrame:
+    """The method of each label, where the file does not say it: of several, the one that fits what is judged."""
+    if "method" in marks:
+        return marks
+    compares = marks["dialogue_b"].notna() if "dialogue_b" in marks else pd.Series(False, marks.index)
+    has_turn = marks["turn"].notna() if "turn" in marks else pd.Series(False, marks.index)
+    unit = pd.Series("dialogue", marks.index).mask(has_turn, "turn").mask(compares, "pair")
+    of: dict[str, dict[str, str]] = {}
+    for label in labels:
+        of.setdefault(label.id, {}).setdefault(METHODS[label.method].unit, label.method)
+    # a label nobody declared gets any method: validation then names the label
+    default = labels[0].method if labels else DEFAULT_METHOD
+    kind, kinds = pd.MultiIndex.from_arrays([marks["label"], unit]).factorize()
+    methods = [by.get(u) or next(iter(by.values()), default) for by, u in ((of.get(i, {}), u) for i, u in kinds)]
+    return marks.assign(method=np.array(methods, dtype=object)[kind] if len(marks) else [])
+
+
+def sets(marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
+    """Of labels with sets of answers, the answers of an annotator to an item as one score."""
+    mine = pd.Series(False, marks.index)
+    for label in (x for x in labels if x.level == "sets"):
+        mine |= _of(label, marks, labels)
+    if not mine.any():
+        return marks
+    key = [c for c in ("annotator", "work_unit", *ITEM) if c in marks]
+    once = marks[mine].drop_duplicates([*key, "score"])
+    total = once.groupby(key, dropna=False, sort=False)["score"].transform("sum")
+    sets = once.assign(score=total).drop_duplicates(key)
+    together = marks[mine].drop(index=sets.index)
+    state.count(together, "dropped", "taken together with another answer of the annotator to the item")
+    return pd.concat([marks[~mine], sets]).sort_index(kind="stable").reset_index(drop=True)

@@ -1,0 +1,103 @@
+"""Pseudonyms of people and work units, in columns of ids, inside other ids, and in texts."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgebook.sources.ids import naming
+from judgebook.sources.reading import Counts
+from judgebook.study import escape, schema, store
+
+_POSITION = re.compile(r"pos\d+")
+#: columns of ids that may hold those of people and tasks; long ones made of several columns get numbers like these
+_IDS = {"dialogue": "D{:05d}", "dialogue_b": "D{:05d}", "session": "S{:05d}", "context": "C{:05d}"}
+
+
+def replaced(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, naming.Names]:
+    """Replace people's ids by A0001… and work units' by U00001…, numbered by first appearance in the study, also inside
+    other ids.
+
+    Positions (`pos0`…) and the names of models are no people's ids and stay; no pseudonym equals one. Also returned:
+    `Built.own_ids`, and what replaces ids inside other text.
+    """
+    marks = raw["annotations"]
+    human = ~marks["annotator_kind"].isin(schema.KINDS[1:])
+    known = marks["annotator_known"].astype(bool)
+    odd = marks.loc[human & ~known, "annotator"].dropna()
+    odd = odd[~odd.astype(str).str.fullmatch(_POSITION)]
+    if len(odd):
+        raise ValueError("an adapter marks annotators as unknown whose names are not pos0, pos1, …")
+    # who is a person anywhere gets a pseudonym everywhere
+    stay = set(marks.loc[~(human & known), "annotator"].dropna()) - set(marks.loc[human & known, "annotator"])
+    places = {
+        "annotations": "annotator",
+        "work_units": "annotator",
+        "screening": "annotator",
+        "dialogues": "interactor",
+    }
+    units = {"annotations": "work_unit", "work_units": "work_unit", "screening": "work_unit"}
+    # a position is nobody, even where a person has its name as an id
+    positions = marks.loc[human & ~known, "annotator"]
+    named = raw | {"annotations": marks[["annotator"]].drop(index=positions.index)}
+    people, tasks = _numbered(named, places, "A{:04d}", stay), _numbered(raw, units, "U{:05d}", set())
+    rows = [("person", new, old) for old, new in people.items()] + [
+        ("work unit", new, old) for old, new in tasks.items()
+    ]
+    rows = [(kind, new, old) for kind, new, old in rows if new != old]
+    own_ids = pd.DataFrame([(k, new, old.replace(naming.LONG, "")) for k, new, old in rows])
+    own_ids = own_ids.set_axis(["kind", "pseudonym", "own_id"], axis=1) if rows else pd.DataFrame()
+    within = naming.Names.of(rows)
+    named = _renamed(_renamed(raw, places, people), units, tasks)
+    named["annotations"].loc[positions.index, "annotator"] = positions
+    named = naming.numbered(named, _IDS)
+    named = naming.renamed(named, _IDS, within)
+    facts = named["dialogue_facts"]
+    known = {v: v if _is_number(v) else within.within(str(v)) for v in facts["value"].unique()}
+    return named | {"dialogue_facts": facts.assign(value=facts["value"].map(known))}, own_ids, within
+
+
+def _is_number(value: Any) -> bool:
+    return bool(re.fullmatch(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?", str(value)))
+
+
+def texts_cleared(
+    frames: dict[str, pd.DataFrame], within: naming.Names
+) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """Texts without the ids of people and tasks that stand in them, and how many were taken out."""
+    counts, out = Counts(), dict(frames)
+    for name, columns in naming.TEXTS.items():
+        for column in columns:
+            texts = frames[name][column]
+            cleared = {t: within.texts(t) for t in texts.dropna().unique() if isinstance(t, str)}
+            if n := int(texts.map({t: n for t, (_, n) in cleared.items()}).sum()):
+                out[name] = out[name].assign(**{column: [cleared[t][0] if t in cleared else t for t in texts]})
+                counts.add(name, "texts", "mended", "an id of a person or task taken out", n)
+    return out, counts.frame()
+
+
+def _numbered(raw: dict[str, pd.DataFrame], places: dict[str, str], pattern: str, stay: set) -> dict[str, str]:
+    """Id -> pseudonym, by first appearance; what is in `stay` keeps its name."""
+    ids = pd.concat([raw[name][column] for name, column in places.items()]).dropna().unique()
+    free = (name for i in itertools.count(1) if (name := pattern.format(i)) not in stay)
+    return {id_: id_ if id_ in stay else next(free) for id_ in ids} | {id_: id_ for id_ in stay}
+
+
+def _renamed(raw: dict[str, pd.DataFrame], places: dict[str, str], names: dict[str, str]) -> dict[str, pd.DataFrame]:
+    return {n: f.assign(**{places[n]: f[places[n]].map(names)}) if n in places else f for n, f in raw.items()}
+
+
+def write_own_ids(own_ids: pd.DataFrame, path: Path) -> None:
+    """Keep the ids that pseudonyms stand for, readable by nobody else; a list of other data goes."""
+    path.unlink(missing_ok=True)
+    if own_ids.empty:
+        return
+    with store.atomic(path) as temporary:
+        private = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(private, "w", encoding="utf-8", newline="") as file:
+            file.write(escape.csv(own_ids))

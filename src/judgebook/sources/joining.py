@@ -1,0 +1,163 @@
+"""The sources of a study, each read by its adapter, and their frames as those of one study."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgebook import project
+from judgebook.sources import embedded, typed
+from judgebook.sources.adapters import training
+from judgebook.sources.files import Files
+from judgebook.sources.places import find, names
+from judgebook.sources.reading import Counts, Reading
+from judgebook.study import limits, schema
+from judgebook.study.labels import Label
+from judgebook.study.params import ParamsError, Study
+from judgebook.study.schema import DataError, Problem
+
+#: the package whose modules read files, each found by the name of its adapter
+ADAPTERS = "judgebook.sources.adapters"
+#: frames with annotators, and the group of each
+WITH_GROUPS = ("annotations", "work_units", "screening")
+#: said where no check has foreseen what a file holds
+UNFORESEEN = "if the file is correct, this is a bug: please report it"
+
+
+def present(study: Study) -> list[Any]:
+    """The sources without the optional ones whose files are absent."""
+    beside = study.path.parent if study.path else None
+    return [
+        source
+        for source in study.sources
+        if not source.optional or all(find(name, study.key, beside) for name in names(source, study.key, beside))
+    ]
+
+
+def left_out(study: Study) -> pd.DataFrame:
+    counts, read = Counts(), present(study)
+    beside = study.path.parent if study.path else None
+    for source in study.sources:
+        for name in names(source, study.key, beside) if source not in read else ():
+            counts.add(name, "files", "dropped", "optional, and not here")
+    return counts.frame()
+
+
+def files_of(study: Study, source: Any) -> Files:
+    beside = study.path.parent if study.path else None
+    hint = f"`{project.command()} --study {study.key}` generates it" if study.simulate is not None else ""
+    return Files(study.key, names(source, study.key, beside), beside, study.label_list(every=True), hint)
+
+
+def unforeseen(read: Iterable[str], expected: str, error: Exception) -> Problem:
+    """What went wrong with files in a way that no check names, with the line of code where it did."""
+    place = Path(traceback.extract_tb(error.__traceback__)[-1].filename).name
+    line = traceback.extract_tb(error.__traceback__)[-1].lineno
+    files = ", ".join(dict.fromkeys(read))[: limits.QUOTED]
+    what = f"{type(error).__name__}: {error}"[: limits.QUOTED] + f" ({place}, line {line})"
+    return Problem(files, "", "", expected, what, UNFORESEEN)
+
+
+def read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
+    """Every source read; one that cannot be read at all leaves its problems, and the others are read none the less."""
+    if embedded.files(study):
+        return [embedded.read(study)], []
+    readings: list[Reading] = []
+    problems: list[Problem] = []
+    for source in present(study):
+        try:
+            reading = importlib.import_module(f"{ADAPTERS}.{source.adapter}").read(source, files_of(study, source))
+            typed.check(reading, source.names()[0])
+        except (DataError, ParamsError) as error:
+            problems += getattr(
+                error, "problems", [Problem(study.key, "", "", "a source that can be read", str(error))]
+            )
+            continue
+        except Exception as error:
+            problems.append(unforeseen(source.names(), f"what `adapter: {source.adapter}` reads", error))
+            continue
+        readings.append(reading)
+        problems += reading.problems
+    if not any(len(r.annotations) for r in readings):
+        raise DataError(problems or [Problem(study.key, "", "", "at least one judgement", "none", "check `sources:`")])
+    return readings, problems
+
+
+def joined(readings: list[Reading], name: str) -> pd.DataFrame:
+    """The frame `name` of all readings, one below the other, with the columns an adapter may leave out filled in."""
+    spec = schema.FRAMES[name]
+    parts = []
+    for reading in readings:
+        part = getattr(reading, name)
+        if part is None or part.empty:
+            continue
+        defaults = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human"}
+        missing = {c: v for c, v in defaults.items() if c in spec and c not in part}
+        parts.append(part.assign(**missing).astype(object))
+    if not parts:
+        return pd.DataFrame(columns=[c for c in spec if c != "study"], dtype=object)
+    out = pd.concat(parts, ignore_index=True)
+    out = out.reindex(columns=[*out.columns, *(c for c in spec if c not in out and c != "study")])
+    if "source_row" in spec:
+        # one order over all sources, the adapter's own within each
+        out["source_row"] = range(len(out))
+    return out
+
+
+def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
+    """Where the source leaves the group open, give annotators that the YAML lists under a group that group.
+
+    Listed ids that the data do not have are reported.
+    """
+    group_of = {id_: group for group, spec in study.groups.items() for id_ in spec.annotators}
+    seen: set[str] = set()
+    for name in WITH_GROUPS:
+        frame = raw[name]
+        seen |= set(frame["annotator"].dropna())
+        open_ = frame["group"] == "all"
+        frame["group"] = frame["annotator"].map(group_of).astype(object).where(open_).fillna(frame["group"])
+    place = study.path.name if study.path else study.key
+    return [
+        Problem(place, "", f"groups.{g}.annotators", "an annotator of the data", repr(i), "check the spelling")
+        for i, g in group_of.items()
+        if i not in seen
+    ]
+
+
+def training_apart(
+    study: Study, raw: dict[str, pd.DataFrame], file: pd.Series, labels: list[Label]
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Judgements of training items become attempts: counts of them, and problems with the intended answers."""
+    if not study.elicitation.training:
+        return Counts().frame(), []
+    marks = raw["annotations"]
+    mask, attempts, counts, problems = training.taken_out(study, marks.assign(file=file), labels)
+    raw["annotations"] = marks[~mask]
+    only = set(marks.loc[mask, "work_unit"].dropna()) - set(marks.loc[~mask, "work_unit"])
+    raw["work_units"] = raw["work_units"][~raw["work_units"]["work_unit"].isin(only)]
+    if len(attempts):
+        recorded = [raw["screening"]] if len(raw["screening"]) else []
+        raw["screening"] = pd.concat([*recorded, attempts.astype(object)], ignore_index=True)
+    return counts.frame(), problems
+
+
+def all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+    """Dialogues of the sources, and those that only judgements name; a turn once, no turnless row where turns are."""
+    side = {"dialogue_b": "dialogue", "system_b": "system"}
+    left = ["corpus", "dialogue", "system", "session", "context", "turn"]
+    right = annotations.loc[annotations["dialogue_b"].notna(), ["corpus", *side, "session", "context", "turn"]]
+    judged = pd.concat([annotations[left], right.rename(columns=side)], ignore_index=True)
+    judged = judged[judged["dialogue"].notna()].drop_duplicates(["corpus", "dialogue", "system", "turn"])
+    in_sources = pd.MultiIndex.from_frame(dialogues[["corpus", "dialogue"]])
+    new = judged[~pd.MultiIndex.from_frame(judged[["corpus", "dialogue"]]).isin(in_sources)]
+    out = pd.concat([f for f in (dialogues, new) if len(f)] or [dialogues], ignore_index=True)
+    out = out.reindex(columns=dialogues.columns)
+    out = out.drop_duplicates(["corpus", "dialogue", "system", "turn"])
+    # a missing corpus is reported later
+    has_turns = out["turn"].notna().groupby([out["corpus"], out["dialogue"]], dropna=False).transform("any")
+    return out[out["turn"].notna() | ~has_turns.astype(bool)].reset_index(drop=True)

@@ -1,0 +1,242 @@
+"""What any study's YAML may say, whatever its questions: `params.Study` adds the sections that questions declare."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from judgebook.study import labels as label_registry
+from judgebook.study import limits, questions
+from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label, Method, spelled_out
+from judgebook.study.sections.data import (
+    NO_METHODS,
+    Bootstrap,
+    Elicitation,
+    Figures,
+    Filter,
+    Group,
+    Identifier,
+    Inference,
+    LabelSpec,
+    MethodName,
+    MethodSpec,
+    Scope,
+    Section,
+    Seeds,
+    Simulate,
+)
+from judgebook.study.sections.heds import Heds
+from judgebook.study.source_options import Source
+from judgebook.study.source_shared import Values
+from judgebook.study.yaml_errors import ParamsError
+
+FilterColumn = Literal[
+    "annotator", "system", "label", "method", "dialogue", "session", "context", "group", "corpus", "annotator_kind"
+]
+
+
+class AnyStudy(Section):
+    """What any study may say."""
+
+    title: Annotated[str, Field(min_length=1, max_length=limits.TITLE)] = Field(
+        description="what the study is called on every page"
+    )
+    description: str = Field("", description="what it is about, in a sentence or two, for its first page")
+    simulated: bool = Field(False, description="true: every figure and page says so")
+    licence: str = Field("", description="licence of the data")
+    citation: str = Field("", description="what to cite when the data are used")
+    bibtex: str = Field(
+        "",
+        description="the same as a BibTeX entry, for the references of a paper; or the key of one in "
+        "src/judgebook/extras/paper/data.bib",
+        examples=["ji2022"],
+    )
+    heds: Heds = Heds()
+    sources: list[Source] = Field([], description="the files, each with the adapter that reads it")
+    across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")
+    methods: dict[Identifier, MethodSpec] = Field(
+        {},
+        description="methods of the study's own, beside [those that every study has](#methods): id -> what it is",
+        examples=[{"best_worst": {"title": "Best-worst scaling", "unit": "pair"}}],
+    )
+    method: MethodName | None = Field(
+        None, description=f"method of labels that do not name one; null: {DEFAULT_METHOD}", examples=["turn_rating"]
+    )
+    label_set: str | None = Field(
+        None, description="a set of labels that a paper defines, in addition to `labels`", examples=["abc_eval"]
+    )
+    labels: dict[Identifier, LabelSpec] = Field(
+        {}, description="label -> what its scores mean", examples=[{"fluency": {"scale": [1, 5]}}]
+    )
+    systems: dict[str, str] = Field(
+        {},
+        description="system as in the data -> name shown, in the order of figures",
+        examples=[{"blender_3b": "BlenderBot (3B)"}],
+    )
+    corpora: dict[str, str] = Field(
+        {},
+        description="corpus (run or part of the data) as in the data -> name shown",
+        examples=[{"free_run1": "First run"}],
+    )
+    control_system: str | None = Field(None, description="the deliberately degraded system, for quality control")
+    unranked_systems: list[str] = Field(
+        [], description="people and dummies: shown, but left out of rankings", examples=[["human"]]
+    )
+    metric_directions: dict[str, Literal[-1, 1]] = Field(
+        {}, description="metric -> -1 where it is lower for better systems", examples=[{"perplexity": -1}]
+    )
+    groups: dict[Identifier, Group] = Field(
+        {},
+        description="evaluator groups, in the order of figures: id as in the column `group` -> who belongs to it",
+        examples=[{"students": {"title": "Students"}}],
+    )
+    keep: dict[FilterColumn, Values] = Field(
+        {},
+        description="only these judgements, of all sources: our column -> value or values, as spelt there",
+        examples=[{"label": ["fluency", "quality"]}],
+    )
+    drop: dict[FilterColumn, Values] = Field(
+        {},
+        description="judgements left out, of all sources: our column -> value or values; * is any text",
+        examples=[{"annotator": "w13"}],
+    )
+    filters: list[Filter] = Field(
+        [],
+        description="rules by which ratings or annotators that differ from the others are left out, in order; after "
+        "them, agreement is higher by construction",
+        examples=[[{"rule": "deviation", "most": 1}, {"rule": "kappa", "least": 0.2}]],
+    )
+    bootstrap: Bootstrap = Bootstrap()
+    inference: Inference = Inference()
+    seeds: Seeds = Seeds()
+    figures: Figures = Figures()
+    elicitation: Elicitation = Elicitation()
+    scope: Scope | None = Field(None, description="what a paper left out")
+    simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
+
+    _key: str = ""
+    _path: Path | None = None
+
+    @model_validator(mode="after")
+    def _has_data(self) -> AnyStudy:
+        if not self.sources and not self.across:
+            raise ValueError("sources: expected a list of at least 1 item, found []")
+        if self.sources and self.across:
+            raise ValueError("sources: expected none where `across` is true, found some")
+        return self
+
+    @model_validator(mode="after")
+    def _own_methods(self) -> AnyStudy:
+        for name in self.methods:
+            if name in (*METHODS.built_in, *NO_METHODS):
+                raise ValueError(f"methods.{name}: expected a name that no other method has, found {name!r}")
+        METHODS.declare(self.own_methods)
+        return self
+
+    @model_validator(mode="after")
+    def _known_names(self) -> AnyStudy:
+        if self.label_set is not None and self.label_set not in label_registry.LABEL_SETS:
+            raise ValueError(
+                f"label_set: expected one of {sorted(label_registry.LABEL_SETS)}, found {self.label_set!r}"
+            )
+        for name, spec in self.labels.items():
+            if self._method_of(spec).unit == "pair" and not -1 <= spec.ends[0] < spec.ends[1] <= 1:
+                raise ValueError(
+                    f"labels.{name}.scale: a comparison says who is better: expected [-1, 1], found {list(spec.ends)}; "
+                    "`values` of the source maps what the file says, e.g. {A much better: 1, A better: 1, same: 0, B "
+                    "better: -1}"
+                )
+        listed: dict[str, list[str]] = {}
+        for name, group in self.groups.items():
+            for id_ in group.annotators:
+                listed.setdefault(id_, []).append(name)
+        for id_, names_ in listed.items():
+            if len(names_) > 1:
+                raise ValueError(f"groups.{names_[0]}.annotators: expected {id_!r} in one group, found it in {names_}")
+        for name, group in self.groups.items():
+            for part in group.parts:
+                if part in self.groups or sum(part in other.parts for other in self.groups.values()) > 1:
+                    raise ValueError(f"groups.{name}.parts: expected a name that nothing else has, found {part!r}")
+        if self.simulate is not None and not self.simulated:
+            raise ValueError("simulated: expected true where there is a `simulate` section, found false")
+        return self
+
+    @property
+    def own_methods(self) -> list[Method]:
+        """The methods that the YAML declares."""
+        return [Method(id_, spec.title or spelled_out(id_), spec.unit) for id_, spec in self.methods.items()]
+
+    def _method_of(self, spec: LabelSpec) -> Method:
+        return METHODS[spec.method or self.method or DEFAULT_METHOD]
+
+    @property
+    def parts(self) -> dict[str, list[str]]:
+        """Members of the parts of groups, by the name of the part."""
+        return {part: ids for group in self.groups.values() for part, ids in group.parts.items()}
+
+    @model_validator(mode="after")
+    def _as_questions_ask(self) -> AnyStudy:
+        for question in questions.declared().values():
+            if question.check:
+                question.check(self)
+        return self
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def path(self) -> Path | None:
+        return self._path
+
+    def section(self, name: str) -> Any:
+        """The named part of the YAML, defaults filled in."""
+        if name not in type(self).model_fields:
+            raise ParamsError(f"no section {name!r}; there are {', '.join(type(self).model_fields)}")
+        return getattr(self, name)
+
+    def label_list(self, *, every: bool = False) -> list[Label]:
+        """The labels of the study, its own after those of `label_set`, in the order of figures.
+
+        every : also those that `keep` and `drop` leave out.
+        """
+        out = list(label_registry.LABEL_SETS[self.label_set]) if self.label_set else []
+        out += [self._label(id_, spec) for id_, spec in self.labels.items()]
+        return out if every else [label for label in out if not self._left_out(label.id)]
+
+    def _label(self, id_: str, spec: LabelSpec) -> Label:
+        """A label as declared; without a direction it is a preference by its name, or nobody said which way is good."""
+        label = Label(
+            id=spec.id or id_,
+            method=self._method_of(spec).id,
+            title=spec.title or id_.replace("_", " ").capitalize(),
+            scale=spec.ends,
+            level=spec.measurement,
+            integer=spec.integer,
+            direction=spec.direction or 0,
+            task=spec.task,
+            categories=tuple(spec.categories),
+        )
+        if spec.direction is not None or label.unordered:
+            return label
+        preferred = METHODS[label.method].unit == "pair" and label.id in label_registry.PREFERENCES
+        return replace(label, direction=int(preferred), direction_declared=preferred)
+
+    def _left_out(self, label: str) -> bool:
+        """Whether `keep` and `drop` leave out a label: here, or in all sources."""
+        of_sources = [(getattr(source, "keep", {}), getattr(source, "drop", {})) for source in self.sources]
+        return _excluded(label, self.keep, self.drop) or (
+            bool(self.sources) and all(_excluded(label, *rules) for rules in of_sources)
+        )
+
+
+def _excluded(label: str, keep: dict[FilterColumn, Values], drop: dict[FilterColumn, Values]) -> bool:
+    def named(rules: dict[FilterColumn, Values]) -> bool:
+        values = rules["label"] if isinstance(rules["label"], list) else [rules["label"]]
+        return any(fnmatch.fnmatchcase(label, str(value)) for value in values)
+
+    return ("label" in keep and not named(keep)) or ("label" in drop and named(drop))
