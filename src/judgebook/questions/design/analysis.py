@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from judgebook.questions.design import answers, conduct, drawing, items, material, missing, order, people, votes  # noqa: F401 they register
+from judgebook.questions.design import answers, conduct, drawing, items, material, missing, order, people, votes
 from judgebook.questions.design.registry import (
     CHECKS,
     UNKNOWN,
@@ -24,6 +24,9 @@ from judgebook.questions.design.registry import (
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations, Dialogues
+
+#: topics in the order in which their checks are made and listed, whatever imports them first
+_TOPICS = [topic.__name__ for topic in (people, conduct, answers, drawing, items, missing, order, votes)]
 
 
 class Examined(NamedTuple):
@@ -75,14 +78,14 @@ def examine(
     findings: list[DesignFinding] = []
     unchecked: list[Unchecked] = []
     passed: list[str] = []
-    for one in CHECKS.values():
+    for one in sorted(CHECKS.values(), key=lambda check: _TOPICS.index(check.run.__module__)):
         of_check, reasons, made = _made(one, study)
         findings += of_check
         if not made:
             unchecked.append(Unchecked(one.code, reasons[0] if reasons else "There are no judgements."))
         elif not of_check:
             passed.append(one.code)
-    findings.sort(key=lambda f: -f.price)  # stable: equal prices stay in the order in which checks are registered
+    findings.sort(key=lambda f: -f.price)  # stable: equal prices stay in the order of the checks
     return Examined(findings, unchecked, passed, [(part.corpus, part.group, part.method) for part in study.parts])
 
 
