@@ -36,7 +36,7 @@ def address(seen):
         # what Dask's processes warn of is none of the tests'
         patch.setenv("PYTHONWARNINGS", "ignore")
         sizes = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "memory_limit": 0}
-        quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+        quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
         with (
             dask.config.set({"distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, "1")}),
             distributed.LocalCluster(host="127.0.0.1", **sizes, **quiet) as cluster,

@@ -63,7 +63,7 @@ def connect(text: str, home: Callable[[], Executor]) -> Cluster:
                 processes=True,
                 host="127.0.0.1",
                 memory_limit=0,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # any free port: two runs may be at work
                 silence_logs=logging.CRITICAL,
             )
             undo.callback(started.close)
