@@ -50,11 +50,13 @@ def gone(pid):
     return False
 
 
+#: as if it had been interrupted
+terminated = pytest.param(signal.SIGTERM, "processes", marks=pytest.mark.slow)
 on_a_cluster = pytest.param(signal.SIGINT, "local:1", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
-    ("number", "where"), [*((n, "processes") for n in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)), on_a_cluster]
+    ("number", "where"), [(signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), terminated, on_a_cluster]
 )
 def test_a_killed_run_leaves_nothing_half_made(tmp_path, number, where):
     if where != "processes":

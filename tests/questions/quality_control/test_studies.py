@@ -46,7 +46,8 @@ quality_control:
   variant: several codes
   payment: 1.0
 """
-ONE_RUN = YAML.replace("      second: {files: [second.csv]}\n", "") + "figures: {formats: [svg]}\n"
+SVG = "figures: {formats: [svg]}\n"
+ONE_RUN = YAML.replace("      second: {files: [second.csv]}\n", "") + SVG
 
 
 def assignments(n_workers, seed, careful=0.7):
@@ -129,7 +130,7 @@ def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     """Three of them, as with the run on prescribed topics of the paper: each is held against the first."""
     yaml = YAML.replace("labels:\n  robotic", "      third: {files: [third.csv]}\nlabels:\n  robotic")
     runs = {"first.csv": run_of(40, 1), "second.csv": run_of(40, 2), "third.csv": run_of(30, 4)}
-    write(tmp_path, yaml, runs)
+    write(tmp_path, yaml + SVG, runs)
     results = execute(tmp_path, monkeypatch)
     said = capsys.readouterr().out
     among = results.select("replication_r", label="overall", among="systems", interval="workers", workers="passed")
@@ -137,8 +138,8 @@ def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     assert among["estimate"].min() > 0.9
     rate = results.select("pass_rate", of="workers")["estimate"]
     assert rate.between(0.5, 0.9).all()
-    figures = {p.name for p in (tmp_path / "out").rglob("*.png")}
-    assert {f"10_quality_control_{name}.png" for name in ("repeat", "repeat_1", "variants")} <= figures
+    figures = {p.name for p in (tmp_path / "out").rglob("*.svg")}
+    assert {f"10_quality_control_{name}.svg" for name in ("repeat", "repeat_1", "variants")} <= figures
     stored = "".join(p.read_text(encoding="utf-8") for p in (tmp_path / "out").rglob("10_quality_control.csv"))
     assert len(stored) > 1000
     assert "WORKER" not in stored + said
