@@ -59,6 +59,7 @@ def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeyp
         assert by(rows, of)["n_undefined"] == 0
 
 
+@pytest.mark.slow
 def test_judge_assisted_intervals_cover_and_are_narrower():
     """The judge adds marks at random to the truth, which people see 85% of."""
     rows = list(other_procedures.assisted_coverage(judged(rng(5)), PLAN))
@@ -79,6 +80,7 @@ def test_few_marks_of_a_judge_have_no_interval():
     assert (row["n"], row["n_undefined"]) == (0, 300)
 
 
+@pytest.mark.slow
 def test_intervals_about_metrics_cover_the_values_of_the_study():
     annotations, scores = metric_study(rng(3), n_contexts=40)
     rows = annotations[annotations["label"] == "quality"]
@@ -137,6 +139,7 @@ def test_reliability_of_systems_that_do_not_differ_is_not_tried():
     assert not list(other_procedures.reliability_coverage(rows, PLAN))
 
 
+@pytest.mark.slow
 def test_runs_that_repeat_are_covered():
     r, systems, rows = rng(4), [f"s{i}" for i in range(6)], []
     quality = np.linspace(0, 1.5, 6)

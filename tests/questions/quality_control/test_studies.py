@@ -224,6 +224,7 @@ def cells(ji):
     return verdicts.beside(ji[2], "ji2022", "10_quality_control")
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_rule_gives_the_released_verdicts(ji):
     _, people, _ = ji
@@ -234,6 +235,7 @@ def test_the_rule_gives_the_released_verdicts(ji):
     assert other.to_dict() == {"free_run1": 0, "free_run2": 3, "ice_breaker": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_two_workers_of_the_third_run_are_found_by_searching_for_table_10(ji):
     """Of all pairs of one-HIT workers who fail by the rule, one gives n and raw scores of Table 10 if it passes."""
@@ -289,6 +291,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("place", EXPECTED, ids=", ".join)
 def test_printed_cells_come_out_of_the_raw_files(cells, place):
@@ -296,6 +299,7 @@ def test_printed_cells_come_out_of_the_raw_files(cells, place):
     assert here["verdict"].value_counts().to_dict() == EXPECTED[place]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("tables", "run"), [(["Table 8", "Table 9"], "free_run_2"), (["Table 4", "Table 10"], "ice_breaker")]
@@ -307,6 +311,7 @@ def test_systems_of_a_run_match_in_all_scores_or_in_none(cells, tables, run):
     assert scores.value_counts().to_dict() == {("match_fitted",): 16, ("match",): 4}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_inputs_of_workers_are_shorter_than_printed(ji):
     """Table 11 prints medians of 27 and 22 characters, 8 and 6 words; the workers' own messages are shorter."""
@@ -319,6 +324,7 @@ def test_inputs_of_workers_are_shorter_than_printed(ji):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_every_cell_that_differs_says_why(cells):
     differ = cells[cells["verdict"] == "differs"]
@@ -329,6 +335,7 @@ def test_every_cell_that_differs_says_why(cells):
         assert set(n["value"]) <= set(published.load("ji2022", raw).query("column == 'n'")["value"])
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_wrong_definitions_do_not_match(ji):
     """Negative controls: tables of scores under the other kind, those of other workers, systems and labels."""
@@ -344,6 +351,7 @@ def test_wrong_definitions_do_not_match(ji):
     assert found["wrong_matches"].sum() / found["comparisons"].sum() < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_repeatability_does_not_come_from_quality_control(ji):
     """What the page says: r with and without it, of workers who failed, and of persona contrasts."""
