@@ -50,13 +50,13 @@ def gone(pid):
     return False
 
 
-#: as if it had been interrupted
-terminated = pytest.param(signal.SIGTERM, "processes", marks=pytest.mark.slow)
-on_a_cluster = pytest.param(signal.SIGINT, "local:1", marks=pytest.mark.slow)
+#: an interrupted run cleans up in its own code; these are stopped as it is, or by the system
+OTHERS = ((signal.SIGTERM, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "local:1"))
 
 
 @pytest.mark.parametrize(
-    ("number", "where"), [(signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), terminated, on_a_cluster]
+    ("number", "where"),
+    [(signal.SIGINT, "processes"), *(pytest.param(*other, marks=pytest.mark.slow) for other in OTHERS)],
 )
 def test_a_killed_run_leaves_nothing_half_made(tmp_path, number, where):
     if where != "processes":

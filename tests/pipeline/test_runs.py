@@ -108,6 +108,7 @@ def test_changed_data_reach_what_reads_them(project):
     assert "<figure" not in project.out("reports", "tiny", "01_counts.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_notebook_taken_out_leaves_nothing(project):
     project.dag(DAG.replace("03_extra: {}\n", ""))
     project.states("--only", "counts")
@@ -157,6 +158,7 @@ def test_a_forced_run_gives_the_same_bytes(project):
     assert contents() == before
 
 
+@pytest.mark.slow
 def test_a_study_by_path_written_elsewhere(project, tmp_path):
     """Its parameters are recorded merged, with data files by full path, so that they can be read again."""
     folder, out = tmp_path / "mine", tmp_path / "elsewhere"

@@ -187,7 +187,7 @@ def test_one_run_of_few_or_careless_workers_gives_a_page(tmp_path, monkeypatch, 
     assert passed == [n if careful else 0]
 
 
-@pytest.mark.parametrize(("n", "careful"), [(3, 1.0), (12, 0.0)])
+@pytest.mark.parametrize(("n", "careful"), [(3, 1.0), pytest.param(12, 0.0, marks=pytest.mark.slow)])
 def test_metrics_of_few_or_careless_workers_give_a_page(tmp_path, monkeypatch, n, careful):
     """Every response is the same, so that metrics see no difference between the control and the others."""
     write(tmp_path, ONE_RUN, {"first.csv": run_of(n, 3, careful)})
