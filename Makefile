@@ -38,10 +38,11 @@ verify: $(TEST_READY)
 	done
 	$(MAKE) fuzz
 
-# what a change moves in results, tables and figures since BASE, or since this branch left main
+# what a change moves in results, tables and figures since BASE, or since this branch left main; ONLY="03 07": of these
+# notebooks
 same: $(TEST_READY)
 	PYTHONPATH=src:tests $(TEST_BIN)/python tests/same.py $(if $(BASE),--base $(BASE)) $(if $(FULL),--full) \
-	  $(if $(STUDIES),--study $(STUDIES))
+	  $(if $(STUDIES),--study $(STUDIES)) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
 
 # random YAMLs, tables and JSON for a minute, or FUZZ_SECONDS; what is found ends the run, with the seed that finds it again
 fuzz: $(TEST_READY)

@@ -1,8 +1,10 @@
 """What a change to the code moves: results, tables and figures of a commit held against those of the working tree.
 
 `make same` runs two studies that come with the project, with few resamples; `FULL=1` every study whose data are there,
-as its YAML has it; `STUDIES="fed ji2022"` these. `BASE=REF` names the commit (default: where this branch left main).
-What a commit gives is kept in `build/same`, with the digests of its files; the working tree runs only what has changed.
+as its YAML has it; `STUDIES="fed ji2022"` these. `ONLY="03 07"` runs and compares only these notebooks, `JOBS=1` runs
+one at a time. `BASE=REF` names the commit (default: where this branch left main). What a commit gives is kept in
+`build/same`, with the digests of its files; a run of all notebooks also serves for some. The working tree runs only
+what has changed.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from judgebook.pipeline import dag
 from judgebook.study.result_schema import IDENTITY
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,9 +38,12 @@ def digests(folder: Path) -> dict[str, str]:
     return {p.relative_to(folder).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths}
 
 
-def moved(before: Path, after: Path, old: dict[str, str] | None = None) -> Iterator[str]:
-    """What differs between two folders of runs, a line each. old : digests of the first, where they are known."""
-    old, new = digests(before) if old is None else old, digests(after)
+def moved(before: Path, after: Path, old: dict[str, str] | None = None, notebooks: Sequence[str] = ()) -> Iterator[str]:
+    """What differs between two folders of runs, a line each, of all notebooks or of these.
+
+    old : digests of the first, where they are known.
+    """
+    old, new = (of_notebooks(f, notebooks) for f in (digests(before) if old is None else old, digests(after)))
     for name in sorted({*old, *new}):
         if name not in new or name not in old:
             yield f"{name}: {'gone' if name not in new else 'new'}"
@@ -88,28 +94,49 @@ def arguments(studies: list[str], full: bool) -> list[str]:
     return ["--study", "llmfao", "--study", "demo", "--set", *few]
 
 
-def run(project: Path, out: Path, given: list[str]) -> None:
-    """Run studies with the code of `project`. Raises SystemExit where none could be run."""
+def of_notebooks(files: dict[str, str], notebooks: Sequence[str]) -> dict[str, str]:
+    """The digests of what these notebooks store and draw; of all files where none is named."""
+    numbers = tuple(f"{name.partition('_')[0]}_" for name in notebooks)
+    return {path: digest for path, digest in files.items() if not numbers or Path(path).name.startswith(numbers)}
+
+
+def chosen(only: list[str]) -> list[str]:
+    """The notebooks that are named (`03_iaa`, `03` or `iaa`; also several with commas), without what they need."""
+    entries = {name: entry.model_copy(update={"needs": []}) for name, entry in dag.load().items()}
+    wanted = [name for names in only for name in names.split(",") if name]
+    return dag.select(list(entries), wanted, entries)
+
+
+def run(project: Path, out: Path, given: list[str], jobs: int | None = None) -> None:
+    """Run studies with the code of `project`, `jobs` notebooks at a time. Raises SystemExit where none could be run."""
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COMPENDIUM_OUT")}
-    command = [sys.executable, "run_all.py", *given, "--out", str(out)]
+    # how many run at a time changes no result: what is kept does not depend on it
+    command = [sys.executable, "run_all.py", *given, *(["--jobs", str(jobs)] if jobs else []), "--out", str(out)]
     code = subprocess.run(command, cwd=project, env=environment, stdout=sys.stderr, check=False).returncode
     if code not in (0, 1):
         raise SystemExit(f"same: {' '.join(command[1:])} in {project}: exit code {code}")
 
 
-def base(commit: str, given: list[str]) -> Path:
-    """The folder of what a commit gives, made where it is not there yet."""
-    out = KEPT / f"{commit[:12]}-{hashlib.sha256(json.dumps(given).encode()).hexdigest()[:8]}"
+def base(commit: str, given: list[str], notebooks: Sequence[str] = (), jobs: int | None = None) -> Path:
+    """The folder of what a commit gives, made where it is not there yet. notebooks : these are enough, if named."""
+    out = _folder(commit, given)
+    if notebooks and not (out / DIGESTS).is_file():
+        given = [*given, "--only", ",".join(notebooks)]
+        out = _folder(commit, given)
     if not (out / DIGESTS).is_file():
         tree = KEPT / f"tree-{os.getpid()}"
         _git("worktree", "add", "--quiet", "--detach", str(tree), commit)
         try:
-            run(tree, out, given)
+            run(tree, out, given, jobs)
         finally:
             _git("worktree", "remove", "--force", str(tree))
         (out / DIGESTS).write_text(json.dumps(digests(out), indent=1), encoding="utf-8")
         _only(out, json.loads((out / DIGESTS).read_text(encoding="utf-8")))
     return out
+
+
+def _folder(of: str, given: list[str]) -> Path:
+    return KEPT / f"{of[:12]}-{hashlib.sha256(json.dumps(given).encode()).hexdigest()[:8]}"
 
 
 def _only(folder: Path, names: Iterable[str]) -> None:
@@ -136,14 +163,23 @@ def main() -> int:
     parser.add_argument("--base", help="the commit to compare with (default: where this branch left main)")
     parser.add_argument("--full", action="store_true", help="every study whose data are there, as its YAML has it")
     parser.add_argument("--study", nargs="+", default=[], help="these studies, as their YAMLs have them")
+    parser.add_argument("--only", nargs="+", default=[], help="these notebooks (03_iaa, 03 or iaa) and what they need")
+    parser.add_argument("--jobs", type=int, help="notebooks at a time")
     args = parser.parse_args()
+    try:
+        notebooks = chosen(args.only)
+    except dag.NotebookError as error:
+        raise SystemExit(f"same: {error}") from None
     commit = _git("rev-parse", "--verify", f"{args.base or where_left()}^{{commit}}")
     given = arguments(args.study, args.full)
-    before = base(commit, given)
-    after = KEPT / f"here-{before.name.rpartition('-')[2]}"
-    run(ROOT, after, given)
-    kept = json.loads((before / DIGESTS).read_text(encoding="utf-8"))
-    lines = list(moved(before, after, kept))
+    before = base(commit, given, notebooks, args.jobs)
+    # one folder for the working tree, whichever notebooks are run: what has not changed is not run again
+    after = _folder("here", given)
+    run(ROOT, after, given + (["--only", ",".join(notebooks)] if notebooks else []), args.jobs)
+    kept = of_notebooks(json.loads((before / DIGESTS).read_text(encoding="utf-8")), notebooks)
+    if notebooks and not kept:
+        raise SystemExit(f"same: none of these studies has {', '.join(notebooks)}")
+    lines = list(moved(before, after, kept, notebooks))
     print(*lines, f"{len(kept):,} files of {commit[:12]}: {'these moved' if lines else 'all the same'}", sep="\n")
     return 1 if lines else 0
 

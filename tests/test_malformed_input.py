@@ -24,6 +24,7 @@ from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
 
+SECONDS = 32
 LONG, CSV = studies.LONG, studies.LONG_CSV
 PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
 MARKS = "title: M\nlabel_set: abc_eval\nsources:\n  - {adapter: behaviors, file: marks.json}\n"

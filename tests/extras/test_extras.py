@@ -30,7 +30,7 @@ EXTRA = Extra(commands=(HELLO,))
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A small study that has been run with all extras."""
-    project = Project(tmp_path_factory.mktemp("extras"))
+    project = Project(tmp_path_factory.mktemp("extras"), paper=True)
     shutil.copy(ROOT / "pyproject.toml", project.folder)
     project.notebook("03_own")
     project.dag("03_own: {}")
@@ -60,7 +60,19 @@ def test_no_two_commands_have_the_same_name_or_place():
         assert len(set(what)) == len(what)
 
 
-@pytest.mark.parametrize("name", EXTRAS)
+def test_the_draft_of_a_paper_is_five_files_and_a_page(project):
+    written = {p.name for p in project.out("reports", "tiny", "paper").iterdir()}
+    assert written == {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"}
+    assert 'href="paper.html"' in project.out("reports", "tiny", "index.html").read_text()
+
+
+#: one that adds a page, one that adds a command, and one that adds two
+TELLING = ("annotate", "bundle", "paper")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in TELLING)) for name in EXTRAS]
+)
 def test_without_one_a_study_runs_and_its_command_is_said_to_be_removed(project, tmp_path, name):
     copy = without(project, tmp_path / "copy", name)
     assert copy.states()["03_own"][0] == "up to date"

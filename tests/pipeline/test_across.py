@@ -1,7 +1,11 @@
 """A study across studies: it has no data, runs after the others, and runs again when their results change."""
 
 import pytest
+from fixtures import yaml_studies as studies
 from fixtures.project_copy import Project, result
+
+from judgebook.study import store
+from judgebook.study.results import collect, fold
 
 SECONDS = 32
 
@@ -65,6 +69,26 @@ def test_it_runs_again_only_when_results_change(project):
     assert estimate(project) == 6
 
 
+def test_which_results_a_notebook_reads(tmp_path, monkeypatch):
+    """Those of other studies where they are stored and not simulated, and only in a study without data of its own."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    own, board = studies.write(tmp_path, studies.LONG, name="own"), tmp_path / "board.yaml"
+    board.write_text("title: Board\nacross: true\n")
+    notebook = store.start(str(board), "90_board", None)
+    assert notebook.results_elsewhere("own", "01_counts") is None
+    rows = fold(collect([{"statistic": "count", "what": "a", "estimate": 3.0}]), study="own", notebook="01_counts")
+    home = store.processed("own")
+    store.write_frame(rows, home / "results" / "01_counts.parquet")
+    (home / "params.yaml").write_text(own.read_text())
+    assert notebook.results_elsewhere("own", "01_counts")["count"]["estimate"].tolist() == [3.0]
+    (home / "params.yaml").write_text("simulated: true\n" + own.read_text())
+    with pytest.raises(ValueError, match="results of 'own' are simulated"):
+        notebook.results_elsewhere("own", "01_counts")
+    with pytest.raises(ValueError, match="'own' has data of its own: it must not read results of 'board'"):
+        store.start(str(own), "01_counts", None).results_elsewhere("board", "90_board")
+
+
+@pytest.mark.slow
 def test_without_results_there_are_none(project):
     project.edit("notebooks/90_board.ipynb", "there[0]['count']['estimate'][0]", "len(there)")
     assert project.run("--study", "board", "--out", "elsewhere").returncode == 0
@@ -82,6 +106,7 @@ def test_check_and_mistakes(project):
     assert "'sources': expected none where `across` is true" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_simulated_results_are_never_read(project):
     project.edit("params/tiny.yaml", "title: Tiny study", "title: Tiny study\nsimulated: true")
     failed = project.run("--study", "tiny", "--study", "board", "--force")
@@ -89,6 +114,7 @@ def test_simulated_results_are_never_read(project):
     assert "results of 'tiny' are simulated" in failed.stdout
 
 
+@pytest.mark.slow
 def test_a_study_with_data_reads_no_other(project):
     project.notebook("01_counts", [READS, result("a")])
     failed = project.run("--study", "tiny")

@@ -100,7 +100,11 @@ def test_a_fetch_into_a_folder_that_cannot_be_written(monkeypatch, capsys, tmp_p
 @pytest.mark.skipif(os.name == "nt", reason="no limits of this kind")
 @pytest.mark.parametrize(
     ("limit", "n", "said"),
-    [("RLIMIT_FSIZE", 20_000, "ulimit -f"), ("RLIMIT_NOFILE", 20, "ulimit -n"), ("RLIMIT_NOFILE", 35, "ulimit -n")],
+    [
+        ("RLIMIT_FSIZE", 20_000, "ulimit -f"),
+        pytest.param("RLIMIT_NOFILE", 20, "ulimit -n", marks=pytest.mark.slow),
+        ("RLIMIT_NOFILE", 35, "ulimit -n"),
+    ],
 )
 def test_a_run_that_meets_a_limit_ends_with_one_line(project, tmp_path, limit, n, said):
     """As on a full disk, writing fails half-way, and ZeroMQ ends a process that has no files left; nothing partial is

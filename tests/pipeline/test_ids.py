@@ -51,7 +51,7 @@ def rows():
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A study with ids planted, its run, and all notebooks' kinds of output: frames, results, tables, pages."""
-    project = Project(tmp_path_factory.mktemp("ids"))
+    project = Project(tmp_path_factory.mktemp("ids"), paper=True)
     folder = project.folder / "params"
     pd.DataFrame(list(rows()), columns=[*COLUMNS, "fluency"]).to_csv(folder / "rows.csv", index=False)
     for k, who in enumerate(WORKERS):

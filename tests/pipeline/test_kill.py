@@ -10,7 +10,11 @@ from fixtures.waiting import wait_for
 SECONDS = 31
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+#: an interrupted run cleans up in its own code; these are stopped as it is, or by the system
+OTHERS = (signal.SIGTERM, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.slow) for n in OTHERS)])
 def test_a_killed_run_leaves_nothing_half_made(tmp_path, number):
     project = Project(tmp_path / "project")
     with sleeper(project) as (process, kernel):

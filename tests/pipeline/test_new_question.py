@@ -123,6 +123,7 @@ def test_its_results_page_and_answer_are_there(project):
     assert 'href="18_extremes.html"' in index
 
 
+@pytest.mark.slow
 def test_another_value_or_default_of_its_option_runs_it_again(project, tmp_path):
     copy = project.copy(tmp_path / "copy")
     assert copy.states("--set", "extremes.least=31")["18_extremes"] == (

@@ -58,7 +58,7 @@ def hostile(home):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    project = Project(tmp_path_factory.mktemp("surroundings"))
+    project = Project(tmp_path_factory.mktemp("surroundings"), paper=True)
     project.notebook("01_draws", [DRAWS, WRITES, result("a")], title="Größe …")
     project.dag("01_draws: {}\n")
     project.edit("params/tiny.yaml", "Tiny study", "Größe …")
@@ -78,6 +78,7 @@ def made(project, folder, environment):
     }
 
 
+@pytest.mark.slow
 def test_settings_of_the_user_change_no_file(project, tmp_path):
     plain = made(project, tmp_path / "plain", {})
     spoilt = made(project, tmp_path / "spoilt", hostile(tmp_path / "home"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -136,8 +136,13 @@ class Phrases:
     """The passages of a folder: the macros of its `text.md.j2`."""
 
     def __init__(self, package: str):
-        source = files(package).joinpath("text.md.j2").read_text(encoding="utf-8")
-        self._module = _environment().from_string(source).module
+        self._package = package
+
+    @cached_property
+    def _module(self) -> jinja2.environment.TemplateModule:
+        """Compiled with the first passage: that takes longer than importing the folder, and most who do say nothing."""
+        source = files(self._package).joinpath("text.md.j2").read_text(encoding="utf-8")
+        return _environment().from_string(source).module
 
     def say(self, passage: str, **facts: Any) -> str:
         """The named passage, filled with facts; empty where the template gives nothing but white space."""

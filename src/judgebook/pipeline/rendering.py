@@ -181,6 +181,9 @@ def index(job: IndexJob) -> str:
 
 def _before(job: IndexJob) -> Any:
     """What the design check found, from its stored results; None where it found nothing or was not run."""
+    page = next((f"{row.name}.html" for row in job.rows if row.name == DESIGN and row.executed), "")
+    if not page:
+        return None
     from judgebook.display.names import display_names
     from judgebook.display.text import listing, plain, plural
     from judgebook.questions.design import findings
@@ -188,9 +191,6 @@ def _before(job: IndexJob) -> Any:
     from judgebook.study import results
     from judgebook.study.stored import open_study
 
-    page = next((f"{row.name}.html" for row in job.rows if row.name == DESIGN and row.executed), "")
-    if not page:
-        return None
     study = open_study(job.study)
     stored = results.read(study.folder / "results" / f"{DESIGN}.parquet")
     box = findings.box(stored, display_names(study.params, study.frame("annotations")))

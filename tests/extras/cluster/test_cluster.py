@@ -74,7 +74,7 @@ run.save_results(collect([{"statistic": "count", "what": "a", "estimate": 1.0}])
 
 
 def make(folder):
-    project = Project(folder)
+    project = Project(folder, paper=True)
     shutil.copy(ROOT / "pyproject.toml", project.folder)  # names the packages that workers must have
     (project.folder / "src" / "judgebook" / "extra.py").write_text(EXTRA.format(folder=str(folder)))
     project.notebook("01_pieces", [PIECES])

@@ -14,7 +14,7 @@ from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
 from judgebook.extras.gallery import scoreboard_page
 from judgebook.report.blocks import Block
-from judgebook.study import escape, params
+from judgebook.study import escape, params, store
 
 FIGURE = """\
 from judgebook.display import style as plotting
@@ -81,6 +81,20 @@ def test_check_finds_no_difference_until_there_is_one(project, tmp_path):
     assert "gallery: tiny: 01_counts count what=a: estimate is 12.3457, the gallery says 12.3" in differs.stderr
 
 
+def test_a_page_with_text_of_a_dialogue_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    home = store.processed("tiny")
+    home.mkdir(parents=True)
+    said = "I went to the seaside 7 times"
+    texts = {"dialogue": ["d1"], "user_text": [None], "system_text": [said], "reference": [None]}
+    pd.DataFrame(texts).to_parquet(home / "dialogues.parquet")
+    pd.DataFrame({"text": [None]}).to_parquet(home / "dialogue_facts.parquet")
+    gallery._refuse_dialogue_text("tiny", {"01_counts.md": "All is well."})
+    with pytest.raises(gallery.GalleryError, match=r"tiny/01_counts\.md shows dialogue text: tag the cell `private`"):
+        gallery._refuse_dialogue_text("tiny", {"01_counts.md": f"Bot says: {said}"})
+
+
+@pytest.mark.slow
 def test_text_of_a_dialogue_is_refused(project, tmp_path):
     """Unless the cell is tagged private: then it is left out."""
     other = project.copy(tmp_path / "other")

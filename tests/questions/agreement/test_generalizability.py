@@ -73,6 +73,7 @@ def test_balanced_nested_components_equal_reml():
     assert found["residual"] == pytest.approx(fit.scale, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_unbalanced_components_are_right_on_average():
     truth = {"system": 1.0, "annotator": 0.25, "system_annotator": 0.16, "dialogue": 0.64, "residual": 0.36}
     r = np.random.default_rng(2)

@@ -216,6 +216,7 @@ def in_sessions(rng, n_sessions, per_session=3, icc=0.5, labelled="sessions"):
     return Sums(["a", "b"], np.where(known, truth, np.nan), model, np.ones(n), system, cluster, scale=(-50.0, 50.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_sessions", "labelled"), [(20, "sessions"), (60, "sessions"), (16, "dialogues")])
 def test_intervals_cover_with_several_dialogues_per_session(n_sessions, labelled):
     rng, wanted = np.random.default_rng(n_sessions), (np.array([1.0, 0.0]), np.array([1.0, -1.0]))

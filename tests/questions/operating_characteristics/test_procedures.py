@@ -59,16 +59,21 @@ def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeyp
         assert by(rows, of)["n_undefined"] == 0
 
 
-def test_judge_assisted_intervals_cover_and_are_narrower():
+MANY_RUNS = pytest.param(300, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("n_runs", [30, MANY_RUNS])
+def test_judge_assisted_intervals_cover_and_are_narrower(n_runs):
     """The judge adds marks at random to the truth, which people see 85% of."""
-    rows = list(other_procedures.assisted_coverage(judged(rng(5)), PLAN))
+    plan = SimulationPlan(n_runs=n_runs, n_resamples=300)
+    rows = list(other_procedures.assisted_coverage(judged(rng(5)), plan))
     assert {r["of"] for r in rows} == {"assisted_mean", "assisted_difference"}
     for of in ("assisted_mean", "assisted_difference"):
         cover, width = (
             {r["interval"]: r["estimate"] for r in rows if r["of"] == of and r["statistic"] == f"interval_{what}"}
             for what in ("coverage", "width")
         )
-        assert cover["judge_assisted"] == pytest.approx(0.95, abs=monte_carlo(0.95, 300))
+        assert cover["judge_assisted"] == pytest.approx(0.95, abs=monte_carlo(0.95, n_runs))
         assert width["judge_assisted"] < 0.95 * width["people_only"]
 
 
@@ -79,6 +84,7 @@ def test_few_marks_of_a_judge_have_no_interval():
     assert (row["n"], row["n_undefined"]) == (0, 300)
 
 
+@pytest.mark.slow
 def test_intervals_about_metrics_cover_the_values_of_the_study():
     annotations, scores = metric_study(rng(3), n_contexts=40)
     rows = annotations[annotations["label"] == "quality"]
@@ -137,7 +143,9 @@ def test_reliability_of_systems_that_do_not_differ_is_not_tried():
     assert not list(other_procedures.reliability_coverage(rows, PLAN))
 
 
-def test_runs_that_repeat_are_covered():
+@pytest.mark.parametrize("n_runs", [30, MANY_RUNS])
+def test_runs_that_repeat_are_covered(n_runs):
+    plan = SimulationPlan(n_runs=n_runs, n_resamples=300)
     r, systems, rows = rng(4), [f"s{i}" for i in range(6)], []
     quality = np.linspace(0, 1.5, 6)
     for corpus in ("one", "two"):
@@ -148,11 +156,11 @@ def test_runs_that_repeat_are_covered():
     scores = pd.DataFrame(rows, columns=["corpus", "annotator", "system", "label", "score"])
     (row,) = (
         r
-        for r in other_procedures.replication_coverage(scores, ["one", "two"], systems, {}, PLAN)
+        for r in other_procedures.replication_coverage(scores, ["one", "two"], systems, {}, plan)
         if r["statistic"] == "interval_coverage"
     )
     assert (row["of"], row["among"], row["sample_size"]) == ("replication_r", "systems", 60)
-    assert row["estimate"] > 0.95 - monte_carlo(0.05, 300)
+    assert row["estimate"] > 0.95 - monte_carlo(0.05, n_runs)
 
 
 # --- the table --------------------------------------------------------------------------------------------------------

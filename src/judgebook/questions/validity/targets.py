@@ -22,7 +22,6 @@ from judgebook.study.labels import METHODS
 from judgebook.study.schema import Annotations, Dialogues
 
 _UNITS: tuple[Literal["dialogue", "pair"], ...] = ("dialogue", "pair")
-_UNITS: tuple[Literal["dialogue", "pair"], ...] = ("dialogue", "pair")
 #: the group of a method whose judgements come from several groups
 POOLED = "all"
 
