@@ -262,10 +262,10 @@ def ran(tmp_path_factory):
 
     @cache
     def of(study: str, change: str = "") -> Ran:
-        told = getattr(changes, study)()
+        given = getattr(changes, study)()
         for name in change.split():
-            told = getattr(changes, name)(told)
-        return Ran(told, tmp_path_factory.mktemp(study))
+            given = getattr(changes, name)(given)
+        return Ran(given, tmp_path_factory.mktemp(study))
 
     return of
 
@@ -296,10 +296,10 @@ def become(rows: pd.DataFrame, which: np.ndarray, how: dict[str, Callable]) -> p
     """The rows of `which`, their estimates and intervals changed as `how` says of their statistics."""
     out = rows.copy()
     for statistic, new in how.items():
-        own = which & (rows["statistic"] == statistic).to_numpy()
-        ends = np.sort(new(rows.loc[own, ["ci_low", "ci_high"]]).to_numpy(), axis=1)
-        out.loc[own, "estimate"] = new(rows.loc[own, "estimate"])
-        out.loc[own, ["ci_low", "ci_high"]] = ends
+        mask = which & (rows["statistic"] == statistic).to_numpy()
+        ends = np.sort(new(rows.loc[mask, ["ci_low", "ci_high"]]).to_numpy(), axis=1)
+        out.loc[mask, "estimate"] = new(rows.loc[mask, "estimate"])
+        out.loc[mask, ["ci_low", "ci_high"]] = ends
     return out
 
 
@@ -314,9 +314,11 @@ def moved(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
             same = np.isclose(x.astype(float), y.astype(float), rtol=1e-9, atol=1e-9, equal_nan=True)
         else:
             same = ((x == y).fillna(False) | (x.isna() & y.isna())).to_numpy(bool)
-        found = both[there & ~same]
+        different = both[there & ~same]
         parts.append(
-            found.assign(column=column, before=found[column].astype(str), after=found[f"{column}_2"].astype(str))
+            different.assign(
+                column=column, before=different[column].astype(str), after=different[f"{column}_2"].astype(str)
+            )
         )
     return pd.concat(parts, ignore_index=True)[[*KEYS, "column", "before", "after"]]
 
@@ -335,15 +337,15 @@ def differences(ran: Callable, study: str, question: str, change: str) -> pd.Dat
 
 def of_ratings(rows: pd.DataFrame) -> np.ndarray:
     """(rows,) which are about labels whose scale goes from 1 to 5, in the studies of `changed_studies`."""
-    method = rows["method"].isin(["dialogue_rating", "dialogue_likert", ""])
+    method = rows["method"].isin(["dialogue_rating", "dialogue_likert"]) | (rows["statistic"] == "mean_raw")
     technique = rows["condition"].str.extract(r"technique=(\w+)")[0].fillna("dialogue_likert")
     return (method & (technique == "dialogue_likert")).to_numpy()
 
 
-def unexplained(found: pd.DataFrame, question: str, change: str) -> list[str]:
+def unexplained(different: pd.DataFrame, question: str, change: str) -> list[str]:
     """What moved and may not, one line for each statistic and column."""
     known = [m for m in MOVES if {*change.split()} & {*m.under}]
-    odd = found[[not any(m.holds(question, row) for m in known) for _, row in found.iterrows()]]
+    odd = different[[not any(m.holds(question, row) for m in known) for _, row in different.iterrows()]]
     lines = []
     for (statistic, column), rows in odd.groupby(["statistic", "column"]):
         first = rows.iloc[0]
@@ -355,8 +357,8 @@ def unexplained(found: pd.DataFrame, question: str, change: str) -> list[str]:
 
 
 def check(ran: Callable, study: str, question: str, change: str) -> None:
-    found = differences(ran, study, question, change)
-    assert unexplained(found, question, change) == []
+    different = differences(ran, study, question, change)
+    assert unexplained(different, question, change) == []
 
 
 #: all at once, for the questions that take a second or two
@@ -397,13 +399,15 @@ def test_what_may_move_still_does(ran):
 
 def test_a_change_of_a_study_is_one():
     """Rows and names differ, and are the same people, systems and scores."""
-    told = changes.sessions()
-    names = changes.renamed_backwards(told)
-    assert not set(names.rows["system"]) & set(told.rows["system"])
+    given = changes.sessions()
+    names = changes.renamed_backwards(given)
+    assert not set(names.rows["system"]) & set(given.rows["system"])
     back = names.rows["system"].map(names.names)
-    assert back.tolist() == told.rows["system"].tolist()
-    assert sorted(names.rows["system"].unique()) == [f"system_new{i:03d}" for i in range(told.rows["system"].nunique())]
-    assert len(changes.joined(told).rows) == 2 * len(told.rows)
-    rated = told.rows["method"] == "dialogue_likert"
-    assert (changes.shifted(told).rows["score"] - told.rows["score"]).astype(float).equals(10.0 * rated)
-    assert (changes.turned(told).rows["score"][rated] + told.rows["score"][rated] == 6).all()
+    assert back.tolist() == given.rows["system"].tolist()
+    assert sorted(names.rows["system"].unique()) == [
+        f"system_new{i:03d}" for i in range(given.rows["system"].nunique())
+    ]
+    assert len(changes.joined(given).rows) == 2 * len(given.rows)
+    rated = given.rows["method"] == "dialogue_likert"
+    assert (changes.shifted(given).rows["score"] - given.rows["score"]).astype(float).equals(10.0 * rated)
+    assert (changes.turned(given).rows["score"][rated] + given.rows["score"][rated] == 6).all()
