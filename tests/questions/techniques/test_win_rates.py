@@ -180,10 +180,13 @@ class TestEffective:
         )
         ratings = [("p1", "a", 5), ("p1", "b", 3), ("p2", "a", 4), ("p2", "b", 2), ("p3", "a", 1), ("p3", "b", 2)]
         rated = marks([(name, s, None, [score], 1) for name, s, score in ratings], method="single_dialogue")
-        found = joined(compared, sat.sittings(rated))
+        found = joined(compared, sat.sittings(rated), {"quality": 1})
         assert found["agrees"].iloc[:2].tolist() == [1, 0]
         assert np.isnan(found["agrees"].iloc[2])
         assert len(found) == 3  # nobody rated the fourth pair
+        other = joined(compared, sat.sittings(rated), {"quality": -1})  # of the ratings, low ones are good
+        assert other["agrees"].iloc[:2].tolist() == [0, 1]
+        assert joined(compared, sat.sittings(rated), {"quality": 0})["agrees"].isna().all()
 
     def test_which_comparisons_came_with_a_rating(self):
         def sittings(rows):

@@ -19,7 +19,13 @@ from judgebook.questions.techniques.effective_rates import effective
 from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken, variability
 from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.reasons import reasons
-from judgebook.questions.techniques.sittings import TechniqueData, by_conversation, sides
+from judgebook.questions.techniques.sittings import (
+    NO_WINNER,
+    TechniqueData,
+    by_conversation,
+    for_the_better,
+    sides,
+)
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.turn_ratings import correlations, paired
 from judgebook.questions.techniques.win_rates import by_turn, same_winner, stream, system_rate, win_rate
@@ -75,41 +81,62 @@ def analyse(
 def rates(data: TechniqueData, *, seed: int, **size: float) -> Iterator[dict]:
     """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique.
 
-    size : n_resamples, confidence.
+    The better system wins, which has the lower scores where the label's direction is -1; scores are as given. By a
+    label without direction nobody wins, and the note says so. size : n_resamples, confidence.
     """
     for technique, spec in data.techniques.items():
         for head, rows in data.cells(technique):
             names = (seed, technique, head["corpus"], head["group"], head["label"])
+            direction = data.direction(technique, head["label"])
             if data.compares(technique):
                 for a, b in data.pairs:
                     (compared,) = sides(rows, (a, b))
                     pair = head | {"statistic": "technique_win_rate", "system": a, "system_b": b}
-                    won = win_rate(compared, spec.rate, rng=stream(*names, a, b), **size) if len(compared) else []
-                    yield from (pair | row for row in won)
+                    if len(compared) and not direction:
+                        yield pair | _no_winner(len(compared))
+                    elif len(compared):
+                        won = for_the_better(compared, direction)
+                        yield from (pair | r for r in win_rate(won, spec.rate, rng=stream(*names, a, b), **size))
             else:
-                yield from _scores(data, head, rows, names, size)
+                yield from _scores(data, head, rows, direction, names, size)
 
 
-def _scores(data: TechniqueData, head: dict, rows: pd.DataFrame, names: tuple, size: dict) -> Iterator[dict]:
+def _no_winner(n: int) -> dict[str, object]:
+    return {"ties": "half", "estimate": np.nan, "n": n, "note": NO_WINNER}
+
+
+def _scores(
+    data: TechniqueData, head: dict, rows: pd.DataFrame, direction: int, names: tuple, size: dict
+) -> Iterator[dict]:
     of_system = {system: part for system, part in rows.groupby("system", sort=False)}
     for system in (s for s in data.systems if s in of_system):
         results = system_rate(of_system[system], rng=stream(*names, system), **size)
         yield head | {"statistic": "technique_score", "system": system} | results
     values = {system: by_conversation(part)["value"].to_numpy() for system, part in of_system.items()}
     for a, b in (pair for pair in data.pairs if of_system.keys() >= {*pair}):
-        results = effective(values[a], values[b], rng=stream(*names, "effective", a, b), **size)
-        yield from (head | {"statistic": "effective_win_rate", "system": a, "system_b": b} | row for row in results)
+        pair = head | {"statistic": "effective_win_rate", "system": a, "system_b": b}
+        if not direction:
+            yield pair | _no_winner(len(values[a]) + len(values[b]))
+            continue
+        rng = stream(*names, "effective", a, b)
+        yield from (pair | row for row in effective(direction * values[a], direction * values[b], rng=rng, **size))
 
 
 def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]:
     """`turn_rate` (`turn_mean`): share won or marked (mean mark) at each turn, once for every method and corpus in
-    which turns are judged, whatever windows its techniques use."""
+    which turns are judged, whatever windows its techniques use. Comparisons are won by the better system, and left out
+    where a label has no direction."""
     seen = set()
     for technique, spec in data.techniques.items():
         marks = data.judgements[technique]
         marks = marks[marks["turn"].notna()]
         if (spec.method, spec.corpus) not in seen and len(set(marks["turn"])) > 1:
             seen.add((spec.method, spec.corpus))
+            if data.compares(technique):
+                direction = marks["label"].map(lambda label, t=technique: data.direction(t, label)).astype(int)
+                marks = marks.assign(score=marks["score"] * direction)[direction != 0]
+                if marks.empty:
+                    continue
             yield by_turn(marks, data.pairs, confidence).assign(method=spec.method, level="turn")
 
 
@@ -118,7 +145,7 @@ def mixtures(
 ) -> Iterator[dict]:
     """`technique_win_rate` of ratings sampled from several pairwise techniques; rows have the corpus of the first.
 
-    Techniques of different corpora may be combined.
+    Techniques of different corpora may be combined. Nobody wins by a label without direction, as in `rates`.
     """
     size = {"n_resamples": n_resamples, "confidence": confidence}
     for name, spec in specs.items():
@@ -128,11 +155,16 @@ def mixtures(
         for (group, label, a, b), rows in first.groupby(["group", "label", "system", "system_b"], sort=False):
             same = [part[(part["group"] == group) & (part["label"] == label)] for part in others]
             parts = [rows, *(sides(part, (a, b))[0] for part in same)]
+            directions = [data.direction(t, label) for t in spec.techniques]
             if all(len(part) for part in parts):
                 head = {"corpus": rows["corpus"].iloc[0], "group": group, "label": label, "level": "pair"}
                 head |= {"system": a, "system_b": b, "technique": name, "statistic": "technique_win_rate"}
+                if 0 in directions:
+                    yield head | _no_winner(sum(len(part) for part in parts))
+                    continue
+                won = [for_the_better(part, d) for part, d in zip(parts, directions, strict=True)]
                 rng = stream(seed, name, group, label, a, b)
-                yield head | {"ties": "half"} | combined(parts, spec.weights, rng=rng, **size)
+                yield head | {"ties": "half"} | combined(won, spec.weights, rng=rng, **size)
 
 
 def combined(
