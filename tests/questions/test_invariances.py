@@ -205,22 +205,10 @@ MOVES = (
         {"03": ("variance_share model=ordinal",), "15": ("annotator_severity model=ordinal",)},
     ),
     Moves(
-        "To be mended: equal values differ in their last bits, and are ranked or counted by these.",
-        (*NAMES, *SCALES),
-        ALL,
-        {"10": ("system_test scores=z",), "15": ("annotator_z indicator=disagreement",)},
-    ),
-    Moves(
         "To be mended: resamples equal to the estimate count as below it or not by their last bits.",
         ("shifted",),
         INTERVAL,
         {"11": ("technique_score",)},
-    ),
-    Moves(
-        "To be mended: techniques are compared by scores, whichever end of a scale is good.",
-        ("turned",),
-        ALL,
-        {"11": ("same_winner",)},
     ),
     Moves(
         "To be mended: the kind of interval of the label before stands where the kind of annotators should.",
@@ -251,8 +239,7 @@ BECOMES: dict[str, dict[str, Callable[[pd.Series], pd.Series]]] = {
     "shifted": dict.fromkeys((*MEANS, "mean_raw"), lambda x: x + 10),
     "turned": SIGNED
     | dict.fromkeys(MEANS, lambda x: 6 - x)
-    | dict.fromkeys(("rate_change", "called_different"), negated)
-    | dict.fromkeys(("effective_win_rate", "technique_win_rate"), lambda x: 1 - x),
+    | dict.fromkeys(("rate_change", "called_different"), negated),
 }
 
 
