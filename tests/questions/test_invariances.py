@@ -205,12 +205,6 @@ MOVES = (
         {"03": ("variance_share model=ordinal",), "15": ("annotator_severity model=ordinal",)},
     ),
     Moves(
-        "To be mended: resamples equal to the estimate count as below it or not by their last bits.",
-        ("shifted",),
-        INTERVAL,
-        {"11": ("technique_score",)},
-    ),
-    Moves(
         "To be mended: the kind of interval of the label before stands where the kind of annotators should.",
         (*NAMES, "joined"),
         frozenset({"row"}),

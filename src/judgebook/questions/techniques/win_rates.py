@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 
 from judgebook.questions.performance.rates import rare_interval, wilson_of
 from judgebook.questions.techniques.sittings import NO_WINNER, QUESTION, TechniqueData, oriented, uses
+from judgebook.statistics.correlation import rounded
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums, bootstrap_two_way
 
@@ -84,6 +85,9 @@ def ratio(
     """Sum of `won` over sum of `total` with its interval, as columns of a result row.
 
     rows : `sittings`, in the order of the two arrays. size : n_resamples, confidence.
+
+    Resamples are drawn from distinct conversations in the order of their totals, then of their sums: neither the order
+    of rows, nor the last bits of sums, nor where a scale begins changes which are drawn.
     """
     counts = {"n": int(total.sum()), "n_annotators": rows["annotator"].nunique()}
     if counts["n"] == 0:
@@ -96,8 +100,8 @@ def ratio(
     kept = t > 0
     interval = rare_interval(t[kept], s[kept], s[kept], "conversation", size["confidence"]) if binary else None
     if interval is None:
-        sums, often = np.unique(np.stack([s, t], axis=1), axis=0, return_counts=True)
-        interval = bootstrap_sums(sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, **size)
+        sums, often = np.unique(np.stack([t, rounded(s)], axis=1), axis=0, return_counts=True)
+        interval = bootstrap_sums(sums, lambda k: k[:, 1] / k[:, 0], unit="conversation", rng=rng, counts=often, **size)
         interval = interval.row()
     return interval | counts
 
