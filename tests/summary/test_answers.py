@@ -651,6 +651,18 @@ def test_a_task_of_several_methods_costs_its_time_once(study):
     assert "unknown" not in said
 
 
+def test_a_row_with_several_methods_costs_its_time_once_without_work_units(study):
+    """Two annotators rate 36 dialogues by two methods, one duration of three minutes for both."""
+    rated = annotations(seconds=180.0)
+    frame = pd.concat([rated, rated.assign(method="turn_likert")], ignore_index=True).assign(work_unit=pd.NA)
+    frame = conform(frame, ANNOTATIONS)
+    rows = collect(costs.medians(costs.minutes(pd.DataFrame(), frame)))["median_minutes"].to_dict("records")
+    rows = [row | {"statistic": "median_minutes"} for row in rows]
+    head = {**PART, "method": costs.TOGETHER, "level": "dialogue", "estimate": 3.0, "n": 72}
+    rows.append(head | {"statistic": "unit_minutes", "tasks": "all", "ci_low": 2.0, "ci_high": 4.0, "ci_kind": "mover"})
+    assert analysis.cost(evidence(study, frame, n02=rows))["hours"] == pytest.approx(2 * 36 * 3 / 60)
+
+
 def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):
     """Three tasks of 1, 1 and 3 minutes, in a work unit each, one label each; the third is done for half of them."""
     tasks = ["t0", "t1", "t2"]
