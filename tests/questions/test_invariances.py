@@ -204,12 +204,6 @@ MOVES = (
         frozenset({"estimate", "ci_low", "ci_high"}),
         {"03": ("variance_share model=ordinal",), "15": ("annotator_severity model=ordinal",)},
     ),
-    Moves(
-        "To be mended: the kind of interval of the label before stands where the kind of annotators should.",
-        (*NAMES, "joined"),
-        frozenset({"row"}),
-        {"03": ("dependability", "facet_variance", "generalizability")},
-    ),
 )  # fmt: skip
 
 

@@ -203,6 +203,23 @@ def test_decision_study_rows_are_valid_and_grow_with_the_design():
     assert variances.tolist() == pytest.approx(list(alone.variance.values()))
 
 
+def test_rows_of_every_label_say_whose_judgements_they_are():
+    """Of the second label as of the first."""
+    scores = simulate(np.random.default_rng(5), s=4, d=10, a=4, keep=0.7)
+    row = {"turn": None}
+    rows = [
+        {"system": f"s{x.system}", "dialogue": x.dialogue, "annotator": f"A{x.annotator}", "score": float(x.score)}
+        | row
+        for x in scores.itertuples()
+    ]
+    two = [frame(rows, method="dialogue_likert", label=label) for label in ("quality", "relevant")]
+    two = pd.concat(two, ignore_index=True).assign(source_row=lambda f: range(len(f)))
+    table = g.decision_study(two, LABELS, n_dialogues=(5, 50), n_annotators=(1, 4))
+    for statistic, part in table.items():
+        assert part["label"].nunique() == 2, statistic
+        assert set(part["kind"]) == {"human"}, statistic
+
+
 def test_decision_study_leaves_comparisons_out():
     rows = [{"dialogue": "x", "dialogue_b": "y", "system_b": "b", "annotator": "A", "score": 1.0}]
     assert g.decision_study(frame(rows, method="comparative", label="quality"), LABELS) == {}

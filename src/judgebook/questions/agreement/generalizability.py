@@ -332,8 +332,8 @@ def decision_study(
             ends = intervals(components, drawn, d, a, confidence)
             for name, value in generalizability(components, d, a).items():
                 low, high = ends[name]
-                kind = "parametric" if np.isfinite(low) else "not_estimable"
-                interval = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": kind}
+                interval = {"estimate": value, "ci_low": low, "ci_high": high}
+                interval["ci_kind"] = "parametric" if np.isfinite(low) else "not_estimable"
                 rows.append({**common, "statistic": name, **design, **interval})
     return collect(rows)
 
