@@ -93,7 +93,7 @@ MOVES = (
         frozenset({"estimate"}) | TEST | INTERVAL,
         {
             "03": ("interval_width_ratio",),
-            "05": ("system_difference test=(session|clustered_t)",),
+            "05": ("n_significant .*test=session", "system_difference test=(session|clustered_t)"),
             "07": ("first_place_share",),
             "08": ("conclusion_count", "group_difference_null exchange=judgement",
                    "group_difference_test exchange=judgement", "robustness of=correlation",

@@ -80,7 +80,8 @@ def rounded(values: np.ndarray) -> np.ndarray:
     if largest == 0:
         return values
     unit = 2.0 ** (np.ceil(np.log2(largest)) - 40)
-    return np.round(values / unit) * unit
+    out: np.ndarray = np.round(values / unit) * unit
+    return out
 
 
 def _ranks(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
