@@ -110,6 +110,17 @@ def test_those_who_did_not_judge_by_the_method_of_the_order_are_told_apart(study
     assert "of whom" not in texts(evidence(study, annotations(annotators=EIGHT), n07=SURE))["order"]
 
 
+@pytest.mark.parametrize("low", [0.3, -0.3])
+def test_runs_that_are_compared_are_named(study, low):
+    """Where nothing was judged twice: which run was repeated in which."""
+    head = {"statistic": "replication_r", "corpus": "again", "against": "main", "among": "systems", "workers": "all"}
+    head |= {"interval": "workers", "scores": "z", "estimate": 0.9, "ci_low": low, "ci_high": 0.95, "n": 9}
+    rows = [head | {"label": label} for label in (*LABELS, "overall")]
+    frame = annotations(annotators=["A1"])
+    said = texts(evidence(study, frame, n03=alphas((0.1, 0.6), n=0), n10=rows))["labels"]
+    assert "replicated in another run (Again, compared with Main)" in said
+
+
 def test_labels_are_those_of_one_run_which_is_named(study):
     """Alpha in another run may say otherwise: the page speaks of the main one only."""
     both = pd.concat([annotations(), annotations(n=3, corpus="other")], ignore_index=True)
@@ -668,6 +679,18 @@ def test_a_task_of_several_methods_costs_its_time_once(study):
     assert "unknown" not in said
 
 
+def test_a_row_with_several_methods_costs_its_time_once_without_work_units(study):
+    """Two annotators rate 36 dialogues by two methods, one duration of three minutes for both."""
+    rated = annotations(seconds=180.0)
+    frame = pd.concat([rated, rated.assign(method="turn_likert")], ignore_index=True).assign(work_unit=pd.NA)
+    frame = conform(frame, ANNOTATIONS)
+    rows = collect(costs.medians(costs.minutes(pd.DataFrame(), frame)))["median_minutes"].to_dict("records")
+    rows = [row | {"statistic": "median_minutes"} for row in rows]
+    head = {**PART, "method": costs.TOGETHER, "level": "dialogue", "estimate": 3.0, "n": 72}
+    rows.append(head | {"statistic": "unit_minutes", "tasks": "all", "ci_low": 2.0, "ci_high": 4.0, "ci_kind": "mover"})
+    assert cost(evidence(study, frame, n02=rows))["hours"] == pytest.approx(2 * 36 * 3 / 60)
+
+
 def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):
     """Three tasks of 1, 1 and 3 minutes, in a work unit each, one label each; the third is done for half of them."""
     tasks = ["t0", "t1", "t2"]
@@ -784,10 +807,15 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
         (1, 1, 0, "**Yes:** the only comparison shows a difference."),
         (1, 0, 1, "**Yes:** the only comparison shows equivalence within ±0.2 SD."),
         (6, 0, 0, "**No:** none of the 6 comparisons was decided."),
-        (6, 1, 0, "**For most comparisons, no:** 1 of 6 comparisons was decided (1 differs, 0 equivalent within"),
-        (6, 2, 1, "**For half of the comparisons, yes:** 3 of 6 comparisons were decided (2 differ, 1"),
-        (6, 3, 2, "**For most comparisons, yes:** 5 of 6 comparisons were decided (3 differ, 2"),
-        (6, 6, 0, "**Yes:** all 6 comparisons were decided (6 differ, 0 equivalent within ±0.2 SD; Holm's"),
+        (6, 1, 0, "**For most comparisons, no:** 1 of 6 comparisons was decided. Of these, 1 differs and 0 are"),
+        (6, 2, 1, "**For half of the comparisons, yes:** 3 of 6 comparisons were decided. Of these, 2 differ and 1 is"),
+        (6, 3, 2, "**For most comparisons, yes:** 5 of 6 comparisons were decided. Of these, 3 differ and 2 are"),
+        (
+            6,
+            6,
+            0,
+            "**Yes:** all 6 comparisons were decided. Of these, 6 differ and 0 are equivalent within ±0.2 SD (",
+        ),
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, starts):
@@ -796,3 +824,11 @@ def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, s
     open_ = n - differ - alike
     said = findings._PHRASES.say("sample", n=n, n_differ=differ, n_alike=alike, open=open_, **given)
     assert said.replace(" of two systems on a label (for other annotators like these 8)", "").startswith(starts)
+
+
+def test_no_sentence_on_comparisons_decided_is_long():
+    """Also where it says which group of which run, and that one annotator made most of the judgements."""
+    given = {"margin": "0.25", "detectable": None, "reason": "", "sturdy": None, "untested": 12}
+    given |= {"who": "External students, First run", "people": Population(False, 20, 20, 1.6, "few", 0.78)}
+    said = findings._PHRASES.say("sample", n=180, n_differ=100, n_alike=7, open=73, **given)
+    assert max(len(s.split()) for s in re.split(r"(?<=[.:])\**\s", said)) <= 35

@@ -49,6 +49,7 @@ Correlation
     clustered_se               standard error of a sum of contributions
     fisher_interval            from a correlation and its standard error
     fisher_mean                average of correlations
+    rounded                    values whose ties do not depend on rounding errors
 
 Regression
     fit_linear_mixed           crossed random effects by REML, with intervals of shares of the variance
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         influence,
         kendall,
         pearson_interval,
+        rounded,
         spearman_interval,
         weighted_correlations,
     )
@@ -126,7 +128,7 @@ _MODULES = {
     ],
     "correlation": [
         *("clustered_se", "correlate", "fisher_interval", "fisher_mean", "influence", "kendall", "pearson_interval"),
-        *("spearman_interval", "weighted_correlations"),
+        *("rounded", "spearman_interval", "weighted_correlations"),
     ],
     "fair_coin": ["coin_cdf", "coin_ppf"],
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
@@ -194,6 +196,7 @@ __all__ = [
     "replicate_sums",
     "replicate_two_way",
     "replicate_weights",
+    "rounded",
     "run_tasks",
     "sign_flip_saddlepoint",
     "sign_flip_test",

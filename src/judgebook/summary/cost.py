@@ -72,7 +72,7 @@ def _timed_as_whole(evidence: Evidence) -> Annotations:
     people, rows = evidence.people, evidence.results[COST]["unit_minutes"]
     places = set(zip(*(rows.loc[rows["method"] == costs.TOGETHER, k] for k in PART[:2]), strict=True))
     whole = pd.MultiIndex.from_frame(people[PART[:2]]).isin(list(places)) if places else np.zeros(len(people), bool)
-    return pd.concat([people[~whole], costs.as_whole(people[whole])]) if whole.any() else people
+    return pd.concat([people[~whole], costs.as_whole(costs.in_units(people[whole]))]) if whole.any() else people
 
 
 def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:

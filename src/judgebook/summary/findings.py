@@ -150,6 +150,7 @@ def _repeats(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     rows = analysis.repeats(evidence)
     of_labels = rows[rows["label"] != OVERALL]
     facts: dict[str, Any] = {"reason": evidence.reasons.get(AGREEMENT, ""), "overall": None, "least": None}
+    facts["runs"] = [names.name("corpus", rows[c].iloc[0]) for c in ("against", "corpus") if len(rows)]
     facts |= {"twice": bool(analysis.judged_twice(evidence).any()), "n": len(of_labels)}
     facts |= {"sure": int((of_labels["ci_low"] > 0).sum()), "workers": bool((rows["workers"] == "passed").any())}
     if len(rows) and len(of_labels):

@@ -1,7 +1,9 @@
 """Krippendorff's alpha: against the published example, the krippendorff package, R, fractions by hand, identities."""
 
+import json
 from fractions import Fraction
 from itertools import combinations, product
+from pathlib import Path
 
 import krippendorff
 import numpy as np
@@ -518,6 +520,18 @@ def test_ten_raters_equal_the_package(raw_data):
     values = pd.read_csv(raw_data / "holistic" / "context_data_release.csv", header=None).iloc[:, -10:].to_numpy(float)
     for level in LEVELS:
         assert alpha(values, level).estimate == pytest.approx(theirs(values, level), abs=1e-12)
+
+
+def test_raw_agreement_is_what_notebook_03_says():
+    """Of unequally many annotations: the mean of each one's share of others that are the same, not that of pairs."""
+    values = np.array([[1, 1, 1, 2], [1, 2, N, N]], dtype=float)
+    shares = [2 / 3, 2 / 3, 2 / 3, 0, 0, 0]
+    found = module.alpha_intervals(patterns(values), "nominal", unit="item", rng=np.random.default_rng(1))
+    assert found["raw_agreement"].estimate == pytest.approx(np.mean(shares))
+    assert np.mean(shares) != pytest.approx(3 / 7)  # of seven pairs
+    cells = json.loads(Path("notebooks/03_iaa.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = " ".join("".join(cell["source"]) for cell in cells).replace("\n", " ")
+    assert "the mean, over annotations, of the share of the item's other annotations that are identical" in text
 
 
 # --- do the intervals cover?

@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from judgebook.questions.agreement import alpha as module
-from judgebook.questions.agreement.alpha import alpha_of, alpha_two_way
+from judgebook.questions.agreement import gwet, two_way
+from judgebook.questions.agreement.alpha import alpha_of, alpha_two_way, lowest_alpha
 from judgebook.questions.agreement.coincidences import patterns, patterns_long
 from judgebook.questions.agreement.two_way import Judgements
 
@@ -103,6 +104,55 @@ def test_it_says_why_there_is_none():
     heavy = np.array([100.0, 1, 1, 1, 1, 1, 1])  # one annotator with most judgements
     skewed = alpha_two_way(*judged(world(np.random.default_rng(3), per=2, load=heavy)[0]), "ordinal", unit="dialogue")
     assert "effective annotators" in skewed.note
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 12), (3, 12), (4, 6)])
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_no_alpha_is_lower_than_the_bound(m, n, level):
+    """Alpha of n items of m values: of all that were tried, and reached where all items have the same mean."""
+    rng = np.random.default_rng(4)
+    tried = [alpha_of(patterns(rng.integers(1, 4, (n, m)).astype(float)), level).estimate for _ in range(300)]
+    bound = 1 - (n * m - 1) / (n * m) * m / (m - 1)
+    assert bound > lowest_alpha(m, level)
+    assert np.nanmin(tried) >= bound - 1e-12
+    same = np.tile(np.arange(1.0, m + 1), (n, 1))
+    assert alpha_of(patterns(same), level).estimate == pytest.approx(bound)
+    uneven = same.copy()
+    uneven[0, 2:] = N
+    assert alpha_of(patterns(uneven), level).estimate >= lowest_alpha(2, level)
+
+
+@pytest.mark.parametrize(("level", "q"), [("nominal", 2), ("nominal", 4), ("ordinal", 5), ("interval", 3)])
+def test_no_ac_is_lower_than_its_bound(level, q):
+    rng, values = np.random.default_rng(4), np.arange(float(q))
+    for m in (2, 3):
+        bound = gwet.lowest_ac(m, values, level)
+        pairs = np.array([np.bincount(row, minlength=q) for row in rng.integers(0, q, (400, m))])
+        worst = sorted(pairs.tolist(), key=lambda counts: -np.var(np.repeat(values, counts)))
+        for items in (*np.split(pairs, 100), worst[:40], worst[:200]):
+            assert gwet.coefficient(np.array(items), values, level) >= bound - 1e-12
+    if level == "nominal":
+        cycle = np.array([np.bincount([i, (i + 1) % q], minlength=q) for i in range(q)])
+        assert gwet.coefficient(cycle, values, level) == pytest.approx(gwet.lowest_ac(2, values, level))
+
+
+def test_what_cannot_be_is_cut_off_and_no_truth_is_lost():
+    """Two judgements of an item by five people who share nothing: alpha is 0, the interval is wide."""
+    rng, runs = np.random.default_rng(9), 400
+    lowest, inside = [], {-np.inf: 0, -1.0: 0}
+    for _ in range(runs):
+        one, kinds = judged(world(rng, n=12, people=5, per=2, cuts=(-0.3, 0.3))[0])
+        found = alpha_two_way(one, kinds, "ordinal", unit="item")
+        if np.isfinite(found.low):
+            half = np.log((1 - found.high) / (1 - found.estimate))
+            low = 1 - (1 - found.estimate) * np.exp(-half)
+            lowest.append(low)
+            assert found.low == pytest.approx(max(low, -1.0))
+            assert (found.note == two_way.AT_LOWEST) == (low < -1)
+            for bound in inside:
+                inside[bound] += max(low, bound) <= 0.4 <= found.high
+    assert min(lowest) < -1
+    assert inside[-1.0] == inside[-np.inf]
 
 
 @pytest.mark.slow

@@ -147,6 +147,19 @@ def test_alpha_without_an_annotator_is_that_of_the_library(demo):
         assert found[name] == pytest.approx(without - everyone, abs=1e-9)
 
 
+def test_z_values_do_not_depend_on_the_last_bits_of_scores():
+    """Every mean of a dialogue is one of few values: adding 1,000 to all scores changes their last bits only."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame(
+        {"annotator": np.repeat([f"w{i}" for i in range(6)], 20), "dialogue": [f"d{i}" for i in range(20)] * 6}
+    )
+    rows = rows.assign(label="a", system="s", dialogue_b=None, system_b=None, turn=None, completed_at=pd.NaT)
+    rows = rows.assign(score=rng.integers(1, 4, len(rows)).astype(float), source_row=range(len(rows)))
+    shifted = rows.assign(score=rows["score"] + 1000.0)
+    for z in (lambda r: others.agreement(r)[1], lambda r: conduct.drift(r, 0.95)[1]):
+        assert z(shifted).to_numpy() == pytest.approx(z(rows).to_numpy(), abs=1e-9)
+
+
 def test_pairs_in_either_order_are_one_item():
     rows = pd.DataFrame({
         "dialogue": ["a", "b"], "dialogue_b": ["b", "a"], "system": ["x", "y"], "system_b": ["y", "x"], "score": [1, -1]

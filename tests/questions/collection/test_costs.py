@@ -139,6 +139,27 @@ def test_a_whole_unit_that_mixes_methods_counts_once_and_not_by_method():
         assert out.index.is_unique
 
 
+def without_units(seconds):
+    """Two annotators judge dialogues 1 to 3 by two methods; seconds : method -> those of each dialogue."""
+    rows = [("g", who, method, str(i + 1), None) for method in seconds for who in ("A1", "A2") for i in range(3)]
+    spent = [s for method in seconds for _ in range(2) for s in seconds[method]]
+    return annotations(rows).assign(work_unit=pd.NA, seconds=spent)
+
+
+def test_one_duration_of_a_row_with_several_methods_counts_once():
+    """A file with one duration in a row and no column of work units: the task is one, whatever methods it holds."""
+    marks = without_units({"behavior": [60.0, 120.0, 90.0], "turn_likert": [60.0, 120.0, 90.0]})
+    out = costs.minutes(units([]), marks)
+    assert set(out["method"]) == {costs.TOGETHER}
+    assert out["minutes"].sum() == pytest.approx(2 * 270 / 60)
+
+
+def test_methods_timed_apart_stay_apart_though_some_durations_are_equal():
+    marks = without_units({"behavior": [60.0, 120.0, 90.0], "turn_likert": [60.0, 100.0, 90.0]})
+    out = costs.minutes(units([]), marks).groupby("method")["minutes"].sum()
+    assert out.to_dict() == pytest.approx({"behavior": 2 * 270 / 60, "turn_likert": 2 * 250 / 60})
+
+
 def test_whole_units_that_mix_methods_are_left_out_where_others_were_timed_in_parts():
     marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U1", "U3", "U9", "U1"])
     rows = [("g", "U1", "A1", None, "whole", 600.0), ("g", "U3", "A2", None, "comparative", 90.0)]

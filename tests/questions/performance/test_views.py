@@ -321,20 +321,27 @@ class TestLeader:
     CELL = {"corpus": "c", "group": "x", "method": BAD[0].method}  # noqa: RUF012
     PEOPLE = {("c", "x"): Population(True, 8, 8, 8.0, "")}  # noqa: RUF012
 
-    def said(self, high, group="x", people=PEOPLE):
+    def said(self, high, group="x", people=PEOPLE, judged=8):
         rows = []
         for rank, system in enumerate("ab", start=1):
             own = self.CELL | {"system": system, "n": 3, "group": group}
             mean = {"statistic": "overall_mean", "estimate": 1.0 - rank, "ci_low": -2.0, "ci_high": 2.0}
             order = {"statistic": "overall_rank", "estimate": rank, "ci_low": min(rank, high), "ci_high": high}
             rows += [own | mean | {"ci_kind": "t"}, own | order | {"ci_kind": "simultaneous"}]
-        return findings.leader(collect(rows), SHOWN, [tuple(self.CELL.values())], people, 0.95)
+        frame = pd.DataFrame([self.CELL | {"annotator": f"w{i}"} for i in range(judged)])
+        return findings.leader(collect(rows), SHOWN, [tuple(self.CELL.values())], people, frame, 0.95)
 
     def test_it_is_named_with_its_certainty_and_for_whom(self):
         sure, open_ = self.said(1).text, self.said(2).text
         assert sure.startswith("**A ranks first of 2 systems** (overall mean of 3 labels;")
         assert open_.startswith("**A leads, but is not certain to be best** (overall mean of 3 labels;")
         assert all("for other annotators like these 8." in text for text in (sure, open_))
+
+    def test_those_who_judged_by_other_methods_only_are_told_apart(self):
+        method = SHOWN.name("method", BAD[0].method)
+        for high in (1, 2):
+            assert f"like these 8, of whom 7 judged by this method ({method})." in self.said(high, judged=7).text
+            assert "of whom" not in self.said(high).text
 
     def test_one_annotators_winner_is_said_to_be_so(self):
         one = {("c", "x"): Population(False, 20, 20, 1.6, "few", 0.78)}

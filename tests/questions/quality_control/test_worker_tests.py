@@ -80,6 +80,13 @@ def test_rank_sum_is_scipys_in_every_block(rows):
         assert row["p_greater"] == pytest.approx(min(greater, 1), abs=1e-12)
 
 
+def test_values_equal_but_for_rounding_errors_tie():
+    rng = np.random.default_rng(8)
+    values, block, first = rng.integers(0, 4, 60) / 7, np.repeat([0, 1], 30), rng.random(60) < 0.5
+    nudged = np.nextafter(values, np.where(rng.random(60) < 0.5, -9, 9))
+    pd.testing.assert_frame_equal(quality.rank_sum(block, first, nudged), quality.rank_sum(block, first, values))
+
+
 def test_worker_tests_pool_all_tasks_of_a_worker_in_a_run():
     low, high = [1, 2, 3, 4, 5], [60, 61, 70, 71, 80]
     rows = worker("w", {"qc": low, "a": high}) + worker("w", {"qc": low[:2], "b": high[:3]}, unit="v")

@@ -1,6 +1,7 @@
 """Techniques compared: which judgements belong to which, their results, what the views show; and the real studies."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -434,3 +435,57 @@ def test_techniques_judged_in_the_same_tasks_are_noticed():
     assert tables._same_tasks([one, one.assign(work_unit=["U2", "U3", "U3"])])
     assert not tables._same_tasks([one, one.assign(work_unit=["U3", "U4", None])])
     assert not tables._same_tasks([])
+
+
+class TestDirection:
+    """Where a low score is good, the system with the lower scores wins."""
+
+    @staticmethod
+    def results(direction=1, turned=()):
+        """Of judgements where scores of the methods in `turned` are upside down, and their labels say `direction`."""
+        frame = study()
+        compared = frame[frame["method"] == "pairwise_dialogue"]
+        rng = np.random.default_rng(5)
+        for side, dialogue, low in (("a", "dialogue", 2), ("b", "dialogue_b", 1)):
+            ratings = compared.assign(dialogue=compared[dialogue], system=side, method="single_dialogue")
+            ratings["score"] = rng.integers(low, low + 4, len(ratings)).astype(float)
+            frame = pd.concat([frame, ratings.assign(dialogue_b=None, system_b=None)], ignore_index=True)
+        labels = [replace(x, direction=direction) if x.method in turned else x for x in LABELS]
+        for label in (x for x in labels if x.method in turned):
+            mask = frame["method"] == label.method
+            frame["score"] = frame["score"].where(~mask, sum(label.scale) - frame["score"])
+        data = sittings.gather(frame, NO_FACTS, PLAN.compare, labels, ["a", "b"], PLAN)
+        by_turn = turn_marks.gather(frame, data, labels, ["a", "b"], PLAN)
+        return analysis.analyse(data, by_turn, labels, PLAN, run_seed=1, sampling=SAMPLING), data, labels
+
+    @pytest.mark.parametrize("turned", [["single_dialogue"], ["pairwise_turn", "pairwise_dialogue"]])
+    def test_scores_turned_around_have_the_same_winners(self, turned):
+        before, after = (self.results(*how)[0] for how in ((), (-1, turned)))
+        for statistic in ("technique_win_rate", "effective_win_rate", "same_winner", "turn_rate", "tied_share"):
+            assert len(before[statistic]), statistic
+            assert after[statistic]["estimate"].tolist() == pytest.approx(before[statistic]["estimate"].tolist())
+
+    def test_means_stay_as_scored(self):
+        before, after = (self.results(*how)[0]["technique_score"] for how in ((), (-1, ["single_dialogue"])))
+        low = before["technique"] == "single_dialogue"
+        assert after["estimate"][low].tolist() == pytest.approx((6 - before["estimate"][low]).tolist())
+
+    def test_without_a_direction_nobody_wins_and_the_reason_is_given(self):
+        without = ["single_dialogue", "pairwise_dialogue"]
+        results, data, labels = self.results(0, without)
+        for statistic in ("technique_win_rate", "effective_win_rate", "same_winner"):
+            rows = results[statistic]
+            of_these = rows["technique"].isin([*without, "both"])
+            if statistic == "same_winner":
+                of_these |= rows["against"].isin(without)
+            assert of_these.any()
+            assert rows.loc[of_these, "estimate"].isna().all()
+            assert set(rows.loc[of_these, "note"]) == {sittings.NO_WINNER}
+            assert rows.loc[~of_these, "estimate"].notna().all()
+        assert results["technique_score"]["estimate"].notna().all()
+        declared = params.load("demo").model_copy(update={"groups": {}, "systems": {}})
+        names = display_names(declared, study(), **data.titles(labels, PLAN))
+        assert not set(tables.win_rates(results, data, names)["technique"]) & {*without, "both"}
+        undeclared = [replace(x, direction_declared=x.direction != 0) for x in labels]
+        assert "does not say which way is better for `quality`" in findings.without_winner(data, undeclared).text
+        assert findings.without_winner(data, LABELS).text == ""

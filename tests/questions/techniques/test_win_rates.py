@@ -106,6 +106,27 @@ class TestWinRate:
         assert many["resample_unit"] == "conversations of either system"
         assert many["ci_high"] - many["ci_low"] > 1.5 * (once["ci_high"] - once["ci_low"])
 
+    @pytest.mark.parametrize("change", ["order of rows", "beginning of the scale", "last bits"])
+    def test_intervals_do_not_depend_on(self, change):
+        """Conversations rated by one to four people: their sums and numbers differ."""
+        rng = np.random.default_rng(3)
+        rows = pd.DataFrame({"conversation": np.repeat(np.arange(30), rng.integers(1, 5, 30))})
+        rows = rows.assign(annotator="w", dialogue_b=None)
+        won, total, shift = rng.integers(1, 6, len(rows)) / 3, np.ones(len(rows)), 0.0
+        other, order = won, np.arange(len(won))
+        if change == "order of rows":
+            order = rng.permutation(len(won))
+        elif change == "last bits":
+            other = np.nextafter(won, np.where(rng.random(len(won)) < 0.5, -9, 9))
+        else:
+            other, shift = won + 10, 10.0
+        before, after = (
+            winrates.ratio(frame, of, total, rng=np.random.default_rng(1), n_resamples=200, confidence=0.95)
+            for frame, of in ((rows, won), (rows.iloc[order].reset_index(drop=True), other[order]))
+        )
+        for column in ("estimate", "ci_low", "ci_high"):
+            assert after[column] - shift == pytest.approx(before[column])
+
     def test_by_turn(self):
         found = winrates.by_turn(COMPARED, [("a", "b")])
         assert found["turn"].tolist() == [1, 2, 3, 4, 5, 6]
@@ -180,10 +201,13 @@ class TestEffective:
         )
         ratings = [("p1", "a", 5), ("p1", "b", 3), ("p2", "a", 4), ("p2", "b", 2), ("p3", "a", 1), ("p3", "b", 2)]
         rated = marks([(name, s, None, [score], 1) for name, s, score in ratings], method="single_dialogue")
-        found = joined(compared, sat.sittings(rated))
+        found = joined(compared, sat.sittings(rated), {"quality": 1})
         assert found["agrees"].iloc[:2].tolist() == [1, 0]
         assert np.isnan(found["agrees"].iloc[2])
         assert len(found) == 3  # nobody rated the fourth pair
+        other = joined(compared, sat.sittings(rated), {"quality": -1})  # of the ratings, low ones are good
+        assert other["agrees"].iloc[:2].tolist() == [0, 1]
+        assert joined(compared, sat.sittings(rated), {"quality": 0})["agrees"].isna().all()
 
     def test_which_comparisons_came_with_a_rating(self):
         def sittings(rows):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import inf, nan
 
 import numpy as np
 from scipy import sparse
@@ -255,7 +255,23 @@ def alpha_two_way(
         estimate=estimate,
         unit=unit,
         confidence=confidence,
+        lowest=lowest_alpha(int(item_patterns.counts.sum(axis=1).min()), level),
     )
+
+
+def lowest_alpha(m: int, level: str) -> float:
+    """The lowest alpha of any population whose items have m judgements or more: -1 / (m - 1).
+
+    Differences in alpha are squared distances between points (nominal: corners of a simplex; ordinal: ranks; ratio:
+    1 - sech² of half the difference of logarithms, which is of negative type). Over the ordered pairs of n values they
+    add up to 2 n T, where T = W + B are the sums of squares about the mean, within items and between them. Hence
+    D_e = 2 T / (n - 1), D_o = 2 / n times the sum over items of m W_item / (m - 1), and D_o / D_e is at most
+    (n - 1) / n * m / (m - 1) for the smallest m. Alpha of n values is 1 less this or more, with equality where all
+    items have m values and the same mean; it falls to -1 / (m - 1) as n grows. The intraclass correlation has the same
+    bound (Fisher 1925, Statistical Methods for Research Workers, section 38). Differences of sets need be no squared
+    distances: no bound is known.
+    """
+    return -inf if level == "sets" else -1 / (m - 1)
 
 
 def patterns_of(judged: Judgements, values: np.ndarray) -> Patterns:

@@ -177,7 +177,8 @@ class Terms:
         """alpha, D_o, D_e and raw agreement of k resamples from their (k, q) sums; NaN where undefined.
 
         At the ordinal level D_o and D_e are in squared shares of the n ranks (Krippendorff's, divided by n squared).
-
+        Raw agreement is the mean over annotations of the share of the item's other annotations that are the same: the
+        share of all pairs only where items have equally many.
         """
         pairs = sums.shape[1] - len(self.values) - 1
         apart, differing, n_c = sums[:, :pairs] / self.scale, sums[:, pairs] / self.scale, sums[:, pairs + 1 :]

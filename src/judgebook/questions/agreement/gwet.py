@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import nan
+from math import inf, nan
 from typing import TypeVar
 
 import numpy as np
@@ -133,10 +133,35 @@ def intervals(
     assert isinstance(of_these, Interval)  # of one value per resample
     by_unit = {unit: of_these}
     if others:
+        several = counts.sum(axis=1)
         by_unit[unit_and_annotator] = interval(
-            judged, len(values), rows, statistic, estimate=estimate, unit=unit, confidence=confidence, cautious=True
+            judged,
+            len(values),
+            rows,
+            statistic,
+            estimate=estimate,
+            unit=unit,
+            confidence=confidence,
+            cautious=True,
+            lowest=lowest_ac(int(several[several >= 2].min()), values, level),
         )
     return by_unit
+
+
+def lowest_ac(m: int, values: np.ndarray, level: str) -> float:
+    """No AC is lower where items have m judgements or more: AC1 is at least -1 / (q - 1) and -1 / (m - 1).
+
+    AC = 1 - (1 - p_a) / (1 - p_e). p_e is at most T_w / q², where all values are equally frequent. 1 - p_a is at most
+    1, and at most m / (m - 1) times the largest mean difference 1 - w of two draws from one distribution: 1 - 1 / q of
+    identity weights, 1/2 of ordinal and quadratic ones (half of the values at each end). AC1 reaches its bound; AC2
+    lies higher, as not all of this is possible at once.
+    """
+    w, q = weights(values, level), len(values)
+    if q < 2:
+        return -inf
+    apart = 1 - 1 / q if level == "nominal" or q == 2 else 0.5
+    disagreement = 1.0 if level in ("ratio", "sets") else min(1.0, m / (m - 1) * apart)
+    return float(1 - disagreement / (1 - w.sum() / q**2))
 
 
 def _carried(raw: Interval, estimate: float, chance: float) -> Interval:

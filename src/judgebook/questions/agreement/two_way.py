@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import inf, nan, sqrt
 
 import numpy as np
 from scipy import sparse
@@ -30,6 +30,8 @@ _AT_ONCE = 4_000_000
 _EQUAL = 1e-12
 #: clusters and annotators (effective numbers) below which nothing is said of others
 LEAST = 5
+#: what is said of an interval that is cut off
+AT_LOWEST = "the lower end is the least value that is possible with so few judgements of an item"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def interval(
     unit: str,
     confidence: float = 0.95,
     cautious: bool = False,
+    lowest: float = -inf,
 ) -> Interval:
     """Interval of a coefficient of agreement for other clusters and annotators.
 
@@ -80,6 +83,9 @@ def interval(
         What a cluster is.
     cautious : bool
         The variance is at least V_a, for coefficients that would be covered too rarely without.
+    lowest : float
+        No coefficient of this design is lower, in any population. log(1 - coefficient) knows no such bound, and where
+        five annotators differ much the interval would end far below. What cannot be is left out, which loses no truth.
     """
     spread, df, n, reason = _spread(judged, n_values, terms, statistic, cautious)
     unit_and_annotator = f"{unit} and annotator"
@@ -89,8 +95,10 @@ def interval(
         return Interval(estimate, nan, nan, "not_estimable", unit_and_annotator, n, note=reason)
     half = stdtrit(df, (1 + confidence) / 2) * spread
     low, high = (float(1 - (1 - estimate) * np.exp(sign * half)) for sign in (1, -1))
+    error = float((1 - estimate) * spread)
+    note = AT_LOWEST if low < lowest else ""
     return Interval(
-        estimate, low, high, "jackknife_t", unit_and_annotator, n, standard_error=float((1 - estimate) * spread)
+        estimate, max(low, lowest), high, "jackknife_t", unit_and_annotator, n, note=note, standard_error=error
     )
 
 

@@ -15,6 +15,7 @@ from scipy.special import ndtri
 
 from judgebook.questions.agreement.coincidences import terms
 from judgebook.questions.annotators.severity import standardised
+from judgebook.statistics.correlation import rounded
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
 
@@ -94,7 +95,7 @@ def _drawn(blocks: pd.Series) -> pd.Series:
     Blocks are ranked and enter as normal scores: squared differences have a long tail, and the means of few of them
     would lie outside the spread of others far too often (in 9 of 60 simulated studies instead of 1).
     """
-    blocks = pd.Series(ndtri((blocks.rank() - 0.5) / len(blocks)), index=blocks.index)
+    blocks = pd.Series(ndtri((pd.Series(rounded(blocks)).rank().to_numpy() - 0.5) / len(blocks)), index=blocks.index)
     by = blocks.groupby(level="annotator", sort=True)
     n, total = by.size(), len(blocks)
     error = blocks.std(ddof=0) * np.sqrt((total - n) / ((total - 1) * n)) if total > 1 else n * np.nan

@@ -10,6 +10,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from judgebook.questions.annotators.severity import standardised
 from judgebook.statistics import reml
+from judgebook.statistics.correlation import rounded
 from judgebook.study.schema import Annotations
 
 #: fewer dialogues or work units of an annotator show no trend and no speed
@@ -139,7 +140,7 @@ def drift(rows: Annotations, confidence: float) -> tuple[list[dict[str, Any]], p
     frame["time"] = rows["completed_at"]
     by = frame.groupby(["annotator", "dialogue"], sort=False)
     units = by.agg(rest=("rest", "mean"), time=("time", "min"), row=("row", "min")).reset_index()
-    units["normal"] = ndtri((units["rest"].rank() - 0.5) / len(units))
+    units["normal"] = ndtri((pd.Series(rounded(units["rest"])).rank().to_numpy() - 0.5) / len(units))
     out, z = [], {}
     for name, of_annotator in units.groupby("annotator", sort=True):
         if len(of_annotator) < MIN_UNITS:

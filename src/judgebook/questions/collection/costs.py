@@ -91,19 +91,40 @@ def in_units(annotations: Annotations) -> Annotations:
     dialogue or pair by one method, with the seconds of all of it.
 
     Labels of one turn (dialogue, pair) that have the same seconds were judged together and count once; different ones
-    add up, and so do turns.
+    add up, and so do turns. Methods of a corpus and group were judged together if their seconds are the same wherever
+    one annotator judged a dialogue by both, as where a file has one duration in a row: they share a unit.
     """
     missing = annotations["work_unit"].isna() & annotations["seconds"].notna()
     if not missing.any():
         return annotations
     ours = annotations[missing]
-    about = ["corpus", "group", "method", "annotator", "dialogue", "dialogue_b"]
-    unit = ours.groupby(about, sort=False, dropna=False, observed=True).ngroup().rename("unit")
+    about = ["corpus", "group", "annotator", "dialogue", "dialogue_b"]
+    items = ours.groupby(about, sort=False, dropna=False, observed=True).ngroup()
+    unit = ours.groupby([items, _timed_with(ours, items)], sort=False).ngroup().rename("unit")
     once = pd.concat([unit, ours[["turn", "seconds"]]], axis=1).drop_duplicates()
     seconds = once.groupby("unit")["seconds"].sum().reindex(unit).to_numpy()
     names = ("unnamed " + unit.astype(str)).astype(annotations["work_unit"].dtype)
     ours = ours.assign(work_unit=names, seconds=seconds)
     return pd.concat([annotations[~missing], ours]).sort_index()
+
+
+def _timed_with(annotations: pd.DataFrame, items: pd.Series) -> pd.Series:
+    """The method of each annotation, or the first of those of its corpus and group that were judged together with it.
+
+    items : what one annotator judged, of one dialogue or pair.
+    """
+    keys = ["corpus", "group", "method", "turn", "seconds"]
+    once = annotations[keys].assign(item=items).drop_duplicates()
+    first: dict[tuple[str, ...], str] = {}
+    for place, part in once.groupby(["corpus", "group"], sort=False, observed=True):
+        spent = part.groupby(["item", "method"], observed=True)["seconds"].sum().unstack("method")  # noqa: PD010
+        methods = [m for m in part["method"].unique() if m in spent]
+        for i, method in enumerate(methods):
+            both = (spent[[other, method]].dropna() for other in methods[:i])
+            alike = [x.columns[0] for x in both if len(x) and (x.iloc[:, 0] == x.iloc[:, 1]).all()]
+            first[*place, method] = first[*place, alike[0]] if alike else method
+    ours = zip(*(annotations[c] for c in ("corpus", "group", "method")), strict=True)
+    return pd.Series([first[key] for key in ours], index=annotations.index, dtype=object)
 
 
 def paid(

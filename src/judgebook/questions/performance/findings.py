@@ -30,7 +30,7 @@ from judgebook.questions.performance.separation import MOST, POWER
 from judgebook.questions.performance.tables import pick_changes
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, where
-from judgebook.study.schema import SYSTEM_CELL
+from judgebook.study.schema import SYSTEM_CELL, Annotations
 
 _PHRASES = Phrases(__package__)
 #: design effects of clusters that a reader must know of, as ratios of widths
@@ -63,11 +63,13 @@ def leader(
     names: DisplayNames,
     parts: Sequence[tuple[str, str, str]],
     people: Mapping[tuple[str, str], Population],
+    judged: Annotations,
     confidence: float,
 ) -> Prose | None:
     """Who leads the main evaluation, how certainly, and for whom, as on the first page.
 
-    parts : of `annotations.summary.evaluations`; people : of `annotations.population.populations`.
+    parts : of `annotations.summary.evaluations`; people : of `annotations.population.populations`; judged : what is
+    evaluated, of which those who judged by the method of the main evaluation are counted.
     """
     rows = leading.order(results, parts)
     if rows.empty:
@@ -81,6 +83,8 @@ def leader(
     facts |= {"rivals": [names.name("system", s) for s in facts["rivals"]], "n_labels": int(main["n_labels"].iloc[0])}
     where_ = part_names(places_, names).iloc[0] if len(places_) > 1 else ""
     facts |= {"who": names.name("method", part[2]) + (f", {where_}" if where_ else ""), "people": people.get(part[:2])}
+    by_method = where(judged, corpus=part[0], group=part[1], method=part[2])
+    facts |= {"judged": by_method["annotator"].nunique(), "method": names.name("method", part[2])}
     return Prose(_PHRASES.say("leader", **facts))
 
 

@@ -17,10 +17,13 @@ from judgebook.study.results import Results
 
 
 class Sections(NotebookPage):
-    """everybody, judged : judgements of the evaluation, and those analysed. people : whom intervals hold for, by corpus
-    and group. names : many systems in the order of their ranks."""
+    """everybody, passed, judged : judgements of the evaluation, those of workers who count, and those analysed.
+
+    people : whom intervals hold for, by corpus and group. names : many systems in the order of their ranks.
+    """
 
     everybody: pd.DataFrame
+    passed: pd.DataFrame
     judged: pd.DataFrame
     people: Mapping[tuple[str, str], Population]
     results: Results
@@ -28,7 +31,7 @@ class Sections(NotebookPage):
 
     def findings(self) -> Section:
         results, names, level = self.results, self.names, self.study.bootstrap.confidence
-        yield findings.leader(results, names, evaluations(self.everybody), self.people, level)
+        yield findings.leader(results, names, evaluations(self.everybody), self.people, self.passed, level)
         yield findings.findings(results, names, n_picks=self.study.performance.picks, confidence=level)
         yield findings.weights(results, names)
         yield tables.weights(results, names)

@@ -17,6 +17,7 @@ from scipy.special import ndtr
 
 from judgebook.annotations.summary import evaluated
 from judgebook.questions.quality_control.question import QualityControl
+from judgebook.statistics.correlation import rounded
 from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations
 
@@ -77,10 +78,10 @@ def rank_sum(block: np.ndarray, first: np.ndarray, values: np.ndarray) -> pd.Dat
 
     Notes
     -----
-    Normal approximation with corrections for ties and continuity.
+    Normal approximation with corrections for ties and continuity. Values equal but for rounding errors tie.
     """
     size = int(block.max()) + 1 if len(block) else 0
-    frame = pd.DataFrame({"block": block, "value": values})
+    frame = pd.DataFrame({"block": block, "value": rounded(values)})
     ranks = frame.groupby("block")["value"].rank().to_numpy()
     n1 = np.bincount(block, first, size)
     n = np.bincount(block, minlength=size)

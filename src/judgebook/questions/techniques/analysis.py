@@ -20,7 +20,13 @@ from judgebook.questions.techniques.effective_rates import effective
 from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken, variability
 from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.reasons import reasons
-from judgebook.questions.techniques.sittings import TechniqueData, by_conversation, sides
+from judgebook.questions.techniques.sittings import (
+    NO_WINNER,
+    TechniqueData,
+    by_conversation,
+    for_the_better,
+    sides,
+)
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.turn_ratings import correlations, paired
 from judgebook.questions.techniques.win_rates import by_turn, same_winner, stream, system_rate, win_rate
@@ -77,25 +83,36 @@ def analyse(
 
 
 def rates(data: TechniqueData, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique."""
+    """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique.
+
+    The better system wins, which has the lower scores where the label's direction is -1; scores are as given. By a
+    label without direction nobody wins, and the note says so.
+    """
     n, level = sampling.n_resamples, sampling.confidence
     for technique, spec in data.techniques.items():
         for head, rows in data.cells(technique):
             names = (technique, head["corpus"], head["group"], head["label"])
+            direction = data.direction(technique, head["label"])
             if data.compares(technique):
                 for a, b in data.pairs:
                     (compared,) = sides(rows, (a, b))
                     pair = head | {"statistic": "technique_win_rate", "system": a, "system_b": b}
-                    if len(compared):
-                        rng = stream(sampling.seed, *names, a, b)
-                        won = win_rate(compared, spec.rate, rng=rng, n_resamples=n, confidence=level)
+                    if len(compared) and not direction:
+                        yield pair | _no_winner(len(compared))
+                    elif len(compared):
+                        rng, better = stream(sampling.seed, *names, a, b), for_the_better(compared, direction)
+                        won = win_rate(better, spec.rate, rng=rng, n_resamples=n, confidence=level)
                         yield from (pair | row for row in won)
             else:
-                yield from _scores(data, head, rows, sampling)
+                yield from _scores(data, head, rows, direction, sampling)
+
+
+def _no_winner(n: int) -> dict[str, Any]:
+    return {"ties": "half", "estimate": np.nan, "n": n, "note": NO_WINNER}
 
 
 def _scores(
-    data: TechniqueData, head: dict[str, str], rows: pd.DataFrame, sampling: Sampling
+    data: TechniqueData, head: dict[str, str], rows: pd.DataFrame, direction: int, sampling: Sampling
 ) -> Iterator[dict[str, Any]]:
     n, level = sampling.n_resamples, sampling.confidence
     names = (head["technique"], head["corpus"], head["group"], head["label"])
@@ -106,27 +123,37 @@ def _scores(
         yield head | {"statistic": "technique_score", "system": system} | rate
     values = {system: by_conversation(part)["value"].to_numpy() for system, part in of_system.items()}
     for a, b in (pair for pair in data.pairs if of_system.keys() >= {*pair}):
-        rng = stream(sampling.seed, *names, "effective", a, b)
         pair = head | {"statistic": "effective_win_rate", "system": a, "system_b": b}
-        yield from (pair | row for row in effective(values[a], values[b], rng=rng, n_resamples=n, confidence=level))
+        if not direction:
+            yield pair | _no_winner(len(values[a]) + len(values[b]))
+            continue
+        rng = stream(sampling.seed, *names, "effective", a, b)
+        better = (direction * values[system] for system in (a, b))
+        yield from (pair | row for row in effective(*better, rng=rng, n_resamples=n, confidence=level))
 
 
 def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]:
     """`turn_rate` (`turn_mean`): share won or marked (mean mark) at each turn, once for every method and corpus in
-    which turns are judged, whatever windows its techniques use."""
+    which turns are judged, whatever windows its techniques use. Comparisons are won by the better system, and left out
+    where a label has no direction."""
     seen = set()
     for technique, spec in data.techniques.items():
         marks = data.judgements[technique]
         marks = marks[marks["turn"].notna()]
         if (spec.method, spec.corpus) not in seen and len(set(marks["turn"])) > 1:
             seen.add((spec.method, spec.corpus))
+            if data.compares(technique):
+                direction = marks["label"].map(lambda label, t=technique: data.direction(t, label)).astype(int)
+                marks = marks.assign(score=marks["score"] * direction)[direction != 0]
+                if marks.empty:
+                    continue
             yield by_turn(marks, data.pairs, confidence).assign(method=spec.method, level="turn")
 
 
 def mixtures(data: TechniqueData, specs: Mapping[str, Mixture], sampling: Sampling) -> Iterator[dict[str, Any]]:
     """`technique_win_rate` of ratings sampled from several pairwise techniques; rows have the corpus of the first.
 
-    Techniques of different corpora may be combined.
+    Techniques of different corpora may be combined. Nobody wins by a label without direction, as in `rates`.
     """
     n, level = sampling.n_resamples, sampling.confidence
     for name, spec in specs.items():
@@ -136,11 +163,16 @@ def mixtures(data: TechniqueData, specs: Mapping[str, Mixture], sampling: Sampli
         for (group, label, a, b), rows in first.groupby(["group", "label", "system", "system_b"], sort=False):
             same = [part[(part["group"] == group) & (part["label"] == label)] for part in others]
             parts = [rows, *(sides(part, (a, b))[0] for part in same)]
+            directions = [data.direction(t, label) for t in spec.techniques]
             if all(len(part) for part in parts):
                 head = {"corpus": rows["corpus"].iloc[0], "group": group, "label": label, "level": "pair"}
                 head |= {"system": a, "system_b": b, "technique": name, "statistic": "technique_win_rate"}
+                if 0 in directions:
+                    yield head | _no_winner(sum(len(part) for part in parts))
+                    continue
+                won = [for_the_better(part, d) for part, d in zip(parts, directions, strict=True)]
                 rng = stream(sampling.seed, name, group, label, a, b)
-                rate = combined(parts, spec.weights, rng=rng, n_resamples=n, confidence=level)
+                rate = combined(won, spec.weights, rng=rng, n_resamples=n, confidence=level)
                 yield head | {"ties": "half"} | rate
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgebook.published import numbers
 from judgebook.questions.techniques.question import Techniques
+from judgebook.statistics.correlation import rounded
 from judgebook.statistics.resampling import replicate_sums
 
 TIES = ("drop", "half")
@@ -42,8 +43,9 @@ def effective(
     ----------
     Smith et al. 2022, section 4.4.1.
     """
-    kinds = np.unique(np.concatenate([a, b]))
-    counts = [np.bincount(np.searchsorted(kinds, v), minlength=len(kinds)) for v in (a, b)]
+    both = rounded(np.concatenate([a, b]))  # means of several annotators that differ in their last bits only are ties
+    kinds, codes = np.unique(both, return_inverse=True)
+    counts = [np.bincount(part, minlength=len(kinds)) for part in np.split(codes.reshape(-1), [len(a)])]
     above = np.tril(np.ones((len(kinds), len(kinds))), -1)
 
     def statistic(left: np.ndarray, right: np.ndarray) -> np.ndarray:

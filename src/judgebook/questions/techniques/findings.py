@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
+from judgebook.annotations.features import undirected
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
@@ -15,6 +16,7 @@ from judgebook.questions.techniques.sittings import TechniqueData, pair_key
 from judgebook.questions.techniques.tables import FEW, median_hours, pair_title, shown
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.win_rates import REUSED
+from judgebook.study.labels import Label
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -65,6 +67,13 @@ def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
         "shown": [names.name("dimension", x) for x in shown(data)],
     }
     return Prose(_PHRASES.say("compared", **facts))
+
+
+def without_winner(data: TechniqueData, labels: Sequence[Label]) -> Prose:
+    """Which judged labels nobody wins by, because nobody said which way is better, and what to write."""
+    specs = [spec for name, spec in data.techniques.items() if data.pairs]
+    judged = [x for x in labels for t in specs if x.method == t.method and t.rename.get(x.id, x.id) in data.labels]
+    return Prose(undirected(judged))
 
 
 def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Prose:
@@ -143,7 +152,7 @@ def _errors(results: Results) -> dict:
 
 
 def _same_winner(results: Results) -> dict:
-    shares, tied = results["same_winner"]["estimate"], results["tied_share"]
+    shares, tied = results["same_winner"]["estimate"].dropna(), results["tied_share"]
     ties = [list(tied.loc[tied["of"] == tied[side], "estimate"]) for side in ("technique", "against")]
     return {"shares": list(shares), "ties": ties, "together": _together(results)}
 

@@ -33,6 +33,7 @@ class TechniqueSections(NotebookPage):
     def rates(self) -> Section:
         yield figures.rates(self.results, self.data, self.names)
         yield tables.rates(self.results, self.data, self.names)
+        yield findings.without_winner(self.data, self.labels)
 
     def scores(self) -> Section:
         yield tables.scores(self.results, self.data, self.names)

@@ -8,7 +8,7 @@ conversations) on one label: several marks where every turn is judged, one where
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +22,8 @@ RATES = ("linear", "squared", "winner")
 QUESTION = ["corpus", "group", "label"]
 #: the label of means over all labels
 OVERALL = "overall"
+#: why nobody wins by a label of direction 0
+NO_WINNER = "no direction: neither a high nor a low score is better, or nobody said which"
 Pair = tuple[str, str]
 
 
@@ -32,7 +34,8 @@ class TechniqueData:
     techniques : name -> what it is, of those with judgements. judgements : name -> annotations of all turns; sittings :
     name -> frame of `sittings`. pairs : two systems each, the first of which is the one whose wins are counted.
     labels : in order. scales : name -> smallest and largest value of a conversation. alone : the systems, where
-    none are compared.
+    none are compared. directions : name -> label -> 1 where a high score is good, -1 where a low one is; others are
+    neither. Sittings are as scored: `won` has the higher score, whichever is better.
     """
 
     techniques: dict[str, Technique]
@@ -42,6 +45,11 @@ class TechniqueData:
     labels: list[str]
     scales: dict[str, tuple[float, float]]
     alone: Sequence[str] = ()
+    directions: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def direction(self, technique: str, label: str) -> int:
+        """1 where the system with the higher scores is the better one, -1 where it is the worse one, 0 for neither."""
+        return self.directions.get(technique, {}).get(label, 0)
 
     def titles(self, labels: Sequence[Label], options: Techniques) -> dict[str, dict[str, str]]:
         """Display names of techniques (mixtures and averages last), dimensions and pairs, for `display_names`."""
@@ -90,6 +98,14 @@ def sides(rows: pd.DataFrame, pair: Pair) -> list[pd.DataFrame]:
     return [rows[rows["system"] == system] for system in pair]
 
 
+def for_the_better(rows: pd.DataFrame, direction: int) -> pd.DataFrame:
+    """Sittings of comparisons of a label, or of one whose low scores are good: won by the better system.
+
+    direction : 1 or -1.
+    """
+    return rows if direction > 0 else rows.assign(won=rows["lost"], lost=rows["won"], value=-rows["value"])
+
+
 def by_method(annotations: pd.DataFrame, labels: Sequence[Label]) -> dict[str, Technique]:
     """The methods of a study as techniques: those that compare two systems, and those that share a label with one.
 
@@ -121,7 +137,7 @@ def gather(
     techniques : mapping
         Techniques without any judgement are left out.
     labels : sequence of Label
-        Of the study, for their scales.
+        Of the study, for their scales and directions.
     systems : sequence of str
         Those that are ranked, in order: pairs are made from them where the options name none.
     options : Techniques
@@ -147,7 +163,12 @@ def gather(
             data_of[name] = sittings(judgements[name], rate=rate, turns=turns, pairs=pairs, left_open=left_open)
     used = {name: techniques[name] for name, rows in data_of.items() if len(rows)}
     scales = {name: _scale(technique, labels) for name, technique in used.items()}
-    return TechniqueData(used, judgements, {name: data_of[name] for name in used}, pairs, wanted, scales)
+    directions = {}
+    for name, technique in used.items():
+        of_method = [label for label in labels if label.method == technique.method]
+        directions[name] = {technique.rename.get(x.id, x.id): x.direction for x in of_method}
+    sittings_of = {name: data_of[name] for name in used}
+    return TechniqueData(used, judgements, sittings_of, pairs, wanted, scales, directions=directions)
 
 
 def _scale(technique: Technique, labels: Sequence[Label]) -> tuple[float, float]:

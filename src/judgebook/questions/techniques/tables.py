@@ -14,7 +14,7 @@ from judgebook.display.views import Prose, Table
 from judgebook.published import calibrated
 from judgebook.questions.techniques.messages import CHECKS
 from judgebook.questions.techniques.question import Techniques
-from judgebook.questions.techniques.sittings import OVERALL, TechniqueData, pair_key
+from judgebook.questions.techniques.sittings import NO_WINNER, OVERALL, TechniqueData, pair_key
 from judgebook.study.results import Results, where
 
 #: with more dimensions than this, one of them is shown
@@ -85,11 +85,14 @@ def matching(rows: pd.DataFrame, others: pd.DataFrame) -> np.ndarray:
 
 
 def win_rates(results: Results, data: TechniqueData, names: DisplayNames, ties: str = "half") -> pd.DataFrame:
-    """Win rates of the shown dimensions, `described`: ties as half a win, or `drop`: left out, where there are any."""
+    """Win rates of the shown dimensions, `described`: ties as half a win, or `drop`: left out, where there are any.
+    Dimensions without direction, by which nobody wins, have none."""
     keys = {"label": shown(data), "ties": "drop" if ties == "drop" else ["half", "none"]}
     effective = results.select("effective_win_rate", data=None, **keys)
     frames = [f for f in (results.select("technique_win_rate", **keys), effective) if len(f)]
-    return described(pd.concat(frames, ignore_index=True), data, names) if frames else pd.DataFrame()
+    rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["note"])
+    rows = rows[rows["note"] != NO_WINNER]
+    return described(rows, data, names) if len(rows) else pd.DataFrame()
 
 
 def effects(results: Results, names: DisplayNames) -> Table | None:
@@ -202,7 +205,8 @@ def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> T
     tied = 100 * results["tied_share"].set_index([*key, "of"])["estimate"]
     for heading, of in (("Ties, compared (%)", "technique"), ("Ties, rated (%)", "against")):
         out[heading] = tied.reindex(pd.MultiIndex.from_frame(rows[[*key, of]].set_axis(range(6), axis=1))).to_numpy()
-    return Table(out, "same_winner", "Ratings and comparisons of the same pairs of dialogues, with CI over pairs.", 0)
+    caption, why = "Ratings and comparisons of the same pairs of dialogues, with CI over pairs.", NO_WINNER.capitalize()
+    return Table(out, "same_winner", caption, 0, {"Same winner (%)": f"{why}."})
 
 
 def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose | None:

@@ -11,7 +11,7 @@ Whole conversations are resampled, never single turns. Ties are both excluded an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.questions.performance.rate_intervals import rare_interval, wilson_of
-from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, oriented, uses
+from judgebook.questions.techniques.sittings import NO_WINNER, QUESTION, TechniqueData, oriented, uses
+from judgebook.statistics.correlation import rounded
 from judgebook.statistics.intervals import Sampling, generator
 from judgebook.statistics.resampling import replicate_sums, replicate_two_way
 
@@ -93,6 +94,9 @@ def ratio(
     """Sum of `won` over sum of `total` with its interval, as columns of a result row.
 
     rows : `sittings`, in the order of the two arrays.
+
+    Resamples are drawn from distinct conversations in the order of their totals, then of their sums: neither the order
+    of rows, nor the last bits of sums, nor where a scale begins changes which are drawn.
     """
     counts = {"n": int(total.sum()), "n_annotators": rows["annotator"].nunique()}
     if counts["n"] == 0:
@@ -106,9 +110,9 @@ def ratio(
     bound = rare_interval(t[judged], s[judged], s[judged], "conversation", confidence) if binary else None
     if bound is not None:
         return bound | counts
-    sums, often = np.unique(np.stack([s, t], axis=1), axis=0, return_counts=True)
+    sums, often = np.unique(np.stack([t, rounded(s)], axis=1), axis=0, return_counts=True)
     replicates = replicate_sums(
-        sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, n_resamples=n_resamples
+        sums, lambda k: k[:, 1] / k[:, 0], unit="conversation", rng=rng, counts=often, n_resamples=n_resamples
     )
     return replicates.interval(confidence).row() | counts
 
@@ -186,13 +190,15 @@ def stream(seed: int, *names: object) -> np.random.Generator:
 def same_winner(data: TechniqueData, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Agreement of pairwise techniques with those that judge a dialogue at a time, all pairs of systems together.
 
-    Yields rows of `same_winner`: how often both name the same winner where neither ties, pairs of dialogues resampled;
+    Yields rows of `same_winner`: how often both name the same winner where neither ties, pairs of dialogues resampled
+    (missing, with the reason, for a label without direction in either technique: the winner is the better system);
     `tied_share` of either; and `same_sitting`: the share of comparisons made together with a rating of one of the two
     dialogues, which are no second opinion.
     """
     techniques = [(a, b) for a in data.techniques if data.compares(a) for b in data.techniques if not data.compares(b)]
     for compared, rated in techniques:
-        pairs = joined(data.sittings[compared], data.sittings[rated])
+        way = {x: data.direction(compared, x) * data.direction(rated, x) for x in data.labels}
+        pairs = joined(data.sittings[compared], data.sittings[rated], way)
         for key, rows in pairs.groupby(QUESTION, sort=False):
             head = dict(zip(QUESTION, key, strict=True)) | {"level": "pair", "technique": compared, "against": rated}
             head |= {"method": data.techniques[compared].method, "n": len(rows)}
@@ -201,19 +207,22 @@ def same_winner(data: TechniqueData, sampling: Sampling) -> Iterator[dict[str, A
             together = same_sitting(rows, data.sittings[rated])
             yield head | {"statistic": "same_sitting", "estimate": together}
             decided = rows[rows["agrees"].notna()]
-            if len(decided):
+            if not way[key[2]]:
+                yield head | {"statistic": "same_winner", "estimate": np.nan, "note": NO_WINNER}
+            elif len(decided):
                 won, ones = decided["agrees"].to_numpy(float), np.ones(len(decided))
                 rng, n = stream(sampling.seed, "same winner", compared, rated, *key), sampling.n_resamples
                 share = ratio(decided, won, ones, rng=rng, n_resamples=n, confidence=sampling.confidence)
                 yield head | {"statistic": "same_winner"} | share
 
 
-def joined(compared: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
+def joined(compared: pd.DataFrame, rated: pd.DataFrame, way: Mapping[str, int]) -> pd.DataFrame:
     """Comparisons of which both dialogues were rated in the same corpus and group on the same label.
 
-    compared, rated : `sittings`; several ratings of a dialogue are averaged. Returns the comparisons with `difference`
-    (of the two ratings) and `agrees`: 1 where both name the same winner, 0 where they name different ones, missing
-    where either ties.
+    compared, rated : `sittings`; several ratings of a dialogue are averaged. way : label -> 1 where a high score is
+    good in both or bad in both, -1 where it is good in one of them, 0 where one of them does not say. Returns the
+    comparisons with `difference` (of the two ratings, as scored) and `agrees`: 1 where both name the same winner, 0
+    where they name different ones, missing where either ties or way is 0.
     """
     mean = rated.groupby([*QUESTION, "dialogue"])["value"].mean()
     left, right = (
@@ -222,7 +231,7 @@ def joined(compared: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
     )
     out = compared.assign(difference=left - right)
     out = out[out["difference"].notna()]
-    product = np.sign(out["difference"]) * np.sign(out["value"])
+    product = np.sign(out["difference"]) * np.sign(out["value"]) * out["label"].map(way).astype(float)
     return out.assign(agrees=np.where(product == 0, np.nan, product > 0))
 
 
