@@ -28,7 +28,7 @@ class Page(SensitivitySections):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.findings(*self.inputs, self.options)
+        yield findings.findings(*self._inputs, self.options)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
         if self.study.simulate:

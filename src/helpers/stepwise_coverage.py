@@ -1,7 +1,7 @@
 """Notebook 06: what do labels explain together, and which should be kept?"""
 
 from judgebook.questions.validity import analysis, label_selection, specifications
-from judgebook.questions.validity.page import CoverageSections
+from judgebook.questions.validity.coverage_page import CoverageSections
 from judgebook.statistics import Sampling
 from judgebook.study.results import collect
 

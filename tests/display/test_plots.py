@@ -375,6 +375,7 @@ def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
         corpora={"run_1": "First run"},
         groups={"g": SimpleNamespace(title="")},
         label_list=lambda: LABEL_SETS["abc_eval"],
+        own_methods=[],
         bootstrap=SimpleNamespace(confidence=0.9),
     )
     frame = pd.DataFrame({"system": ["s9", "s1", "s2"], "group": ["g", "h", None]})

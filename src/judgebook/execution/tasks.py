@@ -15,7 +15,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judgebook.statistics.parallel import run_tasks
 from judgebook.study.labels import METHODS, Method
 
 T = TypeVar("T")
@@ -30,6 +29,8 @@ def run(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], *, doing: 
 
     doing : what is computed, in a word or two: "permutation tests"
     """
+    from judgebook.statistics.parallel import run_tasks  # imports NumPy, which a run without work does not need
+
     progress = _Progress(doing)
     if not (maker := os.environ.get(EXECUTOR)):
         return run_tasks(function, tasks, progress=progress)

@@ -4,6 +4,7 @@ import logging
 import os
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from fixtures.tasks import draw, fails, pieces, process
 from judgebook.extras.cluster import executor, fit, helped
 from judgebook.pipeline.surroundings import THREADS
 from judgebook.questions.groups import effects, joint_resampling, many_pairs
+from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.parallel import run_tasks
 from judgebook.study.results import fold
 
@@ -130,9 +132,9 @@ def test_the_effects_of_groups_are_the_same_bits_elsewhere(anywhere, monkeypatch
 
     def found():
         kept = {}
-        sizes = {"margin": 0.2, "people_resamples": 50, "seed": 1, "n_resamples": 50}
-        many = many_pairs.many_pairs(frame, frame, lambda rows, name: kept.update({name: rows}), **sizes)
-        rows = effects.for_each_label(joint_resampling.resampled, frame, per_item=True, seed=1, n_resamples=50)
+        sampling, keep = Sampling(50, 0.95, 1), lambda rows, name: kept.update({name: rows})
+        many = many_pairs.many_pairs(frame, frame, keep, sampling=sampling, margin=0.2, people_resamples=50)
+        rows = effects.for_each_label(partial(joint_resampling.resampled, sampling=sampling), frame, per_item=True)
         return [*kept.values(), fold(many, study="s", notebook="n"), pd.DataFrame(list(rows))]
 
     here, tasks_sent = found(), []

@@ -56,7 +56,7 @@ def test_ends_of_many_samples_are_those_of_one(missing):
     for i in range(6):
         weights = np.ones(n), np.zeros(n, int)
         one = Replicates(estimate[i : i + 1], values[i][:, None], jackknife[i][:, None], *weights, "x", n, True, 1)
-        found = one.intervals(expanded=False)
+        found = one.interval(expanded=False)
         np.testing.assert_allclose(both[0][i], [found.low, found.high], equal_nan=True)
         expected = [np.nan] * 2 if found.kind == "not_estimable" else found.percentile
         np.testing.assert_allclose(both[1][i], expected, equal_nan=True)

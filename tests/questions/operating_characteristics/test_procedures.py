@@ -14,6 +14,7 @@ from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import human_means, join, scored_items
 from judgebook.questions.operating_characteristics import findings, other_procedures, procedures, tables
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
@@ -47,11 +48,13 @@ def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeyp
 
     monkeypatch.setattr(other_procedures, "coverage_rows", spy)
     rows = list(other_procedures.judge_coverage(items, PLAN))
-    boot = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
-    difference = next(r for r in judge_alpha(items, **boot) if r["pair"] == "difference")
+    sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
+    difference = next(r for r in judge_alpha(items, sampling=sampling) if r["pair"] == "difference")
     assert seen["judge_alpha"] == pytest.approx([difference["estimate"]])
     changes = [
-        r["estimate"] for r in replacement(items, **boot) if r["statistic"] == "rate_change" and r["by"] == "model"
+        r["estimate"]
+        for r in replacement(items, sampling=sampling)
+        if r["statistic"] == "rate_change" and r["by"] == "model"
     ]
     assert sorted(set(seen["rate_change"].round(12))) == pytest.approx(sorted(changes))
     for of in ("judge_alpha", "rate_change"):
@@ -106,7 +109,7 @@ def test_with_many_contexts_the_intervals_tried_are_those_of_notebook_09(monkeyp
     rows, scores = annotations[annotations["label"] == "quality"], scores[scores["metric"] == "m"]
     joined = join(human_means(rows), scores)
     (scored,), ((_, both),) = scored_items(joined), ceiling.with_rest(rows, scores)
-    used = collect(correlations.correlations(joined, "spearman", seed=1, n_resamples=200))["correlation"]
+    used = collect(correlations.correlations(joined, "spearman", sampling=Sampling(200, 0.95, 1)))["correlation"]
     found = list(other_procedures.metric_coverage(scored, joined, both, SimulationPlan(n_runs=200, n_resamples=300)))
     row = by(found, "rho")
     assert set(used["ci_kind"]) == {row["interval"]} == {"cluster_robust"}

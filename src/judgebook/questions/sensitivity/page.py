@@ -29,29 +29,29 @@ class SensitivitySections(NotebookPage):
     options: Sensitivity
 
     @property
-    def inputs(self) -> tuple[Results, list[JudgedGroup], DisplayNames]:
+    def _inputs(self) -> tuple[Results, list[JudgedGroup], DisplayNames]:
         """What most views take."""
         return self.results, self.judged, self.names
 
     def significance(self) -> Section:
         yield findings.sample(self.judged, self.names, n=self.options.n_dialogues)
-        yield each(figures.significance, *self.inputs, "significance")
+        yield each(figures.significance, *self._inputs, "significance")
 
     def pairs(self) -> Section:
-        yield tables.count_tables(*self.inputs, n=self.options.n_dialogues, n_draws=self.options.n_draws)
-        yield each(tables.differences, *self.inputs, "differences")
+        yield tables.count_tables(*self._inputs, n=self.options.n_dialogues, n_draws=self.options.n_draws)
+        yield each(tables.differences, *self._inputs, "differences")
 
     def equivalence(self) -> Section:
-        yield findings.equivalence(*self.inputs, margin=self.options.margin)
+        yield findings.equivalence(*self._inputs, margin=self.options.margin)
         for view in (figures.equivalence, tables.equivalence):
-            yield each(partial(view, margin=self.options.margin), *self.inputs, "equivalence")
+            yield each(partial(view, margin=self.options.margin), *self._inputs, "equivalence")
 
     def type_i_errors(self) -> Section:
         for view in (figures.type_i_errors, tables.type_i_errors):
-            yield each(partial(view, n_runs=self.options.null_runs), *self.inputs, "errors")
+            yield each(partial(view, n_runs=self.options.null_runs), *self._inputs, "errors")
 
     def power(self) -> Section:
-        yield from (each(view, *self.inputs, "power") for view in (figures.power, tables.power))
+        yield from (each(view, *self._inputs, "power") for view in (figures.power, tables.power))
 
     def paper(self) -> Section:
         """Printed counts and those of this study; nothing where the YAML names no printed table."""

@@ -1,18 +1,11 @@
-"""What notebooks 04 and 06 share, labels that predict how good a dialogue is; and the sections of notebook 06."""
+"""What notebooks 04 and 06 share: labels that predict how good a dialogue is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import pandas as pd
-
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import DisplayNames, display_names
-from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import without_means
-from judgebook.questions.validity import curves, figures, findings, label_selection, library_check, reach, tables
+from judgebook.display.page import NotebookPage
 from judgebook.questions.validity.targets import Targets, find
-from judgebook.study.results import Results
 from judgebook.study.schema import Annotations, Dialogues
 
 
@@ -44,49 +37,3 @@ class Predictions(NotebookPage):
             pick_seed=self.study.seeds.pick,
             parts=self.study.parts,
         )
-
-
-class CoverageSections(Predictions):
-    """selected : labels, and whether they reach each threshold. named : labels that the paper names in its text."""
-
-    results: Results
-    selected: pd.DataFrame
-    named: Sequence[str]
-
-    def findings(self) -> Section:
-        limits = label_selection.limits(self.study.label_selection)
-        yield findings.coverage(self.results, self.selected, self.names, limits)
-        yield without_means(self.everybody, self.labels)
-        yield findings.population(self.targets, self.results)
-        if self.targets.external:
-            yield findings.predictors(self.targets, self.names)
-        yield reach.reach(self.targets, self.results, self.names, self.study.label_set, "7.4")
-
-    def published(self) -> Section:
-        yield figures.paths(self.results, self.names)
-        yield tables.models(self.results, self.names)
-        yield findings.excluded(self.results, self.names)
-        yield findings.checked(library_check.stepwise(self.targets, self.results, self.study.coverage.exclude))
-
-    def compared(self) -> Section:
-        yield figures.compared(self.results, self.names)
-        yield findings.precision(self.study.coverage.n_permutations, self.study.coverage.n_halves)
-
-    def decisions(self) -> Section:
-        yield curves.summary(self.results, self.names, self.study.importance)
-        yield curves.plots(self.results, self.names, self.study.importance)
-
-    def stability(self) -> Section:
-        yield tables.stability(self.results, self.names, self.study.coverage.n_halves)
-
-    def kept(self) -> Section:
-        yield figures.selection(self.selected, self.names, label_selection.limits(self.study.label_selection))
-        yield tables.criteria(self.selected, self.names)
-        yield tables.kept(self.results, self.names)
-
-    def label_sets(self) -> Section:
-        yield tables.label_sets(self.results, self.names)
-        yield findings.label_sets(self.results, self.names)
-
-    def paper(self) -> Section:
-        yield findings.paper_in_words(self.results, self.names, self.named)
