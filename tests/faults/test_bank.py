@@ -51,6 +51,7 @@ def test_bank_has_25_kinds_of_fault_and_8_designs():
     assert len(bank.DESIGNS) == 8
 
 
+@pytest.mark.slow
 def test_faults_in_the_smallest_design(tmp_path):
     """Of each kind in the first of its designs, which has fewest annotators."""
     missed = [code for code in bank.FAULTS if not named(code, bank.cases(code)[0], SEEDS[0], tmp_path)]

@@ -48,6 +48,7 @@ def estimate(project):
     return float(row[header.index("estimate")])
 
 
+@pytest.mark.slow
 def test_it_comes_last_and_has_notebooks_of_its_own(base):
     assert base.first.returncode == 0, base.first.stdout + base.first.stderr
     lines = [line.split()[0] for line in base.first.stdout.splitlines() if line.startswith("  ") and "…" not in line]
@@ -58,6 +59,7 @@ def test_it_comes_last_and_has_notebooks_of_its_own(base):
     assert "90_board" not in base.manifest()["nodes"]
 
 
+@pytest.mark.slow
 def test_it_runs_again_only_when_results_change(project):
     again = project.run("--study", "board")
     assert "up to date" in again.stdout
@@ -96,6 +98,7 @@ def test_without_results_there_are_none(project):
     assert ",2.0," in text
 
 
+@pytest.mark.slow
 def test_check_and_mistakes(project):
     checked = project.run("check", "board")
     assert checked.returncode == 0

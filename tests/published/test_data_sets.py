@@ -49,6 +49,7 @@ def test_all_numbers_of_the_alternative_annotator_test(read, study, panel, cost)
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_alpha_of_dices(read):
     study, marks = read("dices")
     sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)

@@ -120,6 +120,7 @@ def test_a_difference_is_found():
     assert row_of_test(null(frame, seed=1, n_permutations=500))["p_value"] < 0.01
 
 
+@pytest.mark.slow
 def test_rate_of_false_alarms():
     """Groups of like people. The other group is more lenient, judgements share dialogues and sessions."""
     n = 300

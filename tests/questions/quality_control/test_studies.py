@@ -128,6 +128,7 @@ def execute(folder, monkeypatch, notebook="10_quality_control"):
     return space["page"].results
 
 
+@pytest.mark.slow
 def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     """Three of them, as with the run on prescribed topics of the paper: each is held against the first."""
     yaml = YAML.replace("labels:\n  robotic", "      third: {files: [third.csv]}\nlabels:\n  robotic")

@@ -267,6 +267,7 @@ def simulated_people(rng, n, n_people, r):
 
 
 @pytest.mark.parametrize(("n", "n_people"), [(400, 46), (100, 10)])
+@pytest.mark.slow
 def test_intervals_cover_when_people_differ(n, n_people):
     rng = np.random.default_rng(7)
     covered, widths, n_runs = {"jackknife_t": 0, "bca": 0}, [], 600
