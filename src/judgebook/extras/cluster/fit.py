@@ -104,8 +104,8 @@ def task(expected: Expected, packed: bytes, shared: dict[int, bytes]) -> bytes:
     """A task of an analysis, in a worker: its pickled result. Raises WorkerUnfitError, and what the task raises.
 
     packed : function and arguments. shared : arguments that other tasks have, too, by their place. All are pickled here
-    and not by Dask, in whose buffers arrays may lie at odd addresses: numpy then takes other ways to some sums and products, and
-    rounds otherwise.
+    and not by Dask, in whose buffers arrays may lie at odd addresses: numpy then takes other ways to some sums and
+    products, and rounds otherwise.
     """
     from distributed import get_worker
 
