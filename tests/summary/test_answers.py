@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from fixtures.boxes import unreadable
+from markupsafe import Markup
 
 from judgebook.annotations.population import Population
 from judgebook.questions.collection import costs
@@ -657,6 +658,8 @@ def test_cost_is_the_time_of_every_judged_unit(study):
     assert "6 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
     assert "no durations" in texts(evidence(study, annotations(seconds=None), {COST: ""}))["cost"]
     assert "notebook 02 was not run" in texts(evidence(study, reasons={COST: "Notebook 02 was not run."}))["cost"]
+    command = Markup("notebook 02 was not run: `run --only 02` runs it.")
+    assert "`run --only 02`" in texts(evidence(study, reasons={COST: command}))["cost"]
 
 
 def test_a_task_of_several_methods_costs_its_time_once(study):

@@ -209,6 +209,17 @@ def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(row.name.split("_")[0] for row in job.rows if row.note and row.name in names))
 
 
+def _why_absent(job: IndexJob, row: Row) -> str:
+    """Why a notebook has no results, for a sentence: Markdown where it names a command."""
+    from markupsafe import Markup
+
+    if row.state == "skipped":
+        return row.reason
+    if row.state == "failed":
+        return f"notebook {row.name[:2]} failed."
+    return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))
+
+
 def _answers(job: IndexJob) -> Iterator[Any]:
     from judgebook.display import style
     from judgebook.report import html as report
@@ -216,14 +227,7 @@ def _answers(job: IndexJob) -> Iterator[Any]:
     from judgebook.summary.evidence import read
 
     paged = {row.name for row in job.rows if row.executed}
-    states = {"skipped": "{reason}", "failed": "notebook {name} failed."}
-    reasons = {
-        row.name: states.get(row.state, NOT_RUN).format(
-            name=row.name[:2], study=job.study, reason=row.reason, command=project.command()
-        )
-        for row in job.rows
-        if not row.executed
-    }
+    reasons = {row.name: _why_absent(job, row) for row in job.rows if not row.executed}
     for answer in findings.answers(read(job.study, reasons)):
         has_page = answer.notebook in paged
         evidence = (answer.notebook.split("_")[0], f"{answer.notebook}.html") if has_page else ("", "")

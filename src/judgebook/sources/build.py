@@ -15,10 +15,10 @@ import pandas as pd
 
 from judgebook.annotations.features import profile
 from judgebook.sources import checks, embedded, filters, joining, sampling
-from judgebook.sources.adapters import table_cells
 from judgebook.sources.ids import naming, pseudonyms, recorded
 from judgebook.sources.places import names
 from judgebook.sources.reading import Reading
+from judgebook.sources.rows import table_cells
 from judgebook.study import schema, store
 from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study

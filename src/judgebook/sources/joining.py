@@ -12,10 +12,10 @@ import pandas as pd
 
 from judgebook import project
 from judgebook.sources import embedded, typed
-from judgebook.sources.adapters import training
 from judgebook.sources.files import Files
 from judgebook.sources.places import find, names
 from judgebook.sources.reading import Counts, Reading
+from judgebook.sources.rows import training
 from judgebook.study import limits, schema
 from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study

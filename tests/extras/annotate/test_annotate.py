@@ -13,7 +13,7 @@ from judgebook.extras.annotate import label_studio, pages, potato, questions, wr
 from judgebook.extras.new import draft
 from judgebook.questions.collection import screening
 from judgebook.sources import build
-from judgebook.sources.adapters import training
+from judgebook.sources.rows import training
 from judgebook.study import definitions, params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.params import ParamsError

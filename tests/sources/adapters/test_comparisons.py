@@ -4,7 +4,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.sources.adapters.comparisons import orient
+from judgebook.sources.rows.comparisons import orient
 
 NAMES = ["annotator", "work_unit", "dialogue", "dialogue_b", "score"]
 

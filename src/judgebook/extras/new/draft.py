@@ -23,7 +23,6 @@ from judgebook.extras.new.tables import nameless
 from judgebook.sources import json_text
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.adapters.record_rows import unused
 from judgebook.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
 from judgebook.sources.formats import (
     WORKBOOKS,
@@ -37,6 +36,7 @@ from judgebook.sources.formats import (
 )
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, plain
+from judgebook.sources.rows.record_rows import unused
 from judgebook.study import limits, params
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions

@@ -14,12 +14,12 @@ from judgebook.extras.new.spelling import Shape, comment, declared, label_lines,
 from judgebook.extras.new.tables import guess
 from judgebook.extras.new.words import looks_like_model, side_of
 from judgebook.sources import filters
-from judgebook.sources.adapters.cells import WHERE
 from judgebook.sources.adapters.options.records import Records as RecordSource
 from judgebook.sources.adapters.records import cells_of
 from judgebook.sources.formats import Records, read_records
 from judgebook.sources.nature import nature
 from judgebook.sources.places import wildcards
+from judgebook.sources.rows.cells import WHERE
 from judgebook.study import paths, yaml_file
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions

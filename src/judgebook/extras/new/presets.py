@@ -20,9 +20,9 @@ from pydantic import Field
 from judgebook.extras.new.spelling import key_of_path
 from judgebook.extras.new.words import TEXT, is_prose
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.adapters.record_rows import Look, leaves
 from judgebook.sources.formats import Records, read_records, scalar
 from judgebook.sources.nature import NAMES, plain
+from judgebook.sources.rows.record_rows import Look, leaves
 from judgebook.study import paths, yaml_file
 from judgebook.study.schema import DataError
 from judgebook.study.source_shared import FileOptions

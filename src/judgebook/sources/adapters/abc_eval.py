@@ -15,11 +15,11 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources.adapters.abc_units import TASKS, TEMPLATE, Unit, label_id, read_unit
-from judgebook.sources.adapters.comparisons import orient
 from judgebook.sources.adapters.options.abc_eval import AbcEval
 from judgebook.sources.files import read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked
+from judgebook.sources.rows.comparisons import orient
 from judgebook.study.labels import Label
 from judgebook.study.schema import Problem
 

@@ -13,15 +13,15 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters.cells import WHERE, mapped, spellings, with_patterns
-from judgebook.sources.adapters.judgements import finish
 from judgebook.sources.adapters.options.records import VALUE, Records
-from judgebook.sources.adapters.record_rows import Walk, of_each, unused
-from judgebook.sources.adapters.table_cells import identified
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
 from judgebook.sources.reading import OpenFile, Reading
+from judgebook.sources.rows.cells import WHERE, mapped, spellings, with_patterns
+from judgebook.sources.rows.judgements import finish
+from judgebook.sources.rows.record_rows import Walk, of_each, unused
+from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
 from judgebook.study.paths import ALONE, Step
 from judgebook.study.schema import DataError, Problem

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters import table_cells
-from judgebook.sources.adapters.cells import mapped, spellings
-from judgebook.sources.adapters.judgements import finish
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.files import Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Reading
+from judgebook.sources.rows import table_cells
+from judgebook.sources.rows.cells import mapped, spellings
+from judgebook.sources.rows.judgements import finish
 from judgebook.study import limits, paths
 from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem

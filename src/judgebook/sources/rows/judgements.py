@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from judgebook.sources import filters, sampling, typed
-from judgebook.sources.adapters.cells import TEXTS, cell_column
-from judgebook.sources.adapters.comparisons import orient
-from judgebook.sources.adapters.scoring import ITEM, State, composed, reversed_, scored, sets, with_method
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
+from judgebook.sources.rows.cells import TEXTS, cell_column
+from judgebook.sources.rows.comparisons import orient
+from judgebook.sources.rows.scoring import ITEM, State, composed, reversed_, scored, sets, with_method
 from judgebook.study import formulas as arithmetic
 from judgebook.study import limits
 from judgebook.study.labels import Label

@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.sources.adapters.cells import WHERE, with_patterns
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
+from judgebook.sources.rows.cells import WHERE, with_patterns
 from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS

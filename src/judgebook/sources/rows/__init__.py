@@ -1,0 +1,1 @@
+"""From cells of files to judgements: what adapters share."""
