@@ -106,7 +106,7 @@ class _Guide:
             yield self._table({k: v for k, v in any_["properties"].items() if k in shared[name]})
 
     def _public(self) -> Iterator[str]:
-        yield "## Adapters of public data sets"
+        yield "## Adapters of fixed formats"
         for name in _references(self.top["sources"]["items"]):
             adapter = self.models[name]
             if JudgementOptions.model_fields.keys() <= adapter["properties"].keys():

@@ -59,7 +59,10 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _schema(_: argparse.Namespace) -> int:
     for name, text in schema_files().items():
-        with store.atomic(params.ROOT / name) as temporary:
+        path = params.ROOT / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        with store.atomic(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
         print(name)
     return 0
