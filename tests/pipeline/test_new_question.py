@@ -22,14 +22,14 @@ from judgebook.study.sections.data import Section
 
 
 class Extremes(Section):
-    """Notebook 18: who gives the lowest and the highest scores?"""
+    """Notebook 79: who gives the lowest and the highest scores?"""
 
     least: int = Field(2, ge=1, description="fewest judgements of an annotator who is counted")
 
 
 QUESTIONS = [
     Question(
-        notebook="18_extremes",
+        notebook="79_extremes",
         asks="Who gives extreme scores?",
         options={"extremes": Extremes},
         knobs={"least": "extremes.least"},
@@ -99,7 +99,7 @@ def project(tmp_path_factory):
     texts = {"__init__.py": "", "question.py": QUESTION, "analysis.py": ANALYSIS, "first_page.py": FIRST_PAGE}
     for name, text in {**texts, "statistics.yaml": STATISTICS}.items():
         (folder / name).write_text(text)
-    project.notebook("18_extremes", CELLS, knobs="least: int = 2  # fewest judgements\n", title="Who is extreme?")
+    project.notebook("79_extremes", CELLS, knobs="least: int = 2  # fewest judgements\n", title="Who is extreme?")
     project.first = project.run("--study", "tiny")
     project.after = files(project)
     return project
@@ -108,30 +108,30 @@ def project(tmp_path_factory):
 def test_it_runs_and_only_its_folder_and_notebook_are_new(project):
     assert project.first.returncode == 0, project.first.stdout + project.first.stderr
     new = {name for name in project.after if name not in project.before}
-    assert {name for name in new if not name.startswith(FOLDER)} == {"notebooks/18_extremes.ipynb"}
+    assert {name for name in new if not name.startswith(FOLDER)} == {"notebooks/79_extremes.ipynb"}
     assert {name: project.after[name] for name in project.before} == project.before
 
 
 def test_its_results_page_and_answer_are_there(project):
-    csv = project.out("data", "processed", "tiny", "results", "18_extremes.csv").read_text()
+    csv = project.out("data", "processed", "tiny", "results", "79_extremes.csv").read_text()
     assert csv.count("end_share") == 2
     reports = project.out("reports", "tiny")
-    assert "Who is extreme?" in (reports / "18_extremes.html").read_text()
+    assert "Who is extreme?" in (reports / "79_extremes.html").read_text()
     index = (reports / "index.html").read_text()
     assert "Does anybody give extreme scores?" in index
     assert "of somebody" in index
-    assert 'href="18_extremes.html"' in index
+    assert 'href="79_extremes.html"' in index
 
 
 @pytest.mark.slow
 def test_another_value_or_default_of_its_option_runs_it_again(project, tmp_path):
     copy = project.copy(tmp_path / "copy")
-    assert copy.states("--set", "extremes.least=31")["18_extremes"] == (
+    assert copy.states("--set", "extremes.least=31")["79_extremes"] == (
         "done",
         "changed: extremes (YAML), extremes.least (YAML)",
     )
     copy.edit(f"{FOLDER}/question.py", "Field(2,", "Field(3,")
-    state, reason = copy.states()["18_extremes"]
+    state, reason = copy.states()["79_extremes"]
     assert state == "done"
     assert {"extremes (YAML)", "judgebook.questions.extremes.question"} <= {*reason.split(": ")[1].split(", ")}
 
@@ -140,11 +140,11 @@ def test_guides_schema_and_tables_name_it(project, tmp_path):
     copy = project.copy(tmp_path / "copy")
     assert copy.run("schema").returncode == 0
     guides = {name: copy.out(name).read_text() for name in GUIDES}
-    assert "### `extremes`\n\nNotebook 18: who gives the lowest and the highest scores?" in guides["docs/yaml.md"]
+    assert "### `extremes`\n\nNotebook 79: who gives the lowest and the highest scores?" in guides["docs/yaml.md"]
     assert "| `end_share` | Share of an annotator's scores at an end" in guides["docs/results.md"]
     assert "extremes" in json.loads(guides["params/schema.json"])["properties"]
     assert "\n    extremes: Extremes\n" in guides["src/judgebook/study/asked.pyi"]
-    assert "| 18 extremes | Who gives extreme scores? | – |\n| 80 operating" in guides["docs/notebooks.md"]
-    assert "| `extremes` | Who gives extreme scores? | 18 |" in guides["CONTRIBUTING.md"]
+    assert "| 79 extremes | Who gives extreme scores? | – |\n| 80 operating" in guides["docs/notebooks.md"]
+    assert "| `extremes` | Who gives extreme scores? | 79 |" in guides["CONTRIBUTING.md"]
     others = {name: digest for name, digest in files(copy).items() if name not in GUIDES}
     assert others == {name: digest for name, digest in project.after.items() if name not in GUIDES}
