@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import re
 import site
 import sys
@@ -16,7 +17,10 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any
+
+import psutil
 
 from judgebook import project
 from judgebook.errors import JudgebookError
@@ -78,6 +82,15 @@ def connect(text: str, home: Callable[[], Executor]) -> Cluster:
     return made
 
 
+def _sweep(out: Path) -> None:
+    """Remove the marks of runs on this machine that were killed."""
+    for mark in out.glob(".*.mark"):
+        with suppress(OSError):
+            machine, _, process = mark.read_text().partition(" ")
+            if machine == platform.node() and process.isdigit() and not psutil.pid_exists(int(process)):
+                mark.unlink()
+
+
 class Cluster(Executor):
     """An executor that sends notebooks to the workers of a Dask cluster. places : how many it takes at a time.
 
@@ -93,8 +106,9 @@ class Cluster(Executor):
             raise ClusterError(f"--executor: the cluster has no workers after {WAIT} s") from None
         out = store.out_root().absolute()
         out.mkdir(parents=True, exist_ok=True)
+        _sweep(out)
         self._mark = out / f".{uuid.uuid4().hex[:12]}.mark"
-        self._mark.touch()  # stays to the end, for workers that join later
+        self._mark.write_text(f"{platform.node()} {os.getpid()}")  # stays to the end, for workers that join later
         self.expected = expectations(str(self._mark))
         self.variables = {"COMPENDIUM_OUT": str(out)}
         if raw := os.environ.get("COMPENDIUM_RAW"):

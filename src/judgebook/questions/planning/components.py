@@ -153,7 +153,8 @@ class PilotVariances:
             by_mean[i] = self._variances(tilted(self.shape, self.values, means[i]))
         low, high = by_mean[first], by_mean[first + 1]
         share = float(min(max((mean - means[first]) / (means[first + 1] - means[first]), 0.0), 1.0))
-        return {name: low[name] + share * (high[name] - low[name]) for name in self.variance}
+        # a variance of 0 is one of 1e-16, of either sign, at other means
+        return {name: max(low[name] + share * (high[name] - low[name]), 0.0) for name in self.variance}
 
     def means(self, difference: float) -> tuple[float, ...]:
         """Means of two systems that differ by this, as far from that of the pilot as each other on the logit scale; of
