@@ -165,7 +165,7 @@ MOVES = (
         {
             "03": ("alpha", "raw_agreement"),
             "08": ("alpha", "group_difference resample=score", "mean_absolute_effect resample=score"),
-            "11": ("effective_win_rate", "technique_score"),
+            "11": ("technique_score",),
             "14": ("pilot_variance", "plan_detectable"),
         },
     ),
