@@ -9,6 +9,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from fixtures import yaml_studies as studies
+from fixtures.pools import Pool
 from hypothesis import given
 from hypothesis import strategies as st
 from papermill.translators import PythonTranslator
@@ -305,23 +306,6 @@ def test_a_finished_study_whose_yaml_names_people_is_up_to_date(tmp_path, monkey
     assert run.outdated("mine") == {}
     (of.home / recorded.SECTIONS).write_text(json.dumps(recorded.kept(of.home) | {"groups": {}}))
     assert run.outdated("mine") == {"03_iaa": "changed: groups (YAML)"}
-
-
-class Pool:
-    """A pool that is broken or does its work at once."""
-
-    def __init__(self, broken):
-        self.broken, self.over = broken, False
-
-    def submit(self, fn, *args):
-        if self.broken:
-            raise BrokenExecutor("a process in the pool was terminated abruptly")
-        answer: Future = Future()
-        answer.set_result(fn(*args))
-        return answer
-
-    def shutdown(self, **how):
-        self.over = True
 
 
 def test_a_broken_pool_is_shut_down_and_replaced(tmp_path):

@@ -1,11 +1,12 @@
 """What is sent to a cluster and what comes back, without one: stand-ins for its client, executor and workers."""
 
 import os
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from fixtures.pools import Pool
 
 from judgebook import plugins
 from judgebook.execution import tasks
@@ -213,23 +214,6 @@ def test_an_error_of_dask_is_said_as_what_it_means(out):
         done.set_exception(error)
         executor._pass_on(done, answer)
         assert said in str(answer.exception())
-
-
-class Pool:
-    """A pool that is broken or does its work at once."""
-
-    def __init__(self, broken):
-        self.broken, self.over = broken, False
-
-    def submit(self, fn, *args):
-        if self.broken:
-            raise BrokenExecutor("a process in the pool was terminated abruptly")
-        answer: Future = Future()
-        answer.set_result(fn(*args))
-        return answer
-
-    def shutdown(self, **how):
-        self.over = True
 
 
 def test_a_broken_pool_here_does_not_cost_the_cluster(out):

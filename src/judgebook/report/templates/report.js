@@ -38,7 +38,8 @@ if (entries.size) addEventListener("scrollend", current);
 
 // What a term means, and the values of a figure, where they are asked for: by pointer, touch or keyboard.
 const said = make("div", { id: "said", role: "tooltip", popover: "manual" });
-document.body.append(said);
+const popovers = "showPopover" in said; // without, the browser shows titles in its own way
+if (popovers) document.body.append(said);
 function say(text, at) {
   said.textContent = text;
   said.showPopover();
@@ -47,8 +48,8 @@ function say(text, at) {
   said.style.top = `${at.bottom + height + 12 < innerHeight ? at.bottom + 6 : Math.max(8, at.top - height - 6)}px`;
 }
 const hush = () => { said.hidePopover(); all("[data-on]").forEach((mark) => { delete mark.dataset.on; }); };
-addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
-for (const term of all("a.term")) {
+if (popovers) addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
+for (const term of popovers ? all("a.term") : []) {
   const meaning = term.title;
   term.title = "";
   term.setAttribute("aria-describedby", "said");
@@ -56,7 +57,7 @@ for (const term of all("a.term")) {
   for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hush);
   term.addEventListener("click", (event) => { if (matchMedia("(hover: none)").matches) event.preventDefault(); });
 }
-for (const figure of all("svg.drawing")) {
+for (const figure of popovers ? all("svg.drawing") : []) {
   const marks = all("title", figure).map((title) => title.parentNode).filter((mark) => mark !== figure);
   if (!marks.length) continue;
   let at = -1;
@@ -81,7 +82,7 @@ for (const figure of all("svg.drawing")) {
 }
 
 // What is there to be used elsewhere is copied by a button: commands, BibTeX, paragraphs marked for it.
-for (const block of all("pre, .prose blockquote")) {
+for (const block of navigator.clipboard ? all("pre, .prose blockquote") : []) {
   if (block.closest("details.code") || block.matches(".error")) continue;
   const text = block.innerText.trim();
   const copy = make("button", { type: "button", className: "copy", textContent: "Copy" });
@@ -210,7 +211,7 @@ const today = make("style", {});
 document.head.append(today);
 addEventListener("beforeprint", () => {
   all("details.code").forEach((d) => { d.open = false; });
-  all("details.more").forEach((d) => { d.open = true; });
+  all("details.more, details.why").forEach((d) => { d.open = true; });
   const date = new Date().toLocaleDateString("en-CA");
   today.textContent = `@page { @bottom-center { content: "printed ${date}"; white-space: nowrap } }`;
 });
