@@ -112,12 +112,8 @@ def fit_ordinal_mixed(
     if not np.all(np.sqrt(np.maximum(np.diag(covariance), 0.0)) * reach < FAR):
         return _not_converged(model)  # the likelihood still rises, and is only too flat to tell: a predictor separates
     if confidence is not None:
-        allowed = float(2 * gammaincinv(0.5, confidence))  # of chi-square with 1 df
-        if interval == "wald":
-            low, high = variance_shares.wald(2 * best[-m:], 4 * spread, LATENT_VARIANCE, confidence)
-        for i in np.flatnonzero(np.isnan(low)):
-            rise = _rise(model, int(i), best, deviance)
-            low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m, edge=_EDGE)
+        wald = 4 * spread if interval == "wald" else None
+        low, high = _share_intervals(model, best, deviance, shares, wald, confidence)
     effects, errors, totals = _modes(model, best)
     fitted = OrdinalMixedFit(
         thresholds=thresholds,
@@ -146,6 +142,27 @@ def fit_ordinal_mixed(
 
     means, mean_se = variance_shares.pool(at_sd, max(sd[pooled], float(np.max(totals[pooled]))))
     return replace(fitted, pooled=means, pooled_se=mean_se)
+
+
+def _share_intervals(
+    model: LaplaceLikelihood,
+    best: np.ndarray,
+    deviance: float,
+    shares: np.ndarray,
+    wald: np.ndarray | None,
+    confidence: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Low and high ends of the intervals of all shares. wald : the covariance of the logarithms of the variances, where
+    intervals from it are wanted; a share without one has a profile interval."""
+    m = len(shares) - 1
+    low, high = np.full((2, m + 1), np.nan)
+    if wald is not None:
+        low, high = variance_shares.wald(2 * best[-m:], wald, LATENT_VARIANCE, confidence)
+    allowed = float(2 * gammaincinv(0.5, confidence))  # of chi-square with 1 df
+    for i in np.flatnonzero(np.isnan(low)):
+        rise = _rise(model, int(i), best, deviance)
+        low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m, edge=_EDGE)
+    return low, high
 
 
 def _rise(model: LaplaceLikelihood, i: int, best: np.ndarray, least: float) -> Callable[[float], float]:
