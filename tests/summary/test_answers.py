@@ -72,7 +72,11 @@ def ordered(means, ranks):
 
 
 def texts(found):
-    return {answer.key: answer.text for answer in findings.answers(found)}
+    """Answers by key. Statements that stand apart are paragraphs of their own: the page folds all but the first."""
+    by_key = {answer.key: answer.text for answer in findings.answers(found)}
+    joined = {key: re.findall(r"[^\n]{0,40}[.!]\n(?!\d+\. )[^\n]{1,40}", text) for key, text in by_key.items()}
+    assert not any(joined.values()), joined
+    return by_key
 
 
 SURE = ordered({"b": 0.5, "a": 0.1, "c": -0.6}, {"b": (1, 1, 1), "a": (2, 2, 3), "c": (3, 2, 3)})
