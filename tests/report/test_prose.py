@@ -64,6 +64,14 @@ def test_what_is_read_first_is_short_and_a_list_stays_with_its_line():
     long = " ".join(["word"] * 130)
     assert prose.opening(f"{long}\n\nMore.") == (long, "More.")
     assert prose.opening("One.\n\nTwo:\n\n- a\n- b") == ("One.\n\nTwo:\n\n- a\n- b", "")
+    apart = lines.replace("\n", "\n\n")
+    assert prose.opening(f"It leads.\n\nBy label:\n\n{apart}") == ("It leads.", f"By label:\n\n{apart}")
+
+
+def test_what_is_read_first_has_three_sentences_and_three_items_in_all():
+    assert prose.opening("One. Two.\n\nThree.\n\nFour.") == ("One. Two.\n\nThree.", "Four.")
+    assert prose.opening("One (Finch et al. 2023).\n\nTwo.\n\nThree.")[1] == ""
+    assert prose.opening("One:\n\n- a\n- b\n\nTwo:\n\n- c\n- d") == ("One:\n\n- a\n- b", "Two:\n\n- c\n- d")
 
 
 def test_statistical_words_are_explained():

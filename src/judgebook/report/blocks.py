@@ -28,7 +28,7 @@ PRIVATE = "private"
 OPTIONAL = "optional"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: a full stop that is not that of an abbreviation, and what closes bold or italics after it
-_SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
+SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
 _ITEM = re.compile(r"^[-*] +", re.MULTILINE)
 
 
@@ -255,11 +255,11 @@ def first_sentences(markdown: str, limit: int = 360) -> str:
     parts = [p.strip() for p in markdown.split("\n\n") if p.strip()]
     n = 2 if len(parts) > 1 and not _ITEM.match(parts[0]) and _ITEM.match(parts[1]) else 1
     text = " ".join(_running(p) for p in parts[:n])
-    if len(text) > limit and n > 1 and (ends := [m.end() for m in _SENTENCE_END.finditer(_running(parts[0]) + " ")]):
+    if len(text) > limit and n > 1 and (ends := [m.end() for m in SENTENCE_END.finditer(_running(parts[0]) + " ")]):
         text = _running(parts[0])[: ends[-1]]
     if len(text) <= limit:
         return text
-    cut = max((m.end() for m in _SENTENCE_END.finditer(text[:limit])), default=0)
+    cut = max((m.end() for m in SENTENCE_END.finditer(text[:limit])), default=0)
     return text[:cut] if cut else text[:limit].rsplit(" ", 1)[0] + " …"
 
 

@@ -12,7 +12,7 @@ import nh3
 from markupsafe import Markup
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from judgebook.report.blocks import GLOSSARY
+from judgebook.report.blocks import GLOSSARY, SENTENCE_END
 
 TAGS = frozenset(
     """a abbr b blockquote br caption code col colgroup dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i kbd li ol
@@ -34,6 +34,7 @@ _CLEANER = nh3.Cleaner(
 )
 #: what begins a tag or comment that is not ours; sanitisers take it out, and readers would miss what the data say
 _FOREIGN = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})(?=[\s/>]))", re.IGNORECASE)
+_ITEM = re.compile(r"^(?:[-*]|\d+\.) ", re.MULTILINE)
 _HEADING = re.compile(r"<(h[23])>(.*?)</\1>", re.DOTALL)
 _TAG = r'<(?:[^>"]|"[^"]*")*>'
 #: what must stand before or after some words, which else mean something else: verbs, "in turn", "in units of", powers
@@ -54,18 +55,26 @@ def markdown(text: str) -> Markup:
     return clean(MarkdownWithMath(renderer=renderer).render(text))
 
 
-def opening(text: str, most: int = 120, bullets: int = 3) -> tuple[str, str]:
-    """Markdown as what is read first, and the rest: paragraphs of at most `most` words in all, at least the first, and
-    lists of at most `bullets` items. A list stays with the line that announces it."""
-    paragraphs, n, kept = text.strip().split("\n\n"), 0, 0
+def opening(text: str, most: int = 120, bullets: int = 3, sentences: int = 3) -> tuple[str, str]:
+    """Markdown as what is read first, and the rest: paragraphs of at most `most` words, `bullets` items of lists and
+    `sentences` outside them in all, but at least the first. A list stays with the line that announces it."""
+    paragraphs = list[str]()
+    for paragraph in text.strip().split("\n\n"):
+        if paragraphs and all(_ITEM.match(p) for p in (paragraph, paragraphs[-1])):  # a list has blank lines in it
+            paragraphs[-1] += f"\n\n{paragraph}"
+        else:
+            paragraphs.append(paragraph)
+    kept, n_words, n_items, n_said = 0, 0, 0, 0
     for i, paragraph in enumerate(paragraphs):
-        n += 0 if paragraph.startswith("#") else len(paragraph.split())
+        if not paragraph.startswith("#"):
+            items = len(_ITEM.findall(paragraph))
+            n_words, n_items = n_words + len(paragraph.split()) - items, n_items + items
+            n_said += 0 if items else len(SENTENCE_END.findall(f"{paragraph}\n"))
         heading_only = all(p.startswith("#") for p in paragraphs[:i])
-        listed = len(re.findall(r"^[-*] ", paragraph, re.MULTILINE))
-        if not heading_only and (n > most or listed > bullets):
+        if not heading_only and (n_words > most or n_items > bullets or n_said > sentences):
             break
         kept = i + 1
-    while kept > 1 and kept < len(paragraphs) and paragraphs[kept - 1].rstrip("*").endswith(":"):
+    while 1 < kept < len(paragraphs) and re.search(r"^#.*\Z|:\**\Z", paragraphs[kept - 1]):  # leads to what is folded
         kept -= 1
     return "\n\n".join(paragraphs[:kept]), "\n\n".join(paragraphs[kept:])
 
