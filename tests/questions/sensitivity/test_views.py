@@ -6,7 +6,7 @@ import pytest
 from fixtures.session_study import SYSTEMS, annotate, chats
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.sensitivity import analysis, figures, findings, judged_groups, shown, tables
+from judgebook.questions.sensitivity import analysis, figures, findings, judged_groups, overview, shown, tables
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.study.labels import LABEL_SETS
@@ -49,10 +49,10 @@ def test_bounds_of_means_are_named(every, judged):
     rows = every["system_difference"]
     first = analysis.primary(every).dropna(subset="p_value").index[:3]
     some = changed(every, "system_difference", note=rows["note"].mask(rows.index.isin(first), BOUNDED))
-    said = next(findings.findings(some, judged, NAMES, OPTIONS)).text
+    said = list(findings.findings(some, judged, NAMES, OPTIONS))[1].text
     assert f"In 3 of {len(analysis.primary(every))} comparisons, a system has at most 20 dialogues" in said
     assert "fewer than 3 of which lie away from one end of the scale" in said
-    assert "bounds" not in next(findings.findings(every, judged, NAMES, OPTIONS)).text
+    assert not any("bounds" in p.text for p in findings.findings(every, judged, NAMES, OPTIONS))
 
 
 def test_counts_are_those_of_their_own_label(results):
@@ -80,12 +80,11 @@ def test_differences_shown_are_the_significant_ones(every, results, judged):
     tests = analysis.primary(results)
     n = int((tests["p_adjusted"] < 0.05).sum())
     assert len(tables.differences(results, NAMES).frame) == n > 0
-    facts = findings._found(results)
+    facts = overview.tally(results)
     assert (facts["n_labels"], facts["n"], facts["n_sure"]) == (4, len(tests), n)
     headline = next(findings.findings(every, judged, NAMES, OPTIONS)).text
     assert f"{n} of {len(tests)} " in headline
-    first_sentence = headline.split(".**")[0]
-    assert all(f"({shown.who(one, judged, NAMES)})" in first_sentence for one in judged)
+    assert all(f"- {shown.who(one, judged, NAMES)}: " in headline for one in judged)
     first = findings._most_often(tests, NAMES)
     most = tests[tests["p_adjusted"] < 0.05].groupby(["system", "system_b"]).size()
     assert (first["n_labels"], len(first["first"])) == (most.max(), (most == most.max()).sum())
@@ -93,13 +92,13 @@ def test_differences_shown_are_the_significant_ones(every, results, judged):
 
 def test_findings_hold_where_nothing_is_significant(results, judged):
     none = changed(results, "system_difference", p_adjusted=1.0)
-    assert findings._found(none)["n_apart"] == 0
+    assert overview.tally(none)["n_apart"] == 0
     assert findings._most_often(analysis.primary(none), NAMES) is None
     said = [p.text for p in findings.findings(none, judged[:1], NAMES, OPTIONS)]
     assert "None of the 4 labels distinguishes" in said[0]
     gone = changed(results, "system_difference", p_value=np.nan)
-    assert findings._found(gone)["n_labels"] == 0
-    assert findings._errors(Results(), NAMES, 30)["parts"] == []
+    assert overview.tally(gone)["n_labels"] == 0
+    assert findings._errors([("", Results())], NAMES, 30)["tests"] == []
 
 
 def test_one_label_and_one_comparison_are_not_counted(results, judged):
@@ -115,7 +114,7 @@ def test_one_label_and_one_comparison_are_not_counted(results, judged):
             findings.findings(changed(one, "system_difference", p_adjusted=p_adjusted), judged[:1], NAMES, OPTIONS)
         )
         assert said.text.startswith(f"**The only label {apart}")
-        assert f"the only comparison is {only}" in said.text
+        assert f"The only comparison is {only}" in said.text
         assert " 1 " not in said.text
 
 
@@ -126,8 +125,7 @@ def test_type_i_error_of_published_tests_is_judged(results, share, inflated, con
     moved = changed(results, "null_rejection", estimate=rows["estimate"].mask(published, share))
     found = findings._errors([("", moved)], NAMES, 30)
     assert (found["inflated"], found["conservative"]) == (inflated, conservative)
-    behaviour = next(p for p in found["parts"] if p["who"] == METHODS["behavior"])
-    assert behaviour["tests"][0] == ("z test on turns", pytest.approx(share))
+    assert dict(found["tests"])["z test on turns"] == pytest.approx([share])
     assert found["chance"] == pytest.approx(1.96 * np.sqrt(0.05 * 0.95 / 30))
 
 
@@ -139,7 +137,7 @@ def test_draws_are_told_only_where_they_differ(results):
     counts = results["n_significant"]
     whole = Results(n_significant=counts[counts["n_dialogues"].isna()])
     assert findings._spread([whole])["median"] is None
-    assert all(p["draws"] == [] for p in findings._by_method(whole, "", NAMES))
+    assert all(p["draws"] == [] for p in overview.by_method(whole, "", NAMES))
 
 
 def test_printed_counts_meet_ours(results):

@@ -11,25 +11,20 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.sensitivity.analysis import (
-    PRIMARY,
     PUBLISHED,
     approximate,
     bounded,
     counts,
-    detectable,
     of_group,
-    of_one_pick,
     primary,
     primary_name,
     verdicts,
-    with_people,
 )
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
-from judgebook.questions.sensitivity.power import SAMPLE
+from judgebook.questions.sensitivity.overview import planning, tally
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.questions.sensitivity.shown import TESTS, who
 from judgebook.statistics.bounded_means import LEAST_AWAY, MOST_VALUES
-from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -40,13 +35,11 @@ INFLATED, CONSERVATIVE = 0.075, 0.025
 def findings(
     results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, options: Sensitivity
 ) -> Iterator[Prose]:
-    """The headline; pairs by method; type I error; what more conversations would find."""
+    """The headline; what the tests assume; type I error; what more conversations would find."""
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
-    groups = [
-        {"who": name, **_found(of_part), "pairs": _most_often(primary(of_part), names)} for name, of_part in parts
-    ]
+    groups = [{"who": name, **tally(of_part), "pairs": _most_often(primary(of_part), names)} for name, of_part in parts]
+    test, planned = primary_name(results), [p for name, of_part in parts for p in planning(of_part, name, names)]
     facts = {
-        "test": primary_name(results),
         "blocks": "" if judged[0].weighted else judged[0].blocks,
         "approximate": any(approximate(of_part) for _, of_part in parts),
         "most": MOST_VALUES,
@@ -54,17 +47,19 @@ def findings(
         "bounded": sum(bounded(primary(of_part)) for _, of_part in parts),
         "n_tests": sum(g["n"] for g in groups),
     }
-    yield Prose(_PHRASES.say("headline", groups=groups, **facts))
-    by_method = [line for name, of_part in parts for line in _by_method(of_part, name, names)]
+    yield Prose(_PHRASES.say("headline", groups=groups, test=test, **_points(planned)))
+    yield Prose(_PHRASES.say("assumed", groups=groups, test=test, **facts))
     drawn = next((size for one in judged if (size := one.draw_size(options.n_dialogues))), None)
     n_draws = min(one.n_draws(options.n_draws) for one in judged)
-    spread = _spread([of_part for _, of_part in parts])
-    test = primary_name(results)
-    yield Prose(_PHRASES.say("by_method", parts=by_method, test=test, drawn=drawn, n_draws=n_draws, **spread))
+    yield Prose(_PHRASES.say("draws", drawn=drawn, n_draws=n_draws, **_spread([of_part for _, of_part in parts])))
     weighted, n_runs = any(one.weighted for one in judged), options.null_runs
     yield Prose(_PHRASES.say("errors", n_runs=n_runs, weighted=weighted, **_errors(parts, names, n_runs)))
-    planned = [line for name, of_part in parts for line in _planning(of_part, name, names)]
-    yield Prose(_PHRASES.say("planning", parts=planned))
+
+
+def _points(planned: Sequence[dict]) -> dict:
+    """Detectable differences of marks and comparisons (percentage points), and of ratings (points on their scales)."""
+    medians = {k: [p["scale"] * p["least"][0] for p in planned if p["share"] == k] for k in (True, False)}
+    return {"shares": medians[True], "points": medians[False]}
 
 
 def sample(judged: Sequence[JudgedGroup], names: DisplayNames, *, n: int) -> Prose:
@@ -77,24 +72,6 @@ def sample(judged: Sequence[JudgedGroup], names: DisplayNames, *, n: int) -> Pro
     return Prose(_PHRASES.say("sample", groups=groups, n=n, weighted=any(one.weighted for one in judged)))
 
 
-def _found(results: Results) -> dict:
-    """How many labels and comparisons can be tested, and how many are significant."""
-    tests, people = primary(results).dropna(subset="p_value"), with_people(results)
-    sure = tests[tests["p_adjusted"] < 0.05]
-    n_labels, n_apart = (len(rows[["method", "label"]].drop_duplicates()) for rows in (tests, sure))
-    of_pick = of_one_pick(results)
-    return {
-        "picked": int((of_pick["p_adjusted"] < 0.05).sum()) if len(of_pick) else None,
-        "n_labels": n_labels,
-        "n_apart": n_apart,
-        "n": len(tests),
-        "n_sure": len(sure),
-        "over_all": int(counts(results, PRIMARY, "all").sum()),
-        "n_people": int((people["p_adjusted"] < 0.05).sum()) if len(people) else None,
-        "n_tested": len(people),
-    }
-
-
 def _most_often(tests: pd.DataFrame, names: DisplayNames) -> dict | None:
     """The pairs of systems that differ on most labels."""
     sizes = names.pairs(tests[tests["p_adjusted"] < 0.05]).groupby(["system", "system_b"]).size()
@@ -102,23 +79,6 @@ def _most_often(tests: pd.DataFrame, names: DisplayNames) -> dict | None:
         return None
     first = [" and ".join(names.name("system", s) for s in pair) for pair in sizes.index[sizes == sizes.max()]]
     return {"first": first, "n_labels": int(sizes.max())}
-
-
-def _named(method: str, part: str, names: DisplayNames) -> str:
-    return names.name("method", method) + (f", {part}" if part else "")
-
-
-def _by_method(results: Results, part: str, names: DisplayNames) -> list[dict]:
-    """Mean number of significant pairs per label, by method: permutation test, published tests over draws."""
-    counted = counts(results, PRIMARY, "label")
-    over_draws = [counts(results, PUBLISHED, "none", s) for s in ("mean", "smallest", "largest")]
-    n = results["n_significant"].groupby("method")["n"].first()
-    out = []
-    for method in sorted(counted.index.unique("method"), key=lambda m: names.position("method", m)):
-        draws = [values[method].mean() for values in over_draws if method in values.index]
-        line = {"who": _named(method, part, names), "n": int(n[method]), "mean": counted[method].mean(), "draws": draws}
-        out.append(line)
-    return out
 
 
 def _spread(groups: Sequence[Results]) -> dict:
@@ -133,42 +93,18 @@ def _spread(groups: Sequence[Results]) -> dict:
 
 
 def _errors(parts: Sequence[tuple[str, Results]], names: DisplayNames, n_runs: int) -> dict:
-    out, published = [], []
-    for part, results in parts:
+    """Type I error of each test at 0.05: mean over labels of every method, corpus and group."""
+    means: dict[str, list[float]] = {}
+    for _, results in parts:
         rows = results.select("null_rejection", alpha=0.05, test=[*PUBLISHED, "session"]).dropna(subset="estimate")
-        for method, of_method in names.sort(rows).groupby("method", sort=False):
-            means = of_method.groupby("test", sort=False)["estimate"].mean()
-            out.append({"who": _named(method, part, names), "tests": [(TESTS[t], share) for t, share in means.items()]})
-            published += means[means.index.isin(PUBLISHED)].tolist()
+        for (_, test), of_test in names.sort(rows).groupby(["method", "test"], sort=False):
+            means.setdefault(test, []).append(of_test["estimate"].mean())
     chance = 1.96 * np.sqrt(0.05 * 0.95 / n_runs)
-    inflated, conservative = (np.array(published) > INFLATED).any(), (np.array(published) < CONSERVATIVE).any()
-    facts = {"inflated": bool(inflated), "conservative": bool(conservative)}
+    published = np.array([share for test, shares in means.items() if test in PUBLISHED for share in shares])
+    facts = {"inflated": bool((published > INFLATED).any()), "conservative": bool((published < CONSERVATIVE).any())}
+    tests = [(TESTS[test], shares) for test, shares in means.items()]
     tested = [results for _, results in parts if len(results["null_rejection"])]
-    return facts | {"parts": out, "chance": chance, "first_only": len(tested) < len(parts)}
-
-
-def _planning(results: Results, part: str, names: DisplayNames) -> list[dict]:
-    """Of each method the detectable difference now, after adjustment, by a single test and with annotators as a sample,
-    and expected power at the most dialogues: median and range over labels."""
-    now = detectable(results)
-    single = results.select("detectable_effect", n_dialogues=None)
-    shares, others = results["power"].dropna(subset="estimate"), detectable(results, people=SAMPLE)
-    out = []
-    for method, rows in names.sort(now).groupby("method", sort=False):
-        of_method = shares[shares["method"] == method].astype({"n_dialogues": int})
-        n = int(of_method["n_dialogues"].max()) if len(of_method) else None
-        power = of_method.loc[of_method["n_dialogues"] == n, "estimate"]
-        marks = all(names.labels[method, label].binary for label in rows["label"])
-        share = marks or METHODS[method].unit == "pair"
-        say = {"scale": 100 if share else 1, "decimals": 1 if share else 2, "share": share, "n": n}
-        kinds = {"least": rows, "single": single, "others": others}
-        quantiles = {
-            k: f.loc[f["method"] == method, "estimate"].quantile([0.5, 0, 1]).tolist() for k, f in kinds.items()
-        }
-        quantiles["others"] = quantiles["others"] if (others["method"] == method).any() else None
-        line = {"who": _named(method, part, names), "power": [power.median(), power.min(), power.max()]}
-        out.append(line | say | quantiles)
-    return out
+    return facts | {"tests": tests, "chance": chance, "first_only": len(tested) < len(parts)}
 
 
 def printed(cells: pd.DataFrame, *, same_size: bool) -> Prose:

@@ -8,7 +8,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose
 from judgebook.published import numbers
-from judgebook.questions.sensitivity import figures, findings, tables
+from judgebook.questions.sensitivity import figures, findings, overview, tables
 from judgebook.questions.sensitivity.analysis import of_methods
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.question import Sensitivity
@@ -38,6 +38,7 @@ class SensitivitySections(NotebookPage):
         yield each(figures.significance, *self._inputs, "significance")
 
     def pairs(self) -> Section:
+        yield from (overview.groups(*self._inputs), overview.pairs_per_label(*self._inputs))
         yield tables.count_tables(*self._inputs, n=self.options.n_dialogues, n_draws=self.options.n_draws)
         yield each(tables.differences, *self._inputs, "differences")
 
@@ -51,6 +52,7 @@ class SensitivitySections(NotebookPage):
             yield each(partial(view, n_runs=self.options.null_runs), *self._inputs, "errors")
 
     def power(self) -> Section:
+        yield overview.conversations(*self._inputs)
         yield from (each(view, *self._inputs, "power") for view in (figures.power, tables.power))
 
     def paper(self) -> Section:
