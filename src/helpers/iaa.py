@@ -37,7 +37,8 @@ class Page(NotebookPage):
     def alphas(self) -> Section:
         yield findings.annotations_used(self.iaa.first)
         yield figures.alphas(self.results, self.names, self.iaa.threshold, self.iaa.marks)
-        yield from (tables.alphas(self.results, self.names, self.level), tables.never_twice(self.results, self.names))
+        yield from (tables.by_method(self.results, self.names), tables.alphas(self.results, self.names, self.level))
+        yield tables.never_twice(self.results, self.names)
 
     def evidence(self) -> Section:
         yield tables.evidence(self.results, self.names)

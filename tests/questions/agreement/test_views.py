@@ -64,17 +64,18 @@ def test_the_primary_interval_is_over_dialogues_or_pairs():
 
 def test_the_headline_counts_intervals_and_leaves_out_bounds():
     text = texts(RESULTS)
-    assert "relied on for 2 of 5 labels" in text  # the CI of Redundant begins at 0.67, just above 0.667
-    assert "The CI lies above 0.8 for Ignore, Behaviour, Group G" in text
-    assert "Ignore, Behaviour, Group G" in text.split("\n")[0]
-    assert "Antisocial" not in text.split("\n")[0]  # a bound, not an interval
+    assert "**Single judgements are reliable on 2 of 5 labels:**" in text  # the CI of Redundant begins at 0.67, just above 0.667
+    assert "Above 0.8, as Krippendorff usually asks: Ignore, Behaviour, Group G." in text
+    above = next(line for line in text.splitlines() if line.startswith("CI above 0.667: "))
+    assert "Ignore, Behaviour, Group G" in above
+    assert "Antisocial" not in above  # a bound, not an interval
     assert "In 2 of 5, the CI includes 0" in text
-    assert "relied on for the one label" in texts(without(label="redundant", resample="dialogue"))
+    assert "of the only label are reliable:**" in texts(without(label="redundant", resample="dialogue"))
 
 
 def test_bounds_and_few_items_are_named_with_their_reason():
     text = texts(RESULTS)
-    assert "Antisocial, Behaviour, Group G: exact bound, few marks" in text
+    assert "Antisocial, Behaviour, Group G: few marks" in text
     assert "Comparative, Group G (12 items); Comparative, Group H (20 items)" in text
     assert "Few items" not in texts(RESULTS, min_items=12)
     assert "1.00 to 1.40 times as wide" in text
@@ -212,10 +213,10 @@ def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, w
     text = texts(results)
     said = {
         "sample": "holds for other annotators of the same kind",
-        "fixed": "for other annotators, nothing can be said",
+        "fixed": "For other annotators, nothing can be said",
     }
     assert said.get(whom, "not known individually") in text
-    assert "Means of systems" in text
+    assert "Means of systems over many dialogues average out such disagreement" in text
     (means,) = population.reliability_of_means(results).to_dict("records")
     assert (means["n"], means["n_dialogues"], means["annotators_per_dialogue"]) == (3, 13, 3)
 
@@ -227,10 +228,10 @@ def test_the_threshold_of_the_study_decides_the_headline():
     def headline(threshold):
         return next(findings.findings(results, NAMES, min_items=5, confidence=0.95, threshold=threshold)).text
 
-    assert "relied on for the one label" in headline(low - 0.01)
+    assert "of the only label are reliable" in headline(low - 0.01)
     assert "iaa.threshold" in headline(low - 0.01)
-    assert "relied on for the one label" not in headline(low + 0.01)
-    assert "Krippendorff (2004)" in headline(0.667)
+    assert "are not shown to be reliable" in headline(low + 0.01)
+    assert "Krippendorff's (2004)" in headline(0.667)
 
 
 def test_a_collapsed_alpha_is_explained_beside_ac1():

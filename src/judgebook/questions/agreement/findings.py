@@ -38,28 +38,28 @@ def findings(
     misleads (`analysis`)."""
     rows = names.sort(primary(results))
     free = rows[~rows["ci_kind"].isin(BOUNDS)]
-    facts = {
-        "n": len(rows),
+    above = [names.full(r) for _, r in free[free["ci_low"] > threshold].iterrows()]
+    facts = {"n": len(rows), "threshold": f"{threshold:g}", "above": above, "level": confidence}
+    shown = {
         "n_labels": len(rows[["method", "label"]].drop_duplicates()),
-        "threshold": f"{threshold:g}",
-        "reliable": [names.full(r) for _, r in free[free["ci_low"] > max(RELIABLE, threshold)].iterrows()],
-        "above": [names.full(r) for _, r in free[free["ci_low"] > threshold].iterrows()],
         "below": len(free[free["ci_high"] < threshold]),
         "one": rows.iloc[0].to_dict() if len(rows) == 1 else None,
         "values": list(rows["estimate"].dropna()),
         "median": rows["estimate"].median(),
-        "bounded": bool((rows["ci_low"] > threshold).any()),
-        "chance": [names.full(r) for _, r in free[free["ci_low"] <= 0].iterrows()],
-        "few": _few_items(rows, names, min_items),
-        "min_items": min_items,
-        "level": confidence,
         "undefined": list(dict.fromkeys(rows.loc[rows["estimate"].isna(), "note"].dropna())),
+        "means": _means(results, names),
+        "sample": int((rows["population"] == SAMPLE).sum()),
     }
-    yield Prose(_PHRASES.say("headline", **facts))
+    yield Prose(_PHRASES.say("headline", **facts, **shown))
+    qualified = {
+        "reliable": [names.full(r) for _, r in free[free["ci_low"] > max(RELIABLE, threshold)].iterrows()],
+        "bounded": bool((rows["ci_low"] > threshold).any()) and not above,
+        "chance": [names.full(r) for _, r in free[free["ci_low"] <= 0].iterrows()],
+    }
+    yield Prose(_PHRASES.say("qualified", **facts, **qualified))
+    yield Prose(_PHRASES.say("few_items", few=_few_items(rows, names, min_items), min_items=min_items))
     yield Prose(_PHRASES.say("holds_for", **_holds_for(rows, names)))
-    yield Prose(_PHRASES.say("means", parts=_means(results, names)))
     yield misled(misleading, names)
-    yield Prose(_PHRASES.say("by_method", parts=_by_method(rows, names)))
     yield Prose(_PHRASES.say("collapse", rows=_collapsed(results, rows, names)))
     yield Prose(_PHRASES.say("orientation", parts=_orientation(results, rows, names)))
     yield Prose(_PHRASES.say("widths", ratios=list(results["interval_width_ratio"]["estimate"])))
@@ -85,13 +85,8 @@ def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
 def _means(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     """Reliability of the study's means of systems, by method and group."""
     rows, out = names.sort(reliability_of_means(results)), []
-    several = len(set(rows["group"])) > 1
-    for (method, group), part in rows.groupby(["method", "group"], sort=False):
-        facts = {"who": _who(names, method, group if several else "all"), "n": len(part)}
-        ends = {"low": part.loc[part["estimate"].idxmin()], "high": part.loc[part["estimate"].idxmax()]}
-        facts |= {k: {**r, "title": names.name("label", r["label"], method)} for k, r in ends.items()}
-        facts |= {"median": part["estimate"].median()}
-        facts |= {what: int(part[what].median()) for what in ("n_dialogues", "annotators_per_dialogue")}
+    for (_, group), part in rows.groupby(["method", "group"], sort=False):
+        facts = {"n": len(part), "group": group, "median": part["estimate"].median(), "low": part.iloc[0].to_dict()}
         out.append(facts | {"systems": int(part["n"].max())})
     return out
 
@@ -149,19 +144,6 @@ def _few_items(rows: pd.DataFrame, names: DisplayNames, min_items: int) -> list[
     """Method and group, fewest and most items, of those with fewer than `min_items`."""
     few = rows[rows["n"] < min_items].groupby(["method", "group"], sort=False)["n"].agg(["min", "max"])
     return [(_who(names, m, g), int(r["min"]), int(r["max"])) for (m, g), r in few.iterrows()]
-
-
-def _by_method(rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
-    several = len(set(rows["group"])) > 1
-    out = []
-    for (method, group), part in rows.groupby(["method", "group"], sort=False):
-        n_estimated = part["estimate"].count()
-        if not n_estimated:
-            continue
-        middle, low, high = part["estimate"].agg(["median", "min", "max"])
-        who = _who(names, method, group if several else "all")
-        out.append({"who": who, "n": n_estimated, "median": middle, "low": low, "high": high})
-    return out
 
 
 def _who(names: DisplayNames, method: str, group: str) -> str:

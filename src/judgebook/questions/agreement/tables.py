@@ -22,6 +22,7 @@ from judgebook.questions.agreement.population import (
     over_turns,
     primary,
     primary_ac,
+    reliability_of_means,
 )
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -85,6 +86,30 @@ def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | 
     why = {"Over turns": "No turn-level judgements.", "Width ratio": "No turn-level judgements, or no CI."}
     why["For these annotators"] = "The CI of alpha holds for these annotators."
     return Table(names.named(out.rename(columns=sizes).reset_index()), "alpha", caption, why=why)
+
+
+def by_method(results: Results, names: DisplayNames) -> Table | None:
+    """Alpha, and the reliability of the study's means of systems, by method and group; None for a single label."""
+    keys = ["corpus", "group", "method"]
+    rows = names.sort(primary(results).dropna(subset="estimate"))
+    if len(rows) < 2:
+        return None
+    spread = rows.groupby(keys, sort=False)["estimate"].agg(["count", "median", "min", "max"])
+    out = pd.DataFrame({"Labels": spread["count"], "Median alpha": spread["median"]})
+    out["Range of alpha"] = cells.ranges(spread[["min", "max"]])
+    means = reliability_of_means(results)
+    if len(means):
+        spread = means.groupby(keys, sort=False)["estimate"].agg(["median", "min", "max"]).reindex(out.index)
+        sizes = means.groupby(keys, sort=False)[["n_dialogues", "annotators_per_dialogue"]].median().reindex(out.index)
+        out["Median reliability of means"] = spread["median"]
+        out["Range of reliability"] = cells.ranges(spread[["min", "max"]])
+        out = out.assign(**{"Dialogues per system": sizes["n_dialogues"].round().astype("Int64")})
+        out["Annotators per dialogue"] = sizes["annotators_per_dialogue"].round().astype("Int64")
+    caption = "Agreement by method and group: alpha of single judgements"
+    caption += ", and reliability of the order of the study's means of systems (1: no error)" if len(means) else ""
+    headings = [heading for heading in out if "eliability" in heading or " per " in heading]
+    why = dict.fromkeys(headings, "Comparisons, too few systems, or not estimable.")
+    return Table(names.named(out.reset_index()), "by_method", f"{caption}, over labels.", why=why)
 
 
 def over(rows: pd.DataFrame) -> str:

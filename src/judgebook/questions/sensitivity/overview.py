@@ -117,7 +117,7 @@ def pairs_per_label(results: Results, judged: Sequence[JudgedGroup], names: Disp
         row = {
             **_keys(line, judged),
             "Pairs": line["n"],
-            "Distinguished": cells.numbers(pd.Series([line["mean"]]), 1)[0],
+            "Distinguished": Cell(number(line["mean"], 1), {"": line["mean"]}),
         }
         if len(line["draws"]) == 3:
             mean, low, high = line["draws"]
