@@ -64,7 +64,9 @@ def test_the_primary_interval_is_over_dialogues_or_pairs():
 
 def test_the_headline_counts_intervals_and_leaves_out_bounds():
     text = texts(RESULTS)
-    assert "**Single judgements are reliable on 2 of 5 labels:**" in text  # the CI of Redundant begins at 0.67, just above 0.667
+    assert (
+        "**Single judgements are reliable on 2 of 5 labels:**" in text
+    )  # the CI of Redundant begins at 0.67, just above 0.667
     assert "Above 0.8, as Krippendorff usually asks: Ignore, Behaviour, Group G." in text
     above = next(line for line in text.splitlines() if line.startswith("CI above 0.667: "))
     assert "Ignore, Behaviour, Group G" in above

@@ -35,12 +35,13 @@ def names_of(groups, systems="abcd"):
 def shown(results, names):
     """Every view of the notebook but those of a paper, and the text of the findings."""
     options = {"confidence": 0.95, "margin": 0.2}
-    prose = list(findings.findings(results, names, **options))
+    prose = list(findings.findings(results, names, confidence=0.95))
     plots = [*figures.differences(results, names, **options), *figures.effects(results, names)]
     plots += [figures.conclusions(results, names, 0.2), *figures.alphas(results, names)]
     prose += findings.claims(results, names, ["consistent"])
     shown = [tables.compared(results, names, 0.95), tables.alphas(results, names), tables.extremes(results, names)]
     shown += [tables.by_method(results, names), tables.by_objectivity(results, names)]
+    shown += [tables.sizes(results, names, **options), tables.conclusions(results, names, 0.2)]
     return plots, [*shown, tables.who_judged(results, names, {}, "USD")], "\n\n".join(p.text for p in prose)
 
 
@@ -122,12 +123,13 @@ def test_a_group_that_sees_one_system_differently_is_found(results):
 def test_views_name_what_differs(results):
     plots, shown_tables, text = shown(results, NAMES)
     assert [p.name for p in plots] == ["differences", "effects_dialogue_likert", "conclusions", "alpha_dialogue_likert"]
-    assert [len(t.frame) for t in shown_tables] == [3, 3, 6, 0, 0, 3]  # one method: none to compare with
-    assert text.startswith("**2 of 3 differences")
-    assert "G1 / G3: Quality; G2 / G3: Quality" in text
+    assert [len(t.frame) for t in shown_tables] == [3, 3, 6, 0, 0, 1, 1, 3]  # one method: none to compare with
+    assert ": 2 of 3 differences" in text or ":** 2 of 3 differences" in text
+    assert "- G1 / G3: Quality\n- G2 / G3: Quality" in text
     assert "G1 (3 people), G2 (3 people), G3 (3 people)" in text
-    assert "2 of 3 exceed the 95% chance limit" in text
-    assert "Likert, 18 pairs of systems" in text
+    by_method = {t.name: t.frame.iloc[0] for t in shown_tables if t.name in ("sizes", "verdicts")}
+    assert (by_method["sizes"]["Differences"], by_method["sizes"]["Above chance limit"]) == (3, 2)
+    assert by_method["verdicts"]["Pairs of systems"] == 18
 
 
 def test_every_difference_has_a_mark_within_the_axes(results):

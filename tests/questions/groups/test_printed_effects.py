@@ -99,7 +99,7 @@ def test_what_is_said_of_the_claims(printed):
         **{("pairwise", label): ("stu_i", "stu_x") for label in OBJECTIVE},
     }
     text = findings.printed_claims(printed, PAPER, OBJECTIVE).text
-    assert "in 6 of 6 pairs of groups (5 however the numbers were rounded)" in text
+    assert "in 6 of 6 pairs of groups (5 whatever the rounding)" in text
     assert "largest in 15 of 16 rows of Table 4" in text
     assert "leaves open which two groups differ least" in text
 

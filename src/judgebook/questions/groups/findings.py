@@ -12,12 +12,11 @@ from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.published.mapping import title
 from judgebook.questions.groups import analysis, printed_effects
-from judgebook.questions.groups.analysis import BOTH, DIFFERS, EQUIVALENT
-from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
+from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.groups.extremes import DISAGREED
 from judgebook.questions.groups.pick_ranges import inside
 from judgebook.questions.groups.robustness import OBJECTIVE, SHARED
-from judgebook.questions.groups.tables import named, ordered
+from judgebook.questions.groups.tables import method_conclusions, named, ordered
 from judgebook.simulation.truth import truth
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
@@ -30,25 +29,28 @@ _PHRASES = Phrases(__package__)
 
 
 def findings(
-    results: Results, names: DisplayNames, *, confidence: float, margin: float, simulate: Simulate | None = None
+    results: Results, names: DisplayNames, *, confidence: float, simulate: Simulate | None = None
 ) -> Iterator[Prose]:
-    """The headline; differences by method; conclusions about systems; whether a simulation's truth was found."""
+    """The headline; what differs; how methods compare; whether a simulation's truth was found."""
     rows = ordered(analysis.differences(results, confidence), names)
-    yield Prose(_PHRASES.say("headline", **_headline(rows, names, 1 - confidence), few=_few_people(results, names)))
-    methods = [_method(part, names) for _, part in rows.groupby("method", sort=False)]
-    yield Prose(_PHRASES.say("by_method", methods=methods, margin=f"{margin:g}", level=1 - confidence))
-    yield Prose(_PHRASES.say("conclusions", methods=_conclusions(results, names), margin=f"{margin:g}"))
+    few, differ = _few_people(results, names), rows[rows["verdict"].isin([DIFFERS, BOTH])]
+    signs = [shares["sign"] for _, shares in method_conclusions(results, names)]
+    agree = {"same": [s["same"] for s in signs], "contrary": [s["contrary"] for s in signs]}
+    yield Prose(_PHRASES.say("headline", **_headline(rows, len(differ), 1 - confidence), **agree, few=few))
+    moved = (rows["without_high"] - rows["without_low"]).dropna()
+    range_ = {"median": moved.median(), "most": moved.max()} if len(moved) else None
+    yield Prose(_PHRASES.say("details", differ=_labels(differ, rows, names), moved=range_, few=few))
+    tested = rows.dropna(subset="p")
+    yield Prose(_PHRASES.say("by_method", units=list(tested.drop_duplicates("method")["level"])))
     if simulate:
         yield Prose(_PHRASES.say("recovered", level=1 - confidence, **_recovered(rows, simulate, 1 - confidence)))
 
 
-def _headline(rows: pd.DataFrame, names: DisplayNames, level: float) -> dict[str, Any]:
-    """What differs, how many differences remain when annotators are permuted, and how far one annotator moves them."""
-    differ, by_people = rows[rows["verdict"].isin([DIFFERS, BOTH])], rows["p_people"].dropna()
-    moved = (rows["without_high"] - rows["without_low"]).dropna()
-    facts = {"n": int(rows["p_adjusted"].count()), "n_differ": len(differ), "differ": _labels(differ, rows, names)}
-    facts |= {"n_people": len(by_people), "differ_people": int((by_people < level).sum())}
-    return facts | {"moved": {"median": moved.median(), "most": moved.max()} if len(moved) else None}
+def _headline(rows: pd.DataFrame, n_differ: int, level: float) -> dict[str, Any]:
+    """How many differences are significant, and how many when whole annotators are permuted."""
+    by_people = rows["p_people"].dropna()
+    facts = {"n": int(rows["p_adjusted"].count()), "n_differ": n_differ, "n_people": len(by_people)}
+    return facts | {"differ_people": int((by_people < level).sum())}
 
 
 def _labels(chosen: pd.DataFrame, rows: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[str]]]:
@@ -64,26 +66,6 @@ def _few_people(results: Results, names: DisplayNames) -> list[tuple[str, int]]:
     people = results.select("count", what="evaluators", kind="human", scope=None)
     few = people[people["estimate"] < FEW_PEOPLE]
     return [(names.name("group", g), int(n)) for g, n in zip(few["group"], few["estimate"], strict=True)]
-
-
-def _method(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
-    """Of one method: medians, and how many differences exceed chance or are equivalent."""
-    tested = rows.dropna(subset="p")
-    facts = {"method": names.name("method", rows["method"].iloc[0]), "n": len(rows), "tested": len(tested)}
-    facts |= {c: tested[c].median() for c in ("estimate", "null_mean", "debiased")}
-    facts |= {"beyond": int(tested["exceeds"].sum()), "unit": rows["level"].iloc[0]}
-    return facts | {"equivalent": int(rows["verdict"].isin([EQUIVALENT, BOTH]).sum())}
-
-
-def _conclusions(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    """Of each method and question, the number of pairs of systems and the share of each verdict."""
-    verdicts = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
-    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in verdicts.items()}
-    return [
-        {"method": names.name("method", m), "n": int(verdicts["sign"].loc[m].sum())}
-        | {question: table.loc[m].to_dict() if m in table.index else None for question, table in shares.items()}
-        for m in sorted(shares["sign"].index, key=lambda m: names.position("method", m))
-    ]
 
 
 def _recovered(rows: pd.DataFrame, simulate: Simulate, level: float) -> dict[str, Any]:

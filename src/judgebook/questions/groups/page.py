@@ -27,16 +27,17 @@ class GroupSections(NotebookPage):
             self.names,
             simulate=self.study.simulate,
             confidence=self.study.bootstrap.confidence,
-            margin=self.study.group_effects.margin,
         )
         yield without_means(self.annotations, self.labels)
 
     def differences(self) -> Section:
         level, margin = self.study.bootstrap.confidence, self.study.group_effects.margin
+        yield tables.sizes(self.results, self.names, confidence=level, margin=margin)
         yield figures.differences(self.results, self.names, confidence=level, margin=margin)
         yield tables.compared(self.results, self.names, level)
 
     def conclusions(self) -> Section:
+        yield tables.conclusions(self.results, self.names, self.study.group_effects.margin)
         yield figures.effects(self.results, self.names)
         yield figures.conclusions(self.results, self.names, self.study.group_effects.margin)
         judged = with_means(self.annotations, self.labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -13,7 +14,8 @@ from judgebook.display.views import Prose, Table
 from judgebook.published.mapping import title
 from judgebook.published.numbers import select
 from judgebook.questions.groups import printed_effects
-from judgebook.questions.groups.analysis import differences
+from judgebook.questions.groups.analysis import BOTH, EQUIVALENT, differences
+from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
 from judgebook.questions.groups.pick_ranges import inside
 from judgebook.questions.groups.robustness import OBJECTIVE, OTHER, SHARED
 from judgebook.study.results import Results, where
@@ -79,6 +81,63 @@ def compared(results: Results, names: DisplayNames, confidence: float) -> Table:
     ci = f"{percent(confidence)} CI over sessions"
     caption = f"Differences between groups ({ci}), the values expected by chance, and robustness."
     return Table(out, "differences", caption, {c: 3 for c in out if c.startswith("p")}, _WHY)
+
+
+def sizes(results: Results, names: DisplayNames, *, confidence: float, margin: float) -> Table:
+    """How large the differences between groups are, by method."""
+    rows, out = ordered(differences(results, confidence), names), []
+    for method, part in rows.groupby("method", sort=False):
+        tested = part.dropna(subset="p")
+        row = {"Method": names.name("method", method), "Differences": len(tested)}
+        columns = {"estimate": "Median", "null_mean": "Expected by chance", "debiased": "Noise-corrected"}
+        row |= {heading: tested[column].median() for column, heading in columns.items()}
+        row |= {"Above chance limit": int(tested["exceeds"].sum()), "Expected above": (1 - confidence) * len(tested)}
+        out.append(row | {f"Equivalent within ±{margin:g}": int(part["verdict"].isin([EQUIVALENT, BOTH]).sum())})
+    caption = "Size of the differences between groups by method: medians over labels and pairs of groups, and how many"
+    caption += " differences exceed the 95% chance limit, or are equivalent in every pair of systems."
+    return Table(pd.DataFrame(out), "sizes", caption, {"Expected above": 1}, _WHY)
+
+
+def conclusions(results: Results, names: DisplayNames, margin: float) -> Table:
+    """Of how many pairs of systems two groups conclude the same, by method."""
+    headings = {
+        ("sign", "same"): "Same system better",
+        ("sign", "contrary"): "Opposite systems",
+        ("sign", "undecided"): "Not decided",
+        ("people", "same"): "Same, annotators resampled",
+        ("size", "same"): f"Effects equivalent within ±{margin:g}",
+        ("size", "contrary"): "Effects differ",
+        ("order", "same"): "Same order of estimates",
+    }
+    out = []
+    for n, shares in method_conclusions(results, names):
+        row = {"Method": shares["method"], "Pairs of systems": n}
+        row |= {h: shares[question][verdict] for (question, verdict), h in headings.items() if shares[question]}
+        out.append(row)
+    frame = pd.DataFrame(out)
+    frame = frame.assign(**{h: cells.percents(frame[h]) for h in headings.values() if h in frame})
+    caption = (
+        "Do two groups conclude the same of a pair of systems? Shares of pairs of systems, over labels and pairs of"
+    )
+    caption += (
+        " groups. Not decided: at least one group finds no difference. By chance, 5% of effects differ and half of"
+    )
+    caption += " the estimates have the same order."
+    return Table(frame, "verdicts", caption, why={headings["people", "same"]: "Annotators are positions."})
+
+
+def method_conclusions(results: Results, names: DisplayNames) -> list[tuple[int, dict[str, Any]]]:
+    """Of each method, the number of pairs of systems, and its name with the share of each verdict by question."""
+    verdicts = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
+    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in verdicts.items()}
+    return [
+        (
+            int(verdicts["sign"].loc[m].sum()),
+            {"method": names.name("method", m)}
+            | {question: table.loc[m].to_dict() if m in table.index else None for question, table in shares.items()},
+        )
+        for m in sorted(shares["sign"].index, key=lambda m: names.position("method", m))
+    ]
 
 
 def figure_one(results: Results, names: DisplayNames, confidence: float) -> Table:
