@@ -19,12 +19,18 @@ _PHRASES = Phrases(__package__)
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
-    """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
+    """The headline, the ceiling and whether metrics notice a degraded control; then what qualifies them."""
     sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
     filled = [s for s in sets if s["n"]]
     leaders = {s["metric"][-1] for s in filled}
     yield Prose(_PHRASES.say("headline", sets=filled, leader=filled[0]["best"] if len(leaders) == 1 else None))
-    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in filled])))
+    ceilings, counts = _ceiling(results, [s["metric"] for s in filled])
+    yield Prose(_PHRASES.say("ceiling", ceilings=ceilings))
+    people, by_metric = _control(results, names)
+    yield Prose(_PHRASES.say("control", **by_metric))
+    yield Prose(_PHRASES.say("overestimate", sets=filled))
+    yield Prose(_PHRASES.say("above_control", people=people, **by_metric))
+    yield Prose(_PHRASES.say("replaceable", level=confidence, ceilings=ceilings, **counts))
     yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
     means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
     yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
@@ -40,18 +46,6 @@ def sources(scores: pd.DataFrame, own_scores: pd.DataFrame, asked: Sequence[str]
     facts["no_texts"] = not computed and len(asked) > len(absent)
     absent = [METRICS[m].title for m in absent]
     return Prose(_PHRASES.say("sources", **facts, absent=[] if facts["no_texts"] else absent, install=INSTALL))
-
-
-def control(results: Results, names: DisplayNames) -> Prose:
-    """Who notices that the control is degraded: a metric does if its interval lies above 0.5 in every data set."""
-    noticed = results["above_control"]
-    people, metrics = noticed.loc[noticed["label"].notna(), "estimate"], noticed[noticed["metric"].notna()]
-    notice: list[dict[str, Any]] = []
-    miss: list[dict[str, Any]] = []
-    for metric, rows in metrics.groupby("metric", sort=False):
-        one = {"title": names.name("metric", metric), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
-        (notice if (rows["ci_low"] > 0.5).all() else miss).append(one)
-    return Prose(_PHRASES.say("control", people=list(people), notice=notice, miss=miss))
 
 
 def systems(results: Results, names: DisplayNames) -> Prose:
@@ -72,6 +66,18 @@ def printed_systems(printed: pd.DataFrame, n: int) -> Prose:
     return Prose(_PHRASES.say("printed_systems", n=len(printed), systems=n, **signs))
 
 
+def _control(results: Results, names: DisplayNames) -> tuple[list[float], dict[str, list[dict[str, Any]]]]:
+    """How often people rate the control lower; and which metrics notice that it is degraded, because their interval
+    lies above 0.5 in every data set, and which miss it."""
+    noticed = results["above_control"]
+    people, metrics = noticed.loc[noticed["label"].notna(), "estimate"], noticed[noticed["metric"].notna()]
+    by_metric: dict[str, list[dict[str, Any]]] = {"notice": [], "miss": []}
+    for metric, rows in metrics.groupby("metric", sort=False):
+        one = {"title": names.name("metric", metric), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
+        by_metric["notice" if (rows["ci_low"] > 0.5).all() else "miss"].append(one)
+    return list(people), by_metric
+
+
 def _best(name: str, part: Results, names: DisplayNames) -> dict[str, Any]:
     """The metric with the largest correlation of a data set, and from how many others it differs."""
     ranked = overall(part).dropna(subset="estimate").sort_values("estimate", ascending=False, kind="stable")
@@ -83,13 +89,13 @@ def _best(name: str, part: Results, names: DisplayNames) -> dict[str, Any]:
     return facts | {"best": names.name("metric", best["metric"])}
 
 
-def _ceiling(results: Results, best: list[tuple[str, ...]]) -> dict[str, Any]:
+def _ceiling(results: Results, best: list[tuple[str, ...]]) -> tuple[list[float], dict[str, int]]:
     """Ceilings of data sets, and on how many labels the best metrics agree less or more than the one left out."""
     gaps = results.select("replaceability", of="difference").dropna(subset="ci_low")
     gaps = gaps[pd.MultiIndex.from_frame(gaps[[*DATA_SET, "metric"]]).isin(best)] if best else gaps.iloc[:0]
     tops = results["reliability_ceiling"].groupby(DATA_SET)["estimate"].mean(skipna=False)
     counts = {"n": len(gaps), "worse": int((gaps["ci_high"] < 0).sum()), "better": int((gaps["ci_low"] > 0).sum())}
-    return counts | {"ceilings": list(tops.dropna()), "n_sets": len(best)}
+    return list(tops.dropna()), counts | {"n_sets": len(best)}
 
 
 def _length(means: ResultRows) -> dict[str, Any]:

@@ -33,7 +33,6 @@ class MetricSections(NotebookPage):
         return computed
 
     def findings(self) -> Section:
-        yield findings.control(self.results, self.names)  # where there is a control, it tells which metrics to trust
         yield findings.findings(self.results, self.names, confidence=self.study.bootstrap.confidence)
 
     def correlations(self) -> Section:

@@ -175,16 +175,20 @@ def _name(row: pd.Series, names: DisplayNames) -> str:
 def coverage(
     results: Results, selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]
 ) -> Iterator[Prose]:
-    """The headline of notebook 06; stable labels; labels kept. applied : `label_selection.limits`."""
+    """The headline of notebook 06, labels kept; the fit of each method; stable labels. applied :
+    `label_selection.limits`."""
     targets = [t for t in TITLES if len(comparison(results, t))]
     explained = [_explained(results, t, names) for t in targets]
     fits = pd.concat([results["r2"], results["mcfadden_r2"]]) if targets else results["r2"]
-    yield Prose(_PHRASES.say("explained", targets=explained, group=_group(fits, names)))
+    yield Prose(_PHRASES.say("explained", targets=explained))
+    labels = selected[selected["kept"]]
+    yield Prose(_PHRASES.say("kept", n=len(selected), kept=len(labels), parts=_grouped(labels, names)))
+    yield Prose(_PHRASES.say("thresholds", **_strictest(selected, applied), minutes=_minutes(results, names)))
+    yield Prose(_PHRASES.say("fits", targets=explained, group=_group(fits, names)))
     frequency = results["selection_frequency"].dropna(subset="estimate")
     stable = [_stable(frequency[frequency["target"] == t], t, names) for t in TITLES]
     close = [(r.close, names.name("method", r.method), TITLES[t]) for t in TITLES for r in _closest(results, t)]
     yield Prose(_PHRASES.say("stable", targets=[s for s in stable if s["n"]], share=STABLE, close=close))
-    yield Prose(_PHRASES.say("kept", **_kept(selected, names, applied), minutes=_minutes(results, names)))
 
 
 def precision(n_permutations: int, n_halves: int) -> Prose:
@@ -295,12 +299,11 @@ def _closest(results: Results, target: str) -> list:
     return list(rivals.head(1).itertuples())
 
 
-def _kept(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]) -> dict:
-    labels = selected[selected["kept"]]
+def _strictest(selected: pd.DataFrame, applied: dict[str, float]) -> dict:
+    """The thresholds, and which of them alone excludes the most labels."""
     missed = {c: int((~selected[f"{c}_met"]).sum()) for c in applied}
     strictest = max(missed, key=missed.__getitem__, default=None)
-    facts = {"n": len(selected), "kept": len(labels), "parts": _grouped(labels, names), "limits": applied}
-    return facts | {"strictest": strictest, "missed": missed[strictest] if strictest else 0}
+    return {"limits": applied, "strictest": strictest, "missed": missed[strictest] if strictest else 0}
 
 
 def _minutes(results: Results, names: DisplayNames) -> list[tuple[str, float, str]]:
