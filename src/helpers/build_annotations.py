@@ -20,7 +20,8 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.data_set(self.counts, self.main, self.results, self.names)
+        control = self.study.control_system is not None
+        yield findings.data_set(self.counts, self.main, self.results, self.names, control=control)
 
     def read(self) -> Section:
         yield tables.read(self.counts)

@@ -27,7 +27,8 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.collection(self.annotations, self.results, self.names, self.costs)
+        paid = self.study.quality_control.payment is not None
+        yield findings.collection(self.annotations, self.results, self.names, self.costs, paid_elsewhere=paid)
 
     def judged(self) -> Section:
         yield tables.judged(self.results, self.names)

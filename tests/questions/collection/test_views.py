@@ -90,12 +90,12 @@ def test_collection_is_reported_with_the_busiest_and_the_slowest():
     data = pd.concat([marks(5), marks(4, label="redundant"), marks(9, kind="llm", label="quality")])
     said = text(findings.collection(data, results, NAMES, Costs()))
     for fact in (
-        "**People made 9 annotations of 2 labels with 1 method;",
-        "40 to 250 USD",
-        "varies by method and evaluator group",
+        "**People made 9 annotations of 2 labels with 1 method.**",
+        "0.10 to 0.62 USD per dialogue",  # 40 and 250 USD for 400 dialogues
+        "depending on the method and evaluator group",
         "Behaviour, Group G, 25.0 [24.0, 26.0] minutes per dialogue",
         "Dialogue Likert, Group H, 4.0 [3.0, 5.0] minutes per dialogue",
-        "50% (Behaviour, Group H; 2 annotators)",
+        "did 50% of the work of a method and group (Behaviour, Group H; 2 annotators).",
     ):
         assert fact in said
     bare = text(findings.collection(data, collect(), NAMES, Costs()))

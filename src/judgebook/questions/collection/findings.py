@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
@@ -31,8 +32,13 @@ _WHO = ["method", "group", "corpus"], ["method"]
 _FEW_TIMES = 3
 
 
-def data_set(counts: pd.DataFrame, annotations: Annotations, results: Results, names: DisplayNames) -> Iterator[Prose]:
-    """What became of the annotations that were read; how much was judged twice. annotations : of the evaluation."""
+def data_set(
+    counts: pd.DataFrame, annotations: Annotations, results: Results, names: DisplayNames, *, control: bool = False
+) -> Iterator[Prose]:
+    """What became of the annotations that were read; how much was judged twice.
+
+    annotations : of the evaluation. control : whether workers are to pass quality control by a degraded system.
+    """
     # some adapters count the annotations of turns and of dialogues separately
     total = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
     facts: dict[str, Any] = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
@@ -49,6 +55,7 @@ def data_set(counts: pd.DataFrame, annotations: Annotations, results: Results, n
     facts["models"] = [kinds[k].lower() if kinds[k] == KINDS.get(k) else kinds[k] for k in judged]
     facts["extra"] = bool(counts["corpus"].astype(str).str.startswith("extra_").any())
     yield Prose(_PHRASES.say("read", **facts))
+    yield Prose(_PHRASES.say("later", control=control))
     twice = results.select("coverage", kind="human", times=2).groupby("method")["estimate"].max()
     shares = [(names.name("method", m), twice[m]) for m in names.titles["method"] if m in twice]
     yield Prose(_PHRASES.say("coverage", shares=shares))
@@ -56,9 +63,13 @@ def data_set(counts: pd.DataFrame, annotations: Annotations, results: Results, n
 
 def pilots(results: Results, names: DisplayNames, *, simulated: bool) -> Iterator[Prose]:
     """Which systems pass, how many annotators do, and how alpha differs between pilots."""
-    yield Prose(_PHRASES.say("systems", **_systems(results, names)))
-    yield Prose(_PHRASES.say("screening", groups=_screening(results, names)))
-    yield Prose(_PHRASES.say("agreement", n=len(results["alpha"]), gains=_gains(results, names)))
+    systems, groups, gains = _systems(results, names), _screening(results, names), _gains(results, names)
+    yield Prose(_PHRASES.say("systems", **systems))
+    yield Prose(_PHRASES.say("procedures", groups=groups, gains=gains))
+    if systems["n"]:
+        yield Prose(_PHRASES.say("uncertain", **{k: systems[k] for k in ("unsure", "unknown", "least")}))
+    yield Prose(_PHRASES.say("screening", groups=groups))
+    yield Prose(_PHRASES.say("agreement", n=len(results["alpha"]), gains=gains))
     yield Prose(_PHRASES.say("simulated") if simulated else "")
 
 
@@ -82,6 +93,7 @@ def _gains(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     rows = results["alpha_gain"].assign(pilot=lambda f: pilot_number(f["corpus"]), before=None)
     rows["before"] = pilot_number(rows["against"]).where(rows["scope"].isna(), None)
     # a gain by screening is of those who passed; the name without it, as the sentence says so itself
+    rows["clear"], rows["unknown"] = (rows["ci_low"] > 0) | (rows["ci_high"] < 0), rows["ci_low"].isna()
     return [row | {"who": annotators(row["group"], None, names)} for row in rows.to_dict("records")]
 
 
@@ -95,16 +107,20 @@ def _screening(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     return out
 
 
-def collection(annotations: Annotations, results: Results, names: DisplayNames, section: Costs) -> Iterator[Prose]:
-    """How much people judged and at what cost, which method takes longest, and how evenly the work was shared."""
+def collection(
+    annotations: Annotations, results: Results, names: DisplayNames, section: Costs, *, paid_elsewhere: bool = False
+) -> Iterator[Prose]:
+    """How much people judged and at what cost, which method takes longest, and how evenly the work was shared.
+
+    paid_elsewhere : whether notebook 10 says what was paid.
+    """
     people = annotations[annotations["annotator_kind"] == "human"]
     labels = people[["method", "label"]].drop_duplicates()
     facts: dict[str, Any] = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
-    costs = results.select("estimated_cost", tasks="all")
-    costs = costs[costs["method"] != COLLECTION]
-    facts |= {"costs": list(costs["estimate"]), "currency": section.currency, "rate": f"{section.hourly_rate:g}"}
-    facts["vary"] = _what_varies(costs)
-    yield Prose(_PHRASES.say("collected", **facts, dialogues=section.planned_dialogues))
+    costs, paid = (_per_unit(results, s, section.planned_dialogues) for s in ("estimated_cost", "own_cost"))
+    facts |= {"costs": _by_level(costs), "paid": _by_level(paid), "vary": _what_varies(costs)}
+    facts |= {"currency": section.currency, "rate": f"{section.hourly_rate:g}", "paid_elsewhere": paid_elsewhere}
+    yield Prose(_PHRASES.say("collected", **facts))
     total = results.select("unit_minutes", tasks="all").dropna(subset="estimate")
     total = names.sort(total[total["method"] != COLLECTION])
     if len(total):
@@ -119,6 +135,18 @@ def collection(annotations: Annotations, results: Results, names: DisplayNames, 
         yield Prose(_PHRASES.say("workload", who=title, share=top["estimate"], n=top["n"]))
     else:
         yield Prose(_PHRASES.say("unknown_annotators"))
+
+
+def _per_unit(results: Results, statistic: str, planned: int) -> pd.DataFrame:
+    """Costs of one dialogue or pair, of the planned dialogues or half as many pairs (`costs.planned_dialogues`)."""
+    rows = results.select(statistic, tasks="all").dropna(subset="estimate")
+    rows = rows[rows["method"] != COLLECTION]
+    units = [planned / 2 if level == "pair" else planned for level in rows["level"]]
+    return rows.assign(estimate=rows["estimate"].to_numpy(float) / np.array(units, dtype=float))
+
+
+def _by_level(rows: pd.DataFrame) -> list[tuple[str, list[float]]]:
+    return [(level, list(part["estimate"])) for level, part in rows.groupby("level", sort=False)]
 
 
 def _extremes(times: pd.DataFrame) -> dict[str, Any]:
