@@ -3,6 +3,7 @@
 from judgebook.annotations.summary import workload
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
 from judgebook.questions.collection import analysis, costs, figures, findings, tables
 
@@ -29,6 +30,7 @@ class Page(NotebookPage):
     def findings(self) -> Section:
         paid = self.study.quality_control.payment is not None
         yield findings.collection(self.annotations, self.results, self.names, self.costs, paid_elsewhere=paid)
+        yield nothing_because(tables.texts(self.results, self.names), tables.minutes(self.results, self.names))
 
     def judged(self) -> Section:
         yield tables.judged(self.results, self.names)
@@ -37,10 +39,10 @@ class Page(NotebookPage):
         yield figures.workload(workload(self.annotations), self.names)
 
     def texts(self) -> Section:
-        yield tables.texts(self.results, self.names)
+        yield something(tables.texts(self.results, self.names))
 
     def minutes(self) -> Section:
-        yield tables.minutes(self.results, self.names)
+        yield something(tables.minutes(self.results, self.names))
         yield figures.minutes(self.times, self.results, self.names)
 
     def spending(self) -> Section:

@@ -2,6 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
 from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
 
@@ -28,17 +29,17 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        misleading = population.misleading(self.annotations, self.study.bootstrap.unit)
-        least, limit, level = self.iaa.min_items, self.iaa.threshold, self.level
+        of, iaa = (self.results, self.names), self.iaa
+        turns = population.misleading(self.annotations, self.study.bootstrap.unit)
         yield findings.findings(
-            self.results, self.names, min_items=least, threshold=limit, misleading=misleading, confidence=level
+            *of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=turns, confidence=self.level
         )
+        yield nothing_because(tables.never_twice(*of), tables.reliability(*of))
 
     def alphas(self) -> Section:
         yield findings.annotations_used(self.iaa.first)
         yield figures.alphas(self.results, self.names, self.iaa.threshold, self.iaa.marks)
         yield from (tables.by_method(self.results, self.names), tables.alphas(self.results, self.names, self.level))
-        yield tables.never_twice(self.results, self.names)
 
     def evidence(self) -> Section:
         yield tables.evidence(self.results, self.names)
@@ -53,7 +54,7 @@ class Page(NotebookPage):
         yield tables.variance(self.results, self.names, self.level)
 
     def reliability(self) -> Section:
-        yield tables.reliability(self.results, self.names)
+        yield something(tables.reliability(self.results, self.names))
 
     def paper(self) -> Section:
         yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")

@@ -263,11 +263,24 @@ def test_a_heading_with_nothing_below_it_is_left_out():
         code("show()", table),
         nbformat.v4.new_markdown_cell("## Comparison with the paper"),
         code("show(nothing)"),
-        nbformat.v4.new_markdown_cell("## Explained\n\nThis says why."),
-        code("store()"),
     )
     headings = [b.text.splitlines()[0] for b in blocks.blocks(nb) if b.kind == "prose" and b.text.startswith("#")]
-    assert headings == ["## Shown", "## Explained"]
+    assert headings == ["## Shown"]
+
+
+def test_a_section_whose_code_shows_nothing_is_left_out_with_its_text():
+    nb = notebook(
+        nbformat.v4.new_markdown_cell("# Title\n\nWhat?"),
+        nbformat.v4.new_markdown_cell("## Marks\n\nHollow: no CI."),
+        code("show()"),
+        nbformat.v4.new_markdown_cell("## Shown\n\nFilled: CI."),
+        code("show()", output({"text/markdown": "Here."})),
+        nbformat.v4.new_markdown_cell("A note on the above."),
+        code("check()"),
+        nbformat.v4.new_markdown_cell("## Text\n\nOf its own."),
+    )
+    told = [b.text for b in blocks.blocks(nb) if b.kind == "prose"]
+    assert [t.splitlines()[0] for t in told] == ["# Title", "## Shown", "Here.", "A note on the above.", "## Text"]
 
 
 def answering():

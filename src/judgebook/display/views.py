@@ -59,6 +59,16 @@ class FromPrint:
 Section = Iterator[View | FromPrint | Iterable[View] | None]
 
 
+def nothing_because(*views: View | None) -> Iterator[Prose]:
+    """Why sections have nothing to show: those of their views that are prose. For What we see."""
+    yield from (view for view in views if isinstance(view, Prose))
+
+
+def something(*views: View | None) -> Iterator[View]:
+    """A section's views without those that say why there is nothing, so that pages leave out a section without any."""
+    yield from (view for view in views if view is not None and not isinstance(view, Prose))
+
+
 def without_means(annotations: Annotations, labels: Iterable[Label]) -> Prose | None:
     """Which labels a notebook leaves out because answers without order have no mean."""
     titles = dict.fromkeys(x.title for x in _judged(annotations, labels) if x.unordered)

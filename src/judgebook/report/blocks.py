@@ -24,7 +24,7 @@ HIDDEN = ("run_id",)
 ANSWER, METHODS = "What we see", "Methods"
 #: the tag of cells whose outputs stay on this machine: pages show them, bundles and the gallery do not
 PRIVATE = "private"
-#: tag of a text that is left out, with its heading, where the code below it shows nothing
+#: tag of a text without a heading that is left out where the code below it shows nothing, as sections are
 OPTIONAL = "optional"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: a full stop that is not that of an abbreviation, and what closes bold or italics after it
@@ -149,13 +149,14 @@ def _numbered(block: Block, count: Counter[str]) -> Block:
 
 
 def _empty_section(block: Block, after: list[Block]) -> bool:
-    """Whether a block is a bare heading, or a text tagged `optional`, and the code below it shows nothing."""
+    """Whether a block begins a section whose code shows nothing, or is a bare heading above nothing, or a text tagged
+    `optional`. A text with a heading and no code is a section of its own."""
     if block.kind != "prose" or block.output:
         return False
-    if OPTIONAL not in block.tags and not re.fullmatch(r"#{2,} [^\n]+", block.text.strip()):
-        return False
-    below = takewhile(lambda b: b.output or b.kind != "prose", after)
-    return all(b.kind == "code" for b in below)
+    below = list(takewhile(lambda b: b.output or b.kind != "prose", after))
+    heading, _, text = block.text.strip().partition("\n")
+    optional = OPTIONAL in block.tags or (heading.startswith("##") and (bool(below) or not text))
+    return optional and all(b.kind == "code" for b in below)
 
 
 def _blocks(cells: list[Any]) -> Iterator[Block]:

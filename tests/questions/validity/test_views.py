@@ -265,7 +265,9 @@ def test_what_is_kept_is_reported_with_its_thresholds():
     assert "**1 of 2 labels reaches every threshold for keeping a label**" in text
     assert "alpha of at least 0.40" in text
     assert "Ignore (ABC-Eval behaviour)." in text
-    assert "**None of 2 labels reach every threshold for keeping a label**" in said(Results(), selected.assign(kept=False))
+    assert "**None of 2 labels reach every threshold for keeping a label**" in said(
+        Results(), selected.assign(kept=False)
+    )
     free = LabelSelection(min_alpha=None, excludes_zero=False, min_pairs=None, min_selected=None)
     open_to_all = label_selection.select(values, free)
     found = findings.coverage(Results(), open_to_all, NAMES, label_selection.limits(free))

@@ -124,8 +124,8 @@ def systems(results: Results, names: DisplayNames) -> Plot:
     alt = f"Mean rating of {title} of {len(rows)} systems, {span(rows['estimate'])}, with CIs; {least:g} to pass."
     caption = f"Mean ratings of {title} in the pilots, by the people who talked to the systems, best first. Points:"
     caption += f" means; thick lines: {names.ci} leaving out one person at a time; thin lines: {names.ci} as if"
-    caption += " conversations were independent, both truncated at the ends of the scale;"
-    caption += f" {counted(rows['n'], 'conversations per system')}."
+    caption += f" conversations were independent; {counted(rows['n'], 'conversations per system')}. Both are truncated"
+    caption += " at the ends of the scale."
     caption += _hollow(rows) + note
     return Plot(fig, "systems", alt, caption)
 

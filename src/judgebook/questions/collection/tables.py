@@ -158,7 +158,7 @@ def missing(annotations: Annotations) -> Iterator[Table | Prose]:
     yield Table(partly, "missing", "Columns of the judgements with missing values.", 1)
     empty = [schema.ANNOTATIONS[c].doc for c in share.index[share == 100]]
     if empty:
-        yield Prose("Not recorded in these data: " + "; ".join(f"*{plain(doc)}*" for doc in empty) + ".")
+        yield Prose("Not recorded in these data:\n\n" + "\n".join(f"- {plain(doc)}" for doc in empty))
 
 
 # 01

@@ -8,6 +8,7 @@ import pandas as pd
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison, verdicts
 from judgebook.questions.metrics import analysis, figures, findings, tables, text_metrics
 from judgebook.study.results import Results
@@ -34,6 +35,7 @@ class MetricSections(NotebookPage):
 
     def findings(self) -> Section:
         yield findings.findings(self.results, self.names, confidence=self.study.bootstrap.confidence)
+        yield nothing_because(tables.raters(self.results, self.names))
 
     def correlations(self) -> Section:
         yield findings.sources(self.scores, self.computed, self.asked, self.study.metrics.corpora)
@@ -57,7 +59,7 @@ class MetricSections(NotebookPage):
         yield figures.among(self.results, self.names)
 
     def raters(self) -> Section:
-        yield tables.raters(self.results, self.names)
+        yield something(tables.raters(self.results, self.names))
 
     def paper(self) -> Section:
         cells = verdicts.beside(self.results, self.run.key, self.run.notebook).drop(columns=["ci_low", "ci_high"])

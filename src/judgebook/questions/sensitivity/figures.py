@@ -31,21 +31,21 @@ from judgebook.study.results import Results
 FLOOR = 1e-3
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
-the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}; right: the {test}
+the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}. Right: the {test}
 on all dialogues, adjusted for all pairs of systems of a label; {n}."""
 NEITHER = "Grey, ○: neither good nor bad, or not declared; where p < 0.05, + if the first system is higher, − if lower."
 COUNTS = """
 Numbers of labels on which the system of the row is significantly better (p < 0.05) than that of the column. Left:
-the published tests on {size}; right: the {test} on all dialogues, adjusted for all pairs of systems of a
+the published tests on {size}. Right: the {test} on all dialogues, adjusted for all pairs of systems of a
 label; {n}.{neither}"""
 NOT_COUNTED = " Not counted: {} that {} neither good nor bad, or whose direction nobody declared."
 ERRORS = """
 How often tests of equal systems give p < 0.05. Points: labels, in the order of the tables; lines: exact 95% CIs
 over n = {n_runs:,} simulated assignments of dialogues to systems; grey: where an exact test lies in 95% of cases."""
 POWER = """
-Expected share of pairs of systems found at p < 0.05 by a single test (unadjusted) with the same annotators, if true
-differences vary as much as the observed ones suggest once their noise is removed. Lines: means over labels ({labels});
-bands: their interquartile range (not a CI)."""
+Expected share of pairs of systems found at p < 0.05 by a single test (unadjusted) with the same annotators. True
+differences are assumed to vary as much as the observed ones suggest once their noise is removed. Lines: means over
+labels ({labels}); bands: their interquartile range (not a CI)."""
 MARGINS = """
 The smallest margin within which two systems can be called equivalent, in standard deviations of the label. {points}
 A pair left of the line is equivalent within ±{margin:g} SD; {n}."""

@@ -40,9 +40,11 @@ def count_tables(
         part = who(one, judged, names)
         drawn = one.draw_size(n)
         caption = "Pairs of systems that differ at 0.05" + (f", {part}" if part else "") + ":"
-        draws = f" one draw of {drawn} dialogues per system, and the mean (range) over {one.n_draws(n_draws):,} draws;"
-        caption += draws if drawn else ""
-        caption += " all dialogues, unadjusted and with Holm's adjustment within the label or over all labels."
+        draws = (
+            f" one draw of {drawn} dialogues per system, and the mean (range) over {one.n_draws(n_draws):,} draws. All"
+        )
+        caption += draws if drawn else " all"
+        caption += " dialogues: unadjusted, and with Holm's adjustment within the label or over all labels."
         name = f"counts_{i}" if i else "counts"
         yield Table(count_table(of_group(results, one), names), name, caption)
 
@@ -95,16 +97,12 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
     test = primary_name(results)
     caption = f"Pairs that differ{', ' + part if part else ''}, by the {test} with Holm's adjustment within the"
     caption += (
-        " label: difference of means (of shares, for marks; wins minus losses as a share, for comparisons) with CI"
+        " label. Difference: of means (of shares, for marks; wins minus losses as a share, for comparisons), with"
     )
-    caption += f" over sessions{' and annotators' if people else ''}, p-value, adjusted p-value"
+    caption += f" CI over sessions{' and annotators' if people else ''}."
     if people:
-        caption += (
-            ", adjusted p-value with annotators as a sample. The permutation test is about these annotators, the CI and"
-            " the last column about others like them too: a CI may include 0 although p is small."
-        )
-    else:
-        caption += "."
+        caption += " The permutation test is about these annotators, the CI and the last column about others like them,"
+        caption += " too: a CI may include 0 although p is small."
     why = {heading: "No variation." for heading in columns if heading.startswith("Difference")}
     why["Holm, other annotators"] = "Annotators not known, or no variation."
     return Table(names.named(out), name, caption, decimals=3, why=why)
@@ -139,16 +137,13 @@ def power(results: Results, names: DisplayNames, part: str = "", name: str = "po
     }
     columns = {heading: rows.set_index(LABEL)["estimate"] for heading, rows in columns.items() if len(rows)}
     out = out.assign(**{heading: values.reindex(out.index) for heading, values in columns.items()})
-    caption = "Share of pairs of systems significant at 0.05 (a single test) by dialogues per system"
-    caption += f"{', ' + part if part else ''},"
-    caption += (
-        " if true differences vary as estimated here once noise is removed (CI from that of their variance; 0.05: no"
+    caption = (
+        f"Share of pairs of systems significant at 0.05 (a single test){', ' + part if part else ''}, by dialogues"
     )
-    caption += (
-        " two systems differ). Then the difference detected with 80% power with the present dialogues: by a single"
-    )
-    caption += " test, and at the first step of Holm's adjustment within the label, by these annotators"
-    caption += " and with annotators as a sample too." if "Holm, other annotators" in columns else "."
+    caption += " per system, if true differences vary as estimated here once noise is removed. CI: from that of their"
+    caption += " variance; 0.05: no two systems differ. Then the difference detected with 80% power with the present"
+    caption += " dialogues, by a single test and at the first step of Holm's adjustment within the label."
+    caption += " Other annotators: annotators are a sample." if "Holm, other annotators" in columns else ""
     why = dict.fromkeys([*out.columns], "No variation between sessions, or one session.")
     why["Holm, other annotators"] = "Annotators not known, or no variation."
     return Table(names.named(names.sort(out.reset_index())), name, caption, dict.fromkeys(columns, 3), why)
@@ -202,9 +197,7 @@ def equivalence(
     )
     test = primary_name(results)
     caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({test}), and that are shown to be"
-    caption += (
-        f" equivalent within ±{margin:g} SD (two one-sided tests), both with Holm's adjustment within the label; and"
-    )
-    caption += " the range over pairs of the smallest"
-    caption += " margin within which a pair is shown to be equivalent (unadjusted). For comparisons: wins minus losses."
+    caption += f" equivalent within ±{margin:g} SD (two one-sided tests), both with Holm's adjustment within the label."
+    caption += " Smallest margin: the range over pairs of the smallest margin within which a pair is shown to be"
+    caption += " equivalent (unadjusted). For comparisons: wins minus losses."
     return Table(names.named(names.sort(out.reset_index())), name, caption)
