@@ -37,10 +37,11 @@ _FOREIGN = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})(?=[\s/>]))", re.IGNO
 _ITEM = re.compile(r"^(?:[-*]|\d+\.) ", re.MULTILINE)
 _HEADING = re.compile(r"<(h[23])>(.*?)</\1>", re.DOTALL)
 _TAG = r'<(?:[^>"]|"[^"]*")*>'
-#: what must stand before or after some words, which else mean something else: verbs, "in turn", "in units of", powers
+#: what must stand before or after some words, which else mean something else: verbs, powers, rates
 _NOUN = r"(?:(?<=\ba )|(?<=\bthe )|(?<=\beach ))"
-_BEFORE = {"bound": _NOUN, "judge": _NOUN, "turn": r"(?<!\bin )", "resample": _NOUN, "0.667": r"(?<=\babove )"}
-_AFTER = {"unit": r"(?! of)", "power": r"(?! of)"}
+_BEFORE = {"bound": _NOUN, "resample": _NOUN, "0.667": r"(?:(?<=\babove )|(?<=\bminimum is ))"}
+_NUMBER = r"(?= (?:[=\d−]|&lt;))"
+_AFTER = {"power": r"(?! of)", "reproduced": r"(?! from)", "p": _NUMBER, "r": _NUMBER, "ρ": _NUMBER}
 _UNEXPLAINED = ("a", "code", "pre", "table", "h1", "h2", "h3", "h4")
 
 
@@ -111,8 +112,9 @@ class Outline:
 
     def prose(self, text: str) -> Markup:
         """Markdown as clean HTML: headings carry an id and a link to themselves, and a term of the glossary is a link
-        to its meaning where it first occurs on the page."""
-        return Markup(self._explained(_HEADING.sub(self._heading, markdown(text))))
+        to its meaning where it first occurs on the page, but not in the titles of references."""
+        html, head, references = _HEADING.sub(self._heading, markdown(text)).partition('<h2 id="references">')
+        return Markup(self._explained(html) + head + references)
 
     def _heading(self, match: re.Match[str]) -> str:
         tag, inner = match.groups()
@@ -136,7 +138,7 @@ class Outline:
 
     def _linked(self, text: str) -> str:
         """Text with each term that is not explained yet as a link; terms do not overlap."""
-        known = {term.lower(): (term, meaning) for term, meaning in glossary().items()}
+        known = {term.lower(): (term, meaning) for term, meaning in glossary(linked=True).items()}
 
         def link(match: re.Match[str]) -> str:
             word = match[0].lower()
@@ -156,12 +158,16 @@ def slug(title: str) -> str:
 
 
 @cache
-def glossary(path: Path = GLOSSARY) -> dict[str, str]:
-    """Term -> meaning as plain text, of the tables in `path`; `a, b` are two terms. Empty where there is no file."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    rows = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
-    terms = [(row[0], re.sub(r"[*_`]", "", row[1])) for row in rows if len(row) == 2 and not set(row[0]) <= set("- ")]
-    return {term: meaning for names, meaning in terms for term in names.split(", ") if "term" not in term.split()}
+def glossary(path: Path = GLOSSARY, *, linked: bool = False) -> dict[str, str]:
+    """Term -> meaning as plain text, of the tables in `path`; `a, b` are two terms. Empty where there is no file.
+
+    linked : without those of the first table, which have everyday meanings as well: links would often be wrong.
+    """
+    tables = re.findall(r"(?:^\|.*\n?)+", path.read_text(encoding="utf-8") if path.is_file() else "", re.MULTILINE)
+    lines = [line for table in (tables[1:] if linked else tables) for line in table.splitlines()[2:]]  # a head, a rule
+    rows = [[c.strip() for c in line.strip("|").split("|")] for line in lines]
+    terms = [(row[0], re.sub(r"[*_`]", "", row[1])) for row in rows if len(row) == 2]
+    return {term: meaning for names, meaning in terms for term in names.split(", ")}
 
 
 @cache
