@@ -38,7 +38,7 @@ def test_a_term_is_explained_where_it_first_occurs_on_a_page():
 
 
 def test_words_with_everyday_meanings_are_no_links():
-    """`In turn`, gold units, hours of annotation, a decision study: the glossary defines the words, pages do not link."""
+    """`In turn`, gold units, hours of annotation, a decision study: defined in the glossary, but no links."""
     assert explained("Each annotator in turn judged a system; gold units and pairs; a decision study.")[0] == []
     assert {"turn", "unit", "pair", "study"} <= prose.glossary().keys()
     assert not {"turn", "unit", "pair", "study"} & prose.glossary(linked=True).keys()
