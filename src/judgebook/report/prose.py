@@ -40,8 +40,8 @@ _TAG = r'<(?:[^>"]|"[^"]*")*>'
 #: what must stand before or after some words, which else mean something else: verbs, powers, rates
 _NOUN = r"(?:(?<=\ba )|(?<=\bthe )|(?<=\beach ))"
 _BEFORE = {"bound": _NOUN, "resample": _NOUN, "0.667": r"(?:(?<=\babove )|(?<=\bminimum is ))"}
-_NUMBER = r"(?= (?:[=\d−]|&lt;))"
-_AFTER = {"power": r"(?! of)", "reproduced": r"(?! from)", "p": _NUMBER, "r": _NUMBER, "ρ": _NUMBER}
+_AFTER = {"power": "(?! of)", "reproduced": "(?! from)", "standardised": "(?! name)"}
+_AFTER |= dict.fromkeys(("p", "r", "ρ"), r"(?= (?:[=\d−]|&lt;))")  # a statistic with its value
 _UNEXPLAINED = ("a", "code", "pre", "table", "h1", "h2", "h3", "h4")
 
 
