@@ -107,11 +107,10 @@ def blocks(nb: Any) -> list[Block]:
 def parts(nb: Any) -> Parts:
     """The blocks of a notebook by their place on its page, with figures and tables numbered in that order.
 
-    A heading with nothing below it is left out. What the first cell says below its first paragraph, the question, gets
-    a heading of its own.
+    A section with nothing in it is left out, with its code. What the first cell says below its first paragraph, the
+    question, gets a heading of its own.
     """
-    blocks_ = list(_blocks(nb["cells"]))
-    blocks_ = [block for i, block in enumerate(blocks_) if not _empty_section(block, blocks_[i + 1 :])]
+    blocks_ = list(_with_content(list(_blocks(nb["cells"]))))
     knobs = [b for b in blocks_ if b.kind == "parameters"]
     head, rest = _split_head([b for b in blocks_ if b.kind != "parameters"])
     answer, rest = _split_answer(rest)
@@ -148,11 +147,19 @@ def _numbered(block: Block, count: Counter[str]) -> Block:
     return block
 
 
+def _with_content(blocks_: list[Block]) -> Iterator[Block]:
+    """The blocks without empty sections and their code."""
+    left_out = False
+    for i, block in enumerate(blocks_):
+        if block.kind == "prose" and not block.output:
+            left_out = _empty_section(block, blocks_[i + 1 :])
+        if not left_out:
+            yield block
+
+
 def _empty_section(block: Block, after: list[Block]) -> bool:
     """Whether a block begins a section whose code shows nothing, or is a bare heading above nothing, or a text tagged
     `optional`. A text with a heading and no code is a section of its own."""
-    if block.kind != "prose" or block.output:
-        return False
     below = list(takewhile(lambda b: b.output or b.kind != "prose", after))
     heading, _, text = block.text.strip().partition("\n")
     optional = OPTIONAL in block.tags or (heading.startswith("##") and (bool(below) or not text))

@@ -214,7 +214,7 @@ def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, w
     assert ("For these annotators" in table.frame) == (whom == "sample")
     text = texts(results)
     said = {
-        "sample": "holds for other annotators of the same kind",
+        "sample": "the CI holds for other annotators, too",
         "fixed": "For other annotators, nothing can be said",
     }
     assert said.get(whom, "not known individually") in text

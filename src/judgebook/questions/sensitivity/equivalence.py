@@ -47,8 +47,9 @@ def equivalence_tests(differences: pd.DataFrame, data: Panel, margin: float) -> 
     with np.errstate(invalid="ignore", divide="ignore"):
         difference, half = differences["estimate"].to_numpy(float) / sd, stdtrit(df, 1 - ALPHA) * se / sd
         p = 1 - stdtr(df, (margin - np.abs(difference)) * sd / se)
-    smallest = np.maximum(half - difference, difference + half)
-    columns = {"estimate": difference, "ci_low": difference - half, "ci_high": difference + half, "p_value": p}
+        low, high = difference - half, difference + half
+    smallest = np.maximum(-low, high)
+    columns = {"estimate": difference, "ci_low": low, "ci_high": high, "p_value": p}
     tests = head.assign(
         statistic="equivalence",
         **{name: np.where(usable, values, np.nan) for name, values in columns.items()},

@@ -39,12 +39,11 @@ def count_tables(
     for i, one in enumerate(judged):
         part = who(one, judged, names)
         drawn = one.draw_size(n)
-        caption = "Pairs of systems that differ at 0.05" + (f", {part}" if part else "") + ":"
-        draws = (
-            f" one draw of {drawn} dialogues per system, and the mean (range) over {one.n_draws(n_draws):,} draws. All"
-        )
-        caption += draws if drawn else " all"
-        caption += " dialogues: unadjusted, and with Holm's adjustment within the label or over all labels."
+        caption = "Pairs of systems that differ at 0.05" + (f", {part}" if part else "")
+        if drawn:
+            caption += f": one draw of {drawn} dialogues per system, and the mean (range) over {one.n_draws(n_draws):,}"
+            caption += " draws"
+        caption += ". All dialogues: unadjusted, and with Holm's adjustment within the label or over all labels."
         name = f"counts_{i}" if i else "counts"
         yield Table(count_table(of_group(results, one), names), name, caption)
 
