@@ -110,7 +110,8 @@ def _by_method(
     labels, within the budget if there is one; of several, the one of least cost.
 
     n : dialogues per system or comparisons per pair; each : annotators. had : the number of the pilot, as a median.
-    labels : planned; found : with a design; within : of the budget; every : whether that is all. hours, money : missing where times are not known.
+    labels : planned; found : with a design; within : of the budget; every : whether that is all.
+    hours, money : missing where times are not known.
     """
     out, simulated = [], _raised(results)
     for method in dict.fromkeys(p.method for p in data.pilots):
