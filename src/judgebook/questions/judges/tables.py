@@ -174,8 +174,8 @@ def assisted(results: Results, names: DisplayNames) -> Table | None:
         f" Effective labels: how many human labels one is worth where people judge {percent(float(GAIN))} of the"
         f" {units} and the judge all. Half-width: of CIs of means of systems and of their differences (mean over"
         f" systems and random halves). People: with their labels of a random half of the {units} alone; both: with the"
-        f" judge's labels of all as well. To buy: {units} per system that people must judge for the wanted half-width of"
-        f" a mean, alone and if the judge judges {POOL} times as many. CI over {units}."
+        f" judge's labels of all as well. To buy: {units} per system that people must judge for the wanted half-width"
+        f" of a mean, alone and if the judge judges {POOL} times as many. CI over {units}."
     )
     why = dict.fromkeys(wide.columns, f"Fewer than {LEAST_VARIED} values that differ from the commonest one.")
     return Table(_named(wide, names), "assisted", caption, 3, why)
