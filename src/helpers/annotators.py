@@ -22,12 +22,12 @@ class Page(NotebookPage):
 
     def findings(self) -> Section:
         yield findings.findings(self.results, self.names, self.false_alarms)
-        yield tables.named(self.results, self.names, self.false_alarms)
 
     def severity(self) -> Section:
         yield figures.severity(self.results, self.names, self.false_alarms)
 
     def indicators(self) -> Section:
+        yield tables.named(self.results, self.names, self.false_alarms)
         yield figures.indicators(self.results, self.names, self.false_alarms)
         yield tables.everyone(self.results, self.names)
 

@@ -34,7 +34,9 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.findings(self.results, self.data, self.names, self.options, currency=self.currency)
+        payment, options = self.study.quality_control, self.options
+        paid = (payment.payment, payment.currency) if payment.payment else None
+        yield findings.findings(self.results, self.data, self.names, options, currency=self.currency, paid=paid)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
 

@@ -22,9 +22,9 @@ def views(results: Results, run: Run) -> Iterator[Table | Prose]:
         return
     run.frame(cells, "cells")
     caption = (
-        "Printed numbers and those of this study: mean distance (in the printed unit), share of printed numbers in"
+        "Printed numbers and those of this study: mean distance, in the printed unit. Inside: share of printed numbers"
+        " in the CI of their own counterpart and, as a control, in those of the other numbers in the column."
     )
-    caption += " the CI of their own counterpart and, as a control, in those of the other numbers in the column."
     why = dict.fromkeys(("Inside (%)", "Others inside (%)"), "No CIs, or only one number.")
     yield Table(table(cells), "beside", caption, 1, why)
     if run.study.simulated:

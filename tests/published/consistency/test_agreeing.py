@@ -32,7 +32,7 @@ def test_every_check_of_the_papers_that_fails_nowhere_is_listed_once(found, show
     again = [v.text for v in shown if isinstance(v, Prose) and v.text]
     brief = agree["rule"].isin(["copy", "distinct"])
     assert rows == (~brief).sum()
-    assert sum(text.count("; ") + 1 for text in again) == brief.sum()
+    assert sum(text.count("\n- ") for text in again) == brief.sum()
     assert not any("With so few decimals" in check for v in shown if isinstance(v, Table) for check in v.frame["Check"])
 
 

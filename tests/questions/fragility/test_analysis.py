@@ -149,7 +149,7 @@ def test_how_many_annotators_were_left_out_is_told(labels):
     assert told == [(6, 6), (2, 6), None, None]
     assert two["without_person"]["without"].nunique() == 2
     names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
-    said = [next(iter(findings.findings(r, names))).text for r in (everyone, two, none, unknown)]
+    said = [" ".join(p.text for p in findings.findings(r, names)) for r in (everyone, two, none, unknown)]
     assert ["session or annotator" in text for text in said] == [True, False, False, False]
     assert ["2 busiest of 6" in text for text in said] == [False, True, False, False]
     assert not findings.facts(two)["untried"]
@@ -259,6 +259,6 @@ def test_a_conclusion_can_depend_on_one_context(labels):
     assert analysis.CONTEXT in hangs_on(results)
     assert analysis.SESSION not in hangs_on(results)
     names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
-    told = next(iter(findings.findings(results, names))).text
+    told = " ".join(p.text for p in findings.findings(results, names))
     assert "one context" in told
     assert "session" not in told

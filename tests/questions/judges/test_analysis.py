@@ -194,7 +194,7 @@ def test_few_marks_have_no_bootstrap_interval():
         assert set(found[statistic]["ci_kind"]) == {"not_estimable"}
         assert found[statistic]["note"].str.contains("fewer than 20").all()
     texts = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
-    assert "too few marks" in texts[5]
+    assert "too few marks" in texts[3]
 
 
 def ratings():
@@ -280,13 +280,15 @@ def test_interval_of_the_difference_covers():
 
 def test_findings_and_tables_count_significant_changes(one):
     found = one[-1]
-    headline, _, _, _, conclusion, agreement, test = (
+    headline, _, conclusion, agreement, significant, margin, _, test = (
         p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)
     )
     rows = found.select("rate_change", by="model")
     n = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
     assert f"with The Model, {n} of 2 rates" in headline
-    assert "requires a margin" in headline
+    assert "Whether a judge may stand in for people is not decided" in headline
+    assert "requires a margin" in significant
+    assert "agreement does not settle the question" in margin
     people = [pick(found, "judge_conclusions", verdict=v)["estimate"] for v in ("same", "opposite", "people only")]
     assert sum(people) == 0
     assert "people find none; " in conclusion

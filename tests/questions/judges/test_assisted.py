@@ -414,7 +414,7 @@ def test_what_notebook_13_shows():
     assert "25%" in plot.caption
     undecided = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1))
     texts = "\n".join(p.text for p in findings.findings(undecided, names, confidence=0.95, cost=0.15))
-    assert "no margin is set" in texts
+    assert "a margin within which a change is harmless (`judges.margin`), which is not set" in texts
     people = frame.query("annotator_kind == 'human'")
     nothing = analysis.analyse(people, LABELS, sampling=Sampling(200, 0.95, 1))
     texts = "\n".join(p.text for p in findings.findings(nothing, names, confidence=0.95, cost=0.15))

@@ -211,7 +211,8 @@ def test_a_procedure_is_kept_unless_it_is_shown_to_be_off_on_the_wrong_side(tabl
 
 
 def test_the_page_counts_what_is_claimed_and_names_what_is_not_kept(table, labelled):
-    text = findings.procedures(table, labelled, 0.95).text
+    headline, details = (p.text for p in findings.procedures(table, labelled, 0.95))
+    text = f"{headline}\n{details}"
     assert "4 of 5 primary procedures" in text
     assert "93.0% \\[91.8%, 94.1%\\]" in text
     assert "15.0% \\[13.9%, 16.2%\\]" not in text.split("Other annotators")[0]
@@ -229,6 +230,6 @@ def labelled(table):
 
 
 def test_nothing_simulated_gives_an_empty_table(labelled):
-    assert findings.procedures(Results(), labelled, 0.95).text == ""
+    assert not list(findings.procedures(Results(), labelled, 0.95))
     assert tables.procedures(Results(), labelled, 0.95).frame.empty
     assert tables.variants(Results(), labelled) is None

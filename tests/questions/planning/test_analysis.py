@@ -1,5 +1,7 @@
 """What is planned from a pilot, and what is said of it: facts, for the cases that people meet."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from fixtures.yaml_studies import LONG
 
 from judgebook.display.names import display_names
 from judgebook.questions.agreement.generalizability import generalizability
-from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
+from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables, together
 from judgebook.questions.planning.components import pilots
 from judgebook.questions.planning.designs import Plan, Prices, affordable, detectable
 from judgebook.questions.planning.pilot_study import called_different
@@ -105,6 +107,44 @@ def test_the_best_design_for_a_budget_is_within_it_and_finds_the_least(both):
                 other = Plan(n, m, people, data.paired)
                 if prices.cost(other, 2, pilot.pairwise) <= 400:
                     assert detectable(pilot, other)[0] >= case["smallest"] - 1e-3
+
+
+def test_the_page_begins_with_the_decision_and_one_design(both, study):
+    facts, options, data = both[-1], both[1], both[0]
+    best, other = facts["methods"]
+    assert best["money"] <= other["money"] <= options.budget
+    assert (best["found"], best["within"], best["every"], best["had"]) == (1, 1, True, 60)
+    found = findings.findings(both[2], data, both[3], options, currency="EUR")
+    headline = next(found).text
+    assert headline.startswith(
+        "**Within 400 EUR, Comparative and Dialogue Likert find the difference worth finding on both"
+    )
+    assert f"Recommended with {best['name']}: {best['n']} " in headline
+    assert f"- {other['name']}: {other['n']} " in headline
+    poor = options.model_copy(update={"budget": 40.0})
+    methods = [m | {"within": 0, "every": False} for m in facts["methods"]]
+    text = findings._PHRASES.say(
+        "headline", methods=methods, lost=[], too_wide=[], assumed=[], n_systems=2, every=2, power=0.8, currency="EUR",
+        budget=poor.budget, effect=0.5, most=9,
+    )  # fmt: skip
+    assert text.startswith("**Within 40 EUR, no method finds the difference worth finding.** The cheapest design")
+
+
+def test_one_design_serves_the_neediest_label(both):
+    data, options, _, _, facts = both
+    case = facts["found"][0]
+    chosen = {case["id"]: (case["n"], case["each"])}
+    plan = together.one_design(case["method"], chosen, set(), data, power=options.power)
+    assert (plan.n_dialogues, plan.annotators) == (case["n"], case["each"])
+    pilot = next(p for p in data.pilots if p.method == case["method"])
+    more = replace(
+        data, pilots=[pilot, replace(pilot, label="y")], differences=data.differences | {(pilot.method, "y"): 0.1}
+    )
+    plan = together.one_design(pilot.method, chosen | {"y": (case["n"] + 9, 3)}, set(), more, power=options.power)
+    assert plan.annotators in (case["each"], 3)
+    assert plan.n_dialogues >= case["n"]
+    plan = together.one_design(pilot.method, chosen | {"y": (case["n"] + 9, 3)}, {"y"}, more, power=options.power)
+    assert (plan.n_dialogues, plan.annotators) == (case["n"] + 9, 3)  # what simulations asked for, and not fewer people
 
 
 def test_a_budget_that_pays_for_nothing(study):

@@ -44,11 +44,20 @@ def said(rows, *corpora):
 
 @pytest.mark.parametrize(("value", "better"), [(0.4, False), (0.01, True)])
 def test_the_headline_follows_the_random_sets(value, better):
-    headline = said([share(value), gain(-0.1, 0.3), r("passed", 0.9), r("all", 0.8)], "one", "two")[0]
-    assert headline.startswith("**Scores of workers who passed" if better else "**No gain in r")
-    assert f"{100 * value:.1f}% of random sets" in headline
-    assert "0.900 [0.900, 0.900]" in headline
-    assert "r changes by 0.100; every CI includes 0." in headline
+    headline, gains, correlations, *_ = said(
+        [share(value), gain(-0.1, 0.3), r("passed", 0.9), r("all", 0.8)], "one", "two"
+    )
+    verdict = "better than those of as many random workers" if better else "without a measurable gain"
+    assert f"**System means are replicated in the other run, {verdict}" in headline
+    assert "correlate with One at r = 0.900 (without quality control: 0.800)" in headline
+    assert f"in {1 if better else 'none'} of 1 comparison between runs (p = {value:.3f})" in gains
+    assert "r changes by 0.100; every CI includes 0." in gains
+    assert "Two: r = 0.900 [0.900, 0.900] among workers who passed, 0.800" in correlations
+
+
+def test_means_that_may_not_be_correlated_are_not_called_replicated():
+    rows = [share(0.4), r("passed", 0.3, ci_low=-0.2), r("all", 0.8)]
+    assert "not shown to be replicated in the other run" in said(rows, "one", "two")[0]
 
 
 def test_the_headline_rests_on_adjusted_p_values():
@@ -59,14 +68,12 @@ def test_the_headline_rests_on_adjusted_p_values():
         share(0.4, 0.6, "three", "two"),
         share(0.001, 0.006, "three", "two", "raw"),
     ]
-    headline = said([*rows, gain(0.1, 0.3), gain(-0.2, 0.1, "three")], "one", "two", "three")[0]
-    assert headline.startswith("**No gain in r from quality control can be distinguished from chance, in any of 3")
-    assert "2.0% of random sets reach at least the r of those who passed (One and Two, p = 0.120)" in headline
-    assert (
-        "On raw scores, those who passed repeat better than random sets in 1 of 1 comparison: Two and Three" in headline
-    )
-    assert "adjusted for 4 tests (Holm)" in headline
-    assert "1 CI of 2 excludes 0" in headline
+    rows += [r(workers, 0.9, corpus=corpus) for corpus in ("two", "three") for workers in ("passed", "all")]
+    headline, gains, *_ = said([*rows, gain(0.1, 0.3), gain(-0.2, 0.1, "three")], "one", "two", "three")
+    assert "replicated in both other runs, without a measurable gain from quality control.**" in headline
+    assert "in none of 3 comparisons between runs. On raw scores, they do so in 1 of 1: Two and Three (p =" in gains
+    assert "adjusted for 4 tests (Holm)" in gains
+    assert "1 CI of 2 excludes 0" in gains
 
 
 def test_one_run_needs_a_second_and_an_undefined_share_is_no_verdict():
@@ -86,9 +93,12 @@ def test_a_pooled_effect_is_told_by_label_where_its_interval_excludes_0():
     rows += [effect("overall", -0.2, 0.1, over="families", corpus="one", n=3)]
     people = crowd("one", "two")
     text = findings.effects(collect(rows), NAMES, people).text
-    assert "3 architectures and 2 runs, systems with persona differ by −0.20 [−0.30, −0.10] standard deviations" in text
+    assert text.startswith(
+        "**Systems with persona differ by −0.20 [−0.30, −0.10] standard deviations from those without**"
+    )
+    assert "averaged over 3 architectures and 2 runs" in text
     assert "architectures and 2 runs, the effect of persona is −0.20" in said(rows, "one", "two")[-1]
-    assert "for other architectures, −0.20 [−0.60, 0.20]" in text
+    assert "for other architectures, it is −0.20 [−0.60, 0.20]" in text
     assert "Lower on fun (−0.40 [−0.50, −0.30])." in text
     assert "Higher" not in text
     assert "On the other 1 label, it cannot be distinguished from 0." in text
@@ -114,7 +124,8 @@ def test_changes_are_those_of_the_best_system_and_of_the_mean_beside_the_printed
     rows += [change("fun", -9.0, 1.0, "a", "z")]
     results = collect([*rows, *means])
     text = findings.changes(results, NAMES, people).text
-    assert "from One to Two: fun 2.0 [1.0, 3.0] on average over systems, fun 2.0 [1.0, 3.0] for a" in text
+    assert "from One that differ from 0 (1 label tested at once)" in text
+    assert "- Two: fun 2.0 [1.0, 3.0] on average; fun 2.0 [1.0, 3.0] for a" in text
     assert "CIs reach" not in text  # all that are told differ from 0
     wide = collect([*rows, change("topic", -4.5, 2.0), *means])
     text = findings.changes(wide, NAMES, people).text
@@ -145,9 +156,12 @@ def test_differences_are_told_in_standard_errors():
         for s, values in (("spread", (1.0, 1.2)), ("standard_error", (0.5, 0.2)))
         for w, v in zip(("all", "passed"), values, strict=True)
     ]
-    text = said(rows, "one")[2]
-    assert "6.0 with quality control and 2.0 without" in text
-    assert said(rows[:-1], "one")[2] == ""
+    table = tables.signal(collect(rows), crowd("one")).frame
+    assert table["Scores"].tolist() == ["Standardised", "Raw"]
+    assert table["With quality control"].tolist() == pytest.approx([6, 6])
+    assert table["Without"].tolist() == pytest.approx([2, 2])
+    assert len(tables.signal(collect(rows[:-1]), crowd("one")).frame) == 1
+    assert tables.signal(collect([]), crowd("one")) is None
 
 
 def test_contrasts_are_counted_by_sign_and_run():
@@ -163,7 +177,7 @@ def test_contrasts_are_counted_by_sign_and_run():
         for (s, c), (low, high) in ends.items()
     ]
     text = findings.contrasts(collect(rows), crowd("one", "two")).text
-    assert "1 and 1 of 2 systems in One; 1 and 0 of 2 systems in Two" in text
+    assert "- One: 1 better, 1 worse, of 2\n- Two: 1 better, none worse, of 2" in text
     assert "Of 2 systems" in text
     assert "1 has it in every run" in text
     assert findings.contrasts(collect([]), crowd("one")).text == ""

@@ -17,7 +17,7 @@ from judgebook.questions.annotators.analysis import INDICATORS, flagged
 from judgebook.study.results import Results
 
 #: annotators in one panel
-MOST = 40
+MOST = 22
 #: panels of a figure
 PANELS = 4
 TITLES = {
@@ -26,8 +26,8 @@ TITLES = {
 }  # fmt: skip
 #: what z is divided by, for readers: see `severity.z_values`, `conduct` and `agreement_with_others`
 SCALE = (
-    "z of leniency and of time taken: in standard deviations of these estimates across annotators; of the other"
-    " indicators: in standard deviations expected by chance if annotators neither differed nor drifted."
+    "z of leniency and of time taken is in standard deviations of these estimates across annotators; that of the other"
+    " indicators is in the standard deviations expected by chance if annotators neither differed nor drifted."
 )
 _GROUP = ["corpus", "group"]
 
@@ -59,7 +59,7 @@ def severity(results: Results, names: DisplayNames, false_alarms: float) -> Iter
     panels.sort(key=len, reverse=True)
     for start in range(0, len(panels), PANELS):
         part = panels[start : start + PANELS]
-        height = max(min(len(of_panel), MOST) for of_panel in part) * 0.105 + 1.1
+        height = max(min(len(of_panel), MOST) for of_panel in part) * 0.15 + 1.1
         rest = -(-len(part) // 2)
         fig, axes = subplots(rest, min(len(part), 2), squeeze=False, width=PAGE, height=rest * height + 0.4)
         for ax in axes.flat[len(part) :]:
@@ -103,7 +103,7 @@ def _caterpillar(ax: Axes, of_panel: pd.DataFrame, out: set[str], names: Display
     marks = all(label.binary for (m, _), label in names.labels.items() if m == of_panel["method"].iloc[0])
     less, more = ("fewer marks", "more marks") if marks else ("less favourable", "more favourable")
     ax.set(yticks=y, ylim=(-0.8, len(of_panel) - 0.2), xlabel=worded(f"← {less}       {more} →", names))
-    ax.set_yticklabels(of_panel["annotator"], fontsize=5.5)
+    ax.set_yticklabels(of_panel["annotator"], fontsize=7)
     ax.tick_params(axis="y", length=0)
 
 
@@ -132,7 +132,7 @@ def indicators(results: Results, names: DisplayNames, false_alarms: float) -> It
             ax, [f"{r.annotator}: {number(r.estimate)}" for r in of_indicator.itertuples()], of_indicator["estimate"], y
         )
         ax.set(ylim=(len(lines[indicator]) - 0.4, -0.6), yticks=range(len(lines[indicator])))
-        ax.set_yticklabels(lines[indicator], fontsize=6.5)
+        ax.set_yticklabels(lines[indicator], fontsize=7)
         ax.set_title(TITLES[indicator], fontsize=8)
         ax.axvline(0, color="#8A8A8A", linewidth=0.8, zorder=0)
         ax.tick_params(axis="y", length=0)
@@ -143,8 +143,8 @@ def indicators(results: Results, names: DisplayNames, false_alarms: float) -> It
     caption = (
         f"Every annotator by indicator. {right} more disagreement, more varied answers, more time, and growing leniency"
         f" from the first to the last dialogue (drift). {SCALE} An annotator is flagged if z lies outside the spread of"
-        " the other annotators in the row (generalised ESD test; disagreement only if high, time only if short), so the"
-        " distance from the others counts, not the distance from 0."
+        " the other annotators in the row (generalised ESD test), not if it is far from 0. Disagreement is flagged only"
+        " if high, time only if short."
     )
     alt = f"Indicators of annotators; outside the spread of the others: {plural(n, 'value')}."
     yield Plot(fig, "indicators", alt, caption)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,8 @@ from judgebook.study.results import Results, where
 
 _PHRASES = Phrases(__package__)
 _WHO = ["corpus", "group", "annotator"]
-#: annotators whom the headline lists
-LISTED = 8
+#: annotators whom the headline lists, rather than counting them by reason
+LISTED = 3
 
 
 def findings(results: Results, names: DisplayNames, false_alarms: float) -> Iterator[Prose]:
@@ -32,12 +33,13 @@ def findings(results: Results, names: DisplayNames, false_alarms: float) -> Iter
 
 
 def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict[str, Any]:
-    """How many annotators were compared, who was named and why, and who could not be compared."""
+    """How many annotators were compared, who was named and why, how many for each reason, and who could not be
+    compared."""
     z, out = results["annotator_z"], flagged(results, false_alarms)
     people = results["annotator_answers"].drop_duplicates(_WHO)
     compared = z.drop_duplicates(_WHO)
     several = len(set(people["corpus"])) > 1
-    shown = []
+    shown, reasons = [], Counter[str]()
     for (corpus, group, name), of_method in out.groupby(_WHO, sort=False):
         where_ = [names.name("group", group)] if group != "all" else []
         where_ += [names.name("corpus", corpus)] if several else []
@@ -45,6 +47,7 @@ def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict[st
             worded(MEANING[i][int(v > 0)], names) + (f" ({names.name('method', m)})" if pd.notna(m) else "")
             for i, v, m in zip(of_method["indicator"], of_method["estimate"], of_method["method"], strict=True)
         ]
+        reasons.update(set(why))
         shown.append({"name": name, "where": ", ".join(where_), "why": list(dict.fromkeys(why))})
     groups = people.groupby(["corpus", "group"]).size()
     n_compared = compared.groupby(["corpus", "group"]).size().reindex(groups.index, fill_value=0)
@@ -54,6 +57,7 @@ def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict[st
     ]
     return {
         "n": len(compared), "shown": shown[:LISTED], "named": len(shown), "few": few,
+        "reasons": sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0])),
         "groups": int((n_compared > 0).sum()),
         "indicators": [TITLES[i].lower() for i in TITLES if i in set(z["indicator"])],
     }  # fmt: skip

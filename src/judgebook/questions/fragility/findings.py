@@ -79,19 +79,23 @@ def facts(results: Results, **keys: object) -> dict[str, Any]:
 
 
 def findings(results: Results, names: DisplayNames) -> Iterator[Prose]:
-    """The headline: how many conclusions are sturdy, and what the others depend on; the leading system."""
-    thresholds = {"share": STURDY_SHARE, "dialogues": STURDY_DIALOGUES}
-    yield Prose(_PHRASES.say("headline", **facts(results), **thresholds))
+    """The headline: how many conclusions are sturdy, and what the others depend on; the leading system; what sturdy
+    means, and the choices."""
+    every = facts(results)
+    yield Prose(_PHRASES.say("headline", **{key: every[key] for key in ("n", "sturdy", "hangs")}))
     first = results["first_system"]
     several = len(set(first["corpus"])) > 1
     shown = [
         {
             "method": names.name("method", method) + (f" ({names.name('corpus', corpus)})" if several else ""),
             "systems": [
-                (names.name("system", s), share) for s, share in zip(rows["system"], rows["estimate"], strict=True)
+                (names.name("system", s), round(share * n))
+                for s, share, n in zip(rows["system"], rows["estimate"], rows["n"], strict=True)
             ],
             "n": int(rows["n"].iloc[0]),
         }
         for (corpus, method), rows in first.groupby(["corpus", "method"], sort=False)
     ]
     yield Prose(_PHRASES.say("first", shown=shown))
+    thresholds = {"share": STURDY_SHARE, "dialogues": STURDY_DIALOGUES}
+    yield Prose(_PHRASES.say("meaning", **{key: v for key, v in every.items() if key != "sturdy"}, **thresholds))

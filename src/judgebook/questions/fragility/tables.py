@@ -44,12 +44,12 @@ def conclusions(results: Results, names: DisplayNames) -> Table:
     if len(set(out["corpus"])) == 1:
         out = out.drop(columns="corpus")
     caption = (
-        "Conclusions of the primary analysis: pairs of systems that differ significantly on a label, with the share of"
-        " combinations of choices under which the difference has the same sign, and is also significant (combinations"
-        " in which no test is possible are left out). To reverse it: how many dialogues (the smallest number) or"
-        " annotators (an upper bound) must be left out for the sign to change; to lose significance: how many"
-        " dialogues must be left out before a plain t test is no longer significant at the level that Holm's adjustment"
-        " leaves this pair, given the p-values of the others (an upper bound)."
+        "Conclusions of the primary analysis: pairs of systems that differ significantly on a label. Shares are of"
+        " combinations of choices under which the difference has the same sign, and is also significant; combinations"
+        " in which no test is possible are left out. To reverse it: how many dialogues (the smallest number) or"
+        " annotators (an upper bound) must be left out for the sign to change. To lose significance: how many dialogues"
+        " must be left out before a plain t test is no longer significant (an upper bound). Its level is the one that"
+        " Holm's adjustment leaves this pair, given the p-values of the others."
     )
     why = dict.fromkeys(
         out.columns,

@@ -27,9 +27,9 @@ SELECTED = 0.05
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
-    """The headline: whether rates, differences and choices change more than between people; whether a judge may
-    stand in, by a margin; human labels saved; choices; conclusions about systems; agreement; the alternative annotator
-    test."""
+    """The headline: whether rates, differences and choices change more than between people, and whether a judge may
+    stand in, by a margin. Then a model against people: choices, conclusions about systems, agreement, the alternative
+    annotator test; and with people: human labels saved."""
     judges = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     judges = {title: part for title, part in judges.items() if len(part["judge_alpha"])}
 
@@ -38,19 +38,21 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
 
     chosen = {title: _choices(_of(results, judge), names) for judge, title in names.titles["metric"].items()}
     chosen = {title: lines for title, lines in chosen.items() if lines}
-    words = {"level": confidence, "chosen": _compared(chosen), "few": _FEW_JUDGES}
-    yield say("headline", lambda part: _changes(part, confidence), **words)
     every = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
-    yield Prose(_PHRASES.say("margin", judges={t: _stands_in(p) for t, p in every.items() if len(p["judge_margin"])}))
-    saved = {title: _saved(part, names) for title, part in every.items()}
-    saved = {title: facts for title, facts in saved.items() if facts}
-    words = {"judged": bool(len(results["assisted_explained"])), "share": float(GAIN), "pool": POOL}
-    yield Prose(_PHRASES.say("saved", judges=saved, **words))
+    margins = {title: _stands_in(part) for title, part in every.items() if len(part["judge_margin"])}
+    words = {"chosen": _compared(chosen), "few": _FEW_JUDGES, "margins": margins}
+    yield say("headline", lambda part: _changes(part, confidence), **words)
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
     left_out = results["judge_items"]["estimate"]
     few = {"n": len(left_out), "least": float(left_out.min()) if len(left_out) else 1.0}
     yield say("agreement", lambda part: _agreement(part, names), level=confidence, left_out=few)
+    yield say("significant", lambda part: _changes(part, confidence), level=confidence)
+    yield Prose(_PHRASES.say("margin", judges=margins))
+    saved = {title: _saved(part, names) for title, part in every.items()}
+    saved = {title: facts for title, facts in saved.items() if facts}
+    words = {"judged": bool(len(results["assisted_explained"])), "share": float(GAIN), "pool": POOL}
+    yield Prose(_PHRASES.say("saved", judges=saved, **words))
     reasons: dict[str, list[tuple[str, int]]] = {}
     tests = {title: _test(part) for title, part in judges.items()}
     for title, test in tests.items():

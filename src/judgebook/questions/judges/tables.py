@@ -58,11 +58,9 @@ def choices(results: Results, names: DisplayNames) -> Table | None:
     units = listing(f"{u}s" for u in dict.fromkeys(results["choice_agreement"]["resample_unit"]))
     caption = (
         "Share of pairs on which a judge makes the same choice as a person, two people make the same choice, and a"
+        " judge agrees with the majority of three or more people. Shown first: share of the decided choices that favour"
+        f" the response shown first, where the order is known. CI over {units}."
     )
-    caption += (
-        " judge agrees with the majority of three or more people; and share of the decided choices that favour the"
-    )
-    caption += f" response shown first, where the order is known. CI over {units}."
     why = dict.fromkeys(wide.columns, "Too few people per pair, or the order is not known.")
     return Table(_named(wide, names), "choices", caption, why=why)
 
@@ -80,10 +78,10 @@ def orders(results: Results, names: DisplayNames) -> Table | None:
     }
     wide = wide.merge(first[CASE].assign(**who), on=CASE)
     caption = (
-        "Systems in the order of judges' choices and of people's, on the same pairs: Kendall's tau-b and Spearman's"
+        "Systems in the order of judges' choices and of people's, on the same pairs. Kendall's tau-b and Spearman's"
+        " correlation are those of strengths in Davidson's model. The last correlation is of scores as leaderboards"
+        " print them (Bradley–Terry, ties as half wins); they also give the system ranked first."
     )
-    caption += " correlation of strengths in Davidson's model; Spearman's correlation of scores as leaderboards print"
-    caption += " them (Bradley–Terry, ties as half wins); and the system ranked first by these scores."
     why = dict.fromkeys(
         wide.columns, "According to the judge or to people, some system never wins: strengths do not exist."
     )
@@ -107,8 +105,8 @@ def consequences(results: Results, names: DisplayNames) -> Table | None:
     wide = pd.DataFrame({heading: values for heading, values in out.items() if len(values)}).rename_axis(CASE)
     unit = " in percentage points" if binary else ""
     caption = f"Mean absolute change in rates and in differences between systems{unit}, with the judge and with another"
-    caption += " person; Kendall's tau of the orders of systems by judge and people; pairs of systems that differ (CI"
-    caption += " excluding 0) according to both, with the same sign or opposite signs, or to only one of them."
+    caption += " person. Tau: Kendall's, of the orders of systems by judge and people. Last columns: pairs of systems"
+    caption += " that differ (CI excluding 0) according to both, with the same or opposite signs, or to only one."
     why = {"Tau": "Fewer than two systems, or rates that are all equal."}
     decimals = dict.fromkeys(CONSEQUENCES, 1 if binary else 3)
     return Table(_named(wide.reset_index(), names), "consequences", caption, decimals, why)
@@ -134,11 +132,11 @@ def margins(results: Results, names: DisplayNames) -> Table | None:
     for of, part in decided.groupby("of", sort=False):
         words = [VERDICTS.get(v, "not decided") for v in part["estimate"]]
         wide = wide.merge(part[CASE].assign(**{f"May stand in ({of})": words}), how="left", on=CASE)
-    caption = (
-        f"Smallest margin, in units of the label, that contains all {names.ci}s of changes in rates (means) of systems,"
+    caption = f"Smallest margin, in units of the label, that contains the {names.ci}s of all changes when a judge, or"
+    caption += (
+        " another person, takes the place of people. Changes are those in rates (means) of systems, in differences"
     )
-    caption += " of changes in differences between systems, and of changes in win rates, when a judge, or another"
-    caption += " person, takes the place of people."
+    caption += " between systems, and in win rates."
     if len(decided):
         caption += (
             " May stand in: all CIs lie within the margin set for the label; may not: at least one lies beyond it."
@@ -174,10 +172,10 @@ def assisted(results: Results, names: DisplayNames) -> Table | None:
     caption = (
         f"Explained: share of the variance between {units} of a system, as judged by people, that the judge explains."
         f" Effective labels: how many human labels one is worth where people judge {percent(float(GAIN))} of the"
-        f" {units} and the judge all. Half-width: of CIs of means of systems and of their differences, with people's"
-        f" labels of a random half of the {units} alone, and with the judge's labels of all as well (mean over systems"
-        f" and random halves). To buy: {units} per system that people must judge for the wanted half-width of a mean,"
-        f" alone and if the judge judges {POOL} times as many. CI over {units}."
+        f" {units} and the judge all. Half-width: of CIs of means of systems and of their differences (mean over"
+        f" systems and random halves). People: with their labels of a random half of the {units} alone; both: with the"
+        f" judge's labels of all as well. To buy: {units} per system that people must judge for the wanted half-width"
+        f" of a mean, alone and if the judge judges {POOL} times as many. CI over {units}."
     )
     why = dict.fromkeys(wide.columns, f"Fewer than {LEAST_VARIED} values that differ from the commonest one.")
     return Table(_named(wide, names), "assisted", caption, 3, why)

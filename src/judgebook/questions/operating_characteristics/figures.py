@@ -68,9 +68,9 @@ def rejections(results: Results, names: DisplayNames) -> Iterator[Plot]:
     right = max(0.1, 1.08 * max([single["estimate"].max(), rows["ci_high"].max()]))
     fig = _sections(rows, NOMINAL, (0, right), "Share of placebo comparisons found significant", ticks)
     alt = f"Type I error rate at {NOMINAL:g} by method and test, from {span(rows['estimate'], 3)};"
-    caption = "Marks: share of comparisons without any true difference that a test finds significant, mean over labels;"
-    caption += f" lines: 95% Monte Carlo intervals ({captions.sample(rows['n'], 'simulated comparisons per label')});"
-    caption += " strokes: single labels, the highest of which is named. Dashed line: the nominal rate."
+    caption = "Marks: share of comparisons without any true difference that a test finds significant, mean over labels."
+    caption += f" Lines: 95% Monte Carlo intervals ({captions.sample(rows['n'], 'simulated comparisons per label')})."
+    caption += " Strokes: single labels, the highest of which is named. Dashed line: the nominal rate."
     yield Plot(fig, "rejections", f"{alt} dashed line at {NOMINAL:g}.", caption)
 
 
@@ -195,7 +195,7 @@ def power(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption = (
         "Marks: share of simulated studies in which a test finds the difference between two systems, mean over pairs"
     )
-    caption += " of systems and labels, by sample size; size-corrected: at a level at which the test rejects true null"
+    caption += " of systems and labels, by sample size. Size-corrected: at a level at which the test rejects true null"
     caption += (
         f" hypotheses at its nominal rate ({percent(NOMINAL)}). Marks of the same sample size are drawn side by side."
     )
@@ -238,7 +238,7 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
     caption = (
         f"Cells: share of simulated samples whose {percent(confidence)} interval of Krippendorff's alpha contains the"
     )
-    caption += " true value, by label (rows), kind of interval and size of the sample (columns); white is the nominal"
+    caption += " true value, by label (rows), kind of interval and size of the sample (columns). White is the nominal"
     caption += f" coverage, red below, blue above, hatched: not simulated. {captions.sample(rows.loc[primary, 'n'])}"
     caption += " per cell."
     for i, page in enumerate(_pages(wide)):

@@ -35,7 +35,7 @@ FEW_ITEMS, FEW_MARKS = 25, 30
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, simulated: bool) -> Iterator[Prose]:
     """The headlines: primary procedures, published tests and intervals; type I error by method; sequential testing."""
-    yield procedures(results, names, confidence)
+    yield from procedures(results, names, confidence)
     yield harder(results, confidence)
     rates = names.sort(rejection_rates(results))
     rates = rates[rates["role"] != ALTERNATIVE]
@@ -49,20 +49,20 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, simula
     yield Prose(_PHRASES.say("sequential", nominal=NOMINAL, **_sequential(results["false_crossing"])))
 
 
-def procedures(results: Results, names: DisplayNames, confidence: float) -> Prose:
+def procedures(results: Results, names: DisplayNames, confidence: float) -> Iterator[Prose]:
     """How many primary procedures keep their nominal rate, which do not, and what holds if annotators are a sample."""
     rows = primary_procedures(results, confidence)
     if rows.empty:
-        return Prose("")
+        return
     rows["title"] = [title(r) for r in rows.itertuples()]
     rows["where"] = [names.name("method", m) if isinstance(m, str) else "" for m in rows["method"]]
     rows["rate"] = [rate(r) for r in rows.to_dict("records")]
     rows["design"] = [design_of(r) for r in rows.itertuples()]
     claimed = rows[rows["claimed"]]
     others = rows[~rows["claimed"] & ~rows["kept"] & (rows["people"] == SAMPLE)]
-    facts = {"n": len(claimed), "kept": int(claimed["kept"].sum())}
-    facts |= {"broken": claimed[~claimed["kept"]].to_dict("records"), "people": others.to_dict("records")}
-    return Prose(_PHRASES.say("procedures", **facts))
+    facts = {"broken": claimed[~claimed["kept"]].to_dict("records"), "people": others.to_dict("records")}
+    yield Prose(_PHRASES.say("procedures", n=len(claimed), kept=int(claimed["kept"].sum()), **facts))
+    yield Prose(_PHRASES.say("people", **facts))
 
 
 def harder(results: Results, confidence: float) -> Prose:

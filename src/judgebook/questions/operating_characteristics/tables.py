@@ -145,9 +145,7 @@ def harder(results: Results, confidence: float) -> Table | None:
         "Verdict": np.where(rows["used"], np.where(rows["kept"], "kept", "not kept"), "not used there"),
     })  # fmt: skip
     caption = "Under harder designs: primary procedures where one feature of the study's design is changed and systems"
-    caption += (
-        " are equal, with the 95% Monte Carlo CI of the size of tests and the coverage of intervals. n: dialogues"
-    )
+    caption += " are equal. Size of tests and coverage of intervals have 95% Monte Carlo CIs. n: dialogues"
     caption += " of the smaller system for tests; clusters or comparisons for ranks and strengths. Not used there: the"
     caption += " notebooks take annotators as a sample only from five effective ones who judged several systems."
     why = {"Measured": "The procedure is not used with so few annotators."}

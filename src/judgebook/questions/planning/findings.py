@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
@@ -13,26 +14,42 @@ from judgebook.display.views import Prose
 from judgebook.questions.planning.designs import MOST, SAME
 from judgebook.questions.planning.pilot_study import PlanningInput
 from judgebook.questions.planning.question import Planning
+from judgebook.questions.planning.together import one_design
 from judgebook.study.results import Results, where
 
 _PHRASES = Phrases(__package__)
 
 
 def findings(
-    results: Results, data: PlanningInput, names: DisplayNames, options: Planning, *, currency: str
+    results: Results,
+    data: PlanningInput,
+    names: DisplayNames,
+    options: Planning,
+    *,
+    currency: str,
+    paid: tuple[float, str] | None = None,
 ) -> Iterator[Prose]:
-    """The headline: dialogues that find the difference worth finding, by label; the budget; early looks."""
+    """The decision: the recommended design, by method, and within the budget; then designs by label, what they rest
+    on, costs, the budget and early looks.
+
+    paid : what a work unit of this study was paid, and the currency; None where that is not known.
+    """
     all_facts = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
-    used = (
-        "found", "lost", "too_wide", "n_systems", "paired", "tests", "currency", "assumed", "chosen", "left_out",
-        "once",
-        "raised",
-    )  # fmt: skip
-    settings = {"power": options.power, "effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
+    every = len(data.pilots)
+    common = {"power": options.power, "currency": currency, "n_systems": data.n_systems, "every": every}
+    of_headline = {key: all_facts[key] for key in ("methods", "lost", "too_wide", "assumed")}
+    yield Prose(
+        _PHRASES.say("headline", **of_headline, **common, budget=options.budget, effect=options.effect, most=MOST)
+    )
+    yield Prose(_PHRASES.say("labels", found=all_facts["found"], **common))
+    used = ("found", "lost", "too_wide", "paired", "tests", "assumed", "chosen", "left_out", "once", "raised")
+    settings = {"effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
     kinds = (("corpus", data.corpus, data.several[0]), ("group", data.group, data.several[1]))
     settings["basis"] = [names.name(kind, value) for kind, value, several in kinds if several > 1]
-    yield Prose(_PHRASES.say("headline", **{k: all_facts[k] for k in used}, **settings))
-    yield Prose(_PHRASES.say("costs", times=all_facts["times"], currency=currency, rate=all_facts["hourly_rate"]))
+    yield Prose(_PHRASES.say("basis", **{k: all_facts[k] for k in used}, **settings, every=every))
+    yield Prose(
+        _PHRASES.say("costs", times=all_facts["times"], currency=currency, rate=all_facts["hourly_rate"], paid=paid)
+    )
     if options.budget is not None:
         of_budget = ("bought", "too_dear", "untimed", "currency", "n_systems")
         yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: all_facts[k] for k in of_budget}))
@@ -50,7 +67,7 @@ def facts(results: Results, data: PlanningInput, names: DisplayNames, options: P
     and of a conversation, None where they are not known), `hourly_rate`, `tests`, `paired`, `left_out` (labels that
     were judged and cannot be planned from), `chosen` (labels that were rated and compared: how far apart ratings of
     chosen dialogues were), `once` (planned labels of which no item was judged twice), `raised` (labels whose
-    simulated power asked for more dialogues than the formula).
+    simulated power asked for more dialogues than the formula), `methods` (`_by_method`).
     """
     cases = {
         aim: [
@@ -71,28 +88,97 @@ def facts(results: Results, data: PlanningInput, names: DisplayNames, options: P
         for method, prices in data.prices.items() if any(p.method == method for p in data.pilots)
     ]  # fmt: skip
     return {
+        "methods": _by_method(planned, bought, data, names, results, options.power),
         "found": planned, "lost": [x for x in lost if x not in wide], "too_wide": [x for x in lost if x in wide],
         "untimed": [t["method"] for t in times if t["judged"] is None], "bought": bought, "too_dear": too_dear,
         "times": times, "tests": data.tests, "paired": data.paired,
         "assumed": [names.distinct_label(x, m) for m, x in data.assumed],
         "left_out": [names.distinct_label(x, m) for m, x in data.left_out],
         "once": [names.distinct_label(p.label, p.method) for p in data.pilots if not p.judged_twice],
-        "raised": _raised(results, names), "chosen": len(results["called_different"]),
+        "raised": [names.distinct_label(x, m) for m, x in _in_order(_raised(results), names)],
+        "chosen": len(results["called_different"]),
         "hourly_rate": priced[0].hourly_rate if priced else None,
     }  # fmt: skip
 
 
-def _raised(results: Results, names: DisplayNames) -> list[str]:
+def _by_method(
+    planned: list[dict[str, Any]], bought: list[dict[str, Any]], data: PlanningInput, names: DisplayNames,
+    results: Results, power: float,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Of each method the one design that finds the difference worth finding on all labels for which there is one
+    (`together.one_design`). The method to be recommended comes first: the one that finds it on the largest share of its
+    labels, within the budget if there is one; of several, the one of least cost.
+
+    n : dialogues per system or comparisons per pair; each : annotators. had : the number of the pilot, as a median.
+    labels : planned; found : with a design; within : of the budget; every : whether that is all.
+    hours, money : missing where times are not known.
+    """
+    out, simulated = [], _raised(results)
+    for method in dict.fromkeys(p.method for p in data.pilots):
+        cases = [case for case in planned if case["method"] == method]
+        affordable = [case for case in bought if case["method"] == method and _finds(case)]
+        row = {"name": names.name("method", method), "labels": sum(p.method == method for p in data.pilots)}
+        row |= {
+            "found": len(cases),
+            "within": len(affordable),
+            "every": len(affordable) == row["labels"],
+            "had": _per_system(data, method),
+            "timed": False,
+        }
+        if cases:
+            pairwise, chosen = cases[0]["pairwise"], {case["id"]: (case["n"], case["each"]) for case in cases}
+            plan = one_design(method, chosen, {x for m, x in simulated if m == method}, data, power=power)
+            row |= {"pairwise": pairwise, "n": plan.n_dialogues, "each": plan.annotators}
+            if prices := data.prices.get(method):
+                hours, money = (amount(plan, data.n_systems, pairwise) for amount in (prices.hours, prices.cost))
+                row |= {"hours": hours, "money": money, "timed": True}
+        out.append(row)
+    priced = all(row["timed"] for row in out if row["found"])
+    return sorted(
+        out,
+        key=lambda m: (
+            -m["within"] / m["labels"],
+            -m["found"] / m["labels"],
+            m["money"] if priced and m["found"] else 0,
+        ),
+    )
+
+
+def _finds(case: dict[str, Any]) -> bool:
+    """Whether a design finds a difference as small as the one worth finding."""
+    return case["smallest"] is not None and case["smallest"] <= case["wanted"]
+
+
+def _per_system(data: PlanningInput, method: str) -> int:
+    """Dialogues per system of the pilot, or comparisons per pair of systems: the median."""
+    judged = data.annotations[data.annotations["method"] == method].drop_duplicates(["dialogue", "dialogue_b"])
+    sides = judged[["system", "system_b"]].astype("string").fillna("")
+    sizes = pd.DataFrame(np.sort(sides.to_numpy(dtype=str), axis=1)).value_counts()
+    return round(float(sizes.median()))
+
+
+def _raised(results: Results) -> list[tuple[str, str]]:
+    """Method and label of those whose simulated power asked for more dialogues than the formula."""
     keys, n = ["method", "label"], "n_dialogues"
     formula, chosen = (where(results["plan_power"], source=x).set_index(keys)[n] for x in ("planned", "simulated"))
-    more = names.sort((chosen > formula.reindex(chosen.index)).rename("more").reset_index())
-    return [names.distinct_label(r.label, r.method) for r in more.itertuples() if r.more]
+    return list(chosen.index[chosen > formula.reindex(chosen.index)])
+
+
+def _in_order(keys: list[tuple[str, str]], names: DisplayNames) -> list[tuple[str, str]]:
+    rows = names.sort(pd.DataFrame(keys, columns=["method", "label"]))
+    return list(rows.itertuples(index=False, name=None))
 
 
 def _case(results: Results, row: dict, names: DisplayNames) -> dict[str, Any]:
     """One label: the difference, the design that finds it, and its cost."""
     key = {"method": row["method"], "label": row["label"]}
-    out = {"label": names.distinct_label(row["label"], row["method"]), "pairwise": row["level"] == "pair", "n": 0}
+    out = {
+        "id": row["label"],
+        "label": names.distinct_label(row["label"], row["method"]),
+        "method": row["method"],
+        "n": 0,
+    }
+    out["pairwise"] = row["level"] == "pair"
     out["wanted"] = where(results["planned_difference"], **key)["estimate"].item()
     if pd.isna(row["estimate"]):
         return out

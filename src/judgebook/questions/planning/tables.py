@@ -182,10 +182,10 @@ def looks(results: Results, names: DisplayNames) -> Table | None:
         row["Dialogues used, %"] = 100 * where(used, looks=how, truth="wanted")["estimate"].mean()
         row["Largest sample, % of a single test’s"] = 100 * factor[how] if how in factor else None
         out.append(row)
-    caption = f"Simulated studies of the planned size, over {plural(rows['label'].nunique(), 'label')}: how often"
-    caption += " equal systems (false alarms) and systems that differ (power) are found to differ, with 95% Monte Carlo"
-    caption += " intervals; the share of the planned dialogues used on average where systems differ; and the largest"
-    caption += " sample that gives the power of a single test."
+    caption = f"Simulated studies of the planned size, over {plural(rows['label'].nunique(), 'label')}, with 95% Monte"
+    caption += " Carlo intervals. False alarms: how often equal systems are found to differ; power: how often systems"
+    caption += " that differ are. Dialogues used: their share of the planned ones, on average, where systems differ."
+    caption += " Largest sample: the one that gives the power of a single test."
     if results["plan_power"]["times"].max() > 1:
         caption += " A single pair of systems is tested, at 5%: power is higher than where several tests share the 5%."
     why = {"Largest sample, % of a single test’s": "The test does not keep its level."}

@@ -251,12 +251,10 @@ def pairs(frame: pd.DataFrame) -> Plot | None:
     medians = where(frame, control="with", pairs="all").groupby("workers")["r"].median()
     middles = " and ".join(f"{v:.2f} where both {k}" for k, v in medians.items() if k in PALETTE)
     alt = f"Densities of the correlation of two workers, with and without the control; with it, median {middles}."
-    caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of"
     sizes = where(frame, pairs="all", workers=[*PALETTE]).groupby(["control", "workers"]).size()
-    caption += (
-        f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and"
-    )
-    caption += " without the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
+    caption = "Lines: distribution of Pearson's r between two workers' ratings of the same systems, for pairs who both"
+    caption += f" passed and both failed quality control ({captions.sample(sizes, 'pairs each')}). Workers are selected"
+    caption += " by their ratings of the degraded control, so r is shown with and without these. Dashed lines: medians."
     return Plot(fig, "pairs", alt.replace("-", "−"), caption)
 
 

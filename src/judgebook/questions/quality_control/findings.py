@@ -26,17 +26,19 @@ LEVEL = 0.05
 
 
 def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
-    """Whether quality control makes results more repeatable; who passes and at what cost; its effect on differences
-    between systems; effects of variants."""
+    """Who passes, whether results replicate and whether quality control helps; then each in detail; who was counted;
+    payments; effects of variants."""
     others, variant = [_correlations(results, crowd, corpus) for corpus in crowd.corpora[1:]], crowd.options.variant
-    facts: dict = {scores: _against_random(results, crowd, scores) for scores in ("z", "raw")}
+    tests: dict = {scores: _against_random(results, crowd, scores) for scores in ("z", "raw")} | {"level": LEVEL}
+    passing, first = [_passing(results, crowd, corpus) for corpus in crowd.corpora], crowd.title(crowd.corpora[0])
+    yield Prose(_PHRASES.say("headline", passing=passing, runs=others, first=first, **tests))
     gains = results["replication_gain"].dropna(subset="estimate")
-    facts |= {"gains": gains.to_dict("records"), "sure": int(((gains["ci_low"] > 0) | (gains["ci_high"] < 0)).sum())}
-    yield Prose(_PHRASES.say("headline", runs=others, first=crowd.title(crowd.corpora[0]), level=LEVEL, **facts))
-    passing = [_passing(results, crowd, corpus) for corpus in crowd.corpora]
-    yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency, **_people(crowd)))
-    differences = [_differences(results, crowd, corpus) for corpus in crowd.corpora]
-    yield Prose(_PHRASES.say("differences", runs=[each for each in differences if each]))
+    sure = int(((gains["ci_low"] > 0) | (gains["ci_high"] < 0)).sum())
+    yield Prose(_PHRASES.say("gains", gains=gains.to_dict("records"), sure=sure, **tests))
+    yield Prose(_PHRASES.say("correlations", runs=others, first=first))
+    yield Prose(
+        _PHRASES.say("counts", runs=passing, currency=crowd.options.currency, **_people(crowd), **_paid(results))
+    )
     repeated = [r for r in others if "passed" in r["r"].get("variants", ())]
     yield Prose(_PHRASES.say("variants", runs=repeated, variant=variant, **_pooled(results)))
 
@@ -77,6 +79,7 @@ def _passing(results: Results, crowd: Crowd, corpus: str) -> dict:
     cost = results.select("crowd_cost", corpus=corpus).set_index("per")["estimate"].dropna()
     return {
         "name": crowd.title(corpus),
+        "currency": crowd.options.currency,
         "n": int(count.get("all", 0)),
         "passed": int(count.get("passed", 0)),
         "silent": int(count.get("all", 0) - count.get("passed", 0) - count.get("failed", 0)),
@@ -87,16 +90,10 @@ def _passing(results: Results, crowd: Crowd, corpus: str) -> dict:
     }
 
 
-def _differences(results: Results, crowd: Crowd, corpus: str) -> dict | None:
-    """Spread of system means in standard errors, with quality control and without, by kind of score."""
-    spread, error = (
-        results.select(s, corpus=corpus).set_index(["scores", "workers"])["estimate"]
-        for s in ("spread", "standard_error")
-    )
-    ratio = (spread / error).where(error > 0).dropna()
-    if not {(s, w) for s in ("z", "raw") for w in ("all", "passed")} <= set(ratio.index):
-        return None
-    return {"name": crowd.title(corpus), "z": ratio["z"].to_dict(), "raw": ratio["raw"].to_dict()}
+def _paid(results: Results) -> dict[str, float]:
+    """What was paid in all runs, 0 where that is not known, and for a work unit."""
+    runs, unit = (results.select("crowd_cost", per=per)["estimate"].dropna() for per in ("run", "work unit"))
+    return {"paid": float(runs.sum()), "per_unit": float(unit.iloc[0]) if len(unit) else 0.0}
 
 
 def contrasts(results: Results, crowd: Crowd) -> Prose:
@@ -174,7 +171,7 @@ def selection(results: Results) -> Prose | None:
 
 def conclusions(results: Results, crowd: Crowd) -> Prose:
     """How many conclusions about pairs repeat, with quality control and without, at the smallest level."""
-    alpha, counted = min(crowd.options.levels), []
+    alpha, runs = min(crowd.options.levels), dict[str, list[dict[str, Any]]]()
     rows = results.select("concordance", alpha=alpha, test="wald", list=None).set_index("of")
     for corpus in crowd.corpora[1:]:
         for workers in ("passed", "all"):
@@ -182,9 +179,10 @@ def conclusions(results: Results, crowd: Crowd) -> Prose:
             if "identical" in part.index:
                 facts: dict[str, Any] = {of: int(part.at[of, "estimate"]) for of in ("contradiction", "power_mismatch")}
                 n = int(part.at["identical", "n"])
-                facts |= {"n": n, "same": round(n * part.at["identical", "estimate"]), "run": crowd.title(corpus)}
-                counted.append(facts | {"passed": workers == "passed", "kappa": part.at["kappa", "estimate"]})
-    return Prose(_PHRASES.say("conclusions", found=counted, alpha=f"{alpha:g}", first=crowd.title(crowd.corpora[0])))
+                facts |= {"n": n, "same": round(n * part.at["identical", "estimate"]), "passed": workers == "passed"}
+                runs.setdefault(crowd.title(corpus), []).append(facts | {"kappa": part.at["kappa", "estimate"]})
+    first = crowd.title(crowd.corpora[0])
+    return Prose(_PHRASES.say("conclusions", runs=runs.items(), alpha=f"{alpha:g}", first=first))
 
 
 def lists(results: Results, crowd: Crowd) -> Prose:

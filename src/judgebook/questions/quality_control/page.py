@@ -43,6 +43,7 @@ class QualityControlSections(NotebookPage):
         yield figures.significance(self.results, self.names, self.people)
         yield tables.concordance(self.results, self.people)
         yield findings.conclusions(self.results, self.people)
+        yield tables.signal(self.results, self.people)
 
     def thresholds(self) -> Section:
         yield figures.thresholds(self.results, self.names, self.people)

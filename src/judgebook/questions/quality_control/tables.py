@@ -83,14 +83,10 @@ def gain(results: Results, crowd: Crowd) -> Table | None:
     out["As many at random"] = tables.intervals(random.reindex(rows.index), 3)
     out["At least that of passed"] = cells.percents(share["estimate"], 1)
     out["p, adjusted"] = cells.p_values(share["p_adjusted"])
-    caption = (
-        "What quality control buys. Gain: r of the workers who passed minus r of all, with its CI over workers, not"
-    )
-    caption += (
-        " adjusted. As many at random: median and range of r of random sets of as many workers as passed; then the"
-    )
-    caption += " share of them with at least the r of those who passed, whose p-value is adjusted for all pairs of runs"
-    caption += " and kinds of scores (Holm)."
+    caption = "What quality control buys. Gain: r of the workers who passed minus r of all, with its CI over workers,"
+    caption += " not adjusted. As many at random: median and range of r of random sets of as many workers as passed. At"
+    caption += " least that of passed: the share of these sets with at least the r of those who passed; its p-value is"
+    caption += " adjusted for all pairs of runs and kinds of scores (Holm)."
     return Table(out, "gain", caption, 3, dict.fromkeys(out, UNDEFINED))
 
 
@@ -196,6 +192,23 @@ def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
         caption += " By chance: conclusions permuted within each run."
         wide = wide.rename(columns={"test": "Test", "workers": "Workers", "alpha": "Level"})
         yield Table(wide, f"concordance_{i}", caption, why={"Kappa": "All conclusions are the same."})
+
+
+def signal(results: Results, crowd: Crowd) -> Table | None:
+    """Spread of system means in standard errors, by run and kind of score, with quality control and without."""
+    keys = ["corpus", "scores", "workers"]
+    spread, error = (results[s].set_index(keys)["estimate"] for s in ("spread", "standard_error"))
+    ratio = (spread / error.where(error > 0)).unstack("workers")  # noqa: PD010
+    if not {"passed", "all"} <= set(ratio):
+        return None
+    ratio = ratio[["passed", "all"]].dropna().reindex(SCORES, level="scores").reindex(crowd.corpora, level="corpus")
+    out = (
+        ratio.reset_index()
+        .replace({"scores": SCORES})
+        .rename(columns={"scores": "Scores", "passed": "With quality control", "all": "Without"})
+    )
+    caption = "Signal to noise: the standard deviation of the means of systems in units of their standard error."
+    return Table(_by_run(out, crowd), "signal", caption, 1)
 
 
 def thresholds(results: Results, crowd: Crowd) -> Table:

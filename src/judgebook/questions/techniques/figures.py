@@ -283,10 +283,10 @@ def power(results: Results, data: TechniqueData, names: DisplayNames, options: T
     alt = f"Power against hours of work, in panels for {', '.join(panels)}, a line for"
     over = "dimensions" if "Pair" in parts else "pairs of systems and dimensions"
     caption = "Marks: share of simulated studies in which a test finds the difference between two systems, by hours of"
-    caption += f" work, mean over {over}; bands: interquartile range. {captions.sample(rows['n'])} simulated studies"
     caption += (
-        f" each, whose Monte Carlo error is at most {percent(0.98 / np.sqrt(rows['n'].min()))}. Logarithmic axis."
+        f" work, mean over {over}. Bands: interquartile range. {captions.sample(rows['n'], 'simulated studies')} each;"
     )
+    caption += f" their Monte Carlo error is at most {percent(0.98 / np.sqrt(rows['n'].min()))}. Logarithmic axis."
     return Plot(fig, "power", f"{alt} {', '.join(mean['hue'].unique())}: {span(mean['estimate'])}.", caption)
 
 

@@ -88,12 +88,11 @@ def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Pros
     return Prose(_PHRASES.say("left_out", found=counts, first=first, facts=facts))
 
 
-def turns(results: Results, data: TechniqueData) -> Prose:
+def turns(results: Results) -> Prose:
     """How the first turn of comparisons differs from later ones."""
     rows = results["turn_rate"].dropna(subset="system_b")
     if rows.empty:
-        by_turn = len(results["turn_rate"]) + len(results["turn_mean"])
-        return Prose("" if by_turn or not data.techniques else "In this study whole dialogues are judged, not turns.")
+        return Prose("")
     rows = rows.assign(first=rows["turn"].astype(int) == rows["turn"].astype(int).min())
     mean = rows.groupby(["system", "system_b", "label", "first"])["estimate"].mean().unstack("first")  # noqa: PD010
     higher = int((mean[False] > mean[True]).sum())

@@ -41,7 +41,7 @@ class TechniqueSections(NotebookPage):
 
     def turns(self) -> Section:
         yield figures.turns(self.results, self.data, self.names)
-        yield findings.turns(self.results, self.data)
+        yield findings.turns(self.results)
         yield figures.marks(self.results, self.turned.data, self.names)
         yield tables.halves(self.results, self.names)
 

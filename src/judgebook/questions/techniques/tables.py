@@ -10,7 +10,7 @@ import pandas as pd
 from judgebook.display import captions, cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import MISSING, p_value, percent
-from judgebook.display.views import Prose, Table
+from judgebook.display.views import Table
 from judgebook.published import calibrated
 from judgebook.questions.techniques.messages import CHECKS
 from judgebook.questions.techniques.question import Techniques
@@ -190,13 +190,11 @@ def turn_means(results: Results, names: DisplayNames) -> Table | None:
     return Table(out[[*first, "Pearson", "Spearman", "Conversations"]], "turn_means", caption)
 
 
-def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose | None:
+def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> Table | None:
     """How often ratings and comparisons of the same dialogues name the same winner."""
     rows = results["same_winner"]
     if rows.empty:
-        if not data.techniques:
-            return None
-        return Prose("No two dialogues were both compared and rated by the same group.")
+        return None
     rows = described(rows, data, names)
     out = rows[[c for c in HEADINGS if c in rows]].rename(columns={"Technique": "Compared"})
     out["Rated"] = rows["against"].map(names.titles["technique"])
@@ -209,14 +207,14 @@ def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> T
     return Table(out, "same_winner", caption, 0, {"Same winner (%)": f"{why}."})
 
 
-def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose | None:
+def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table | None:
     """Seconds per judgement, of training, and of collecting a conversation, for techniques that are timed."""
     if not data.techniques:
         return None
     timed = [t for t, spec in data.techniques.items() if spec.timed]
     rows = described(results.select("technique_seconds", technique=timed), data, names)
     if rows["estimate"].isna().all() or results["technique_power"].empty:
-        return Prose("The data do not say how long judgements took.")
+        return None
     index = [c for c in ("Corpus", "Group", "Technique") if c in rows]
     unit, training = (where(rows, of=of).set_index(index) for of in ("unit", "training"))
     out = pd.DataFrame({"Seconds": unit["estimate"], "Training": training["estimate"]})
@@ -225,10 +223,8 @@ def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table
     out = out.assign(**{"Sittings timed": unit["n"], "People": unit["n_annotators"]})
     caption = "Mean seconds per conversation or comparison, and what else is counted in the hours."
     if _same_tasks([data.sittings[t] for t in timed]):
-        caption += (
-            " Some techniques were judged in the same tasks, which have one duration: the hours of each contain all"
-        )
-        caption += " of it, so they must not be added up, and may be fewer where one technique is used alone."
+        caption += " Some techniques were judged in the same tasks, which have one duration, and the hours of each"
+        caption += " contain all of it. They must not be added up, and may be fewer where one technique is used alone."
     return Table(out.reset_index(), "seconds", caption, 0)
 
 
