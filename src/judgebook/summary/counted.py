@@ -15,15 +15,16 @@ from judgebook.summary.evidence import Evidence, parts
 
 @dataclass(frozen=True)
 class Stage:
-    """kind : enrolled, answered, passed, used, or models. people : different ones, over all runs; None where the data
-    do not identify them. per_run : people counted once in each run. dialogues, judgements : None where none were
-    made."""
+    """kind : enrolled, answered, passed, used, or models. people : different ones whom the data identify, over all
+    runs; None where there are none. per_run : people counted once in each run. dialogues, judgements : None where none were
+    made. others : whether there are judgements by people whom the data do not identify."""
 
     kind: str
     people: int | None
     per_run: int | None
     dialogues: int | None = None
     judgements: int | None = None
+    others: bool = False
 
 
 def stages(evidence: Evidence) -> list[Stage]:
@@ -35,7 +36,7 @@ def stages(evidence: Evidence) -> list[Stage]:
 def _stages(evidence: Evidence) -> Iterator[Stage]:
     people, every = evidence.people, evidence.annotations
     answered = _stage("answered", people)
-    if answered.per_run and evidence.enrolled > answered.per_run:
+    if answered.per_run and not answered.others and evidence.enrolled > answered.per_run:
         yield Stage("enrolled", None, evidence.enrolled)
     if len(people):
         yield answered
@@ -59,9 +60,10 @@ def used(evidence: Evidence, main: tuple[str, str, str]) -> pd.DataFrame:
 
 
 def _stage(kind: str, rows: pd.DataFrame) -> Stage:
-    identified = len(rows) > 0 and bool(rows["annotator_known"].all())
-    people = rows["annotator"].nunique() if identified else None
-    per_run = len(rows[["corpus", "annotator"]].drop_duplicates()) if identified else None
+    known = rows[rows["annotator_known"].astype(bool)]
+    people = known["annotator"].nunique() if len(known) else None
+    per_run = len(known[["corpus", "annotator"]].drop_duplicates()) if len(known) else None
     sides = [rows[["corpus", side]].dropna().set_axis(["corpus", "dialogue"], axis=1) for side in
              ("dialogue", "dialogue_b")]  # fmt: skip
-    return Stage(kind, people, per_run, len(pd.concat(sides).drop_duplicates()), len(rows))
+    dialogues = len(pd.concat(sides).drop_duplicates())
+    return Stage(kind, people, per_run, dialogues, len(rows), len(known) < len(rows))

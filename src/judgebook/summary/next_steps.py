@@ -52,7 +52,7 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
     compared : `analysis.sample`. Returns `reason` where that was not computed; else of the run, group and main method
     compared `total`, the median over `n` labels of the dialogues of the cheapest design (0 where no design suffices),
     `each`, the annotators a dialogue needs (a text), `now`, how many there are (a text), `most`, how many more, `unit`
-    and `per`.
+    and `per`; `assumed`, the difference in SD where the study states none, else 0.
     """
     stored = evidence.results[PLANNING]
     key = {k: compared[k] for k in ("corpus", "group")}
@@ -70,11 +70,9 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
     total = round(rows["estimate"].median())
     facts = {"total": total, "n": len(rows), "now": span(sizes, 0), "each": span(rows["annotators_per_dialogue"], 0)}
     more = max(0, total - round(float(np.median(sizes)))) if len(sizes) else 0
-    return facts | {
-        "most": more,
-        "unit": "pair" if pairs else "dialogue",
-        "per": f"{'pair of ' * pairs}system{'s' * pairs}",
-    }
+    unit, per = ("pair", "pair of systems") if pairs else ("dialogue", "system")
+    options = evidence.study.planning
+    return facts | {"most": more, "unit": unit, "per": per, "assumed": 0.0 if options.difference else options.effect}
 
 
 @dataclass(frozen=True)
