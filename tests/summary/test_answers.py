@@ -20,7 +20,18 @@ from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary import analysis, findings
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
 from judgebook.summary.cost import cost
-from judgebook.summary.evidence import AGREEMENT, COST, NOTEBOOKS, PERFORMANCE, Evidence, read
+from judgebook.summary.counted import stages
+from judgebook.summary.evidence import (
+    AGREEMENT,
+    COST,
+    JUDGES,
+    NOTEBOOKS,
+    PERFORMANCE,
+    PLANNING,
+    SENSITIVITY,
+    Evidence,
+    read,
+)
 from judgebook.summary.next_steps import disagree, steps
 
 PART = {"corpus": "main", "group": "all", "method": "dialogue_likert"}
@@ -681,6 +692,97 @@ def test_cost_is_the_time_of_every_judged_unit(study):
     assert "notebook 02 was not run" in texts(evidence(study, reasons={COST: "Notebook 02 was not run."}))["cost"]
     command = Markup("notebook 02 was not run: `run --only 02` runs it.")
     assert "`run --only 02`" in texts(evidence(study, reasons={COST: command}))["cost"]
+
+
+def test_who_was_counted_closes_over_runs_and_steps(study):
+    """Two people judge in two runs, one of them only in the second; a model judges, too; a pilot is no evaluation."""
+    both = pd.concat([annotations(annotators=["A1"]), annotations(corpus="again")], ignore_index=True)
+    model = annotations(annotators=["gpt"], annotator_kind="llm")
+    frame = conform(pd.concat([both, model], ignore_index=True), ANNOTATIONS)
+    pilot = annotations(annotators=["P"], n=1, corpus="annotation_pilot_1")
+    whole = conform(pd.concat([frame, pilot], ignore_index=True), ANNOTATIONS)
+    found = replace(evidence(study, frame), enrolled=5, everything=whole)
+    rows = {row.kind: row for row in stages(found)}
+    assert list(rows) == ["everything", "enrolled", "answered", "models", "used"]
+    assert (rows["answered"].people, rows["answered"].per_run) == (2, 3)
+    assert (rows["answered"].dialogues, rows["answered"].judgements) == (72, 3 * 36 * 3)
+    assert (rows["everything"].people, rows["everything"].dialogues) == (3, 75)
+    assert (rows["models"].people, rows["used"].people, rows["used"].judgements) == (1, 2, 2 * 36 * 3)
+    said = findings.preface(found).counted
+    assert "| Answered | 2 (3 once per run) | 72 | 324 |" in said
+    assert "| Enrolled | 5 once per run | – | – |" in said
+    unknown = findings.preface(evidence(study, annotations(known=False))).counted
+    assert "| Answered | not identified | 36 | 216 |" in unknown
+
+
+def judged_by_models(gaps, n_labels=1):
+    """Results of notebook 13 on ratings: model -> difference of its alpha from that of people, with its interval."""
+    head = {"corpus": "main", "method": "dialogue_likert", "level": "dialogue", "n": 36, "measurement": "ordinal"}
+    return [
+        head | {"statistic": "judge_alpha", "metric": judge, "label": label, "pair": pair, "estimate": value}
+        | ({"ci_low": value - 0.1, "ci_high": value + 0.1} if pair == "difference" else {})
+        for judge, gap in gaps.items() for label in LABELS[:n_labels]
+        for pair, value in (("people", 0.6), ("mean", 0.6 + gap), ("difference", gap))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gaps", "n_labels", "answer", "why"),
+    [
+        ({"gpt": -0.3}, 1, "**A model as judge: yes**; gpt agrees with people less than they", "0.30 with a person"),
+        ({"gpt": -0.3}, 3, "than they agree with one another, on all labels.", "one another on 3 of 3 labels"),
+        ({"gpt": 0.02}, 3, "not shown**; no label shows that gpt agrees with people less", "one another on none of 3"),
+        ({"gpt": -0.3, "x": 0.02}, 1, "gpt and x agree with people less", "the difference is 0.02 [−0.08, 0.12]"),
+    ],
+)
+def test_a_model_as_judge_is_compared_with_how_people_agree(study, gaps, n_labels, answer, why):
+    models = annotations(annotators=[*gaps], annotator_kind="llm")
+    frame = conform(pd.concat([annotations(), models], ignore_index=True), ANNOTATIONS)
+    said = texts(evidence(study, frame, n13=judged_by_models(gaps, n_labels)))["judges"]
+    assert answer in said.partition("\n\n")[0]
+    assert why in said.partition("\n\n")[2]
+    command = {JUDGES: Markup("`run --only 13` answers this")}
+    assert (
+        "**A model as judge: not run yet** (`run --only 13` answers this)."
+        in texts(evidence(study, frame, command))["judges"]
+    )
+
+
+def test_how_many_more_dialogues_are_needed_is_what_notebook_14_plans(study):
+    head = {**PART, "statistic": "plan_dialogues", "aim": "cheapest", "annotators_per_dialogue": 1, "annotators": 2}
+    rows = [head | {"label": label, "estimate": n} for label, n in zip(LABELS, (30, 40, 55), strict=True)]
+    tests = compared([0.2, 0.3, 0.04])
+    said = texts(evidence(study, n05=[*tests, *DETECTABLE], n14=rows))["next"]
+    assert "collect about 28 more dialogues per system for the differences worth finding" in said
+    assert "a difference of 0.5 SD (assumed, as none was stated), notebook 14 plans 40 dialogues per system" in said
+    assert "There are 12, so about 28 more are needed." in said
+    enough = texts(evidence(study, n05=tests, n14=[row | {"estimate": 10} for row in rows]))["next"]
+    assert "There are 12: enough for that difference" in enough
+    command = {PLANNING: Markup("`run --only 14` answers this")}
+    assert (
+        "is not computed yet (`run --only 14` answers this)."
+        in texts(evidence(study, None, command, n05=tests))["next"]
+    )
+
+
+def test_what_was_not_run_says_so_with_its_command(study):
+    """Whatever the answer: never that the data could not tell."""
+    names = (PERFORMANCE, AGREEMENT, SENSITIVITY, COST)
+    said = texts(evidence(study, annotations(annotators=EIGHT), {n: Markup(f"`run {n}` answers this") for n in names}))
+    for key, name in zip(("order", "labels", "sample", "cost", "judges"), (*names, PERFORMANCE), strict=True):
+        assert "ot run yet" in said[key]
+        assert f"`run {name}`" in said[key]
+
+
+def test_ties_rivals_and_worse_systems_add_up(study):
+    """Of five others one may be best, two are worse than the leader, two are worse than the second only."""
+    ranks = {"b": (1, 1, 4), "a": (2, 1, 4), "c": (3, 2, 4), "d": (4, 2, 5), "e": (5, 3, 6), "f": (6, 4, 6)}
+    rows = ordered({system: -place for place, system in enumerate(ranks)}, ranks)
+    said = texts(evidence(study, n07=rows))["order"]
+    counts = (
+        "Of the other 5 systems, 1 may be best and 2 are worse than Beta; 2 cannot be told from Beta, but are worse"
+    )
+    assert counts in said
 
 
 def test_a_task_of_several_methods_costs_its_time_once(study):

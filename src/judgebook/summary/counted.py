@@ -15,9 +15,9 @@ from judgebook.summary.evidence import Evidence, parts
 
 @dataclass(frozen=True)
 class Stage:
-    """kind : enrolled, answered, passed, used, or models. people : different ones whom the data identify, over all
-    runs; None where there are none. per_run : people counted once in each run. dialogues, judgements : None where none were
-    made. others : whether there are judgements by people whom the data do not identify."""
+    """A row of the table. kind : everything, enrolled, answered, passed, used, or models. people : different ones whom
+    the data identify, over all runs; None where there are none. per_run : people counted once in each run. dialogues,
+    judgements : None where none were made. others : whether people judged whom the data do not identify."""
 
     kind: str
     people: int | None
@@ -28,14 +28,17 @@ class Stage:
 
 
 def stages(evidence: Evidence) -> list[Stage]:
-    """Who was enrolled (only where some did not answer), answered, passed quality control (where there is one) and was
-    used for the first answer; and models that judged, of which none are people."""
+    """Who judged in all corpora (where there are pilots and others), was enrolled (where some did not answer),
+    answered, passed quality control (where there is one), was used for the first answer; and models that judged."""
     return list(_stages(evidence))
 
 
 def _stages(evidence: Evidence) -> Iterator[Stage]:
     people, every = evidence.people, evidence.annotations
     answered = _stage("answered", people)
+    if evidence.everything is not None:
+        whole = evidence.everything
+        yield _stage("everything", whole[whole["annotator_kind"] == "human"])
     if answered.per_run and not answered.others and evidence.enrolled > answered.per_run:
         yield Stage("enrolled", None, evidence.enrolled)
     if len(people):

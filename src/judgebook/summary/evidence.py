@@ -41,7 +41,8 @@ class Evidence:
     annotations : those of the evaluation (`summary.evaluated`). results : notebook -> its results, empty where it was
     not run. reasons : notebook -> why it was not: a sentence, or (Markup) the command that runs it. own_chats : whether
     people judged only what they had talked about themselves. enrolled : people with a work unit, counted once per run,
-    whether or not they answered; 0 where the data have no work units.
+    whether or not they answered; 0 where the data have no work units. everything : all annotations, also of pilots,
+    gold units and extra corpora; None where there are no others.
     """
 
     study: Study
@@ -50,6 +51,7 @@ class Evidence:
     reasons: Mapping[str, str]
     own_chats: bool = False
     enrolled: int = 0
+    everything: Annotations | None = None
 
     @cached_property
     def people(self) -> Annotations:
@@ -109,7 +111,9 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
     own_chats = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))
-    return Evidence(loaded, judged, stored, reasons, own_chats, _enrolled(home / "work_units.parquet", judged))
+    everything = annotations if len(annotations) > len(judged) else None
+    enrolled = _enrolled(home / "work_units.parquet", judged)
+    return Evidence(loaded, judged, stored, reasons, own_chats, enrolled, everything)
 
 
 def _enrolled(path: Path, judged: Annotations) -> int:

@@ -87,7 +87,7 @@ def preface(evidence: Evidence) -> Preface | None:
     if main is None:
         return None
     names = display_names(evidence.study, evidence.annotations)
-    table = _PHRASES.say("counted", rows=counted.stages(evidence), who=wording.evaluation(main, evidence, names))
+    table = _PHRASES.say("counted", rows=counted.stages(evidence))
     who = wording.run_and_group(main, evidence, names)
     return Preface(table, _PHRASES.say("about", people=evidence.population(*main[:2]), who=who))
 

@@ -64,7 +64,7 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
     if method is None:
         return {"total": 0, "most": 0}
     rows, pairs = rows[rows["method"] == method], METHODS[method].unit == "pair"
-    sizes = per_system(evidence, *key.values(), method)
+    sizes = per_system(evidence, key["corpus"], key["group"], method)
     if pairs and len(sizes) > 1:
         sizes = np.array([round(sizes.sum() / 2 / comb(len(sizes), 2))])
     total = round(rows["estimate"].median())
