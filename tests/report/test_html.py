@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from judgebook.display import tables
 from judgebook.report import blocks, prose
 from judgebook.report import html as report
+from judgebook.summary.findings import Preface
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
 ATTACK = '<script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">x</a>'
@@ -189,6 +190,31 @@ def test_what_rests_on_an_earlier_run_is_marked_where_it_is_said():
     assert f"{mark} 17." in text[first:order]
     assert mark not in text[order:after]
     assert f"{mark}s 03, 05." in text[after:]
+
+
+def test_who_was_counted_and_for_whom_answers_hold_stand_above_the_answers():
+    preface = Preface(
+        "| Who was counted | People |\n| --- | ---: |\n| Answered | 676 |", "**For whom.** These <img> 676."
+    )
+    answers = [
+        report.Answered("order", "Which is best?", "**Emora** leads.\n\n- The value is a mean.\n- Of one label.")
+    ]
+    text = report.index_page(
+        report.Page("S", False),
+        description="A",
+        answers=answers,
+        facts=[],
+        cards=[],
+        absent=[],
+        made=[],
+        preface=preface,
+    )
+    assert text.index("Who was counted") < text.index("For whom.") < text.index('id="order"')
+    assert '<td style="text-align:right">676</td>' in text
+    assert "These &lt;img&gt; 676." in text
+    folded = text[text.index("<summary>Why</summary>") :]
+    assert "<li>The value is a mean.</li>" in folded
+    assert "leads" not in folded
 
 
 ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")

@@ -18,7 +18,7 @@ CELLS, ELEMENTS = "90_cells", "papers"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
-NOT_RUN = "notebook {name} was not run: `{command} --study {study} --only {name}` runs it."
+NOT_RUN = "`{command} --study {study} --only {name}` answers this"
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -161,7 +161,10 @@ def elements(job: ElementsJob) -> str:
 def index(job: IndexJob) -> str:
     """Render the index of a study."""
     from judgebook.report import html as report
+    from judgebook.summary import findings
+    from judgebook.summary.evidence import read
 
+    evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.executed})
     cards = [_card(row, row.executed) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
@@ -169,7 +172,8 @@ def index(job: IndexJob) -> str:
         about,
         description=job.description,
         before=_before(job),
-        answers=_answers(job),
+        preface=findings.preface(evidence),
+        answers=_answers(job, evidence),
         facts=_sizes(job.profile),
         cards=cards,
         absent=absent,
@@ -210,7 +214,7 @@ def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
 
 
 def _why_absent(job: IndexJob, row: Row) -> str:
-    """Why a notebook has no results, for a sentence: Markdown where it names a command."""
+    """Why a notebook has no results, for a sentence; (Markup) the command that gives them where it was not run."""
     from markupsafe import Markup
 
     if row.state == "skipped":
@@ -220,15 +224,13 @@ def _why_absent(job: IndexJob, row: Row) -> str:
     return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))
 
 
-def _answers(job: IndexJob) -> Iterator[Any]:
+def _answers(job: IndexJob, evidence: Any) -> Iterator[Any]:
     from judgebook.display import style
     from judgebook.report import html as report
     from judgebook.summary import findings
-    from judgebook.summary.evidence import read
 
     paged = {row.name for row in job.rows if row.executed}
-    reasons = {row.name: _why_absent(job, row) for row in job.rows if not row.executed}
-    for answer in findings.answers(read(job.study, reasons)):
+    for answer in findings.answers(evidence):
         has_page = answer.notebook in paged
         evidence = (answer.notebook.split("_")[0], f"{answer.notebook}.html") if has_page else ("", "")
         figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}

@@ -76,7 +76,7 @@ def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[
 #: what a call without --study runs, in this order: judgements of people that come with the project, in the notebooks
 #: that answer a reader's first questions, then what only a known truth can show
 FIRST = (
-    (("ji2022", "llmfao"), ("00", "02", "03", "07", "10", "13")),
+    (("ji2022", "llmfao"), ("00", "02", "03", "05", "07", "10", "13")),
     (("demo",), ()),
 )
 

@@ -12,7 +12,7 @@ from PIL import Image
 from judgebook.display import style as plotting
 from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
-from judgebook.extras.gallery import scoreboard_page
+from judgebook.extras.gallery import front, scoreboard_page
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
 
@@ -270,3 +270,17 @@ def test_a_page_that_another_study_shows_on_real_data_is_left_out():
     assert gallery.shown("abc_public", "04_importance")
     assert gallery.shown("usr", "09_metric_correlation")
     assert not gallery.shown("usr", "07_bot_performance")
+
+
+def test_the_table_of_studies_quotes_what_is_shown_in_few_words():
+    nobody = "**No system is certain to be best.** B leads (0.43 [0.28, 0.58] SD), but C may be best instead.\n\n- Why."
+    assert front.shown(nobody) == "B leads (0.43 [0.28, 0.58] SD), but C may be best instead."
+    long = (
+        "**One: yes**, on all labels of a long list; "
+        + "others " * 20
+        + "say so. **Two: no**; they agree, on some labels."
+    )
+    shown = front.shown(long)
+    assert len(shown.split()) <= front.MOST
+    assert shown.count("**") % 2 == 0
+    assert shown == "**One: yes**, on all labels of a long list."

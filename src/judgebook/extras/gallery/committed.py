@@ -110,8 +110,8 @@ def _write_study(study: str, folder: Path) -> None:
         images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in visible if b.kind == "figure"}
         pages[f"{name}.md"] = page(visible, loaded.simulated and entry.of_study)
         rows.append((name, visible, _headline(visible, f"{name}_{entry.headline}")))
-    answered = [] if study in PARTS else front.answers(study)
-    answers, drawn = front.page(answered, list(pages), simulated=loaded.simulated)
+    preface, answered = (None, []) if study in PARTS else front.answers(study)
+    answers, drawn = front.page(preface, answered, list(pages), simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
     extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}

@@ -1,0 +1,72 @@
+"""Who was counted: people, dialogues and judgements at each step from the data to the first answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from judgebook.questions.performance.analysis import chosen
+from judgebook.questions.performance.leading import PART
+from judgebook.study.results import where
+from judgebook.summary.evidence import Evidence, parts
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A row of the table. kind : everything, enrolled, answered, passed, used, or models. people : different ones whom
+    the data identify, over all runs; None where there are none. per_run : people counted once in each run. dialogues,
+    judgements : None where none were made. others : whether people judged whom the data do not identify."""
+
+    kind: str
+    people: int | None
+    per_run: int | None
+    dialogues: int | None = None
+    judgements: int | None = None
+    others: bool = False
+
+
+def stages(evidence: Evidence) -> list[Stage]:
+    """Who judged in all corpora (where there are pilots and others), was enrolled (where some did not answer),
+    answered, passed quality control (where there is one), was used for the first answer; and models that judged."""
+    return list(_stages(evidence))
+
+
+def _stages(evidence: Evidence) -> Iterator[Stage]:
+    people, every = evidence.people, evidence.annotations
+    answered = _stage("answered", people)
+    if evidence.everything is not None:
+        whole = evidence.everything
+        yield _stage("everything", whole[whole["annotator_kind"] == "human"])
+    if answered.per_run and not answered.others and evidence.enrolled > answered.per_run:
+        yield Stage("enrolled", None, evidence.enrolled)
+    if len(people):
+        yield answered
+    models = every[every["annotator_kind"] != "human"]
+    if len(models):
+        yield _stage("models", models)
+    if len(evidence.counted) < len(every):
+        yield _stage("passed", evidence.counted)
+    main = next(iter(parts(evidence)), None)
+    if main:
+        yield _stage("used", used(evidence, main))
+
+
+def used(evidence: Evidence, main: tuple[str, str, str]) -> pd.DataFrame:
+    """The judgements from which the systems of an evaluation (PART) are ranked."""
+    study = evidence.study
+    rows = chosen(evidence.counted, study.unranked_systems, study.label_list())
+    rows = where(rows, **dict(zip(PART, main, strict=True)))
+    aside = [*study.unranked_systems, *([study.control_system] if study.control_system else [])]
+    return rows[~rows["system"].isin(aside) & ~rows["system_b"].isin(aside)]
+
+
+def _stage(kind: str, rows: pd.DataFrame) -> Stage:
+    known = rows[rows["annotator_known"].astype(bool)]
+    people = known["annotator"].nunique() if len(known) else None
+    per_run = len(known[["corpus", "annotator"]].drop_duplicates()) if len(known) else None
+    sides = [rows[["corpus", side]].dropna().set_axis(["corpus", "dialogue"], axis=1) for side in
+             ("dialogue", "dialogue_b")]  # fmt: skip
+    dialogues = len(pd.concat(sides).drop_duplicates())
+    return Stage(kind, people, per_run, dialogues, len(rows), len(known) < len(rows))
