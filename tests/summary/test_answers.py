@@ -709,8 +709,8 @@ def test_who_was_counted_closes_over_runs_and_steps(study):
     assert (rows["everything"].people, rows["everything"].dialogues) == (3, 75)
     assert (rows["models"].people, rows["used"].people, rows["used"].judgements) == (1, 2, 2 * 36 * 3)
     said = findings.preface(found).counted
-    assert "| Answered | 2 (3 once per run) | 72 | 324 |" in said
-    assert "| Enrolled | 5 once per run | – | – |" in said
+    assert "| Answered | 2 (3) | 72 | 324 |" in said
+    assert "| Enrolled | (5) | – | – |" in said
     unknown = findings.preface(evidence(study, annotations(known=False))).counted
     assert "| Answered | not identified | 36 | 216 |" in unknown
 

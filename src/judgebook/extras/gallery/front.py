@@ -22,7 +22,7 @@ QUOTED = {findings.QUESTIONS[key]: heading for key, heading in _HEADINGS.items()
 MOST = 30
 #: a verdict that nearly every study has, with what follows it; the row of who answered in the table of who was counted
 _NOBODY = re.compile(r"\*\*No system is certain to be best\.\*\* ")
-_ANSWERED = re.compile(r"^\| Answered \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+_ANSWERED = re.compile(r"^\| Answered \| ([^|(]+?)(?: \([^|]*\))? \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 
 def answers(study: str) -> tuple[findings.Preface | None, list[findings.PageAnswer]]:
