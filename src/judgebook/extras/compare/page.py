@@ -61,7 +61,7 @@ def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
 
 
 def terminal(runs: Comparison, names: DisplayNames) -> str:
-    """The comparison as text: the answer, a table of labels, the rule, what only one side has, which settings differ."""
+    """The comparison as text: the answer, labels, the rule, what only one side has, which settings differ."""
     lines = [_plain(findings.answer(runs, names)), ""]
     lines += ["Simulated data.", ""] if runs.a.study.simulated or runs.b.study.simulated else []
     if not runs.identical:

@@ -63,8 +63,8 @@ def grades(runs: Comparison, names: DisplayNames) -> Table:
     heads = {"same": "Same order", "pairs": "of pairs", "opposite": "Opposite, significant"}
     out = out.assign(**{heading: rows[column] for column, heading in heads.items()})
     caption = f"How far each label was reproduced: r of system means with the ends of its {runs.confidence:.0%} CI over"
-    caption += f" {over(rows)}{'' if by_clusters.all() else ' or systems'}; pairs of systems in the same order; pairs that"
-    caption += f" differ in both runs in opposite directions (p < {1 - runs.confidence:.2g}, unadjusted)."
+    caption += f" {over(rows)}{'' if by_clusters.all() else ' or systems'}; pairs of systems in the same order; pairs"
+    caption += f" that differ in both runs in opposite directions (p < {1 - runs.confidence:.2g}, unadjusted)."
     return Table(out, "grades", caption, why=pd.Series(_why(rows), rows.index))
 
 
