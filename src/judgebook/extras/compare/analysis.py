@@ -125,8 +125,8 @@ def verdict(row: Mapping[str, Any]) -> str:
 
     NOT where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at once, or
     the interval of r lies below 0. CLEARLY where this interval lies above LARGE and no pair is significant with
-    opposite signs even without adjustment, WEAKLY where it lies above 0, else OPEN. The interval of r is that over clusters or,
-    where these give none, over systems; means that are the same up to their scale reproduce clearly.
+    opposite signs even without adjustment, WEAKLY where it lies above 0, else OPEN. The interval of r is that over
+    clusters or, where these give none, over systems; means that are the same up to their scale reproduce clearly.
     """
     over = "r" if np.isfinite(row["r_low"]) else "fisher"
     low, high = row[f"{over}_low"], row[f"{over}_high"]
