@@ -27,7 +27,7 @@ from pygments.lexers import PythonLexer
 from judgebook import project
 from judgebook.report import fonts, sheet, svg
 from judgebook.report.blocks import Block, first_sentences, parts
-from judgebook.report.prose import Outline, clean, markdown, opening, slug
+from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
@@ -319,10 +319,20 @@ def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
 
 
 def text_page(page: Page, heading: str, text: str) -> str:
-    """A page of prose. text : Markdown."""
-    return _rendered("text.html.j2", page, heading, text=text)
+    """A page of prose. text : Markdown; tables in it are HTML, and get the boxes that those of notebooks have."""
+    outline = Outline()
+
+    def boxed(match: re.Match[str]) -> str:
+        caption = _CAPTION.search(match[0])
+        title = words(caption[1]) if caption else "Table"
+        return _table(Block("table", title, html=match[0]), outline.unused(slug(title)[:40]))
+
+    prose = Markup(_HTML_TABLE.sub(boxed, outline.prose(text)))
+    return _rendered("text.html.j2", page, heading, outline=outline, prose=prose)
 
 
+_HTML_TABLE = re.compile(r"<table.*?</table>", re.DOTALL)
+_CAPTION = re.compile(r"<caption>(.*?)</caption>", re.DOTALL)
 _PRIVATE = re.compile("<!--private-->.*?<!--/private-->", re.DOTALL)
 
 

@@ -7,7 +7,7 @@ the template has its name. Values are those of the results, settings those of th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -30,23 +30,26 @@ MANY = 12
 #: packages whose versions are named
 PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
 _SIDES = ("dialogue", "dialogue_b")
+Passages = Mapping[str, Callable[[Material], dict | None]]
 #: units of judgement in words
 _UNITS = {"turn": "turn", "dialogue": "dialogue", "pair": "pair of dialogues"}
 
 
-def methods(m: Material) -> str:
-    """The methods, as Markdown with citations."""
+def methods(m: Material) -> dict[str, str]:
+    """The methods by passage, as Markdown with citations."""
     return said(m, METHODS_PASSAGES)
 
 
-def said(m: Material, passages: dict[str, Callable[[Material], dict | None]]) -> str:
-    """Passages in words, those left out of which there is nothing to say."""
-    texts = []
-    for name, facts in passages.items():
-        content = facts(m)
-        if content is not None:
-            texts.append(_PHRASES.say(name, **content))
-    return re.sub(r"(?<=\S) {2,}", " ", "\n\n".join(t for t in texts if t)) + "\n"
+def said(m: Material, passages: Passages) -> dict[str, str]:
+    """Passages in words by name, those left out of which there is nothing to say."""
+    facts = {name: passage(m) for name, passage in passages.items()}
+    texts = {name: _PHRASES.say(name, **content) for name, content in facts.items() if content is not None}
+    return {name: re.sub(r"(?<=\S) {2,}", " ", text) for name, text in texts.items() if text}
+
+
+def joined(texts: Mapping[str, str]) -> str:
+    """Passages as one text."""
+    return "\n\n".join(texts.values()) + "\n"
 
 
 def level(m: Material) -> float:
@@ -68,6 +71,7 @@ def data(m: Material) -> dict:
     systems, of_data = judged_systems(m.scores), references.of_data(m.study)
     methods_ = [_method(m, method, part) for method, part in _by_method(m)]
     groups = people(m.scores)
+    n_people = m.human.loc[m.human["annotator_known"].astype(bool), "annotator"].nunique()
     models = [m.names.name("group", g) for g in m.scores.loc[m.scores["annotator_kind"] != "human", "group"].unique()]
     return {
         "title": m.study.title,
@@ -82,7 +86,8 @@ def data(m: Material) -> dict:
         else [],
         "methods": methods_,
         "groups": [(m.names.name("group", g), n) for g, n in groups.items()],
-        "n_people": m.human.loc[m.human["annotator_known"].astype(bool), "annotator"].nunique(),
+        "overlap": None not in groups.values() and sum(n or 0 for n in groups.values()) > n_people,
+        "n_people": n_people,
         "models": models,
         "control": m.names.name("system", m.study.control_system) if m.study.control_system else "",
     }
@@ -318,7 +323,7 @@ def judge_titles(m: Material, metrics_: Any) -> list[str]:
     return [titles.get(j, m.names.name("group", j)) for j in dict.fromkeys(metrics_)]
 
 
-METHODS_PASSAGES: dict[str, Callable[[Material], dict | None]] = {
+METHODS_PASSAGES: Passages = {
     "data": data,
     "filters": filters,
     "agreement": agreement,
