@@ -16,7 +16,6 @@ from judgebook.extras.paper import found
 from judgebook.extras.paper.analysis import Material
 from judgebook.questions.sensitivity import analysis as sensitivity_analysis
 from judgebook.questions.sensitivity import differences
-from judgebook.study.results import where
 
 _PHRASES = Phrases(__package__)
 #: of the intervals of differences in notebook 05

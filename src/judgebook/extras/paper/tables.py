@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from judgebook.display.cells import Cell, of_interval
-from judgebook.display.text import Phrases, interval, span
 from judgebook.display.tables import texts
+from judgebook.display.text import Phrases, interval, span
 from judgebook.display.views import Table
 from judgebook.extras.paper import findings, found
 from judgebook.extras.paper.analysis import Material
