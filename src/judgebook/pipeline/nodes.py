@@ -29,6 +29,8 @@ _NOT_DATA = {
     "licence",
     "citation",
     "bibtex",
+    "authors",
+    "report_url",
     "heds",
     "simulated",
     "bootstrap",

@@ -8,6 +8,7 @@ from pathlib import Path
 from judgebook import __version__, plugins, project
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
+from judgebook.pipeline.cite import cite
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
 from judgebook.pipeline.rendering import CELLS, ELEMENTS
 from judgebook.published import mapping
@@ -207,6 +208,7 @@ class Pages:
         rows, shared = self._rows(), self.shared()
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
         about = [shared.title, shared.simulated, shared.nav, shared.sampling, self.of.study.description, self._made()]
+        about += [self.of.study.authors, self.of.study.report_url, self.of.study.citation]
         about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
@@ -218,6 +220,7 @@ class Pages:
         } | self.of.code(
             "judgebook.report.html",
             "judgebook.summary.findings",
+            "judgebook.summary.pairs.words",
             "judgebook.questions.design.findings",
             *on_first_page().values(),
             "judgebook.pipeline.rendering",
@@ -238,6 +241,7 @@ class Pages:
             self.of.profile(),
             self._rows(),
             self._made(),
+            cite(study, self.of.manifest.date()),
             self.index_path,
         )
 
@@ -253,8 +257,6 @@ class Pages:
             ("Bootstrap", bootstrap),
             ("Date and version", f"{self.of.manifest.date()}, version {__version__} of the project"),
             ("Data (SHA-256)", "" if study.across else digest(self.of.raw())),
-            ("Citation", study.citation),
-            ("Licence of the data", study.licence),
         ]
         return tuple((name, value) for name, value in rows if value)
 

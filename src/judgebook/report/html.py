@@ -27,6 +27,7 @@ from pygments.lexers import PythonLexer
 from judgebook import project
 from judgebook.report import fonts, sheet, svg
 from judgebook.report.blocks import Block, first_sentences, parts
+from judgebook.report.first_page import Cite, Compared
 from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
 
 #: after the stem of a figure: its form for phones
@@ -220,9 +221,10 @@ def _css(has_code: bool) -> Markup:
     return Markup(re.sub(r" *(/\*.*?\*/)", "", coloured)) + Markup("\n") + ours
 
 
-def _frame(page: Page, heading: str, script: str = "report.js", *, has_code: bool = False) -> dict[str, Any]:
+def _frame(page: Page, heading: str, *scripts: str, has_code: bool = False) -> dict[str, Any]:
     """Style and script of a page, and the hash by which its policy allows the script."""
-    source = (_TEMPLATES / script).read_text(encoding="utf-8").strip()
+    sources = [(_TEMPLATES / script).read_text(encoding="utf-8").strip() for script in scripts or ("report.js",)]
+    source = "\n".join(sources)
     sha = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
     foot = _quoted(page.study_title if heading == page.study_title else f"{page.study_title} – {heading}")
     frame = {"css": _css(has_code), "fonts": Markup(), "foot": foot, "has_code": has_code}
@@ -234,9 +236,9 @@ def _quoted(text: str) -> Markup:
     return Markup('"{}"').format(re.sub(r"[^\w ]", lambda m: f"\\{ord(m[0]):x} ", " ".join(text.split())))
 
 
-def _rendered(template: str, page: Page, heading: str, script: str = "report.js", **content: Any) -> str:
+def _rendered(template: str, page: Page, heading: str, *scripts: str, **content: Any) -> str:
     """A page that is not made from a notebook."""
-    resources = {**_frame(page, heading, script), "page": page, "heading": heading, "outline": Outline(), **content}
+    resources = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": Outline(), **content}
     return _environment().get_template(template).render(resources=resources)
 
 
@@ -288,18 +290,24 @@ def index_page(
     cards: Iterable[Card],
     absent: Iterable[Absent],
     made: Iterable[tuple[str, str]],
+    compared: Iterable[Compared] = (),
+    cite: Cite | None = None,
 ) -> str:
     """The first page of a study.
 
     before : what to know before the answers. answers : to what is asked first.
     facts : what was collected. made : how the report came about (versions, seeds).
+    compared : every pair of systems, by evaluation.
     """
-    answers = list(answers)
+    answers, compared = list(answers), list(compared)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
     return _rendered(
         "index.html.j2",
         page,
         page.study_title,
+        *["report.js", *(["pairs.js"] if compared else [])],
+        compared=compared,
+        cite=cite,
         description=description,
         before=before,
         figures={key: d.markup for key, d in drawn.items() if d},

@@ -82,7 +82,7 @@ for (const figure of popovers ? all("svg.drawing") : []) {
 }
 
 // What is there to be used elsewhere is copied by a button: commands, BibTeX, paragraphs marked for it.
-for (const block of navigator.clipboard ? all("pre, .prose blockquote") : []) {
+for (const block of navigator.clipboard ? all("pre, blockquote.copyable, .prose blockquote") : []) {
   if (block.closest("details.code") || block.matches(".error")) continue;
   const text = block.innerText.trim();
   const copy = make("button", { type: "button", className: "copy", textContent: "Copy" });
@@ -206,6 +206,18 @@ const reach = () => all(".sheet").forEach((box) => { box.tabIndex = box.scrollWi
 const fit = () => [...place, reach].forEach((act) => act());
 addEventListener("resize", fit);
 fit();
+all("details").forEach((d) => d.addEventListener("toggle", fit)); // what was folded had no width
+
+// An address that leads into something folded opens it.
+const reveal = () => {
+  const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folded = [];
+  for (let d = place && place.closest("details"); d; d = d.parentElement.closest("details")) if (!d.open) folded.push(d);
+  folded.forEach((d) => { d.open = true; });
+  if (folded.length) place.scrollIntoView();
+};
+addEventListener("hashchange", reveal);
+reveal();
 
 const today = make("style", {});
 document.head.append(today);
