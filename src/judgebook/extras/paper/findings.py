@@ -345,16 +345,18 @@ def report_key(m: Material) -> str:
 
 
 def report_entry(m: Material) -> references.Entry:
-    """How to cite the report: study, date, version of the project, digest of the data, seeds."""
+    """How to cite the report: its authors and address, if the YAML names them; date, version, data and seeds."""
     from judgebook.display.latex import tex
 
     seeds = ", ".join(f"{name} {seed}" for name, seed in m.study.seeds.model_dump().items())
-    note = f"Report of {m.made.date}, version {m.made.version}; data {m.made.data}; seeds: {seeds}"
+    authors = " and ".join(map(tex, m.study.authors))
     fields = {
-        "author": "{The contributors of the chat evaluation compendium}",
+        "author": authors or "{The contributors of the chat evaluation compendium}",
         "title": "{Analysis of the study: " + tex(m.study.title) + "}",
         "howpublished": "A reproducible compendium for human evaluation of chat systems",
         "year": m.made.year,
-        "note": tex(note),
+        "version": tex(m.made.version),
+        "url": tex(m.study.report_url),
+        "note": tex(f"Report of {m.made.date}; data {m.made.data}; seeds: {seeds}"),
     }
-    return references.entry("misc", report_key(m), fields)
+    return references.entry("misc", report_key(m), {name: value for name, value in fields.items() if value})

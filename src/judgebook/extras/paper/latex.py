@@ -18,7 +18,7 @@ _PREAMBLE = r"""% pdflatex {name}, bibtex {name}, pdflatex {name}, pdflatex {nam
 \usepackage[utf8]{{inputenc}}
 \usepackage[margin=1.5cm]{{geometry}}
 \usepackage{{array,booktabs,longtable,graphicx,natbib}}
-\renewcommand{{\bibfont}}{{\footnotesize}}
+\renewcommand{{\bibfont}}{{\scriptsize}}
 \setlength{{\bibsep}}{{0pt}}
 \setlength{{\emergencystretch}}{{3em}}"""
 #: tables and figures take both columns

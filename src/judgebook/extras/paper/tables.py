@@ -83,8 +83,8 @@ def _ranks(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
         return
     if len(facts["strengths"]) > 1:
         shown = [
-            {"Evaluation": line["who"], "Strongest": line["first"], "Strength": _cell(line["best"])}
-            | {"Weakest": line["last"], "Strength (weakest)": _cell(line["worst"])}
+            {"Evaluation": line["who"], "Strongest": _led(line["first"], line["best"])}
+            | {"Weakest": _led(line["last"], line["worst"])}
             for line in facts["strengths"]
         ]
         yield Table(pd.DataFrame(shown), "strengths", _PHRASES.say("strengths_caption", level=facts["level"]))
@@ -93,15 +93,15 @@ def _ranks(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
     sure = {line["key"]: f"{line['n_sure']} of {line['n']}" for line in facts["labels"]}
     rows = []
     for line in facts["overall"]:
-        row = {"Evaluation": line["who"], "Labels": line["labels"], "Highest mean": line["first"]}
-        row |= {"Mean": _cell(line["best"]), "Rank": _rank(line["rank"]), "Lowest mean": line["last"]}
-        rows.append(row | {"Mean (lowest)": _cell(line["worst"]), "Certain by label": sure.get(line["key"])})
+        row = {"Evaluation": line["who"], "Labels": line["labels"], "Highest mean": _led(line["first"], line["best"])}
+        row |= {"Rank": _rank(line["rank"]), "Lowest mean": _led(line["last"], line["worst"])}
+        rows.append(row | {"Certain by label": sure.get(line["key"])})
     n = span([line["n"] for line in facts["overall"]], 0)
     yield Table(pd.DataFrame(rows), "leaders", _PHRASES.say("leaders_caption", level=facts["level"], n=n))
 
 
-def _cell(row: Mapping[str, Any]) -> Cell:
-    return of_interval(row["estimate"], row["ci_low"], row["ci_high"])
+def _led(system: str, row: Mapping[str, Any]) -> Cell:
+    return f"{system}: " + of_interval(row["estimate"], row["ci_low"], row["ci_high"])
 
 
 def _rank(row: Mapping[str, Any] | None) -> Cell | None:
