@@ -107,7 +107,7 @@ def test_data_are_counted(material):
     items = scores[["dialogue"]].drop_duplicates()
     assert f"{len(items)} dialogues were judged on 1 label (Overall\\_quality), on a scale of 1 to 5" in text
     each = len(scores) / len(scores[["group", "dialogue"]].drop_duplicates())
-    assert f"by {each:.1f} annotators on average" in text
+    assert f"On average, {each:.1f} annotators of a group judged an item on a label." in text
 
 
 def test_settings_are_those_of_the_yaml(material):
@@ -149,7 +149,7 @@ def test_values_are_those_of_the_results(material):
     assert "B\\_b has the lowest (−0.50" in text
     assert "1 of 2 comparisons of two systems (1 label) is significant" in text
     assert "detects differences of 0.62 points (scale 1 to 5) for these annotators" in text
-    assert "Experts: alpha with people is 0.25 [0.12, 0.38]; it is lower than among people (95% CI" in text
+    assert "Experts: alpha with people is 0.25 [0.12, 0.38]. It is lower than among people (95% CI" in text
     assert "the winning rate is 0.75, which suffices" in text
 
 
@@ -178,7 +178,7 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
 
     assert said() == (
         "On Overall\\_quality, “C, third” was rated 0.50 points higher than “B\\_b” (scale 1 to 5; unadjusted 95% CI"
-        " 0.10 to 0.90; p = 0.010, Holm-adjusted over 3 pairs)."
+        " 0.10 to 0.90; p = 0.010, Holm-adjusted, 3 pairs)."
     )
     assert said(others=False).endswith(", for these annotators.")
     assert "are not shown to differ (0.50 points" in said(p_adjusted=0.06)

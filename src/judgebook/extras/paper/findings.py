@@ -27,6 +27,8 @@ from judgebook.study.labels import METHODS
 _PHRASES = Phrases(__package__)
 #: more systems than this are not listed
 MANY = 12
+#: more techniques than this are not listed
+FEW = 5
 #: packages whose versions are named
 PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
 _SIDES = ("dialogue", "dialogue_b")
@@ -272,7 +274,7 @@ def techniques(m: Material) -> dict | None:
         return None
     options = m.study.techniques
     names = [spec.title or m.names.name("method", spec.method) for spec in options.compare.values()]
-    return {"names": names if len(names) <= MANY else [], "power": options.power, "alpha": options.alpha,
+    return {"names": names if len(names) <= FEW else [], "power": options.power, "alpha": options.alpha,
             "n_runs": options.n_runs, "hours": bool(results["hours_to_power"]["estimate"].notna().any())}  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def agreement_found(m: Material) -> dict | None:
         ends = [part.loc[part["estimate"].idxmax()], part.loc[part["estimate"].idxmin()]]
         parts.append(
             {
-                "who": _who(m, key, rows),
+                "who": who(m, key, rows),
                 "n": len(part),
                 "median": part["estimate"].median(),
                 "high": _named(m, ends[0]),
@@ -114,7 +114,7 @@ def _varying(rows: pd.DataFrame) -> list[str]:
     return [column for column in ("method", "group", "corpus") if len(rows) and _several(rows, column)]
 
 
-def _who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
+def who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
     """Method, with corpus, group and label where `rows` have several."""
     corpus, method, group, *label = key
     parts = [m.names.name("method", method)]
@@ -131,7 +131,7 @@ def _order(m: Material, rows: pd.DataFrame, key: tuple) -> dict:
     first, last = ranked.iloc[0], ranked.iloc[-1]
     return {
         "key": key,
-        "who": _who(m, key, every),
+        "who": who(m, key, every),
         "n": len(ranked),
         "first_id": first["system"],
         "first": m.names.name("system", first["system"]),
@@ -161,7 +161,7 @@ def tests_found(m: Material) -> dict | None:
         least = detectable["estimate"]
         parts.append(
             {
-                "who": _who(m, key, rows),
+                "who": who(m, key, rows),
                 "labels": part["label"].nunique(),
                 "n": len(part),
                 "differ": int((part["p_adjusted"] < 0.05).sum()),

@@ -44,6 +44,7 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
     tested = results.select("system_difference", test=differences.TEST)
     people = sensitivity_analysis.with_people(results).dropna(subset="p_adjusted").set_index(_PAIR)
     alone = tested[~tested.index.isin(sensitivity_analysis.with_people(results).index)].set_index(_PAIR)
+    family = people.groupby(level=_PAIR[:4]).size().to_dict()
     alike = set()
     if len(results["equivalence"]):
         shown = sensitivity_analysis.verdicts(results)
@@ -56,9 +57,10 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
             over_others = others and key in people.index
             chosen = people.loc[key].to_dict() if over_others else row
             ends = chosen if over_others else (alone.loc[key].to_dict() if key in alone.index else {})
-            said.append(_sentence(m, row | {k: chosen[k] for k in ("estimate", "p_adjusted")} | _ends(ends), len(part),
-                                  others=over_others, alike=key in alike))  # fmt: skip
-        evaluation = found._who(m, (corpus, method, group), rows)
+            n = family.get(key[:4], 1) if over_others else len(part)
+            facts = row | {k: chosen[k] for k in ("estimate", "p_adjusted")} | _ends(ends)
+            said.append(_sentence(m, facts, n, others=over_others, alike=key in alike))
+        evaluation = found.who(m, (corpus, method, group), rows)
         yield OnLabel(evaluation, m.names.name("label", label, method), said)
 
 

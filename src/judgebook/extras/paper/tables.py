@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgebook.display.cells import Cell, of_interval
 from judgebook.display.tables import texts
-from judgebook.display.text import Phrases, interval, span
+from judgebook.display.text import Phrases, span
 from judgebook.display.views import Table
 from judgebook.extras.paper import findings, found
 from judgebook.extras.paper.analysis import Material
@@ -107,8 +107,7 @@ def _led(system: str, row: Mapping[str, Any]) -> Cell:
 def _rank(row: Mapping[str, Any] | None) -> Cell | None:
     if row is None:
         return None
-    ends = [row[k] for k in ("estimate", "ci_low", "ci_high")]
-    return Cell(interval(*ends, 0), dict(zip(("", "ci_low", "ci_high"), ends, strict=True)))
+    return of_interval(row["estimate"], row["ci_low"], row["ci_high"], 0)
 
 
 def _tests(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
