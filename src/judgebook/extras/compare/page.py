@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import nan
@@ -97,7 +96,7 @@ def _lines(runs: Comparison, names: DisplayNames) -> Iterator[list[str]]:
 
 
 def _plain(prose: Prose) -> str:
-    return escape.from_markdown(re.sub(r"(?<!\\)\*", "", prose.text))
+    return escape.unmarked(prose.text)
 
 
 def write(runs: Comparison, names: DisplayNames) -> Path:

@@ -63,10 +63,8 @@ def grades(runs: Comparison, names: DisplayNames) -> Table:
     heads = {"same": "Same order", "pairs": "of pairs", "opposite": "Opposite, significant"}
     out = out.assign(**{heading: rows[column] for column, heading in heads.items()})
     caption = f"How far each label was reproduced: r of system means with the ends of its {runs.confidence:.0%} CI over"
-    caption += f" {over(rows)}{'' if by_clusters.all() else ' or systems'}. Same order:"
-    caption += (
-        f" pairs of systems. Opposite: pairs that differ in both runs (p < {1 - runs.confidence:.2g}, unadjusted)."
-    )
+    caption += f" {over(rows)}{'' if by_clusters.all() else ' or systems'}. Same order: pairs of systems. Opposite,"
+    caption += f" significant: those that differ so in both runs (p < {1 - runs.confidence:.2g}, unadjusted)."
     return Table(out, "grades", caption, why=pd.Series(_why(rows), rows.index))
 
 
@@ -81,10 +79,8 @@ def scores(runs: Comparison, names: DisplayNames) -> Table:
     out["Same order"] = [_percent(*row) for row in _informative(rows).to_numpy(float)]
     out["Ties"] = rows["ties"]
     caption = f"Agreement of system means: r with its {runs.confidence:.0%} CI over {over(rows)}; r and Spearman's rank"
-    caption += (
-        " correlation with CIs over systems. Same order: pairs of systems, with the CI of the true share unless it"
-    )
-    caption += " is 0% to 100%."
+    caption += " correlation with CIs over systems. Same order: pairs of systems, with the CI of the true share unless"
+    caption += " that is 0% to 100%."
     return Table(out, "scores", caption, why=pd.Series(_why(rows), rows.index))
 
 

@@ -99,4 +99,4 @@ def _paragraph(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Text without Markdown's escapes and marks, escaped for LaTeX."""
-    return tex(escape.from_markdown(re.sub(r"(?<!\\)\*\*", "", text)))
+    return tex(escape.unmarked(text))
