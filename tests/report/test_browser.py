@@ -173,6 +173,15 @@ def test_a_long_table_opens_with_twelve_rows_of_the_chosen_order():
 
 
 @pytest.mark.slow
+def test_what_is_in_a_closed_fold_is_copied_whole():
+    about = report.Page("S", simulated=False, name="paper")
+    text = "<details class='more'><summary>Fold</summary>\n\n> A sentence.\n\n```latex\na\nb\n```\n\n</details>\n"
+    copy = "navigator.clipboard.writeText = (text) => { document.title += `[${text.replace(/\\n/g, '|')}]`; };"
+    clicks = "document.querySelectorAll('.copy').forEach((b) => b.click());"
+    assert "[A sentence.][a|b]" in after(report.text_page(about, "For your paper", text), copy + clicks)
+
+
+@pytest.mark.slow
 def test_values_of_a_figure_are_read_by_keyboard_and_by_touch():
     marks = "".join(
         f'<rect id="m{i}" width="5" height="5" x="{9 * i}"><title>value {i}</title></rect>' for i in range(3)

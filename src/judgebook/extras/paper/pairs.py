@@ -6,6 +6,7 @@ the primary test of notebook 05.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -41,10 +42,13 @@ def sentences(m: Material) -> list[OnLabel]:
 
 def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
     results = m.of("05")
-    tested = results.select("system_difference", test=differences.TEST)
-    people = sensitivity_analysis.with_people(results).dropna(subset="p_adjusted").set_index(_PAIR)
-    alone = tested[~tested.index.isin(sensitivity_analysis.with_people(results).index)].set_index(_PAIR)
-    family = people.groupby(level=_PAIR[:4]).size().to_dict()
+    tested, people = (
+        results.select("system_difference", test=differences.TEST),
+        sensitivity_analysis.with_people(results),
+    )
+    alone = _by_pair(tested[~tested.index.isin(people.index)])
+    over_people = _by_pair(people.dropna(subset="p_adjusted"))
+    family = Counter(key[:4] for key in over_people)
     alike = set()
     if len(results["equivalence"]):
         shown = sensitivity_analysis.verdicts(results)
@@ -54,14 +58,19 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
         said = []
         for row in part.to_dict("records"):
             key = tuple(row[k] for k in _PAIR)
-            over_others = others and key in people.index
-            chosen = people.loc[key].to_dict() if over_others else row
-            ends = chosen if over_others else (alone.loc[key].to_dict() if key in alone.index else {})
-            n = family.get(key[:4], 1) if over_others else len(part)
+            sampled = over_people.get(key) if others else None
+            chosen = row if sampled is None else sampled
+            ends = alone.get(key, {}) if sampled is None else sampled
+            n = len(part) if sampled is None else family[key[:4]]
             facts = row | {k: chosen[k] for k in ("estimate", "p_adjusted")} | _ends(ends)
-            said.append(_sentence(m, facts, n, others=over_others, alike=key in alike))
+            said.append(_sentence(m, facts, n, others=sampled is not None, alike=key in alike))
         evaluation = found.who(m, (corpus, method, group), rows)
         yield OnLabel(evaluation, m.names.name("label", label, method), said)
+
+
+def _by_pair(rows: pd.DataFrame) -> dict[tuple, dict]:
+    """Rows by corpus, method, group, label and both systems."""
+    return {tuple(row[k] for k in _PAIR): row for row in rows.to_dict("records")}
 
 
 def _ends(row: dict) -> dict[str, float | None]:

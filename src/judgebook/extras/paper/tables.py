@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgebook.display.cells import Cell, of_interval
 from judgebook.display.tables import texts
-from judgebook.display.text import Phrases, span
+from judgebook.display.text import Phrases, interval, span
 from judgebook.display.views import Table
 from judgebook.extras.paper import findings, found
 from judgebook.extras.paper.analysis import Material
@@ -74,8 +74,9 @@ def _agreement(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
     yield Table(pd.DataFrame(rows), "agreement", _PHRASES.say("agreement_caption", level=facts["level"]))
 
 
-def _of_label(row: Mapping[str, Any]) -> Cell:
-    return of_interval(row["estimate"], row["ci_low"], row["ci_high"]) + f" {row['title']}"
+def _of_label(row: Mapping[str, Any]) -> str:
+    """A text, which may wrap where a column of numbers may not."""
+    return f"{row['title']}: {interval(row['estimate'], row['ci_low'], row['ci_high'])}"
 
 
 def _ranks(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
@@ -100,8 +101,8 @@ def _ranks(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
     yield Table(pd.DataFrame(rows), "leaders", _PHRASES.say("leaders_caption", level=facts["level"], n=n))
 
 
-def _led(system: str, row: Mapping[str, Any]) -> Cell:
-    return f"{system}: " + of_interval(row["estimate"], row["ci_low"], row["ci_high"])
+def _led(system: str, row: Mapping[str, Any]) -> str:
+    return f"{system}: {interval(row['estimate'], row['ci_low'], row['ci_high'])}"
 
 
 def _rank(row: Mapping[str, Any] | None) -> Cell | None:

@@ -84,7 +84,7 @@ for (const figure of popovers ? all("svg.drawing") : []) {
 // What is there to be used elsewhere is copied by a button: commands, BibTeX, paragraphs marked for it.
 for (const block of navigator.clipboard ? all("pre, blockquote.copyable, .prose blockquote") : []) {
   if (block.closest("details.code") || block.matches(".error")) continue;
-  const text = block.innerText.trim();
+  const text = (block.innerText || block.textContent).trim(); // in a closed fold, nothing is rendered
   const copy = make("button", { type: "button", className: "copy", textContent: "Copy" });
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
