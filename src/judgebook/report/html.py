@@ -29,6 +29,7 @@ from judgebook.report import fonts, sheet, svg
 from judgebook.report.blocks import Block, first_sentences, parts
 from judgebook.report.first_page import Cite, Compared
 from judgebook.report.prose import Outline, clean, markdown, opening, slug
+from judgebook.report.search import Entry
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
@@ -322,8 +323,22 @@ def index_page(
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
     """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
-    inert = Markup(json.dumps(content.pop("data"), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
-    return _rendered("cells.html.j2", page, heading, "cells.js", data=inert, **content)
+    return _rendered("cells.html.j2", page, heading, "cells.js", data=_inert(content.pop("data")), **content)
+
+
+def search_page(page: Page, heading: str, found: Iterable[Entry], titles: Mapping[str, str]) -> str:
+    """The page that searches a report. found : what there is. titles : name of a page -> its title, in order."""
+    entries, pages = list(found), list(titles)
+    names = sorted({name for entry in entries for name in entry.names})
+    place = {name: i for i, name in enumerate(names)}
+    lines = [[pages.index(e.page), e.place, e.kind, e.title, e.text, [place[n] for n in e.names]] for e in entries]
+    data = _inert({"pages": list(titles.items()), "names": names, "entries": lines})
+    return _rendered("search.html.j2", page, heading, "report.js", "search.js", data=data, count=len(entries))
+
+
+def _inert(data: Any) -> Markup:
+    """A JSON value for a script that is not run."""
+    return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 def text_page(page: Page, heading: str, text: str) -> str:

@@ -14,6 +14,14 @@ if (button) button.addEventListener("click", () => {
   button.textContent = open ? "Hide all code" : "Show all code";
 });
 
+// The key / leads to the search.
+const search = document.querySelector(".search input, .find input");
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  event.preventDefault();
+  search?.focus();
+});
+
 // On a small screen lists of links start folded.
 const small = matchMedia("(width <= 60rem)");
 const foldLists = () => {
