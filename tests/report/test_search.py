@@ -11,7 +11,8 @@ from judgebook.report import html as report
 from judgebook.report.search import LONGEST, Entry, entries
 
 NOTEBOOK = """<nav><h2 id="no">Not this</h2></nav><main id="main"><h1>Agreement</h1><p>Do they agree?</p>
-<h2 id="what-we-see">What we see<a class="permalink" href="#what-we-see">#</a></h2><p><strong>They</strong> do &amp; did.</p>
+<h2 id="what-we-see">What we see<a class="permalink" href="#what-we-see">#</a></h2>
+<p><strong>They</strong> do &amp; did.</p>
 <!--private--><section class="prose"><h2 id="own">Own</h2><p>A secret</p></section><!--/private-->
 <details class="code"><summary>Code</summary><p>code()</p></details>
 <h2 id="how">How</h2><p>By alpha.</p><ul><li>A point.</li></ul>
