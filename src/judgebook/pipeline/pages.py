@@ -8,8 +8,9 @@ from pathlib import Path
 from judgebook import __version__, plugins, project
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
-from judgebook.pipeline.cite import cite
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
+from judgebook.pipeline.reading.cite import cite
+from judgebook.pipeline.reading.search import SearchJob, search
 from judgebook.pipeline.rendering import CELLS, ELEMENTS, INDEX, SEARCH
 from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
@@ -99,11 +100,11 @@ class Pages:
             after,
             lambda: (
                 {"pages": digest({p.name: self.of.cache.file(p) for p in pages()})}
-                | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
+                | self.of.code("judgebook.report.html", "judgebook.pipeline.reading.search")
             ),
             lambda: [target],
-            rendering.search,
-            lambda: rendering.SearchJob(self.shared(), self.of.key, pages(), target),
+            search,
+            lambda: SearchJob(self.shared(), self.of.key, pages(), target),
             lambda: None if self.shared().nav else "no result",
             soft=True,
             quiet=True,
@@ -244,7 +245,7 @@ class Pages:
         } | self.of.code(
             "judgebook.report.html",
             "judgebook.summary.findings",
-            "judgebook.summary.pairs.words",
+            "judgebook.pipeline.reading.places",
             "judgebook.questions.design.findings",
             *on_first_page().values(),
             "judgebook.pipeline.rendering",

@@ -286,6 +286,7 @@ def index_page(
     *,
     description: str,
     before: Before | None = None,
+    preface: Any = None,
     answers: Iterable[Answered] = (),
     facts: Iterable[tuple[str, str]],
     cards: Iterable[Card],
@@ -296,7 +297,7 @@ def index_page(
 ) -> str:
     """The first page of a study.
 
-    before : what to know before the answers. answers : to what is asked first.
+    before : what to know before the answers. preface : `summary.findings.Preface`. answers : to what is asked first.
     facts : what was collected. made : how the report came about (versions, seeds).
     compared : every pair of systems, by evaluation.
     """
@@ -311,6 +312,7 @@ def index_page(
         cite=cite,
         description=description,
         before=before,
+        preface=preface,
         figures={key: d.markup for key, d in drawn.items() if d},
         fonts=typefaces(d for d in drawn.values() if d),
         answers=answers,
