@@ -26,6 +26,8 @@ WEIGHTED = (
     " by a judge, Krippendorff's alpha and Gwet's AC"
 )
 UNWEIGHTED = "other measures of agreement, effects of who judged, correlations, times and costs, plans, and counts"
+#: the summary beside the first page, where there are answers
+SUMMARY = ("summary.html", "summary.png")
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
@@ -62,7 +64,7 @@ class Pages:
             INDEX,
             after,
             self._index_parts,
-            lambda: [self.index_path],
+            lambda: [self.index_path, *(p for n in SUMMARY if (p := self.folder / n).is_file())],
             rendering.index,
             self._index_job,
             soft=True,
@@ -246,6 +248,7 @@ class Pages:
             "judgebook.report.html",
             "judgebook.summary.findings",
             "judgebook.pipeline.reading.places",
+            "judgebook.pipeline.reading.one_page",
             "judgebook.questions.design.findings",
             *on_first_page().values(),
             "judgebook.pipeline.rendering",

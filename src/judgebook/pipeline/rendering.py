@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from judgebook.study import store
 if TYPE_CHECKING:
     from judgebook.pipeline.reading import places
     from judgebook.report.first_page import Cite
+    from judgebook.summary.findings import PageAnswer
 
 #: names of the pages of every printed number, and of the papers' elements
 CELLS, ELEMENTS = "90_cells", "papers"
@@ -166,8 +167,8 @@ def elements(job: ElementsJob) -> str:
 
 @timed
 def index(job: IndexJob) -> str:
-    """Render the index of a study."""
-    from judgebook.pipeline.reading import places
+    """Render the index of a study, and its summary on one page."""
+    from judgebook.pipeline.reading import one_page, places
     from judgebook.report import html as report
     from judgebook.summary import findings
     from judgebook.summary.evidence import read
@@ -177,12 +178,15 @@ def index(job: IndexJob) -> str:
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
+    before, preface, answers = _before(job), findings.preface(evidence), findings.answers(evidence)
+    answered = [_answered(job, answer, shown) for answer in answers]
+    one_page.summarise(job, answers, answered, before, preface)
     page = report.index_page(
         about,
         description=job.description,
-        before=_before(job),
-        preface=findings.preface(evidence),
-        answers=_answers(job, evidence, shown),
+        before=before,
+        preface=preface,
+        answers=answered,
         facts=_sizes(job.profile),
         cards=cards,
         absent=absent,
@@ -235,22 +239,22 @@ def _why_absent(job: IndexJob, row: Row) -> str:
     return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))
 
 
-def _answers(job: IndexJob, evidence: Any, shown: places.Shown) -> Iterator[Any]:
+def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown) -> Any:
+    """An answer with its figure, and the place of its evidence."""
     from judgebook.display import style
     from judgebook.pipeline.reading import places
     from judgebook.report import html as report
     from judgebook.summary import findings
 
-    for answer in findings.answers(evidence):
-        place = places.place(shown, answer.notebook, places.EVIDENCE.get(answer.key, ()))
-        figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
-        if answer.plot:
-            figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
-            svg = style.drawing(
-                answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
-            )
-            figure["svg"] = svg.decode()
-        yield report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
+    place = places.place(shown, answer.notebook, places.EVIDENCE.get(answer.key, ()))
+    figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
+    if answer.plot:
+        figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
+        svg = style.drawing(
+            answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
+        )
+        figure["svg"] = svg.decode()
+    return report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
 
 
 def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:

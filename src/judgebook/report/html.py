@@ -237,10 +237,10 @@ def _quoted(text: str) -> Markup:
     return Markup('"{}"').format(re.sub(r"[^\w ]", lambda m: f"\\{ord(m[0]):x} ", " ".join(text.split())))
 
 
-def _rendered(template: str, page: Page, heading: str, *scripts: str, **content: Any) -> str:
+def rendered(template: str, page: Page, heading: str, *scripts: str, **content: Any) -> str:
     """A page that is not made from a notebook."""
-    resources = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": Outline(), **content}
-    return _environment().get_template(template).render(resources=resources)
+    frame = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": Outline()}
+    return _environment().get_template(template).render(resources=frame | content)
 
 
 def notebook_page(
@@ -303,7 +303,7 @@ def index_page(
     """
     answers, compared = list(answers), list(compared)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
-    return _rendered(
+    return rendered(
         "index.html.j2",
         page,
         page.study_title,
@@ -325,7 +325,7 @@ def index_page(
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
     """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
-    return _rendered("cells.html.j2", page, heading, "cells.js", data=_inert(content.pop("data")), **content)
+    return rendered("cells.html.j2", page, heading, "cells.js", data=_inert(content.pop("data")), **content)
 
 
 def search_page(page: Page, heading: str, found: Iterable[Entry], titles: Mapping[str, str]) -> str:
@@ -335,7 +335,7 @@ def search_page(page: Page, heading: str, found: Iterable[Entry], titles: Mappin
     place = {name: i for i, name in enumerate(names)}
     lines = [[pages.index(e.page), e.place, e.kind, e.title, e.text, [place[n] for n in e.names]] for e in entries]
     data = _inert({"pages": list(titles.items()), "names": names, "entries": lines})
-    return _rendered("search.html.j2", page, heading, "report.js", "search.js", data=data, count=len(entries))
+    return rendered("search.html.j2", page, heading, "report.js", "search.js", data=data, count=len(entries))
 
 
 def _inert(data: Any) -> Markup:
@@ -345,7 +345,7 @@ def _inert(data: Any) -> Markup:
 
 def text_page(page: Page, heading: str, text: str) -> str:
     """A page of prose. text : Markdown."""
-    return _rendered("text.html.j2", page, heading, text=text)
+    return rendered("text.html.j2", page, heading, text=text)
 
 
 _PRIVATE = re.compile("<!--private-->.*?<!--/private-->", re.DOTALL)
