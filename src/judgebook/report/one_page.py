@@ -13,7 +13,7 @@ from judgebook.report.html import Page, rendered, typefaces
 from judgebook.report.prose import markdown, words
 
 #: sizes of type in points, tried in turn; what does not fit in the smallest is cut by nothing but the sheet
-SIZES = (10.0, 9.5, 9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0)
+SIZES = (11.0, 10.5, 10.0, 9.5, 9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0)
 #: points between the margins: width of A4, the narrower, and height of Letter, the lower; the figure takes FIGURE of it
 WIDTH, HEIGHT, FIGURE = 527.0, 700.0, 0.42
 #: in parts of the size of type: a character, the height of a line, what stands between two blocks

@@ -40,13 +40,21 @@ class _Line:
 
 
 def picture(
-    title: str, whom: str, answers: Sequence[tuple[str, str, str]], figure: bytes, foot: str, *, simulated: bool
+    title: str,
+    whom: str,
+    before: Sequence[str],
+    answers: Sequence[tuple[str, str, str]],
+    figure: bytes,
+    foot: str,
+    *,
+    simulated: bool,
 ) -> bytes:
-    """A PNG. whom : for whom the answers hold. answers : question, verdict and the rest of the answer, plain text.
-    figure : of the first answer, a PNG; empty where there is none."""
+    """A PNG. whom : for whom the answers hold. before : what to know before them. answers : question, verdict and the
+    rest of the answer. All is plain text. figure : of the first answer, a PNG; empty where there is none."""
     drawn = mpl_image.imread(io.BytesIO(figure), format="png") if figure else None
     high = FIGURE * drawn.shape[0] / drawn.shape[1] if drawn is not None else 0.0
-    above = [*_head(title, whom, simulated=simulated), *_answer(*answers[0])]
+    head = [*_head(title, whom, simulated=simulated), *_warned(before)]
+    above = [*head, *_answer(*answers[0])]
     below = [line for answer in answers[1:] for line in _answer(*answer)] + list(_set(foot, 7.5, color=_GREY))
     height = sum(line.height for line in (*above, *below)) + high + 2 * MARGIN + 0.15
     set_style()
@@ -57,7 +65,7 @@ def picture(
         ax.imshow(drawn, aspect="auto")
         ax.axis("off")
     _write(fig, below, y - high - 0.15)
-    alt = " ".join([title, whom, *(part for answer in answers for part in answer)])
+    alt = " ".join([title, whom, *before, *(part for answer in answers for part in answer)])
     return drawing(fig, "png", name="summary", alt=alt, simulated=False, dpi=DPI)
 
 
@@ -67,6 +75,11 @@ def _head(title: str, whom: str, *, simulated: bool) -> Iterator[_Line]:
         yield _Line(said, 9.5, "bold", _WARN, 0.9, box=True)
     yield from _set(title, 14, "bold", after=0.35)
     yield from _set(whom, 9, color=_GREY, after=0.7)
+
+
+def _warned(before: Sequence[str]) -> Iterator[_Line]:
+    for i, line in enumerate(before):
+        yield from _set(line, 9, color=_WARN, after=0.7 if i == len(before) - 1 else 0.15)
 
 
 def _answer(question: str, verdict: str, rest: str) -> Iterator[_Line]:

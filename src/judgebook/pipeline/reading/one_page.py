@@ -42,7 +42,7 @@ def summarise(
     sheet = OnePage(
         description=first_sentences(job.description, DESCRIPTION) if job.description else "",
         preface=(preface.counted, preface.whom),
-        before=tuple(first_sentences(what, FINDING) for what, _, _ in before.findings) if before else (),
+        before=tuple(_finding(what) for what, _, _ in before.findings) if before else (),
         answers=said,
         drawing=first.svg,
         alt=first.alt,
@@ -54,7 +54,9 @@ def summarise(
     if plot := answers[0].plot:  # which the first page has drawn, and stamped where data are simulated
         png = style.drawing(plot.fig, "png", name="order", alt=first.alt, simulated=False, dpi=300)
     parts = [(question, *_verdict(text)) for question, text in said]
-    content = picture(shared.title, words(markdown(preface.whom)), parts, png, foot, simulated=shared.simulated)
+    whom = words(markdown(re.sub(r"^\*\*[^*]+\*\*\s*", "", preface.whom)))
+    warned = [words(markdown(line)) for line in sheet.before]
+    content = picture(shared.title, whom, warned, parts, png, foot, simulated=shared.simulated)
     with store.atomic(job.target.with_name(PICTURE)) as temporary:
         temporary.write_bytes(content)
 
@@ -65,16 +67,23 @@ def _answer(text: str) -> str:
     return opening if re.search(r"^(?:[-*]|\d+\.) ", opening, re.MULTILINE) else first_sentences(opening, ANSWER)
 
 
+def _finding(text: str) -> str:
+    """What is bold at the beginning of a finding on the design, cut where a sentence ends; and where it was found."""
+    bold = re.match(r"\*\*(.+?)\*\*(.*)", text)
+    what, where = (bold[1], bold[2]) if bold else (text, "")
+    opening = first_sentences(what, FINDING)
+    return f"**{opening}**{where}" if bold else opening
+
+
 def _verdict(text: str) -> tuple[str, str]:
     """What is bold at the beginning, and the rest, as plain text; of a list all as the rest."""
     lines = [words(markdown(line)) for line in text.splitlines() if line.strip()]
     if len(lines) > 1:
         return "", "\n".join(f"• {line}" for line in lines)
-    bold = re.match(r"\*\*(.+?)\*\*", text)
+    bold = re.match(r"\*\*(.+?)\*\*[.,:;]?", text)
     if not bold:
         return "", "\n".join(lines)
-    verdict = words(markdown(bold[1]))
-    rest = lines[0].removeprefix(verdict)
-    if rest[:1] in tuple(".,:;"):  # what is bold may end inside a sentence
-        verdict, rest = verdict + rest[0], rest[1:]
-    return verdict, rest.strip()
+    verdict = words(markdown(bold[0]))
+    if verdict[-1:] not in tuple(".!?:"):  # the sentence goes on
+        verdict = next((s for s in re.findall(r".+?[.!?](?=\s|$)", lines[0]) if s.startswith(verdict)), lines[0])
+    return verdict, lines[0].removeprefix(verdict).strip()
