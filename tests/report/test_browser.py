@@ -182,6 +182,18 @@ def test_what_is_in_a_closed_fold_is_copied_whole():
 
 
 @pytest.mark.slow
+def test_a_table_that_goes_on_below_its_box_says_so():
+    """Only where it does: not while it is folded, and not at its end."""
+    find = "const [box, note] = ['.table-box', '.ends'].map((s) => document.querySelector(s));"
+    tell = "document.body.append(' cut:', box.matches('.cut'), ' ', note.hidden);"
+    to_end = "box.scrollTop = 1e6; box.dispatchEvent(new Event('scroll'));"
+    steps = "".join(f"{step} {tell}" for step in ("", "document.querySelector('.all').click();", to_end))
+    html = after(page(pd.concat([FILTERED] * 9)), find + steps, "--window-size=1280,900")
+    assert re.findall(r"cut:(\w+) (\w+)", html) == [("false", "true"), ("true", "false"), ("false", "false")]
+    assert "144 rows: scroll inside the table." in html
+
+
+@pytest.mark.slow
 def test_values_of_a_figure_are_read_by_keyboard_and_by_touch():
     marks = "".join(
         f'<rect id="m{i}" width="5" height="5" x="{9 * i}"><title>value {i}</title></rect>' for i in range(3)

@@ -15,7 +15,10 @@ from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, OPEN, SLIGHTLY,
 
 YAML = """\
 title: S
-labels: {fluent: {scale: [1, 5], direction: 1}, wrong: {scale: [0, 1], direction: -1}, length: {scale: [0, 100], direction: 0}}
+labels:
+  fluent: {scale: [1, 5], direction: 1}
+  wrong: {scale: [0, 1], direction: -1}
+  length: {scale: [0, 100], direction: 0}
 sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
 systems: {a: "Alpha <i>", b: Beta, c: Gamma}
 """

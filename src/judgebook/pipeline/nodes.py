@@ -40,7 +40,7 @@ _NOT_DATA = {
     "planning",
 }
 #: nodes that are neither notebooks nor pages of notebooks or extras
-_OTHERS = ("simulate", "annotations", "index", "scoreboard", "papers")
+_OTHERS = ("simulate", "annotations", "index", "search", "scoreboard", "papers")
 Parts = dict[str, str | None]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,24 +14,18 @@ from judgebook.pipeline.worker import timed
 from judgebook.study import store
 
 if TYPE_CHECKING:
-    from judgebook.report.blocks import Block
-    from judgebook.report.first_page import Cite, Compared
-    from judgebook.summary.evidence import Evidence
+    from judgebook.pipeline.reading import places
+    from judgebook.report.first_page import Cite
+    from judgebook.summary.findings import PageAnswer
 
 #: names of the pages of every printed number, and of the papers' elements
 CELLS, ELEMENTS = "90_cells", "papers"
+#: the first page, and the page that searches a report
+INDEX, SEARCH = "index", "search"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
-#: key of an answer -> ends of the names of figures and tables that show what it says, the best first
-EVIDENCE = {
-    "order": ("leaderboard", "overall", "ranks"),
-    "labels": ("alpha", "repeat"),
-    "judges": ("who_judged", "differences"),
-    "sample": ("differences", "significance"),
-    "cost": ("costs", "minutes"),
-}
 #: why a notebook that nobody asked for has no results
-NOT_RUN = "notebook {name} was not run: `{command} --study {study} --only {name}` runs it."
+NOT_RUN = "`{command} --study {study} --only {name}` answers this"
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -173,60 +167,35 @@ def elements(job: ElementsJob) -> str:
 
 @timed
 def index(job: IndexJob) -> str:
-    """Render the index of a study."""
+    """Render the index of a study, and its summary on one page."""
+    from judgebook.pipeline.reading import one_page, places
     from judgebook.report import html as report
+    from judgebook.summary import findings
     from judgebook.summary.evidence import read
 
-    reasons = {row.name: _why_absent(job, row) for row in job.rows if not row.executed}
-    evidence = read(job.study, reasons)
-    shown = {row.name: _shown(row.executed) for row in job.rows if row.executed}
+    evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.executed})
+    shown = {row.name: places.shown(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
+    before, preface, answers = _before(job), findings.preface(evidence), findings.answers(evidence)
+    answered = [_answered(job, answer, shown) for answer in answers]
+    one_page.summarise(job, answers, answered, before, preface)
     page = report.index_page(
         about,
         description=job.description,
-        before=_before(job),
-        answers=_answers(job, evidence, shown),
+        before=before,
+        preface=preface,
+        answers=answered,
         facts=_sizes(job.profile),
         cards=cards,
         absent=absent,
         made=job.made,
-        compared=_compared(evidence, shown),
+        compared=places.compared(evidence, shown),
         cite=job.cite,
     )
     write(job.target, page)
     return ""
-
-
-def _shown(executed: Path) -> list[Block]:
-    """What the page of a notebook shows, without what is private."""
-    from judgebook.report.blocks import blocks
-
-    return [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
-
-
-def _place(shown: Mapping[str, list[Block]], notebook: str, wanted: Iterable[str]) -> tuple[str, str]:
-    """Number and address of the first figure or table on the page of a notebook that shows one of `wanted`, else of the
-    first that it has; of the page where it has none, and empty where there is no page.
-
-    wanted : ends of the names of figures and tables, the best first.
-    """
-    if notebook not in shown:
-        return "", ""
-    named = {b.name: f"{b.kind.capitalize()} {b.number}" for b in reversed(shown[notebook]) if b.number and b.name}
-    first = next(reversed(named), "")
-    name = next((name for view in wanted if (name := f"{notebook}_{view}") in named), first)
-    number = notebook.split("_")[0]
-    return (f"{number}, {named[name]}", f"{notebook}.html#{name}") if name else (number, f"{notebook}.html")
-
-
-def _compared(evidence: Evidence, shown: Mapping[str, list[Block]]) -> list[Compared]:
-    """What the pair finder says, with the address of the table or figure that has all pairs."""
-    from judgebook.summary.evidence import SENSITIVITY
-    from judgebook.summary.pairs.words import compared
-
-    return [replace(one, page=_place(shown, SENSITIVITY, one.places)[1]) for one in compared(evidence)]
 
 
 def _before(job: IndexJob) -> Any:
@@ -260,7 +229,7 @@ def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
 
 
 def _why_absent(job: IndexJob, row: Row) -> str:
-    """Why a notebook has no results, for a sentence: Markdown where it names a command."""
+    """Why a notebook has no results, for a sentence; (Markup) the command that gives them where it was not run."""
     from markupsafe import Markup
 
     if row.state == "skipped":
@@ -270,21 +239,22 @@ def _why_absent(job: IndexJob, row: Row) -> str:
     return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))
 
 
-def _answers(job: IndexJob, stored: Evidence, shown: Mapping[str, list[Block]]) -> Iterator[Any]:
+def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown) -> Any:
+    """An answer with its figure, and the place of its evidence."""
     from judgebook.display import style
+    from judgebook.pipeline.reading import places
     from judgebook.report import html as report
     from judgebook.summary import findings
 
-    for answer in findings.answers(stored):
-        evidence = _place(shown, answer.notebook, EVIDENCE.get(answer.key, ()))
-        figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
-        if answer.plot:
-            figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
-            svg = style.drawing(
-                answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
-            )
-            figure["svg"] = svg.decode()
-        yield report.Answered(answer.key, answer.question, answer.text, evidence=evidence, **figure)
+    place = places.place(shown, answer.notebook, places.EVIDENCE.get(answer.key, ()))
+    figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
+    if answer.plot:
+        figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
+        svg = style.drawing(
+            answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
+        )
+        figure["svg"] = svg.decode()
+    return report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
 
 
 def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
@@ -298,7 +268,7 @@ def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
     return facts + [(title, f"{len(profile[key]):,}") for key, title in lists.items() if key in profile]
 
 
-def _card(row: Row, shown: list[Block]) -> Any:
+def _card(row: Row, shown: list[places.Block]) -> Any:
     from judgebook.report import html as report
     from judgebook.report.blocks import first_sentences, section
 

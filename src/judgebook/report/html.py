@@ -29,6 +29,7 @@ from judgebook.report import fonts, sheet, svg
 from judgebook.report.blocks import Block, first_sentences, parts
 from judgebook.report.first_page import Cite, Compared
 from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
+from judgebook.report.search import Entry
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
@@ -236,10 +237,10 @@ def _quoted(text: str) -> Markup:
     return Markup('"{}"').format(re.sub(r"[^\w ]", lambda m: f"\\{ord(m[0]):x} ", " ".join(text.split())))
 
 
-def _rendered(template: str, page: Page, heading: str, *scripts: str, **content: Any) -> str:
+def rendered(template: str, page: Page, heading: str, *scripts: str, **content: Any) -> str:
     """A page that is not made from a notebook."""
-    resources = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": Outline(), **content}
-    return _environment().get_template(template).render(resources=resources)
+    frame = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": Outline()}
+    return _environment().get_template(template).render(resources=frame | content)
 
 
 def notebook_page(
@@ -285,6 +286,7 @@ def index_page(
     *,
     description: str,
     before: Before | None = None,
+    preface: Any = None,
     answers: Iterable[Answered] = (),
     facts: Iterable[tuple[str, str]],
     cards: Iterable[Card],
@@ -295,13 +297,13 @@ def index_page(
 ) -> str:
     """The first page of a study.
 
-    before : what to know before the answers. answers : to what is asked first.
+    before : what to know before the answers. preface : `summary.findings.Preface`. answers : to what is asked first.
     facts : what was collected. made : how the report came about (versions, seeds).
     compared : every pair of systems, by evaluation.
     """
     answers, compared = list(answers), list(compared)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
-    return _rendered(
+    return rendered(
         "index.html.j2",
         page,
         page.study_title,
@@ -310,6 +312,7 @@ def index_page(
         cite=cite,
         description=description,
         before=before,
+        preface=preface,
         figures={key: d.markup for key, d in drawn.items() if d},
         fonts=typefaces(d for d in drawn.values() if d),
         answers=answers,
@@ -322,8 +325,22 @@ def index_page(
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
     """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
-    inert = Markup(json.dumps(content.pop("data"), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
-    return _rendered("cells.html.j2", page, heading, "cells.js", data=inert, **content)
+    return rendered("cells.html.j2", page, heading, "cells.js", data=_inert(content.pop("data")), **content)
+
+
+def search_page(page: Page, heading: str, found: Iterable[Entry], titles: Mapping[str, str]) -> str:
+    """The page that searches a report. found : what there is. titles : name of a page -> its title, in order."""
+    entries, pages = list(found), list(titles)
+    names = sorted({name for entry in entries for name in entry.names})
+    place = {name: i for i, name in enumerate(names)}
+    lines = [[pages.index(e.page), e.place, e.kind, e.title, e.text, [place[n] for n in e.names]] for e in entries]
+    data = _inert({"pages": list(titles.items()), "names": names, "entries": lines})
+    return rendered("search.html.j2", page, heading, "report.js", "search.js", data=data, count=len(entries))
+
+
+def _inert(data: Any) -> Markup:
+    """A JSON value for a script that is not run."""
+    return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 def text_page(page: Page, heading: str, text: str) -> str:
@@ -336,7 +353,7 @@ def text_page(page: Page, heading: str, text: str) -> str:
         return _table(Block("table", title, html=match[0]), outline.unused(slug(title)[:40]))
 
     prose = Markup(_HTML_TABLE.sub(boxed, outline.prose(text)))
-    return _rendered("text.html.j2", page, heading, outline=outline, prose=prose)
+    return rendered("text.html.j2", page, heading, outline=outline, prose=prose)
 
 
 _HTML_TABLE = re.compile(r"<table.*?</table>", re.DOTALL)

@@ -193,17 +193,17 @@ def _detectable(evidence: Evidence, corpus: str, group: str) -> pd.DataFrame:
     now = where(sensitivity.detectable(evidence.results[SENSITIVITY], people=whom), corpus=corpus, group=group)
     method = next((p[2] for p in parts(evidence) if p[:2] == (corpus, group) and p[2] in set(now["method"])), None)
     now = now[now["method"] == method] if method else now.iloc[:0]
-    sizes = _per_system(evidence, corpus, group, method) if method else np.zeros(1)
+    sizes = per_system(evidence, corpus, group, method) if method else np.zeros(1)
     a, b = (sizes[i] for i in np.triu_indices(len(sizes), 1)) if len(sizes) > 1 else (sizes, sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
         shrink = np.median(np.sqrt((1 / (a + MORE) + 1 / (b + MORE)) / (1 / a + 1 / b)))
-    sessions = _per_system(evidence, corpus, group, method, ["session"]) if method else np.zeros(1)
+    sessions = per_system(evidence, corpus, group, method, ["session"]) if method else np.zeros(1)
     sessions = sessions if 0 < sessions.sum() < sizes.sum() else np.full(1, np.nan)
     now = now.assign(sessions=sessions.min(), most_sessions=sessions.max())
     return now.assign(more=now["estimate"] * shrink, per_system=int(sizes.min()), most_per_system=int(sizes.max()))
 
 
-def _per_system(
+def per_system(
     evidence: Evidence, corpus: str, group: str, method: str, of: Sequence[str] = ("dialogue", "dialogue_b")
 ) -> np.ndarray:
     """Dialogues or pairs, or sessions, of each system that is compared, of those that count; none where some are

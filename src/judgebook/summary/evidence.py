@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -27,9 +28,10 @@ from judgebook.study.schema import ANNOTATIONS, Annotations
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
+JUDGES, PLANNING = "13_judges", "14_planning"
 ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
 #: the notebooks that answer
-NOTEBOOKS = questions.answering("next")
+NOTEBOOKS = questions.answering("order", "labels", "judges", "sample", "cost", "next")
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ class Evidence:
     """What the answers follow from.
 
     annotations : those of the evaluation (`summary.evaluated`). results : notebook -> its results, empty where it was
-    not run. reasons : notebook -> why it was not, a sentence. own_chats : whether people judged only what they had
-    talked about themselves.
+    not run. reasons : notebook -> why it was not: a sentence, or (Markup) the command that runs it. own_chats : whether
+    people judged only what they had talked about themselves. enrolled : people with a work unit, counted once per run,
+    whether or not they answered; 0 where the data have no work units.
     """
 
     study: Study
@@ -46,6 +49,7 @@ class Evidence:
     results: Mapping[str, Results]
     reasons: Mapping[str, str]
     own_chats: bool = False
+    enrolled: int = 0
 
     @cached_property
     def people(self) -> Annotations:
@@ -105,7 +109,15 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
     own_chats = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))
-    return Evidence(loaded, judged, stored, reasons, own_chats)
+    return Evidence(loaded, judged, stored, reasons, own_chats, _enrolled(home / "work_units.parquet", judged))
+
+
+def _enrolled(path: Path, judged: Annotations) -> int:
+    """People with a work unit in the runs of the evaluation, counted once per run."""
+    if not path.is_file():
+        return 0
+    units = pd.read_parquet(path, columns=["corpus", "annotator"]).dropna().drop_duplicates()
+    return int(units["corpus"].isin(judged["corpus"].unique()).sum())
 
 
 def of_main(evidence: Evidence, rows: ResultRows) -> ResultRows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -20,8 +21,9 @@ from judgebook.questions.performance.who_judged import PARTS
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.bounded_means import MOST_VALUES
 from judgebook.study import questions
+from judgebook.study.labels import METHODS
 from judgebook.study.results import where
-from judgebook.summary import analysis, figures, wording
+from judgebook.summary import analysis, counted, figures, wording
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
 from judgebook.summary.cost import MORE, cost
 from judgebook.summary.evidence import (
@@ -33,12 +35,14 @@ from judgebook.summary.evidence import (
     REPEAT,
     SENSITIVITY,
     Evidence,
+    parts,
 )
-from judgebook.summary.next_steps import steps
+from judgebook.summary.model_judges import models
+from judgebook.summary.next_steps import NextStep, steps
 
 _PHRASES = Phrases(__package__)
 Facts: TypeAlias = Mapping[str, Any]
-#: annotators who disagree that are named
+#: annotators who disagree, and doubtful labels, that are named
 LISTED = 3
 #: key of an answer -> what is asked
 QUESTIONS = {
@@ -56,7 +60,8 @@ USED = {key: questions.answering(key) for key in QUESTIONS}
 @dataclass(frozen=True)
 class PageAnswer:
     """An answer in Markdown, with its figure and the notebook with the evidence (stem of its page; empty where there is
-    none). key : of QUESTIONS, or a notebook that answers a question of its own."""
+    none). key : of QUESTIONS, or a notebook that answers a question of its own. The first paragraph of the text is the
+    answer, the rest says why."""
 
     key: str
     text: str
@@ -66,6 +71,25 @@ class PageAnswer:
     @property
     def question(self) -> str:
         return QUESTIONS.get(self.key) or questions.declared()[self.key].first_page
+
+
+@dataclass(frozen=True)
+class Preface:
+    """What stands above the answers, in Markdown: a table of who was counted, and whom the answers are about."""
+
+    counted: str
+    whom: str
+
+
+def preface(evidence: Evidence) -> Preface | None:
+    """What readers know before the answers; None for a study without annotations."""
+    main = next(iter(parts(evidence)), None)
+    if main is None:
+        return None
+    names = display_names(evidence.study, evidence.annotations)
+    table = _PHRASES.say("counted", rows=counted.stages(evidence), who=wording.evaluation(main, evidence, names))
+    who = wording.run_and_group(main, evidence, names)
+    return Preface(table, _PHRASES.say("about", people=evidence.population(*main[:2]), who=who))
 
 
 def answers(evidence: Evidence) -> list[PageAnswer]:
@@ -95,7 +119,8 @@ def _declared(evidence: Evidence, names: DisplayNames) -> Iterator[PageAnswer]:
 
 
 def _answer(evidence: Evidence, key: str, text: str, notebook: str, plot: Plot | None = None) -> PageAnswer:
-    """With a link only to a notebook that was run."""
+    """With a link only to a notebook that was run, and the reasons in one list."""
+    text = re.sub(r"(?<=\S)\n+(?=- )", "\n", text).replace("\n- ", "\n\n- ", 1)
     return PageAnswer(key, text, notebook if evidence.results.get(notebook) else "", plot)
 
 
@@ -111,6 +136,7 @@ def _order(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     facts = leading.leaders(main)
     leaders = [(leading.leaders(of_part), wording.evaluation(p, evidence, names)) for p, of_part in others]
     sure = [(names.name("system", lead["top"]["system"]), who) for lead, who in leaders if lead["sure"]]
+    other = {"n": len(others), "sure": sure, "names": [who for _, who in leaders]}
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": wording.evaluation(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
     facts |= {
@@ -121,7 +147,7 @@ def _order(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     facts |= {"people": evidence.population(*part[:2]), "method": names.name("method", part[2])}
     facts["judged"] = where(evidence.counted, **dict(zip(PART, part, strict=True)))["annotator"].nunique()
     facts["choices"] = None if facts["label"] else analysis.first_share(evidence, part, main["system"].iloc[0])
-    text = _PHRASES.say("order", **facts, others={"n": len(others), "sure": sure})
+    text = _PHRASES.say("order", **{k: v for k, v in facts.items() if k != "ties"}, others=other)
     return _answer(evidence, "order", text, notebook, figures.order(main, names, facts["who"]))
 
 
@@ -141,6 +167,7 @@ def _labels(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     threshold = evidence.study.iaa.threshold
     facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE}
     facts["means"] = wording.reliability_of_means(evidence, names, several)
+    facts["pairs"] = all(METHODS[method].unit == "pair" for method in judged["method"].unique())
     text = _PHRASES.say("labels", **facts)
     return _answer(evidence, "labels", text, AGREEMENT, figures.labels(judged, names, threshold))
 
@@ -168,6 +195,7 @@ def _judges(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     facts = {key: who_judged.get(key) for key in ("kind", "people", "n", "n_differ", "small")}
     facts |= {"reason": who_judged.get("reason", ""), "who": "", "chance": None, "top": None}
     facts |= {"strictness": None, "preference": None, "groups": wording.between_groups(groups, names)}
+    facts["models"] = models(evidence, names)
     if kind == "shares":
         facts |= {part: wording.variance_share(where(who_judged["rows"], part=part)) for part in PARTS}
         facts |= {"who": wording.analysed(who_judged, evidence, names), "top": who_judged["rows"]["ci_high"].max()}
@@ -180,7 +208,13 @@ def _judges(evidence: Evidence, names: DisplayNames) -> PageAnswer:
 
 def _sample(evidence: Evidence, compared: Facts, detectable: Facts | None, names: DisplayNames) -> PageAnswer:
     facts = {key: compared.get(key, 0) for key in ("n", "n_differ", "n_alike", "open", "untested")}
-    facts |= {"people": compared.get("people"), "bounded": compared.get("bounded", 0), "most": MOST_VALUES}
+    main = next((evidence.population(*part[:2]) for part in parts(evidence)), None)
+    facts |= {
+        "people": compared.get("people"),
+        "main": main,
+        "bounded": compared.get("bounded", 0),
+        "most": MOST_VALUES,
+    }
     facts |= {"margin": f"{compared['margin']:g}" if "margin" in compared else "", "who": "", "sturdy": None}
     facts |= {"reason": compared.get("reason", ""), "detectable": detectable}
     if compared["n"]:
@@ -205,39 +239,47 @@ def _cost(evidence: Evidence, compared: Facts, detectable: Facts | None, names: 
         of_main = wording.evaluation((main["corpus"], main["group"], main["method"]), evidence, names)
         facts |= {"minutes": main, "unit": main["level"], "method": of_main}
         facts["together"] = [names.name("method", m) for m in spent["together"]]
+    facts["gain"] = None if compared["n"] else evidence.reasons.get(SENSITIVITY, "")
     text = _PHRASES.say("cost", **facts)
     plot = None if detectable and detectable["beyond"] else figures.cost(compared)
     return _answer(evidence, "cost", text, COST, plot)
 
 
 def _next(evidence: Evidence, names: DisplayNames, detectable: Facts | None) -> PageAnswer:
-    lines: list[str] = []
-    for step in steps(evidence):
-        facts = dict(step.facts)
-        if step.kind == "record":
-            facts["methods"] = [names.name("method", m) for m in facts["methods"]]
-        elif step.kind == "recruit":
-            several = len({corpus for corpus, _ in evidence.populations}) > 1
-            where = {key: f" ({names.name('corpus', key[0])})" if several else "" for key, _ in facts["groups"]}
-            facts["groups"] = [(names.name("group", key[1]) + where[key], one) for key, one in facts["groups"]]
-        elif step.kind == "collect":
-            used = ("size", "twice", "unit", "doubled", "scale", "beyond", "median", "others")
-            sizes = detectable or dict.fromkeys(used, "")
-            facts = {k: facts[k] for k in ("open", "n")} | {k: sizes[k] for k in used}
-            facts["now"] = facts.pop("median")
-        elif step.kind == "separate":
-            facts |= {k: names.name("system", facts[k]) for k in ("first", "second")}
-        elif step.kind == "look":
-            rows = facts.pop("rows")
-            pairs = zip(rows["annotator"].head(LISTED), rows["gain"].head(LISTED), strict=True)
-            facts |= {"gains": list(pairs), "n": len(rows)}
-        elif step.kind == "define":
-            rows = facts.pop("rows")
-            several = len(set(rows["method"])) > 1
-            facts = {
-                "names": [wording.titled(r, names, several) for _, r in rows.head(3).iterrows()],
-                "n": len(rows),
-            }
-            facts |= {"low": rows["estimate"].min(), "high": rows["estimate"].max()}
-        lines.append(f"{len(lines) + 1}. {_PHRASES.say(step.kind, **facts)}")
-    return PageAnswer("next", "\n".join(lines))
+    """The steps in a line, and below it each with its reason; where there is nothing to do, that only."""
+    todo = steps(evidence)
+    facts = [_step(step, evidence, names, detectable) for step in todo]
+    said = [_PHRASES.say(step.kind, **given) for step, given in zip(todo, facts, strict=True)]
+    brief = [_PHRASES.say("brief", kind=step.kind, facts=step.facts) for step in todo]
+    if not brief[0]:
+        return PageAnswer("next", said[0])
+    listed = "\n".join(f"{i}. {text}" for i, text in enumerate(said, start=1))
+    return PageAnswer("next", f"{_PHRASES.say('plan', parts=[Markup(b) for b in dict.fromkeys(brief)])}\n\n{listed}")
+
+
+def _step(step: NextStep, evidence: Evidence, names: DisplayNames, detectable: Facts | None) -> Facts:
+    """What the passage of a step is filled with."""
+    facts = dict(step.facts)
+    if step.kind == "record":
+        facts["methods"] = [names.name("method", m) for m in facts["methods"]]
+    elif step.kind == "recruit":
+        several = len({corpus for corpus, _ in evidence.populations}) > 1
+        run = {key: f" ({names.name('corpus', key[0])})" if several else "" for key, _ in facts["groups"]}
+        facts["groups"] = [(names.name("group", key[1]) + run[key], one) for key, one in facts["groups"]]
+    elif step.kind == "collect":
+        used = ("size", "twice", "unit", "doubled", "scale", "beyond", "median", "others")
+        sizes = detectable or dict.fromkeys(used, "")
+        facts = {k: facts[k] for k in ("open", "n", "needed")} | {k: sizes[k] for k in used}
+        facts["now"] = facts.pop("median")
+    elif step.kind == "separate":
+        facts |= {k: names.name("system", facts[k]) for k in ("first", "second")}
+    elif step.kind == "look":
+        rows = facts.pop("rows")
+        pairs = zip(rows["annotator"].head(LISTED), rows["gain"].head(LISTED), strict=True)
+        facts |= {"gains": list(pairs), "n": len(rows)}
+    elif step.kind == "define":
+        rows = facts.pop("rows")
+        several = len(set(rows["method"])) > 1
+        named = [wording.titled(r, names, several) for _, r in rows.head(LISTED).iterrows()]
+        facts = {"names": named, "n": len(rows), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
+    return facts

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgebook.annotations import population
 from judgebook.annotations.population import FEW
+from judgebook.display.text import span
 from judgebook.questions.annotators.analysis import flagged
-from judgebook.study.results import ResultRows
-from judgebook.summary.analysis import DOUBTFUL, TOO_FEW, judged_twice, judges, labels, sample, separation
-from judgebook.summary.evidence import ANNOTATORS, Evidence, of_main
+from judgebook.study.labels import METHODS
+from judgebook.study.results import ResultRows, where
+from judgebook.summary.analysis import DOUBTFUL, TOO_FEW, judged_twice, judges, labels, per_system, sample, separation
+from judgebook.summary.evidence import ANNOTATORS, PLANNING, Evidence, of_main, parts
 
 #: chance that other annotators order two systems the other way round, from which more are advised
 OFTEN = 0.1
@@ -39,6 +44,37 @@ def disagree(evidence: Evidence) -> ResultRows:
     rows = rows.assign(gain=gains).reset_index(drop=True)
     rows = of_main(evidence, rows[rows["gain"] > 0])
     return rows.sort_values("gain", ascending=False, kind="stable").drop_duplicates("annotator")
+
+
+def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
+    """How many more dialogues (or pairs, per pair of systems) find the difference worth finding, by notebook 14.
+
+    compared : `analysis.sample`. Returns `reason` where that was not computed; else of the run, group and main method
+    compared `total`, the median over `n` labels of the dialogues of the cheapest design (0 where no design suffices),
+    `each`, the annotators a dialogue needs (a text), `now`, how many there are (a text), `most`, how many more, `unit`
+    and `per`.
+    """
+    stored = evidence.results[PLANNING]
+    key = {k: compared[k] for k in ("corpus", "group")}
+    of_group = [p[2] for p in parts(evidence) if p[:2] == tuple(key.values())]
+    rows = where(stored.select("plan_dialogues", aim="cheapest"), **key).dropna(subset="estimate")
+    method = next((m for m in of_group if m in set(rows["method"])), None)
+    if not stored:
+        return {"reason": evidence.reasons.get(PLANNING, "")}
+    if method is None:
+        return {"total": 0, "most": 0}
+    rows, pairs = rows[rows["method"] == method], METHODS[method].unit == "pair"
+    sizes = per_system(evidence, key["corpus"], key["group"], method)
+    if pairs and len(sizes) > 1:
+        sizes = np.array([round(sizes.sum() / 2 / comb(len(sizes), 2))])
+    total = round(rows["estimate"].median())
+    facts = {"total": total, "n": len(rows), "now": span(sizes, 0), "each": span(rows["annotators_per_dialogue"], 0)}
+    more = max(0, total - round(float(np.median(sizes)))) if len(sizes) else 0
+    return facts | {
+        "most": more,
+        "unit": "pair" if pairs else "dialogue",
+        "per": f"{'pair of ' * pairs}system{'s' * pairs}",
+    }
 
 
 @dataclass(frozen=True)
@@ -77,7 +113,7 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     if apart := separation(evidence):
         out.append(NextStep("separate", apart))
     elif compared["n"] and 2 * compared["open"] > compared["n"]:
-        out.append(NextStep("collect", compared))
+        out.append(NextStep("collect", compared | {"needed": planned(evidence, compared)}))
     doubtful = trusted[trusted["verdict"] == DOUBTFUL]
     if len(doubtful) and len(disagreeing := disagree(evidence)):
         out.append(NextStep("look", {"rows": disagreeing, "several": len(trusted) > 1}))

@@ -153,6 +153,7 @@ def detectable_differences(compared: Mapping[str, Any], names: DisplayNames) -> 
         "median": say(values.median()),
         "more": say(rows["more"].median()),
         "doubled": say(values.median() / 2**0.5),
+        "less": float(1 - rows["more"].median() / values.median()),
         "beyond": bool(values.median() > largest),
         "others": compared["people"].others,
     }

@@ -55,5 +55,6 @@ QUESTIONS = [
         weighted="estimates assisted by a judge, and what a human label is worth",
         unweighted="agreement with people",
         headline="alpha",
+        answers=["judges"],
     ),
 ]

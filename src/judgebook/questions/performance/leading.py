@@ -64,7 +64,7 @@ def leaders(rows: pd.DataFrame) -> dict[str, Any]:
 
     rows : of one evaluation, from `order`. Returns `top` (its row), `n` systems, `sure` (first with confidence),
     `wins` and `ties` of the first system: systems certainly worse, and not distinguishable from it; `rivals`, the
-    others that may be first.
+    others that may be first; `between`, how many ties are certainly worse than some other system.
     """
     top = rows.iloc[0]
     ranked = rows["rank_low"].notna().all()
@@ -76,4 +76,5 @@ def leaders(rows: pd.DataFrame) -> dict[str, Any]:
         "known": bool(ranked),
         "sure": bool(ranked and top["rank_high"] == 1),
     }
-    return facts | {"wins": wins, "ties": len(rows) - 1 - wins, "rivals": rivals, "any": len(rivals) == len(rows) - 1}
+    facts |= {"wins": wins, "ties": len(rows) - 1 - wins, "between": len(rows) - 1 - wins - len(rivals)}
+    return facts | {"rivals": rivals, "any": len(rivals) == len(rows) - 1}

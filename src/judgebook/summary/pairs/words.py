@@ -39,12 +39,12 @@ def _compared(one: Comparisons, evidence: Evidence, names: DisplayNames) -> Comp
     rows = names.sort(names.pairs(one.rows.assign(method=method)))
     units = {label: _unit(names.labels.get((method, label)), method) for label in dict.fromkeys(rows["label"])}
     facts = {"wider": one.wider, "few": bool(rows["p"].isna().any())}
-    about = _PHRASES.say("about", ci=Markup(names.ci), **facts)
+    about = _PHRASES.say("about", ci=Markup(names.ci), people=one.people, **facts)
     texts = set(units.values())
     order = list(_order(one, names))
     return Compared(
         title=wording.evaluation(one.part, evidence, names),
-        whose=_SUMMARY.say("whose", people=one.people, share=True),
+        whose=_SUMMARY.say("whose", people=one.people),
         about=about,
         unit=texts.pop()[0] if len(texts) == 1 else "",
         ci=names.ci,
