@@ -270,13 +270,12 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
 
     from matplotlib.figure import Figure
 
-    from judgebook.display import cells
-    from judgebook.display import tables as shown
+    from judgebook.display import cells, tables
 
     monkeypatch.setattr("IPython.display.display", lambda *a, **k: None)
     rows = population.primary(material.of("03"))
     frame = pd.DataFrame({"Group": ["Öä_%", "α"], "Alpha": cells.intervals(rows).to_numpy()})
-    shown.show(
+    tables.show(
         frame, "Alpha of α_1.", "alpha", run=SimpleNamespace(simulated=False, notebook="03_iaa", tables=tmp_path)
     )
     for suffix in ("pdf", "png"):
