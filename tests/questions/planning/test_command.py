@@ -50,7 +50,8 @@ def printed(out):
     """The design on the only label, heading -> value, by what it is for."""
     lines, designs = out.splitlines(), {}
     for kind, head in plan.HEADS.items():
-        headings, row = lines[lines.index(f"{head}:") + 1 :][:2]
+        below = lines[lines.index(f"{head}:") + 1 :]
+        headings, row = [line for line in below if line.startswith("  ")][:2]  # below the name of the method
         names = [h.strip() for h in headings.split("  ") if h]
         starts = [headings.index(name) for name in names]
         designs[kind] = {n: row[a:b].strip() for n, a, b in zip(names, starts, [*starts[1:], None], strict=True)}

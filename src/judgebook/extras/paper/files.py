@@ -127,7 +127,7 @@ def page(m: Material, parts: Parts, entries: dict[str, references.Entry], made: 
         "date": m.made.date,
         "version": m.made.version,
         "data": m.made.data,
-        "seeds": [f"{name} {seed}" for name, seed in m.study.seeds.model_dump().items()],
+        "seeds": [f"{name} {seed}" for name, seed in m.seeds.items()],
     }
     return _PHRASES.say("page", **facts) + "\n"
 

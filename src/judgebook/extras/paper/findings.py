@@ -300,9 +300,6 @@ def software(m: Material) -> dict:
     versions = {name: m.made.packages[name] for name in PACKAGES if name in m.made.packages}
     used = {"pick": "annotations picked at random", "downsample": "dialogues drawn", "permute": "permutations",
             "bootstrap": "resampling", "simulate": "simulated data"}  # fmt: skip
-    seeds = m.study.seeds.model_dump()
-    if not m.study.simulated:
-        seeds.pop("simulate")
     return {
         "cite": Markup(f" [@{report_key(m)}]"),
         "version": m.made.version,
@@ -311,7 +308,7 @@ def software(m: Material) -> dict:
         "scipy": versions.get("scipy"),
         "others": [f"{n} {v}" for n, v in versions.items() if n not in ("numpy", "scipy")],
         "data": m.made.data,
-        "seeds": [f"{used[name]}: {seed}" for name, seed in seeds.items()],
+        "seeds": [f"{used[name]}: {seed}" for name, seed in m.seeds.items()],
     }
 
 
@@ -350,7 +347,7 @@ def report_entry(m: Material) -> references.Entry:
     """How to cite the report: its authors and address, if the YAML names them; date, version, data and seeds."""
     from judgebook.display.latex import tex
 
-    seeds = ", ".join(f"{name} {seed}" for name, seed in m.study.seeds.model_dump().items())
+    seeds = ", ".join(f"{name} {seed}" for name, seed in m.seeds.items())
     authors = " and ".join(map(tex, m.study.authors))
     fields = {
         "author": authors or "{The contributors of the chat evaluation compendium}",
