@@ -15,6 +15,7 @@ from matplotlib.textpath import TextPath
 from judgebook.display import tables
 from judgebook.report import fonts, sheet
 from judgebook.report import html as report
+from judgebook.report.first_page import Compared
 
 ROWS = 40
 VALUES = ["0.46 [0.40, 0.51]", "−0.20", "–", "< 0.001", "1,234", "12%", "0.001"]
@@ -172,6 +173,27 @@ def test_a_long_table_opens_with_twelve_rows_of_the_chosen_order():
 
 
 @pytest.mark.slow
+def test_what_is_in_a_closed_fold_is_copied_whole():
+    about = report.Page("S", simulated=False, name="paper")
+    text = "<details class='more'><summary>Fold</summary>\n\n> A sentence.\n\n```latex\na\nb\n```\n\n</details>\n"
+    copy = "navigator.clipboard.writeText = (text) => { document.title += `[${text.replace(/\\n/g, '|')}]`; };"
+    clicks = "document.querySelectorAll('.copy').forEach((b) => b.click());"
+    assert "[A sentence.][a|b]" in after(report.text_page(about, "For your paper", text), copy + clicks)
+
+
+@pytest.mark.slow
+def test_a_table_that_goes_on_below_its_box_says_so():
+    """Only where it does: not while it is folded, and not at its end."""
+    find = "const [box, note] = ['.table-box', '.ends'].map((s) => document.querySelector(s));"
+    tell = "document.body.append(' cut:', box.matches('.cut'), ' ', note.hidden);"
+    to_end = "box.scrollTop = 1e6; box.dispatchEvent(new Event('scroll'));"
+    steps = "".join(f"{step} {tell}" for step in ("", "document.querySelector('.all').click();", to_end))
+    html = after(page(pd.concat([FILTERED] * 9)), find + steps, "--window-size=1280,900")
+    assert re.findall(r"cut:(\w+) (\w+)", html) == [("false", "true"), ("true", "false"), ("false", "false")]
+    assert "144 rows: scroll inside the table." in html
+
+
+@pytest.mark.slow
 def test_values_of_a_figure_are_read_by_keyboard_and_by_touch():
     marks = "".join(
         f'<rect id="m{i}" width="5" height="5" x="{9 * i}"><title>value {i}</title></rect>' for i in range(3)
@@ -188,3 +210,59 @@ def test_values_of_a_figure_are_read_by_keyboard_and_by_touch():
     steps = [key % "Right", key % "Right", key % "Left", touch]
     html = after(drawn, "const f = document.querySelector('svg.drawing'); " + "".join(step + tell for step in steps))
     assert re.findall(r"said:(value \d)", html) == ["value 0", "value 1", "value 0", "value 1"]
+
+
+def found(script):
+    """What the pair finder says after a script of the test chose from its fields."""
+    rows = (
+        ("Fluent", "A", "B", "0.50", "0.10", "0.90", "0.010", "40", "A is better", "points"),
+        ("Fun", "A", "B", "0.20", "–", "–", "–", "2", "too few data", "points"),
+    )
+    ranks = (("A", "1", "1", "1"), ("B", "2", "2", "3"), ("C", "3", "2", "3"))
+    kind = {"whose": "these 3 annotators only", "about": "", "unit": "points", "ci": "95% CI", "n": "dialogues"}
+    one = Compared("Run", **kind, rows=rows, ranks=ranks, ranked="All labels together", systems=("A", "B", "C"))
+    nothing = {"description": "", "facts": [], "cards": [], "absent": [], "made": []}
+    html = report.index_page(report.Page("S", False), **nothing, compared=[one])
+    choose = "const choose = (i, v) => { const s = document.querySelectorAll('.pairs select')[i]; s.value = v;"
+    choose += " s.dispatchEvent(new Event('input', { bubbles: true })); };"
+    inside = re.search(r'<output class="found">(.*?)</output>', after(html, choose + script), re.DOTALL)[1]
+    return [re.sub("<[^>]+>", "", line) for line in re.findall(r"<(?:li|p)>(.*?)</(?:li|p)>", inside)]
+
+
+SAID = {
+    "order": "All labels together: A is better. A: 1 [1, 1] of 3; B: 2 [2, 3] of 3.",
+    "Fluent": "Fluent: A is better. A − B: 0.50 points [95% CI 0.10, 0.90]; adjusted p = 0.010; n = 40 dialogues.",
+    "Fun": "Fun: too few data. A − B: 0.20 points; n = 2 dialogues.",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("", ["For these 3 annotators only:", SAID["order"], SAID["Fluent"], SAID["Fun"]]),
+        ("choose(2, 'Fun')", ["For these 3 annotators only:", SAID["Fun"]]),
+        ("choose(2, 'Fun'); choose(1, 'A'); choose(0, 'B')", ["For these 3 annotators only:", SAID["Fun"]]),
+        (
+            "choose(0, 'B'); choose(1, 'C')",
+            [
+                "These two were not compared with each other.",
+                "For these 3 annotators only:",
+                "All labels together: cannot be told apart. B: 2 [2, 3] of 3; C: 3 [2, 3] of 3.",
+            ],
+        ),
+        ("choose(0, 'B')", ["Choose two different systems."]),
+    ],
+    ids=["at first", "one label", "turned round", "not compared", "the same"],
+)
+def test_two_systems_are_compared_by_label_and_over_all(script, said):
+    assert found(script) == said
+
+
+@pytest.mark.slow
+def test_an_address_opens_what_is_folded():
+    html = "<details><details><p id='there'>x</p></details></details><details><p>y</p></details>"
+    folded = report.text_page(report.Page("S", False), "T", "x").replace("</main>", f"{html}</main>")
+    opened = after(folded, "location.hash = 'there'; dispatchEvent(new Event('hashchange'));")
+    assert '<details open=""><details open=""><p id="there">' in opened
+    assert "<details><p>y" in opened

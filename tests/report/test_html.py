@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from judgebook.display import tables
 from judgebook.report import blocks, prose
 from judgebook.report import html as report
+from judgebook.report.first_page import Cite, Compared
 from judgebook.summary.findings import Preface
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
@@ -440,3 +441,47 @@ def test_what_private_cells_show_can_be_left_out_of_a_page():
 def test_the_comment_of_a_parameter_is_its_help_whatever_letters_stand_before_it():
     (knob,) = blocks.parameters('title: str = "ééé…ééé"  # shown on the page')
     assert knob == blocks.Knob("title", "str", "'ééé…ééé'", "shown on the page")
+
+
+def compared():
+    """Two evaluations: one of two labels, one of one label where a pair was not compared."""
+    rows = [
+        (label, a, b, "0.50", "0.10", "0.90", "0.010", "40", f"{a} is better", "points")
+        for label in ("Fluent", "Fun")
+        for a, b in (("A <i>", "B"), ("A <i>", "C"), ("B", "C"))
+    ]
+    ranks = (("A <i>", "1", "1", "1"), ("B", "2", "2", "3"), ("C", "3", "2", "3"))
+    kind = {
+        "whose": "these 3 annotators only",
+        "about": "How to read.",
+        "unit": "points",
+        "ci": "95% CI",
+        "n": "dialogues",
+    }
+    first = Compared("Run 1", **kind, rows=tuple(rows), ranks=ranks, ranked="All labels together",
+                     systems=("A <i>", "B", "C"), page="05_sensitivity.html#05_sensitivity_differences")  # fmt: skip
+    second = Compared("Run 2", **kind, rows=(rows[0],), systems=("A <i>", "B", "C"))
+    return first, second
+
+
+def first_page(**about):
+    nothing = {"description": "", "facts": [], "cards": [], "absent": [], "made": []}
+    return report.index_page(report.Page("S", False), **nothing | about)
+
+
+def test_every_pair_of_systems_stands_in_a_folded_table():
+    html = first_page(compared=compared())
+    folded = html[html.index('<details class="every">') : html.index("</details>", html.index('class="every"'))]
+    assert folded.count("<tr><td>") == 7 + 3
+    assert "A &lt;i&gt; is better" in folded
+    assert "<i>" not in folded
+    assert "05_sensitivity.html#05_sensitivity_differences" in folded
+    assert "Compare two systems" not in first_page()
+
+
+def test_a_report_says_how_it_is_cited():
+    cite = Cite("S <2026>.", "@misc{s,\n  title = {S},\n}", "Doe (2020).", (("Data", "MIT"),))
+    html = first_page(cite=cite)
+    assert '<blockquote class="copyable">S &lt;2026&gt;.</blockquote>' in html
+    assert "<pre>@misc{s,\n  title = {S},\n}</pre>" in html
+    assert "For the data: Doe (2020)." in html

@@ -73,6 +73,22 @@ def show(
     display(data, metadata={"table": {"name": stem, "caption": caption}}, raw=True)
 
 
+def texts(
+    frame: pd.DataFrame,
+    caption: str,
+    label: str,
+    *,
+    decimals: int | Mapping[str, int] = 2,
+    why: pd.Series | Mapping[str, str] | None = None,
+) -> tuple[str, str, str]:
+    """A table as HTML, Markdown and LaTeX, for texts that contain it; arguments as of `show`, label as of LaTeX."""
+    cells, notes = _cells(frame, decimals, why)
+    right = _numeric(frame)
+    aligned = [r or any(isinstance(v, Cell) for v in frame[c]) for c, r in zip(frame, right, strict=True)]
+    html, markdown = to_html(cells, caption, notes, right), to_markdown(cells, caption, notes)
+    return html, markdown, latex.table(cells, caption, label, notes, aligned)
+
+
 def most_rows(frame: pd.DataFrame) -> tuple[np.ndarray, str]:
     """Which rows of a long table are shown, as (rows,) booleans, and what its caption says of that.
 

@@ -29,6 +29,8 @@ _NOT_DATA = {
     "licence",
     "citation",
     "bibtex",
+    "authors",
+    "report_url",
     "heds",
     "simulated",
     "bootstrap",
@@ -38,7 +40,7 @@ _NOT_DATA = {
     "planning",
 }
 #: nodes that are neither notebooks nor pages of notebooks or extras
-_OTHERS = ("simulate", "annotations", "index", "scoreboard", "papers")
+_OTHERS = ("simulate", "annotations", "index", "search", "scoreboard", "papers")
 Parts = dict[str, str | None]
 
 

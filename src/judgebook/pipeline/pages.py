@@ -9,14 +9,15 @@ from judgebook import __version__, plugins, project
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
-from judgebook.pipeline.rendering import CELLS, ELEMENTS
+from judgebook.pipeline.reading.cite import cite
+from judgebook.pipeline.reading.search import SearchJob, search
+from judgebook.pipeline.rendering import CELLS, ELEMENTS, INDEX, SEARCH
 from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
 from judgebook.study.questions import declared, on_first_page
 
-INDEX = "index"
 #: the notebook whose numbers have their own page, and the node of that page
 SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
 #: what a report uses sampling weights for, and what not
@@ -25,6 +26,8 @@ WEIGHTED = (
     " by a judge, Krippendorff's alpha and Gwet's AC"
 )
 UNWEIGHTED = "other measures of agreement, effects of who judged, correlations, times and costs, plans, and counts"
+#: the summary beside the first page, where there are answers
+SUMMARY = ("summary.html", "summary.png")
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
@@ -44,14 +47,15 @@ class Pages:
     def nodes(self, notebooks: list[str]) -> list[Node]:
         """The index and a node for each notebook of the study; `notebooks` are those of this run.
 
-        None needs another. Those that may take long come first, so that they run at the same time.
+        None needs another, but the search all others. Those that may take long come first, so that they run at the same
+        time.
         """
         every, self._now = list(self.of.entries), set(notebooks)
         nodes = [page.node(self, tuple(notebooks)) for page in plugins.pages(self.of.study)]
         nodes += [self._index(tuple(notebooks)), *(self._page(name, tuple(notebooks)) for name in every)]
-        return nodes + (
-            [make(tuple(notebooks)) for make in (self._scoreboard, self._elements)] if SCOREBOARD in every else []
-        )
+        if SCOREBOARD in every:
+            nodes += [make(tuple(notebooks)) for make in (self._scoreboard, self._elements)]
+        return [*nodes, self._search(tuple(node.name for node in nodes))]
 
     def _index(self, after: tuple[str, ...]) -> Node:
         """The first page of the study's report."""
@@ -60,7 +64,7 @@ class Pages:
             INDEX,
             after,
             self._index_parts,
-            lambda: [self.index_path],
+            lambda: [self.index_path, *(p for n in SUMMARY if (p := self.folder / n).is_file())],
             rendering.index,
             self._index_job,
             soft=True,
@@ -80,6 +84,30 @@ class Pages:
                 self.shared(name), name, self.of.facts(name).title, self.of.executed(name), self.files(name), target
             ),
             lambda: None if self.has_page(name) else "no result",
+            soft=True,
+            quiet=True,
+        )
+
+    def _search(self, after: tuple[str, ...]) -> Node:
+        """The page that searches all others."""
+        target = self.folder / f"{SEARCH}.html"
+
+        def pages() -> tuple[Path, ...]:
+            every = (self.folder / f"{name}.html" for name in (INDEX, *dict(self.shared().nav)))
+            return tuple(path for path in every if path.is_file())
+
+        return Node(
+            self.of.key,
+            SEARCH,
+            after,
+            lambda: (
+                {"pages": digest({p.name: self.of.cache.file(p) for p in pages()})}
+                | self.of.code("judgebook.report.html", "judgebook.pipeline.reading.search")
+            ),
+            lambda: [target],
+            search,
+            lambda: SearchJob(self.shared(), self.of.key, pages(), target),
+            lambda: None if self.shared().nav else "no result",
             soft=True,
             quiet=True,
         )
@@ -207,6 +235,7 @@ class Pages:
         rows, shared = self._rows(), self.shared()
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
         about = [shared.title, shared.simulated, shared.nav, shared.sampling, self.of.study.description, self._made()]
+        about += [self.of.study.authors, self.of.study.report_url, self.of.study.citation]
         about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
@@ -218,6 +247,8 @@ class Pages:
         } | self.of.code(
             "judgebook.report.html",
             "judgebook.summary.findings",
+            "judgebook.pipeline.reading.places",
+            "judgebook.pipeline.reading.one_page",
             "judgebook.questions.design.findings",
             *on_first_page().values(),
             "judgebook.pipeline.rendering",
@@ -238,6 +269,7 @@ class Pages:
             self.of.profile(),
             self._rows(),
             self._made(),
+            cite(study, self.of.manifest.date()),
             self.index_path,
         )
 
@@ -253,8 +285,6 @@ class Pages:
             ("Bootstrap", bootstrap),
             ("Date and version", f"{self.of.manifest.date()}, version {__version__} of the project"),
             ("Data (SHA-256)", "" if study.across else digest(self.of.raw())),
-            ("Citation", study.citation),
-            ("Licence of the data", study.licence),
         ]
         return tuple((name, value) for name, value in rows if value)
 

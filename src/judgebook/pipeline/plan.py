@@ -1,18 +1,31 @@
-"""`run_all.py plan`: notebook 14 with a budget or differences of one's own; its designs are printed."""
+"""`run_all.py plan`: notebook 14 with a budget or differences of one's own; its decision and designs are printed."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
+from textwrap import fill
+
+import pandas as pd
 
 from judgebook.pipeline.run import Options, run
+from judgebook.report.blocks import ANSWER, blocks, section
+from judgebook.report.prose import opening
 from judgebook.study import escape, params, store
 
 NOTEBOOK = "14_planning"
+#: what the designs of the table are for, by the name they have there
+HEADS = {
+    "cheapest": "The design with the least work that finds the difference worth finding",
+    "within the budget": "The design within the budget that finds the smallest difference",
+}
+#: designs that are listed label by label; of more there is a line for each method
+MOST = 12
+WIDTH = 100
 
 
 def command(study: str, *, budget: float | None, power: float | None, differences: list[str], jobs: int) -> int:
-    """Run notebook 14 of a study and print its designs; returns the exit code.
+    """Run notebook 14 of a study and print what it recommends, then its designs; returns the exit code.
 
     differences : `label=value`.
     """
@@ -24,12 +37,21 @@ def command(study: str, *, budget: float | None, power: float | None, difference
     table = store.out_root() / "tables" / key / f"{NOTEBOOK}_designs.csv"
     if code or not table.is_file():
         return code
-    _print(table)
+    print(f"\n{decision(key)}")
+    print("\n".join(designs(escape.read_csv(table))))
     if drawn := sampled(key):
         print(f"\n{drawn}")
     report = store.out_root() / "reports" / key / f"{NOTEBOOK}.html"
-    print(f"\nwith intervals and boundaries for early looks: {store.relative(report)}")
+    print(f"\nall designs: {store.relative(table)}")
+    print(f"with intervals and boundaries for early looks: {store.relative(report)}")
     return 0
+
+
+def decision(key: str) -> str:
+    """What the page of the notebook opens with: the recommended design, and what the budget buys."""
+    path = store.processed(key) / "notebooks" / f"{NOTEBOOK}.ipynb"
+    seen = section(blocks(json.loads(path.read_text(encoding="utf-8"))), ANSWER)
+    return "\n".join(fill(line, WIDTH) for line in escape.unmarked(opening(seen)[0]).splitlines())
 
 
 def sampled(key: str) -> str:
@@ -45,13 +67,42 @@ def sampled(key: str) -> str:
     )
 
 
-def _print(path: Path) -> None:
-    frame = escape.read_csv(path)
+def designs(table: pd.DataFrame) -> Iterator[str]:
+    """Lines for the table of designs: for each purpose a head, and the labels of each method below its name."""
+    kinds = table["Design"] if "Design" in table else pd.Series("cheapest", table.index)
+    for kind, rows in table.drop(columns="Design", errors="ignore").groupby(kinds, sort=False):
+        yield f"\n{HEADS.get(str(kind), str(kind))}:"
+        if len(rows) > MOST and "Method" in rows:
+            yield from _aligned(pd.DataFrame(_by_method(rows)))
+            continue
+        methods = rows["Method"] if "Method" in rows else pd.Series("", rows.index)
+        for method, part in rows.drop(columns="Method", errors="ignore").groupby(methods, sort=False):
+            yield from [str(method)] if method else []
+            yield from _aligned(part)
+
+
+def _by_method(rows: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """A row for each method: on how many labels its designs find the difference worth finding, and from and to what
+    number of dialogues and what cost."""
+    sizes = list(rows.columns[list(rows).index("Dialogues per system") :])
+    rows = rows.assign(**{c: pd.to_numeric(rows[c], errors="coerce") for c in ("Worth finding", *sizes)})
+    for method, part in rows.groupby("Method", sort=False):
+        found = part[part["Dialogues per system"].notna()]
+        enough = found["Difference found"] <= 1.001 * found["Worth finding"]
+        row = {"Method": method, "Labels": len(part), "Found on": int(enough.sum())}
+        yield row | {c: _span(found[c]) for c in sizes if c != "Difference found"}
+
+
+def _span(values: pd.Series) -> str:
+    ends = [_cell(v) for v in (values.min(), values.max())] if values.notna().any() else [""]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _aligned(frame: pd.DataFrame) -> Iterator[str]:
     shown = frame.map(_cell)
     width = {c: max(map(len, [c, *shown[c]])) for c in shown}
-    print()
     for row in [dict(zip(shown, shown, strict=True)), *shown.to_dict("records")]:
-        print("  ".join(row[c].ljust(width[c]) for c in shown).rstrip())
+        yield ("  " + "  ".join(row[c].ljust(width[c]) for c in shown)).rstrip()
 
 
 def _cell(value: object) -> str:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgebook import project
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
 
+if TYPE_CHECKING:
+    from judgebook.pipeline.reading import places
+    from judgebook.report.first_page import Cite
+    from judgebook.summary.findings import PageAnswer
+
 #: names of the pages of every printed number, and of the papers' elements
 CELLS, ELEMENTS = "90_cells", "papers"
+#: the first page, and the page that searches a report
+INDEX, SEARCH = "index", "search"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
@@ -73,6 +80,7 @@ class IndexJob:
     profile: dict[str, Any]
     rows: tuple[Row, ...]
     made: tuple[tuple[str, str], ...]
+    cite: Cite
     target: Path
 
 
@@ -159,25 +167,32 @@ def elements(job: ElementsJob) -> str:
 
 @timed
 def index(job: IndexJob) -> str:
-    """Render the index of a study."""
+    """Render the index of a study, and its summary on one page."""
+    from judgebook.pipeline.reading import one_page, places
     from judgebook.report import html as report
     from judgebook.summary import findings
     from judgebook.summary.evidence import read
 
     evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.executed})
-    cards = [_card(row, row.executed) for row in job.rows if row.executed]
+    shown = {row.name: places.shown(row.executed) for row in job.rows if row.executed}
+    cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
+    before, preface, answers = _before(job), findings.preface(evidence), findings.answers(evidence)
+    answered = [_answered(job, answer, shown) for answer in answers]
+    one_page.summarise(job, answers, answered, before, preface)
     page = report.index_page(
         about,
         description=job.description,
-        before=_before(job),
-        preface=findings.preface(evidence),
-        answers=_answers(job, evidence),
+        before=before,
+        preface=preface,
+        answers=answered,
         facts=_sizes(job.profile),
         cards=cards,
         absent=absent,
         made=job.made,
+        compared=places.compared(evidence, shown),
+        cite=job.cite,
     )
     write(job.target, page)
     return ""
@@ -224,23 +239,22 @@ def _why_absent(job: IndexJob, row: Row) -> str:
     return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))
 
 
-def _answers(job: IndexJob, evidence: Any) -> Iterator[Any]:
+def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown) -> Any:
+    """An answer with its figure, and the place of its evidence."""
     from judgebook.display import style
+    from judgebook.pipeline.reading import places
     from judgebook.report import html as report
     from judgebook.summary import findings
 
-    paged = {row.name for row in job.rows if row.executed}
-    for answer in findings.answers(evidence):
-        has_page = answer.notebook in paged
-        evidence = (answer.notebook.split("_")[0], f"{answer.notebook}.html") if has_page else ("", "")
-        figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
-        if answer.plot:
-            figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
-            svg = style.drawing(
-                answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
-            )
-            figure["svg"] = svg.decode()
-        yield report.Answered(answer.key, answer.question, answer.text, evidence=evidence, **figure)
+    place = places.place(shown, answer.notebook, places.EVIDENCE.get(answer.key, ()))
+    figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
+    if answer.plot:
+        figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
+        svg = style.drawing(
+            answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
+        )
+        figure["svg"] = svg.decode()
+    return report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
 
 
 def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
@@ -254,11 +268,10 @@ def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
     return facts + [(title, f"{len(profile[key]):,}") for key, title in lists.items() if key in profile]
 
 
-def _card(row: Row, executed: Path) -> Any:
+def _card(row: Row, shown: list[places.Block]) -> Any:
     from judgebook.report import html as report
-    from judgebook.report.blocks import blocks, first_sentences, section
+    from judgebook.report.blocks import first_sentences, section
 
-    shown = [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
     finding = first_sentences(section(shown, "What we see"))
     return report.Card(row.name, row.title, row.question, finding, row.note)
 

@@ -27,7 +27,9 @@ from pygments.lexers import PythonLexer
 from judgebook import project
 from judgebook.report import fonts, sheet, svg
 from judgebook.report.blocks import Block, first_sentences, parts
-from judgebook.report.prose import Outline, clean, markdown, opening, slug
+from judgebook.report.first_page import Cite, Compared
+from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
+from judgebook.report.search import Entry
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
@@ -220,9 +222,10 @@ def _css(has_code: bool) -> Markup:
     return Markup(re.sub(r" *(/\*.*?\*/)", "", coloured)) + Markup("\n") + ours
 
 
-def _frame(page: Page, heading: str, script: str = "report.js", *, has_code: bool = False) -> dict[str, Any]:
+def _frame(page: Page, heading: str, *scripts: str, has_code: bool = False) -> dict[str, Any]:
     """Style and script of a page, and the hash by which its policy allows the script."""
-    source = (_TEMPLATES / script).read_text(encoding="utf-8").strip()
+    sources = [(_TEMPLATES / script).read_text(encoding="utf-8").strip() for script in scripts or ("report.js",)]
+    source = "\n".join(sources)
     sha = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
     foot = _quoted(page.study_title if heading == page.study_title else f"{page.study_title} – {heading}")
     frame = {"css": _css(has_code), "fonts": Markup(), "foot": foot, "has_code": has_code}
@@ -234,10 +237,10 @@ def _quoted(text: str) -> Markup:
     return Markup('"{}"').format(re.sub(r"[^\w ]", lambda m: f"\\{ord(m[0]):x} ", " ".join(text.split())))
 
 
-def _rendered(template: str, page: Page, heading: str, script: str = "report.js", **content: Any) -> str:
+def rendered(template: str, page: Page, heading: str, *scripts: str, **content: Any) -> str:
     """A page that is not made from a notebook."""
-    resources = {**_frame(page, heading, script), "page": page, "heading": heading, "outline": Outline(), **content}
-    return _environment().get_template(template).render(resources=resources)
+    frame = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": Outline()}
+    return _environment().get_template(template).render(resources=frame | content)
 
 
 def notebook_page(
@@ -289,18 +292,24 @@ def index_page(
     cards: Iterable[Card],
     absent: Iterable[Absent],
     made: Iterable[tuple[str, str]],
+    compared: Iterable[Compared] = (),
+    cite: Cite | None = None,
 ) -> str:
     """The first page of a study.
 
     before : what to know before the answers. preface : `summary.findings.Preface`. answers : to what is asked first.
     facts : what was collected. made : how the report came about (versions, seeds).
+    compared : every pair of systems, by evaluation.
     """
-    answers = list(answers)
+    answers, compared = list(answers), list(compared)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
-    return _rendered(
+    return rendered(
         "index.html.j2",
         page,
         page.study_title,
+        *["report.js", *(["pairs.js"] if compared else [])],
+        compared=compared,
+        cite=cite,
         description=description,
         before=before,
         preface=preface,
@@ -316,15 +325,39 @@ def index_page(
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
     """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
-    inert = Markup(json.dumps(content.pop("data"), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
-    return _rendered("cells.html.j2", page, heading, "cells.js", data=inert, **content)
+    return rendered("cells.html.j2", page, heading, "cells.js", data=_inert(content.pop("data")), **content)
+
+
+def search_page(page: Page, heading: str, found: Iterable[Entry], titles: Mapping[str, str]) -> str:
+    """The page that searches a report. found : what there is. titles : name of a page -> its title, in order."""
+    entries, pages = list(found), list(titles)
+    names = sorted({name for entry in entries for name in entry.names})
+    place = {name: i for i, name in enumerate(names)}
+    lines = [[pages.index(e.page), e.place, e.kind, e.title, e.text, [place[n] for n in e.names]] for e in entries]
+    data = _inert({"pages": list(titles.items()), "names": names, "entries": lines})
+    return rendered("search.html.j2", page, heading, "report.js", "search.js", data=data, count=len(entries))
+
+
+def _inert(data: Any) -> Markup:
+    """A JSON value for a script that is not run."""
+    return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 def text_page(page: Page, heading: str, text: str) -> str:
-    """A page of prose. text : Markdown."""
-    return _rendered("text.html.j2", page, heading, text=text)
+    """A page of prose. text : Markdown; tables in it are HTML, and get the boxes that those of notebooks have."""
+    outline = Outline()
+
+    def boxed(match: re.Match[str]) -> str:
+        caption = _CAPTION.search(match[0])
+        title = words(caption[1]) if caption else "Table"
+        return _table(Block("table", title, html=match[0]), outline.unused(slug(title)[:40]))
+
+    prose = Markup(_HTML_TABLE.sub(boxed, outline.prose(text)))
+    return rendered("text.html.j2", page, heading, outline=outline, prose=prose)
 
 
+_HTML_TABLE = re.compile(r"<table.*?</table>", re.DOTALL)
+_CAPTION = re.compile(r"<caption>(.*?)</caption>", re.DOTALL)
 _PRIVATE = re.compile("<!--private-->.*?<!--/private-->", re.DOTALL)
 
 

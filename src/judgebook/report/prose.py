@@ -104,10 +104,15 @@ class Outline:
 
     def add(self, level: int, wanted: str, title: str) -> str:
         """An id like `wanted` that the page does not have yet; the place is listed in the contents."""
+        id_ = self.unused(wanted)
+        self.entries.append(Entry(level, id_, title))
+        return id_
+
+    def unused(self, wanted: str) -> str:
+        """An id like `wanted` that the page does not have yet; it has it now."""
         numbered = (f"{wanted}-{i}" for i in range(2, len(self.ids) + 3))
         id_ = wanted if wanted not in self.ids else next(i for i in numbered if i not in self.ids)
         self.ids.add(id_)
-        self.entries.append(Entry(level, id_, title))
         return id_
 
     def prose(self, text: str) -> Markup:

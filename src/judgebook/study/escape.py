@@ -40,6 +40,11 @@ def from_markdown(text: str) -> str:
     return _html.unescape(re.sub(r"\\([\\`*_\[\]#|~$])", r"\1", text))
 
 
+def unmarked(text: str) -> str:
+    """Markdown of ours as plain text: without the marks of bold and italics, and without escapes."""
+    return from_markdown(re.sub(r"(?<!\\)\*+", "", text))
+
+
 def cell(value: Any) -> Any:
     r"""A cell of a CSV file: text that a spreadsheet would run as a formula is led by an apostrophe; numbers stay.
 

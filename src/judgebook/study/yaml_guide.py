@@ -30,7 +30,17 @@ In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` 
 """
 #: headings of keys at the top of a YAML; all other keys are sections, which describe themselves
 PARTS = {
-    "The study": ("title", "description", "licence", "citation", "bibtex", "simulated", "across"),
+    "The study": (
+        "title",
+        "description",
+        "licence",
+        "citation",
+        "bibtex",
+        "authors",
+        "report_url",
+        "simulated",
+        "across",
+    ),
     "Labels": ("methods", "method", "label_set", "labels"),
     "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
     "People": ("groups",),

@@ -11,7 +11,7 @@ from scipy import stats
 
 from judgebook.display.names import display_names
 from judgebook.extras.compare import analysis, sides
-from judgebook.extras.compare.analysis import CONTRADICTED, OPEN, OVERALL, REPRODUCED, STANDARDISED, compare
+from judgebook.extras.compare.analysis import CLEARLY, NOT, OPEN, OVERALL, STANDARDISED, WEAKLY, compare
 from judgebook.extras.compare.sides import ComparisonError, Side
 from judgebook.extras.compare.tables import label_name
 from judgebook.published import numbers
@@ -72,17 +72,39 @@ def test_a_run_compared_with_itself_is_identical(tmp_path):
     assert found.labels["order"].tolist() == [1, 1]
     assert found.labels["opposite"].tolist() == [0, 0]
     assert found.variation["cv"].tolist() == [0] * 12
-    assert set(found.labels["verdict"]) == {REPRODUCED}
+    assert set(found.labels["verdict"]) == {CLEARLY}
 
 
 def test_a_repetition_of_clear_differences_reproduces_and_its_reverse_contradicts(tmp_path):
     repeated = compare(*pair(tmp_path))
     assert not repeated.identical
-    assert set(repeated.labels["verdict"]) == {REPRODUCED}
+    assert set(repeated.labels["verdict"]) == {CLEARLY}
     turned = compare(*pair(tmp_path, second=TRUTH[::-1]))
-    assert set(turned.labels["verdict"]) == {CONTRADICTED}
+    assert set(turned.labels["verdict"]) == {NOT}
     assert (turned.labels["r"] < -0.9).all()
     assert (turned.labels["same_sign"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict"),
+    [
+        ({"r_low": 0.51}, CLEARLY),
+        ({"r_low": 0.5}, WEAKLY),
+        ({"r_low": 0.51, "opposite": 1}, WEAKLY),
+        ({"r_low": 0.01}, WEAKLY),
+        ({"r_low": 0.0}, OPEN),
+        ({"r_low": 0.51, "opposite": 1, "sure_opposite": 1}, NOT),
+        ({"r": -0.8, "r_low": -0.9, "r_high": -0.1}, NOT),
+        ({"r": -0.8, "r_low": -0.9, "r_high": 0.1}, OPEN),
+        ({"r_low": np.nan, "r_high": np.nan, "fisher_low": 0.6}, CLEARLY),
+        ({"r_low": np.nan, "r_high": np.nan, "fisher_low": 0.2}, WEAKLY),
+        ({"r": np.nan, "r_low": np.nan, "r_high": np.nan, "fisher_low": np.nan, "fisher_high": np.nan}, OPEN),
+        ({"r": 1.0, "r_low": np.nan, "r_high": np.nan, "fisher_low": np.nan, "fisher_high": np.nan}, CLEARLY),
+    ],
+)
+def test_labels_are_graded_by_the_interval_of_r_and_opposite_pairs(facts, verdict):
+    row = {"r": 0.9, "r_low": 0.8, "r_high": 0.95, "fisher_low": -0.1, "fisher_high": 0.99, "opposite": 0}
+    assert analysis.verdict(row | {"sure_opposite": 0} | facts) == verdict
 
 
 def test_runs_without_differences_leave_it_open(tmp_path):
@@ -90,7 +112,7 @@ def test_runs_without_differences_leave_it_open(tmp_path):
     frames = [table(rng, [3.0] * 6, run=run) for run in ("first", "second")]
     found = compare(*(side(tmp_path, pd.concat(frames), corpus) for corpus in ("first", "second")))
     assert OPEN in set(found.labels["verdict"])
-    assert CONTRADICTED not in set(found.labels["verdict"])
+    assert NOT not in set(found.labels["verdict"])
 
 
 def test_which_run_comes_first_changes_only_the_names(tmp_path):
@@ -248,7 +270,9 @@ def test_the_runs_of_ji_et_al_give_the_printed_r(ji):
     t = replication.tally(people.scores[people.scores["passed"]], "z_last", people.corpora, people.shared)
     rows = replication.estimates(t, replication.correlations(t, {}, overall=True))
     assert round(rows["estimate"].iloc[0], 3) == printed.at["overall", "value"] == 0.969
-    assert set(found.deciding["verdict"]) == {REPRODUCED}
+    verdicts = found.deciding.set_index("label")["verdict"]
+    assert (verdicts == CLEARLY).sum() == 6
+    assert verdicts["robotic"] == WEAKLY  # r = 0.66 [0.14, 0.89]
     assert found.labels["opposite"].sum() == 0
 
 

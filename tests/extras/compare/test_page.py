@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.html_pages import Elements
 
+from judgebook.extras.compare import tables
 from judgebook.pipeline import cli
 from judgebook.study import store
 
@@ -55,12 +56,14 @@ def call(capsys, *words):
 def test_two_runs_of_a_study(ran, capsys):
     code, out, _ = call(capsys, "mine:zz_run_1", "mine:zz_run_2")
     assert code == 0
-    assert out.startswith("Yes: Second run reproduces First run.")
+    assert out.startswith("Yes: Second run clearly reproduces First run.")
     assert "10 of 10" in out
+    assert "Weakly: the whole CI lies above 0" in out
     folder = ran / "reports" / "compare" / "mine_zz_run_1_mine_zz_run_2"
     page = Elements((folder / "index.html").read_text(encoding="utf-8"))
     assert page.loads() == []
-    assert "Second run reproduces First run" in page.text
+    assert "Yes: Second run clearly reproduces First run." in page.text
+    assert page.text.count("Weakly: the whole CI lies above 0") == 1  # the rule, stated once
     figures = [a for a in page.of("img") if a.get("alt")] + page.of("svg")
     assert len(figures) >= 2
     seen = [page.text, out.partition("page:")[0], *(a.get("alt") or "" for _, a in page.found)]
@@ -68,6 +71,42 @@ def test_two_runs_of_a_study(ran, capsys):
     labels = pd.read_csv(folder / "files" / "comparison_labels.csv")
     assert labels["r"].between(0.9, 1).all()
     assert {p.suffix for p in (folder / "files").iterdir()} >= {".png", ".csv", ".tex"}
+
+
+def test_the_answer_counts_labels_by_verdict(ran):
+    """One of several labels is weak, and none: the headline says which."""
+    from dataclasses import replace
+
+    from judgebook.display.names import display_names
+    from judgebook.extras.compare import findings, sides
+    from judgebook.extras.compare.analysis import compare
+
+    runs = compare(*sides.named_apart(*(sides.open_side(f"mine:zz_run_{i}") for i in (1, 2))))
+    names = display_names(runs.a.study, runs.a.scores, runs.b.scores)
+    one = runs.labels.iloc[[0]]
+
+    def said(*rows):
+        """The answer where labels have these verdicts and lower ends of r."""
+        graded = [one.assign(verdict=verdict, r_low=low) for verdict, low in rows]
+        return findings.answer(replace(runs, labels=pd.concat(graded, ignore_index=True)), names).text
+
+    clearly, weakly, no, open_ = ("clearly", 0.8), ("weakly", 0.14), ("not", -0.5), ("open", -0.2)
+    assert "clearly on 2 of 3 labels; only weakly on Fluency.**" in said(clearly, weakly, clearly)
+    assert "begins at 0.14 there; a clear repetition needs more than 0.5" in said(clearly, weakly, clearly)
+    assert "clearly on 1 of 4 labels; only weakly on Fluency; not on Fluency; for Fluency, it cannot be told.**" in (
+        said(clearly, weakly, no, open_)
+    )
+    assert said(clearly, clearly).startswith("**Yes: Second run clearly reproduces First run on both labels.**")
+    assert said(weakly).startswith("**Only weakly: Second run reproduces First run, but the correlation")
+    assert said(no).startswith("**No: Second run does not reproduce First run.**")
+    assert said(open_).startswith("**It cannot be told whether Second run reproduces First run**")
+
+
+def test_a_share_of_which_nothing_is_known_has_no_interval():
+    rows = pd.DataFrame({"order": [0.73, 0.9], "order_low": [0.0, 0.2], "order_high": [1.0, 1.0]})
+    shown = tables._informative(rows)
+    assert shown["order"].tolist() == [0.73, 0.9]
+    assert shown["order_low"].isna().tolist() == [True, False]
 
 
 def test_a_study_with_itself_is_identical(ran, capsys):

@@ -10,8 +10,8 @@ import pytest
 from fixtures import made_annotations, yaml_studies
 
 from judgebook.display.names import display_names
-from judgebook.display.text import interval
-from judgebook.extras.paper import analysis, files, findings, found, heds, references
+from judgebook.display.text import interval, plain, span
+from judgebook.extras.paper import analysis, files, findings, found, heds, pairs, references, tables
 from judgebook.questions.agreement import population
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.sensitivity import power
@@ -91,19 +91,27 @@ def material(tmp_path_factory):
     return analysis.Material(study, twice, results | {"13_judges": judges}, display_names(study, twice), MADE)
 
 
+def said_methods(m):
+    return findings.joined(findings.methods(m))
+
+
+def said_results(m):
+    return findings.joined(found.results(m))
+
+
 def test_data_are_counted(material):
-    text, scores = findings.methods(material), material.scores
+    text, scores = said_methods(material), material.scores
     assert f"{len(scores)} judgements of {scores['dialogue'].nunique()} dialogues by 4 systems" in text
     for group, n in scores.groupby("group")["annotator"].nunique().items():
         assert f"{material.names.name('group', group)} (n = {n})" in text
     items = scores[["dialogue"]].drop_duplicates()
-    assert f"{len(items)} dialogues were judged on 1 label (Overall\\_quality), on a scale from 1 to 5" in text
+    assert f"{len(items)} dialogues were judged on 1 label (Overall\\_quality), on a scale of 1 to 5" in text
     each = len(scores) / len(scores[["group", "dialogue"]].drop_duplicates())
-    assert f"by {each:.1f} annotators on average" in text
+    assert f"On average, {each:.1f} annotators of a group judged an item on a label." in text
 
 
 def test_settings_are_those_of_the_yaml(material):
-    text = findings.methods(material)
+    text = said_methods(material)
     study = material.study
     assert f"from {study.bootstrap.n_resamples:,} resamples of dialogues" in text
     assert f"with {study.sensitivity.n_permutations:,} permutations, within each session" in text
@@ -113,7 +121,7 @@ def test_settings_are_those_of_the_yaml(material):
     assert "version 9.9" in text
     assert "feedc0de" in text
     fewer = material.study.model_copy(update={"bootstrap": study.bootstrap.model_copy(update={"n_resamples": 321})})
-    changed = findings.methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
+    changed = said_methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
     assert "from 321 resamples" in changed
 
 
@@ -124,47 +132,99 @@ def test_exclusions_are_counted(material):
     rows += [("annotations", "dropped", "annotator's mean kappa (`filters`)", 5), ("annotations", "dropped", "odd", 9)]
     counts = pd.DataFrame(rows, columns=["what", "action", "reason", "n"])
     changed = analysis.Material(study, material.scores, material.results, material.names, MADE, counts)
-    text = findings.methods(changed)
+    text = said_methods(changed)
     assert "further than 2.5 median absolute deviations (times 1.4826) from the median of their item" in text
     assert "Then, the ratings of annotators whose mean linearly weighted Cohen’s kappa" in text
     assert "This excluded 20 of 100 judgements (20.0%)" in text
     assert "[@leys2013]" in text
-    assert "Exclusions" not in findings.methods(material)
+    assert "Exclusions" not in said_methods(material)
 
 
 def test_values_are_those_of_the_results(material):
-    text = found.results(material)
-    rows = population.primary(material.of("03")).set_index("group")
-    for group, row in rows.iterrows():
-        said = interval(row["estimate"], row["ci_low"], row["ci_high"])
-        assert f"{material.names.name('group', group)}: Krippendorff's alpha is {said}" in text
-    assert r"System \$A\$ has the highest standardised mean (0.25 [0.12, 0.38])" in text
-    assert "with a rank of 1 and a simultaneous 95% CI from 1 to 2 of 3 systems" in text
+    text = said_results(material)
+    rows = population.primary(material.of("03"))
+    assert f"has medians over labels of {span(rows['estimate'])} in 2 evaluator groups" in text
+    assert r"System \$A\$ has the highest standardised mean of 3 systems (0.25 [0.12, 0.38] SD)" in text
+    assert "the simultaneous 95% CI of its rank is 1 to 2." in text
     assert "B\\_b has the lowest (−0.50" in text
-    assert "1 of 2 comparisons (1 label) is significant" in text
-    assert "a difference of 0.62 with 80% power for these annotators (at the strictest step of Holm's" in text
-    assert "Experts: alpha with people is 0.25 [0.12, 0.38]; it is lower than among people (95% CI" in text
+    assert "1 of 2 comparisons of two systems (1 label) is significant" in text
+    assert "detects differences of 0.62 points (scale 1 to 5) for these annotators" in text
+    assert "Experts: alpha with people is 0.25 [0.12, 0.38]. It is lower than among people (95% CI" in text
     assert "the winning rate is 0.75, which suffices" in text
 
 
+def test_groups_are_rows_of_a_table_in_three_forms(material):
+    (table,) = tables.results(material)["agreement_found"]
+    for _, row in population.primary(material.of("03")).iterrows():
+        value = interval(row["estimate"], row["ci_low"], row["ci_high"])
+        assert value in table.html
+        assert plain(value) in table.markdown
+        assert material.names.name("group", row["group"]) in table.markdown
+    assert r"\label{tab:table_agreement}" in table.tex
+    assert "tests_found" not in tables.results(material)  # one group: a sentence says it
+    assert all(len(text.split()) <= 120 for text in said_results(material).split("\n\n"))
+
+
+def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(material):
+    (on,) = pairs.sentences(material)
+    assert (on.evaluation, on.label) == ("Dialogue Likert", "Overall_quality")
+    assert len(on.sentences) == 2
+    assert all(sentence.endswith(".") and len(sentence.split()) <= 35 for sentence in on.sentences)
+
+    def said(**facts):
+        row = {"estimate": -0.5, "ci_low": -0.9, "ci_high": -0.1, "p_adjusted": 0.01, "method": "dialogue_likert"}
+        row |= {"label": "quality", "system": "b", "system_b": "c"} | facts
+        return pairs._sentence(material, row, 3, others=facts.get("others", True), alike=facts.get("alike", False))
+
+    assert said() == (
+        "On Overall\\_quality, “C, third” was rated 0.50 points higher than “B\\_b” (scale 1 to 5; unadjusted 95% CI"
+        " 0.10 to 0.90; p = 0.010, Holm-adjusted, 3 pairs)."
+    )
+    assert said(others=False).endswith(", for these annotators.")
+    assert "are not shown to differ (0.50 points" in said(p_adjusted=0.06)
+    assert "are equivalent within ±" in said(p_adjusted=0.06, alike=True)
+    assert "p < 0.001" in said(p_adjusted=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "said"),
+    [
+        ([0.05, 0.12], "share", "5 to 12 percentage points"),
+        ([0.005, 0.02], "share", "0.5 to 2.0 percentage points"),
+        ([0.4, 0.6], "wins", "40 to 60 percentage points of wins minus losses"),
+        ([14.94, 17.69], (0, 100), "14.9 to 17.7 points (scale 0 to 100)"),
+        ([0.65, 0.94], (1, 5), "0.65 to 0.94 points (scale 1 to 5)"),
+    ],
+)
+def test_differences_name_their_units(values, unit, said):
+    assert findings._PHRASES.say("amount", values=values, unit=unit) == said
+
+
 def test_only_what_ran_is_said_and_cited(material):
-    methods, results = findings.methods(material), found.results(material)
+    methods, results = said_methods(material), said_results(material)
     entries = files.works(material, methods, results)
     cited = references.cited(methods + results)
     assert set(cited) <= set(entries)
     assert {"krippendorff2019", "holm1979", "calderon2025", "small_data"} <= set(entries)
     assert not {"mcfadden1974", "davidson1970", "deutsch2021", "mann1947"} & set(entries)
     bare = analysis.Material(material.study, material.scores, {}, material.names, MADE)
-    assert references.cited(findings.methods(bare)) == ["small_data", "small_report_2026", "harris2020", "virtanen2020"]
-    assert found.results(bare).strip() == ""
+    assert references.cited(said_methods(bare)) == ["small_data", "small_report_2026", "harris2020", "virtanen2020"]
+    assert said_results(bare).strip() == ""
 
 
 def test_a_report_is_cited_with_date_version_data_and_seeds(material):
     entry = findings.report_entry(material)
     assert references.parse(entry.source)[entry.key].fields == entry.fields
     assert entry.fields["year"] == "2026"
-    for part in ("2026-01-02", "9.9", "feedc0de", "bootstrap 1"):
+    assert entry.fields["version"] == "9.9"
+    for part in ("2026-01-02", "feedc0de", "bootstrap 1"):
         assert part in entry.fields["note"]
+    assert "url" not in entry.fields
+    study = material.study.model_copy(update={"authors": ["Doe, Jane", "Roe, R."], "report_url": "https://x.org/a"})
+    named = findings.report_entry(analysis.Material(study, material.scores, {}, material.names, MADE))
+    assert named.fields["author"] == "Doe, Jane and Roe, R."
+    assert named.fields["url"] == "https://x.org/a"
+    assert named.authors == ["Doe", "Roe"]
 
 
 def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(material):
@@ -188,6 +248,8 @@ def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(mate
     answered, n = sheet.counts
     assert (n, n - answered) == (62, len(missing))
     text = heds.markdown(material)
+    assert f"It has 62 questions with 62 answers. {answered} answers are given" in text
+    assert f"{62 - answered} remain for you" in text
     assert all(f"**{number}**" in text for number in numbers if number[0] != "4" or number in missing)
 
 
@@ -222,23 +284,27 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     page = files.write(material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions)
     made = {p.name for p in (tmp_path / "paper").iterdir()}
     assert {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"} <= made
+    assert {"report_twocolumn.tex", "pairs.md", "table_agreement.tex"} <= made
     assert {"03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
     assert ("tables.docx" in made) == (shutil.which("pandoc") is not None)
     assert "(Krippendorff 2019)" in page
     assert not references.cited(page)
     assert "small_report_2026" in page
+    assert all(f"> **{topic}.**" in page for topic in ("Data", "Agreement", "Tests", "Systems"))  # with a copy button
     tex = (tmp_path / "paper" / "report.tex").read_text(encoding="utf-8")
-    assert r"\caption{\footnotesize Points: $\alpha$ \& more.}" in tex
+    assert r"\caption{Points: $\alpha$ \& more.}" in tex
     bib = references.parse((tmp_path / "paper" / "references.bib").read_text(encoding="utf-8"))
     keys = {key for group in re.findall(r"\\citep\{([^}]*)\}", tex) for key in group.split(",")}
     assert keys
     assert keys <= set(bib)
     if not shutil.which("pdflatex"):
         pytest.skip("pdflatex is not installed")
-    for command in (["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "report"], ["bibtex", "report"]) * 2:
-        done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
-        assert done.returncode == 0, done.stdout[-1500:]
-    assert (tmp_path / "paper" / "report.pdf").stat().st_size > 10_000
+    for name in ("report", "report_twocolumn"):
+        for command in (["pdflatex", "-halt-on-error", "-interaction=nonstopmode", name], ["bibtex", name]) * 2:
+            done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
+            assert done.returncode == 0, done.stdout[-1500:]
+        assert (tmp_path / "paper" / f"{name}.pdf").stat().st_size > 10_000
+        assert "Overfull" not in (tmp_path / "paper" / f"{name}.log").read_text(encoding="utf-8", errors="replace")
 
 
 @pytest.mark.parametrize("systems", [True, False])
@@ -252,9 +318,9 @@ def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, s
     study = params.load(path)
     scores = build.build(study).frames["annotations"]
     own = analysis.Material(study, scores, {}, display_names(study, scores), MADE)
-    assert "4 judgements of 2 dialogues" in findings.methods(own)
-    assert ("by 2 systems" in findings.methods(own)) == systems
-    assert found.results(own).strip() == ""
+    assert "4 judgements of 2 dialogues" in said_methods(own)
+    assert ("by 2 systems" in said_methods(own)) == systems
+    assert said_results(own).strip() == ""
     assert "3.1.1" in heds.markdown(own)
     assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [], {})
 
@@ -266,15 +332,15 @@ def test_the_text_says_of_whom_agreement_and_detectable_differences_speak(materi
     assert findings.agreement_units(both) == ["contexts and annotators"]
     few = both.assign(ci_low=None, ci_high=None, ci_kind="not_estimable", note="3.0 effective annotators")
     results = {"03_iaa": collect(rows.assign(statistic="alpha"), both.assign(statistic="alpha"))}
-    speaks = findings.methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    speaks = said_methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
     assert "variance is clustered two ways, by contexts and annotators [@cameron2011]" in speaks
     assert "BCa" not in speaks
     assert "this cannot be said" not in speaks
     results = {"03_iaa": collect(rows.assign(statistic="alpha"), few.assign(statistic="alpha"))}
-    alone = findings.methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    alone = said_methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
     assert "95% CIs for these annotators only are BCa bootstrap intervals" in alone
     assert "For other annotators, this cannot be said." in alone
-    assert "Gwet's AC [@gwet2008]" in findings.methods(material)
+    assert "Gwet's AC [@gwet2008]" in said_methods(material)
     assert "Gwet" not in alone
 
 
@@ -283,6 +349,6 @@ def test_a_difference_beyond_the_scale_is_not_said_to_be_detected(material):
     least = rows["detectable_difference"].assign(statistic="detectable_difference", estimate=4.5)  # of 1 to 5
     tests = rows["system_difference"].assign(statistic="system_difference")
     results = {"05_sensitivity": collect(tests, least)}
-    said = found.results(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    said = said_results(analysis.Material(material.study, material.scores, results, material.names, MADE))
     assert "Not even the largest possible difference of two systems would be detected with 80% power" in said
     assert "The design detects" not in said

@@ -1,8 +1,10 @@
 """`run_all.py plan`: exit codes, what is printed, where it is written."""
 
 import re
+from io import StringIO
 
 import numpy as np
+import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
@@ -45,18 +47,15 @@ def call(capsys, *words):
 
 
 def printed(out):
-    """The designs, heading -> value, by design."""
-    lines = out.splitlines()
-    first = next(i for i, line in enumerate(lines) if "Dialogues per system" in line)
-    headings = [h for h in lines[first].split("  ") if h]
-    starts = [lines[first].index(h) for h in headings]
-    ends = [*starts[1:], None]
-    rows = []
-    for line in lines[first + 1 :]:
-        if not line.strip():
-            break
-        rows.append({h.strip(): line[a:b].strip() for h, a, b in zip(headings, starts, ends, strict=True)})
-    return {row["Design"]: row for row in rows}
+    """The design on the only label, heading -> value, by what it is for."""
+    lines, designs = out.splitlines(), {}
+    for kind, head in plan.HEADS.items():
+        below = lines[lines.index(f"{head}:") + 1 :]
+        headings, row = [line for line in below if line.startswith("  ")][:2]  # below the name of the method
+        names = [h.strip() for h in headings.split("  ") if h]
+        starts = [headings.index(name) for name in names]
+        designs[kind] = {n: row[a:b].strip() for n, a, b in zip(names, starts, [*starts[1:], None], strict=True)}
+    return designs
 
 
 def test_what_a_plan_assumes_of_sampling_weights_is_printed(tmp_path, monkeypatch):
@@ -75,8 +74,12 @@ def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     out = tmp_path / "out"
     code, said, _ = call(capsys, "--study", pilot, "--budget", "60.5", "--out", out, "--jobs", "1")
     assert code == 0, said
+    # the decision, as the page begins with it, comes before any table
+    first = plan.decision("pilot")
+    assert len(first.split()) > 10
+    assert said.index(first) < said.index(plan.HEADS["cheapest"])
+    assert "**" not in first
     designs = printed(said)
-    assert set(designs) == {"cheapest", "within the budget"}
     assert designs["cheapest"]["Label"] == "Fluency"
     assert 0 < float(designs["within the budget"]["USD"]) <= 61
     assert int(designs["cheapest"]["Dialogues per system"]) > int(designs["within the budget"]["Dialogues per system"])
@@ -100,15 +103,27 @@ def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     ("rows", "shown"),
     [
         ("", []),
-        ("Fluency,1234.5,\nA long name,2,0.125\n", ["Fluency      1234", "A long name  2     0.12"]),
+        ("Fluency,1234.5,\nA long name,2,0.125\n", ["  Fluency      1234", "  A long name  2     0.12"]),
     ],
 )
-def test_designs_are_aligned_and_rounded_even_if_there_are_none(tmp_path, capsys, rows, shown):
-    path = tmp_path / "designs.csv"
-    path.write_text("Label,USD,Hours\n" + rows)
-    plan._print(path)
-    heading, *lines = capsys.readouterr().out.strip().splitlines()
-    assert (heading.split(), lines) == (["Label", "USD", "Hours"], shown)
+def test_designs_are_aligned_and_rounded_even_if_there_are_none(rows, shown):
+    table = pd.read_csv(StringIO("Label,USD,Hours\n" + rows))
+    head, *lines = list(plan.designs(table)) or [f"\n{plan.HEADS['cheapest']}:"]
+    assert head == f"\n{plan.HEADS['cheapest']}:"
+    assert lines[1:] == shown
+
+
+def test_designs_stand_below_their_method_and_of_many_each_method_has_a_line():
+    columns = "Method,Label,Design,Worth finding,Dialogues per system,Annotators each,Difference found,Hours,USD\n"
+    cheap = "Likert,{},cheapest,0.5,{},1,0.5,10,{}\nMarks,{},cheapest,0.01,,,,,\n"
+    rows = [cheap.format(f"l{i}", 20 + i, 100 + i, f"m{i}") for i in range(7)]
+    few = list(plan.designs(pd.read_csv(StringIO(columns + "".join(rows[:2])), dtype=str)))
+    assert [line for line in few if not line.startswith("  ")] == [f"\n{plan.HEADS['cheapest']}:", "Likert", "Marks"]
+    head, titles, likert, marks = plan.designs(pd.read_csv(StringIO(columns + "".join(rows)), dtype=str))
+    assert head == f"\n{plan.HEADS['cheapest']}:"
+    assert titles.split("  ")[1:3] == ["Method", "Labels"]
+    assert likert.split() == ["Likert", "7", "7", "20", "to", "26", "1", "10", "100", "to", "106"]
+    assert marks.split() == ["Marks", "7", "0"]
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,10 @@ from judgebook.study.labels import METHODS, Label
 
 RUNS = ("A", "B")
 RAW, STANDARDISED = "raw", "standardised"
-#: verdicts on a label
-REPRODUCED, CONTRADICTED, OPEN = "reproduced", "contradicted", "open"
+#: verdicts on a label: how far the second run reproduces the first
+CLEARLY, WEAKLY, NOT, OPEN = "clearly", "weakly", "not", "open"
+#: correlation of system means from which it is large (Cohen 1988, Statistical Power Analysis, section 3.2)
+LARGE = 0.5
 Key = tuple[str, str]
 
 
@@ -119,17 +121,21 @@ def _same(a: Side, b: Side) -> bool:
 
 
 def verdict(row: Mapping[str, Any]) -> str:
-    """What becomes of a label.
+    """How far the second run reproduces the first on a label.
 
-    Contradicted where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at
-    once; else reproduced where the interval of r lies above 0, over clusters or, where these give none, over systems;
-    else open.
+    NOT where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at once, or
+    the interval of r lies below 0. CLEARLY where this interval lies above LARGE and no pair is significant with
+    opposite signs even without adjustment, WEAKLY where it lies above 0, else OPEN. The interval of r is that over
+    clusters or, where these give none, over systems; means that are the same up to their scale reproduce clearly.
     """
-    low = row["r_low"] if np.isfinite(row["r_low"]) else row["fisher_low"]
-    if row["sure_opposite"]:
-        return CONTRADICTED
+    over = "r" if np.isfinite(row["r_low"]) else "fisher"
+    low, high = row[f"{over}_low"], row[f"{over}_high"]
+    if row["sure_opposite"] or high < 0:
+        return NOT
     exact = np.isfinite(row["r"]) and row["r"] >= 1 - 1e-12
-    return REPRODUCED if exact or (np.isfinite(low) and low > 0) else OPEN
+    if exact or (low > LARGE and not row["opposite"]):
+        return CLEARLY
+    return WEAKLY if low > 0 else OPEN
 
 
 def _shared(rows: pd.DataFrame, a: Side, b: Side) -> list[str]:

@@ -8,32 +8,33 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.extras.compare import tables
-from judgebook.extras.compare.analysis import CONTRADICTED, OPEN, REPRODUCED, STANDARDISED, Comparison
+from judgebook.extras.compare.analysis import CLEARLY, LARGE, NOT, OPEN, STANDARDISED, WEAKLY, Comparison
 from judgebook.extras.compare.tables import label_name, over
 
 _PHRASES = Phrases(__package__)
-#: correlation of system means from which it is strong (Cohen 1988, Statistical Power Analysis, section 3.2)
-STRONG = 0.5
 
 
 def answer(runs: Comparison, names: DisplayNames) -> Prose:
-    """Did the repetition reproduce? In one sentence."""
+    """How far did the repetition reproduce? The labels by verdict, in one sentence."""
     rows = tables.ordered(runs).loc[lambda f: f.index.isin(runs.deciding.index)]
-    labels = {v: [label_name(r, names) for r in rows[rows["verdict"] == v].to_dict("records")] for v in _VERDICTS}
-    low = rows["r_low"].fillna(rows["fisher_low"])
-    weak = rows[(rows["verdict"] == REPRODUCED) & (low < STRONG)].to_dict("records")
-    labels["weak"] = [label_name(r, names) for r in weak]
-    facts = {"a": runs.a.title, "b": runs.b.title, "n": len(rows), "differ": len(runs.settings)}
-    facts |= {
+    graded = {
+        verdict: [label_name(r, names) for r in rows[rows["verdict"] == verdict].to_dict("records")]
+        for verdict in (CLEARLY, WEAKLY, NOT, OPEN)
+    }
+    weak = rows[rows["verdict"] == WEAKLY]
+    facts = {
+        "a": runs.a.title,
+        "b": runs.b.title,
+        "n": len(rows),
+        "differ": len(runs.settings),
         "identical": runs.identical,
         "itself": runs.a.spec == runs.b.spec,
         "study": runs.a.study.title,
+        "least": float(weak["r_low"].fillna(weak["fisher_low"]).min()),
+        "large": LARGE,
+        "confidence": runs.confidence,
     }
-    facts |= {"standardised": runs.primary == STANDARDISED}
-    return Prose(_PHRASES.say("answer", labels=labels, **facts))
-
-
-_VERDICTS = (REPRODUCED, CONTRADICTED, OPEN)
+    return Prose(_PHRASES.say("answer", labels=graded, **facts))
 
 
 def findings(runs: Comparison, names: DisplayNames) -> Iterator[Prose]:
@@ -56,5 +57,6 @@ def findings(runs: Comparison, names: DisplayNames) -> Iterator[Prose]:
 
 
 def rule(runs: Comparison) -> Prose:
-    """The rule by which a label counts as reproduced."""
-    return Prose(_PHRASES.say("rule", standardised=runs.primary == STANDARDISED, over=over(runs.deciding)))
+    """The rule by which labels are graded."""
+    facts = {"standardised": runs.primary == STANDARDISED, "over": over(runs.deciding)}
+    return Prose(_PHRASES.say("rule", **facts, large=LARGE, confidence=runs.confidence))

@@ -60,7 +60,7 @@ def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
 
 
 def terminal(runs: Comparison, names: DisplayNames) -> str:
-    """The comparison as text: the answer, a table of labels, what only one side has, which settings differ."""
+    """The comparison as text: the answer, labels, the rule, what only one side has, which settings differ."""
     lines = [_plain(findings.answer(runs, names)), ""]
     lines += ["Simulated data.", ""] if runs.a.study.simulated or runs.b.study.simulated else []
     if not runs.identical:
@@ -70,6 +70,8 @@ def terminal(runs: Comparison, names: DisplayNames) -> str:
         over = tables.over(runs.labels[runs.labels["scores"] == runs.primary])
         lines += [
             f"A: {runs.a.title}; B: {runs.b.title}; CIs over {over}; CV* in percent, of raw scores",
+            "",
+            _plain(findings.rule(runs)),
             "",
         ]
     only = tables.missing(runs, names).frame
@@ -82,18 +84,19 @@ def terminal(runs: Comparison, names: DisplayNames) -> str:
 
 def _lines(runs: Comparison, names: DisplayNames) -> Iterator[list[str]]:
     """Cells of the table on the terminal."""
-    yield ["label", "r", "same order", "both/opposite", "only A/B", "CV*", "verdict"]
+    yield ["label", "reproduced", "r", "same order", "both/opposite", "only A/B", "CV*"]
     spread = runs.labels[runs.labels["scores"] == RAW].set_index(["method", "label"])["cv"]
     rows = tables.ordered(runs)
     for row in rows[rows["scores"] == runs.primary].to_dict("records"):
-        cells = [tables.label_name(row, names), interval(row["r"], row["r_low"], row["r_high"])]
+        cells = [tables.label_name(row, names), tables.VERDICTS[row["verdict"]].lower()]
+        cells += [interval(row["r"], row["r_low"], row["r_high"])]
         cells += [f"{row['same']} of {row['pairs']}", f"{row['same_sign']}/{row['opposite']}"]
         cells += [f"{row['only_a']}/{row['only_b']}", number(float(spread.get((row["method"], row["label"]), nan)), 1)]
-        yield [*cells, tables.VERDICTS[row["verdict"]].lower()]
+        yield cells
 
 
 def _plain(prose: Prose) -> str:
-    return escape.from_markdown(prose.text.replace("**", ""))
+    return escape.unmarked(prose.text)
 
 
 def write(runs: Comparison, names: DisplayNames) -> Path:
@@ -105,16 +108,13 @@ def write(runs: Comparison, names: DisplayNames) -> Path:
     title = f"{runs.a.title} and {runs.b.title}"
     question = f"# Did the repetition reproduce?\n\n{_about(runs)}"
     cells = [nbf.new_markdown_cell(question), nbf.new_markdown_cell("## What we see")]
-    cells.append(_cell(run, [findings.answer(runs, names), *findings.findings(runs, names), findings.rule(runs)]))
+    cells.append(_cell(run, [findings.answer(runs, names), *findings.findings(runs, names)]))
     parts: list[tuple[str, list[View | None]]] = []
     if not runs.identical:
+        parts.append(("How far was each label reproduced?", [tables.grades(runs, names), findings.rule(runs)]))
         parts.append(("System means in both runs", [*figures.against(runs, names), *figures.means(runs, names)]))
-        parts.append(
-            (
-                "Do scores and conclusions agree?",
-                [tables.scores(runs, names), tables.conclusions(runs, names)],
-            )
-        )
+        agree: list[View | None] = [tables.scores(runs, names), tables.conclusions(runs, names)]
+        parts.append(("Do scores and conclusions agree?", agree))
         parts.append(("How far do scores vary?", [*tables.variation(runs, names)]))
     parts.append(("What differs", [tables.settings(runs), tables.missing(runs, names)]))
     for heading, views in parts:

@@ -12,12 +12,12 @@ from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing
 from judgebook.display.views import Table
-from judgebook.extras.compare.analysis import CONTRADICTED, OPEN, RAW, REPRODUCED, STANDARDISED, Comparison
+from judgebook.extras.compare.analysis import CLEARLY, NOT, OPEN, RAW, STANDARDISED, WEAKLY, Comparison
 from judgebook.questions.quality_control.worker_tests import OVERALL
 
 #: kind of scores -> heading
 SCORES = {STANDARDISED: "Standardised", RAW: "Raw"}
-VERDICTS = {REPRODUCED: "Reproduced", CONTRADICTED: "Contradicted", OPEN: "Undecided"}
+VERDICTS = {CLEARLY: "Clearly", WEAKLY: "Weakly", NOT: "Not", OPEN: "Cannot be told"}
 _UNITS = {"person": "people", "dialogue": "dialogues", "pair": "pairs of dialogues"}
 
 
@@ -52,20 +52,43 @@ def ordered(runs: Comparison) -> pd.DataFrame:
     return rows.sort_values(["later", "place"], kind="stable").drop(columns=["later", "place"])
 
 
+def grades(runs: Comparison, names: DisplayNames) -> Table:
+    """The verdict on each label, and what it rests on."""
+    rows = ordered(runs)
+    rows = rows[rows["scores"] == runs.primary]
+    by_clusters = np.isfinite(rows["r_low"].to_numpy(float))
+    out = _first(rows, runs, names).assign(Reproduced=rows["verdict"].map(VERDICTS), r=rows["r"])
+    for end in ("low", "high"):
+        out[f"r, {end}"] = rows[f"r_{end}"].where(by_clusters, rows[f"fisher_{end}"])
+    heads = {"same": "Same order", "pairs": "of pairs", "opposite": "Opposite, significant"}
+    out = out.assign(**{heading: rows[column] for column, heading in heads.items()})
+    caption = f"How far each label was reproduced: r of system means with the ends of its {runs.confidence:.0%} CI over"
+    caption += f" {over(rows)}{'' if by_clusters.all() else ' or systems'}. Same order: pairs of systems. Opposite,"
+    caption += f" significant: those that differ so in both runs (p < {1 - runs.confidence:.2g}, unadjusted)."
+    return Table(out, "grades", caption, why=pd.Series(_why(rows), rows.index))
+
+
 def scores(runs: Comparison, names: DisplayNames) -> Table:
-    """Whether the means of systems agree: correlations, order and the verdict."""
+    """Other ways to see whether the means of systems agree: correlations over systems, ranks, order."""
     rows = ordered(runs)
     out = _first(rows, runs, names)
     out["Systems"] = rows["systems"]
     out["r"] = _intervals(rows, "r", "r_low", "r_high")
     out["r, over systems"] = _intervals(rows, "r", "fisher_low", "fisher_high")
     out["Rank correlation"] = _intervals(rows, "rho", "rho_low", "rho_high")
-    shares = [_percent(*row) for row in rows[["order", "order_low", "order_high"]].to_numpy(float)]
-    out["Same order"], out["Ties"] = shares, rows["ties"]
-    out["Verdict"] = rows["verdict"].map(VERDICTS)
+    out["Same order"] = [_percent(*row) for row in _informative(rows).to_numpy(float)]
+    out["Ties"] = rows["ties"]
     caption = f"Agreement of system means: r with its {runs.confidence:.0%} CI over {over(rows)}; r and Spearman's rank"
-    caption += " correlation with CIs over systems; pairs of systems in the same order, with the CI of the true share."
+    caption += " correlation with CIs over systems. Same order: pairs of systems, with the CI of the true share unless"
+    caption += " that is 0% to 100%."
     return Table(out, "scores", caption, why=pd.Series(_why(rows), rows.index))
+
+
+def _informative(rows: pd.DataFrame) -> pd.DataFrame:
+    """Shares of pairs in the same order, with the ends of their intervals unless these are 0 and 1."""
+    shares = rows[["order", "order_low", "order_high"]].astype(float)
+    nothing = (shares["order_low"] <= 0) & (shares["order_high"] >= 1)
+    return shares.mask(pd.concat([nothing & False, nothing, nothing], axis=1).set_axis(shares.columns, axis=1))
 
 
 def _why(rows: pd.DataFrame) -> list[str]:

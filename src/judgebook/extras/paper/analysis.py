@@ -61,6 +61,12 @@ class Material:
         return populations(judged, study.inference.annotators)
 
     @property
+    def seeds(self) -> dict[str, int]:
+        """The seeds in use, by name."""
+        seeds = self.study.seeds.model_dump()
+        return seeds if self.study.simulated else {name: seed for name, seed in seeds.items() if name != "simulate"}
+
+    @property
     def human(self) -> pd.DataFrame:
         return self.scores[self.scores["annotator_kind"] == "human"]
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
-from judgebook.display.latex import tex
-from judgebook.display.text import Phrases
-from judgebook.extras.paper import findings, found, heds, references
+from judgebook.display.text import Phrases, plain
+from judgebook.extras.paper import findings, found, heds, latex, pairs, references, tables
 from judgebook.extras.paper.analysis import Material
-from judgebook.study import escape, store
+from judgebook.study import store
 
 _PHRASES = Phrases(__package__)
 #: notebooks whose tables and figures the LaTeX document shows first
 _FIRST = ("07", "03", "05", "13", "08", "10", "09", "11", "04", "06", "12", "02", "00")
 N_TABLES, N_FIGURES = 2, 2
+#: sentences on pairs that the page has room for; the file has all
+MOST = 1000
 #: lines of tables that leave room for text
 _LINES = 24
 #: tables that come before others of a notebook
@@ -39,24 +42,55 @@ def write(
     html : tables of the notebooks, in order; in a Word document where pandoc is installed. captions : of figures, by
     stem.
     """
-    prose = {"methods.md": findings.methods(m), "results.md": found.results(m)}
+    parts = Parts(findings.methods(m), found.results(m), tables.results(m), pairs.sentences(m))
+    prose = {"methods.md": findings.joined(parts.methods), "results.md": parts.markdown()}
     entries = works(m, *prose.values())
     texts = prose | {"heds.md": references.readable(heds.markdown(m), entries)}
+    if parts.pairs:
+        texts["pairs.md"] = "\n".join(_every_pair(parts.pairs))
     texts["references.bib"] = "\n\n".join(entry.source for entry in entries.values()) + "\n"
+    own = {table.name: table.tex for of_passage in parts.tables.values() for table in of_passage}
+    texts |= {f"{name}.tex": tex_ for name, tex_ in own.items()}
     paths = sorted(produced)
-    tables = chosen_tables([p for p in paths if p.suffix == ".tex"])
+    chosen = chosen_tables([p for p in paths if p.suffix == ".tex"], most=N_TABLES - len(own))
     figures = chosen_figures(paths, headlines)
-    texts["report.tex"] = document(
-        m, prose["methods.md"], prose["results.md"], tables, {p: captions.get(p.stem, "") for p in figures}
-    )
-    for path in (*tables, *figures):
+    shown = latex.Shown({**own, **{p.stem: p.read_text(encoding="utf-8") for p in chosen}},
+                        {p.name: captions.get(p.stem, "") for p in figures})  # fmt: skip
+    for name, columns in latex.TEMPLATES.items():
+        texts[name] = latex.document(m, parts.methods, parts.results, shown, columns=columns)
+    for path in (*folder.glob("table_*.tex"), *folder.glob("[0-9][0-9]_*")):  # of an earlier run
+        path.unlink()
+    for path in (*chosen, *figures):
         with store.atomic(folder / path.name) as temporary:
             shutil.copyfile(path, temporary)
     for name, text in texts.items():
         with store.atomic(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    made = [*texts, *(["tables.docx"] if word(html, folder / "tables.docx") else [])]
-    return page(m, prose["methods.md"], prose["results.md"], entries, made)
+    offered = [name for name in texts if name.removesuffix(".tex") not in own]
+    made = [*offered, *(["tables.docx"] if word(html, folder / "tables.docx") else [])]
+    return page(m, parts, entries, made)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What there is to paste: passages by name (Markdown with citations), tables by passage, sentences on pairs."""
+
+    methods: Mapping[str, str]
+    results: Mapping[str, str]
+    tables: Mapping[str, list[tables.Rendered]]
+    pairs: list[pairs.OnLabel]
+
+    def markdown(self) -> str:
+        """Results with their tables."""
+        blocks = [[text, *(t.markdown for t in self.tables.get(name, ()))] for name, text in self.results.items()]
+        return "\n\n".join(block.strip() for part in blocks for block in part) + "\n"
+
+
+def _every_pair(labels: Iterable[pairs.OnLabel]) -> Iterator[str]:
+    for evaluation, of_evaluation in groupby(labels, attrgetter("evaluation")):
+        yield f"# {plain(evaluation)}\n"
+        for on in of_evaluation:
+            yield from [f"## {plain(on.label)}\n", *(f"- {sentence}" for sentence in on.sentences), ""]
 
 
 def works(m: Material, *texts: str) -> dict[str, references.Entry]:
@@ -69,30 +103,36 @@ def works(m: Material, *texts: str) -> dict[str, references.Entry]:
     }
 
 
-def page(m: Material, methods: str, results: str, entries: dict[str, references.Entry], made: Iterable[str]) -> str:
+def page(m: Material, parts: Parts, entries: dict[str, references.Entry], made: Iterable[str]) -> str:
     """The page: texts with citations in words, references, datasheet, how to cite."""
     sheet, report = heds.datasheet(m), findings.report_entry(m)
-    answered, n = sheet.counts
+
+    def blocks(passages: Mapping[str, str]) -> list[dict]:
+        return [
+            {"text": references.readable(text, entries).split("\n\n"), "tables": parts.tables.get(name, [])}
+            for name, text in passages.items()
+        ]
+
+    n_pairs = sum(len(on.sentences) for on in parts.pairs)
     facts = {
         "made": list(made),
-        "methods": references.readable(methods, entries),
-        "results": references.readable(results, entries),
+        "methods": blocks(parts.methods),
+        "results": blocks(parts.results),
+        "pairs": [(e, list(of)) for e, of in groupby(parts.pairs, attrgetter("evaluation"))] if n_pairs <= MOST else [],
+        "n_pairs": n_pairs,
         "references": [e.long for e in sorted(entries.values(), key=lambda e: e.short.lower()) if e.key != report.key],
         "bibtex": "\n\n".join(e.source for e in entries.values() if e.key != report.key),
         "report": report.source,
-        "answered": answered,
-        "n": n,
-        "missing": sheet.missing,
+        "sheet": sheet,
         "date": m.made.date,
         "version": m.made.version,
         "data": m.made.data,
-        "seeds": [f"{name} {seed}" for name, seed in m.study.seeds.model_dump().items()],
-        "simulated": m.study.simulated,
+        "seeds": [f"{name} {seed}" for name, seed in m.seeds.items()],
     }
     return _PHRASES.say("page", **facts) + "\n"
 
 
-def chosen_tables(paths: Iterable[Path]) -> list[Path]:
+def chosen_tables(paths: Iterable[Path], most: int = N_TABLES) -> list[Path]:
     """The first tables of one part that fit together, by the order of notebooks; at most one of a notebook, none of
     printed numbers."""
     out: dict[str, Path] = {}
@@ -104,7 +144,7 @@ def chosen_tables(paths: Iterable[Path]) -> list[Path]:
         if one and lines <= room and number in _FIRST and number not in out and not path.stem.endswith("_beside"):
             out[number] = path
             room -= lines
-    return list(out.values())[:N_TABLES]
+    return list(out.values())[: max(0, most)]
 
 
 def chosen_figures(paths: Iterable[Path], headlines: Sequence[str]) -> list[Path]:
@@ -140,69 +180,3 @@ def word(html: Sequence[str], path: Path) -> bool:
             command, input=body.encode(), check=True, timeout=120, env=os.environ | {"SOURCE_DATE_EPOCH": "0"}
         )
     return True
-
-
-def document(m: Material, methods: str, results: str, tables: Sequence[Path], figures: Mapping[Path, str]) -> str:
-    r"""A LaTeX document of at most two pages: the texts, a few tables (`\input`) and figures with their captions."""
-    figure = []
-    if figures:
-        width = rf"{0.98 / len(figures):.2f}\linewidth"
-        sides = ("", "") if len(figures) == 1 else ("Left: ", "Right: ")
-        text = " ".join(f"{side}{caption}" for side, caption in zip(sides, figures.values(), strict=False) if caption)
-        figure = [
-            r"\begin{figure}[!b]",
-            r"  \centering",
-            *(rf"  \includegraphics[width={width},height=0.2\textheight,keepaspectratio]{{{p.name}}}" for p in figures),
-            rf"  \caption{{\footnotesize {tex(text)}}}",
-            r"\end{figure}",
-        ]
-    return "\n".join(
-        [
-            "% pdflatex report, bibtex report, pdflatex report, pdflatex report",
-            r"\documentclass[10pt,a4paper]{article}",
-            r"\usepackage[utf8]{inputenc}",
-            r"\usepackage[margin=1.5cm]{geometry}",
-            r"\usepackage{array,booktabs,longtable,graphicx,multicol,natbib}",
-            r"\renewcommand{\bibfont}{\tiny}",
-            r"\setlength{\bibsep}{0pt}",
-            r"\begin{document}",
-            rf"\begin{{center}}\large {tex(m.study.title)}\\ \small {tex(m.made.date)}\end{{center}}",
-            r"\footnotesize",
-            *([r"\noindent\textbf{Simulated data.}"] if m.study.simulated else []),
-            r"\section*{Methods}",
-            to_tex(methods),
-            *figure,
-            r"\section*{Results}",
-            to_tex(results),
-            *(rf"\input{{{path.stem}}}" for path in tables),
-            r"\begin{multicols}{2}",
-            r"\bibliographystyle{plainnat}",
-            r"\bibliography{references}",
-            r"\end{multicols}",
-            r"\end{document}",
-            "",
-        ]
-    )
-
-
-def to_tex(markdown: str) -> str:
-    """Paragraphs of our Markdown (bold, citations, escapes) as LaTeX."""
-    return "\n\n".join(_paragraph(p) for p in markdown.strip().split("\n\n"))
-
-
-def _paragraph(text: str) -> str:
-    lead = re.match(r"\*\*([^*]+)\*\*\s*", text)
-    out = [rf"\paragraph{{{_plain(lead[1])}}} "] if lead else []
-    for piece in references.split(text[lead.end() :] if lead else text):
-        if isinstance(piece, list):
-            out[-1] = out[-1].rstrip()
-            out.append(rf"~\citep{{{','.join(piece)}}}")
-        elif piece:
-            after = " " * bool(piece.strip() and piece[-1:].isspace())
-            out.append(" " * piece[:1].isspace() + _plain(piece) + after)
-    return "".join(out).strip()
-
-
-def _plain(text: str) -> str:
-    """Text without Markdown's escapes and marks, escaped for LaTeX."""
-    return tex(escape.from_markdown(re.sub(r"(?<!\\)\*\*", "", text)))

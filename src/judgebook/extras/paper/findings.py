@@ -7,7 +7,7 @@ the template has its name. Values are those of the results, settings those of th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -27,26 +27,31 @@ from judgebook.study.labels import METHODS
 _PHRASES = Phrases(__package__)
 #: more systems than this are not listed
 MANY = 12
+#: more techniques than this are not listed
+FEW = 5
 #: packages whose versions are named
 PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
 _SIDES = ("dialogue", "dialogue_b")
+Passages = Mapping[str, Callable[[Material], dict | None]]
 #: units of judgement in words
 _UNITS = {"turn": "turn", "dialogue": "dialogue", "pair": "pair of dialogues"}
 
 
-def methods(m: Material) -> str:
-    """The methods, as Markdown with citations."""
+def methods(m: Material) -> dict[str, str]:
+    """The methods by passage, as Markdown with citations."""
     return said(m, METHODS_PASSAGES)
 
 
-def said(m: Material, passages: dict[str, Callable[[Material], dict | None]]) -> str:
-    """Passages in words, those left out of which there is nothing to say."""
-    texts = []
-    for name, facts in passages.items():
-        content = facts(m)
-        if content is not None:
-            texts.append(_PHRASES.say(name, **content))
-    return re.sub(r"(?<=\S) {2,}", " ", "\n\n".join(t for t in texts if t)) + "\n"
+def said(m: Material, passages: Passages) -> dict[str, str]:
+    """Passages in words by name, those left out of which there is nothing to say."""
+    facts = {name: passage(m) for name, passage in passages.items()}
+    texts = {name: _PHRASES.say(name, **content) for name, content in facts.items() if content is not None}
+    return {name: re.sub(r"(?<=\S) {2,}", " ", text) for name, text in texts.items() if text}
+
+
+def joined(texts: Mapping[str, str]) -> str:
+    """Passages as one text."""
+    return "\n\n".join(texts.values()) + "\n"
 
 
 def level(m: Material) -> float:
@@ -68,6 +73,7 @@ def data(m: Material) -> dict:
     systems, of_data = judged_systems(m.scores), references.of_data(m.study)
     methods_ = [_method(m, method, part) for method, part in _by_method(m)]
     groups = people(m.scores)
+    n_people = m.human.loc[m.human["annotator_known"].astype(bool), "annotator"].nunique()
     models = [m.names.name("group", g) for g in m.scores.loc[m.scores["annotator_kind"] != "human", "group"].unique()]
     return {
         "title": m.study.title,
@@ -82,7 +88,8 @@ def data(m: Material) -> dict:
         else [],
         "methods": methods_,
         "groups": [(m.names.name("group", g), n) for g, n in groups.items()],
-        "n_people": m.human.loc[m.human["annotator_known"].astype(bool), "annotator"].nunique(),
+        "overlap": None not in groups.values() and sum(n or 0 for n in groups.values()) > n_people,
+        "n_people": n_people,
         "models": models,
         "control": m.names.name("system", m.study.control_system) if m.study.control_system else "",
     }
@@ -267,7 +274,7 @@ def techniques(m: Material) -> dict | None:
         return None
     options = m.study.techniques
     names = [spec.title or m.names.name("method", spec.method) for spec in options.compare.values()]
-    return {"names": names if len(names) <= MANY else [], "power": options.power, "alpha": options.alpha,
+    return {"names": names if len(names) <= FEW else [], "power": options.power, "alpha": options.alpha,
             "n_runs": options.n_runs, "hours": bool(results["hours_to_power"]["estimate"].notna().any())}  # fmt: skip
 
 
@@ -293,9 +300,6 @@ def software(m: Material) -> dict:
     versions = {name: m.made.packages[name] for name in PACKAGES if name in m.made.packages}
     used = {"pick": "annotations picked at random", "downsample": "dialogues drawn", "permute": "permutations",
             "bootstrap": "resampling", "simulate": "simulated data"}  # fmt: skip
-    seeds = m.study.seeds.model_dump()
-    if not m.study.simulated:
-        seeds.pop("simulate")
     return {
         "cite": Markup(f" [@{report_key(m)}]"),
         "version": m.made.version,
@@ -304,7 +308,7 @@ def software(m: Material) -> dict:
         "scipy": versions.get("scipy"),
         "others": [f"{n} {v}" for n, v in versions.items() if n not in ("numpy", "scipy")],
         "data": m.made.data,
-        "seeds": [f"{used[name]}: {seed}" for name, seed in seeds.items()],
+        "seeds": [f"{used[name]}: {seed}" for name, seed in m.seeds.items()],
     }
 
 
@@ -318,7 +322,7 @@ def judge_titles(m: Material, metrics_: Any) -> list[str]:
     return [titles.get(j, m.names.name("group", j)) for j in dict.fromkeys(metrics_)]
 
 
-METHODS_PASSAGES: dict[str, Callable[[Material], dict | None]] = {
+METHODS_PASSAGES: Passages = {
     "data": data,
     "filters": filters,
     "agreement": agreement,
@@ -340,16 +344,18 @@ def report_key(m: Material) -> str:
 
 
 def report_entry(m: Material) -> references.Entry:
-    """How to cite the report: study, date, version of the project, digest of the data, seeds."""
+    """How to cite the report: its authors and address, if the YAML names them; date, version, data and seeds."""
     from judgebook.display.latex import tex
 
-    seeds = ", ".join(f"{name} {seed}" for name, seed in m.study.seeds.model_dump().items())
-    note = f"Report of {m.made.date}, version {m.made.version}; data {m.made.data}; seeds: {seeds}"
+    seeds = ", ".join(f"{name} {seed}" for name, seed in m.seeds.items())
+    authors = " and ".join(map(tex, m.study.authors))
     fields = {
-        "author": "{The contributors of the chat evaluation compendium}",
+        "author": authors or "{The contributors of the chat evaluation compendium}",
         "title": "{Analysis of the study: " + tex(m.study.title) + "}",
         "howpublished": "A reproducible compendium for human evaluation of chat systems",
         "year": m.made.year,
-        "note": tex(note),
+        "version": tex(m.made.version),
+        "url": tex(m.study.report_url),
+        "note": tex(f"Report of {m.made.date}; data {m.made.data}; seeds: {seeds}"),
     }
-    return references.entry("misc", report_key(m), fields)
+    return references.entry("misc", report_key(m), {name: value for name, value in fields.items() if value})

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
 
 import pandas as pd
 
 from judgebook.extras.paper.analysis import Material
-from judgebook.extras.paper.findings import groups, judge_titles, judges, level, metrics, quality_control, said
+from judgebook.extras.paper.findings import (
+    Passages,
+    groups,
+    judge_titles,
+    judges,
+    level,
+    metrics,
+    quality_control,
+    said,
+)
 from judgebook.questions.agreement import population
 from judgebook.questions.groups import analysis as groups_analysis
 from judgebook.questions.metrics import analysis as metrics_analysis
@@ -19,11 +30,13 @@ from judgebook.study.results import where
 
 #: with more labels compared, strengths are left to the table
 MOST = 4
+#: of the tests for which the smallest difference found is reported
+POWER = 0.8
 _PART = ["corpus", "method", "group"]
 
 
-def results(m: Material) -> str:
-    """The results, as Markdown with citations."""
+def results(m: Material) -> dict[str, str]:
+    """The results by passage, as Markdown with citations."""
     return said(m, RESULTS_PASSAGES)
 
 
@@ -33,12 +46,12 @@ def agreement_found(m: Material) -> dict | None:
     rows = m.names.sort(population.primary(results)).dropna(subset="estimate") if results else pd.DataFrame()
     if not len(rows):
         return None
-    several, parts = _several(rows, "group"), []
-    for (method, group), part in rows.groupby(["method", "group"], sort=False):
+    parts = []
+    for key, part in rows.groupby(_PART, sort=False):
         ends = [part.loc[part["estimate"].idxmax()], part.loc[part["estimate"].idxmin()]]
         parts.append(
             {
-                "who": m.names.name("method", method) + (f", {m.names.name('group', group)}" if several else ""),
+                "who": who(m, key, rows),
                 "n": len(part),
                 "median": part["estimate"].median(),
                 "high": _named(m, ends[0]),
@@ -48,7 +61,7 @@ def agreement_found(m: Material) -> dict | None:
     free = rows[~rows["ci_kind"].isin(population.BOUNDS)]
     least = m.study.iaa.threshold
     counts = {"tentative": int((free["ci_low"] > least).sum()), "chance": int((free["ci_low"] <= 0).sum())}
-    facts = {"parts": parts, "n": len(rows), "level": level(m), "known": len(free)}
+    facts = {"parts": parts, "over": _varying(rows), "level": level(m), "known": len(free)}
     return facts | counts | {"threshold": f"{least:g}"}
 
 
@@ -65,8 +78,7 @@ def ranks_found(m: Material) -> dict | None:
     by_label = []
     for key, part in _cells(m, results["rank"], _PART):
         sure = part[(part["ci_high"] == 1) & (part["ci_kind"] == "simultaneous")]
-        by_label.append({"who": _who(m, key, results["rank"]), "n": part["label"].nunique(),
-                         "n_sure": sure["label"].nunique()})  # fmt: skip
+        by_label.append({"key": key, "n": part["label"].nunique(), "n_sure": sure["label"].nunique()})
     strengths = [
         _order(m, part, key)
         for key, part in _cells(m, results["strength"].dropna(subset="estimate"), [*_PART, "label"])
@@ -74,11 +86,18 @@ def ranks_found(m: Material) -> dict | None:
     ]
     if not (overall or by_label or strengths):
         return None
+    firsts = [line["first"] for line in overall]
+    sure = sum(line["rank"] is not None and line["rank"]["ci_high"] == 1 for line in overall)
     return {
         "overall": overall,
+        "leaders": sorted(Counter(firsts).items(), key=lambda of: -of[1]),
+        "n_sure": sure,
         "labels": by_label,
+        "n_rankings": sum(line["n"] for line in by_label),
+        "n_sure_labels": sum(line["n_sure"] for line in by_label),
+        "over": _varying(results["overall_mean" if overall else "rank"]),
         "level": level(m),
-        "strengths": strengths if len(strengths) <= MOST else [],
+        "strengths": strengths if len({line["n"] for line in strengths}) == 1 and len(strengths) <= MOST else [],
     }
 
 
@@ -90,7 +109,12 @@ def _several(rows: pd.DataFrame, column: str) -> bool:
     return len(rows[column].unique()) > 1
 
 
-def _who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
+def _varying(rows: pd.DataFrame) -> list[str]:
+    """In what the evaluations of these rows differ: `method`, `group`, `corpus`."""
+    return [column for column in ("method", "group", "corpus") if len(rows) and _several(rows, column)]
+
+
+def who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
     """Method, with corpus, group and label where `rows` have several."""
     corpus, method, group, *label = key
     parts = [m.names.name("method", method)]
@@ -106,7 +130,8 @@ def _order(m: Material, rows: pd.DataFrame, key: tuple) -> dict:
     every = m.of("07")["strength" if len(key) == 4 else "overall_mean"]
     first, last = ranked.iloc[0], ranked.iloc[-1]
     return {
-        "who": _who(m, key, every),
+        "key": key,
+        "who": who(m, key, every),
         "n": len(ranked),
         "first_id": first["system"],
         "first": m.names.name("system", first["system"]),
@@ -127,15 +152,16 @@ def tests_found(m: Material) -> dict | None:
     verdicts = sensitivity_analysis.verdicts(results) if len(results["equivalence"]) else pd.DataFrame()
     for key, part in _cells(m, rows, _PART):
         mine = dict(zip(_PART, key, strict=True))
-        people_ = where(over_people, **mine).dropna(subset="p_adjusted")
         alike = where(verdicts, **mine) if len(verdicts) else pd.DataFrame()
-        sample = len(people_) and key[::2] in m.populations and m.populations[key[::2]].others
-        whom = power.SAMPLE if sample else power.SAME
+        # too few annotators do not stand for others, whatever a test says
+        others = key[::2] in m.populations and m.populations[key[::2]].others
+        people_ = where(over_people, **mine).dropna(subset="p_adjusted") if others else over_people.iloc[:0]
+        whom = power.SAMPLE if len(people_) else power.SAME
         detectable = where(sensitivity_analysis.detectable(results, people=whom), **mine)
         least = detectable["estimate"]
         parts.append(
             {
-                "who": _who(m, key, rows),
+                "who": who(m, key, rows),
                 "labels": part["label"].nunique(),
                 "n": len(part),
                 "differ": int((part["p_adjusted"] < 0.05).sum()),
@@ -146,10 +172,13 @@ def tests_found(m: Material) -> dict | None:
                 "pairs": int(detectable["n"].max()) if len(least) else 0,
                 "others": whom == power.SAMPLE,
                 "beyond": bool(least.median() > _largest(m, key[1], detectable["label"])),
-                "power": 0.8,
+                "unit": unit(m, key[1], part["label"].unique()),
             }
         )
-    return {"parts": parts, "margin": m.study.sensitivity.margin}
+    totals = {name: sum(p[name] or 0 for p in parts) for name in ("n", "differ", "people", "n_people", "alike")}
+    totals["least"] = sum(p["least"] is not None and not p["beyond"] for p in parts)
+    facts = {"parts": parts, "totals": totals, "over": _varying(rows), "margin": m.study.sensitivity.margin}
+    return facts | {"power": POWER}
 
 
 def _largest(m: Material, method: str, labels: pd.Series) -> float:
@@ -157,6 +186,17 @@ def _largest(m: Material, method: str, labels: pd.Series) -> float:
     if METHODS[method].unit == "pair":
         return 1.0
     return max((high - low for low, high in (m.names.labels[method, x].scale for x in labels)), default=0.0)
+
+
+def unit(m: Material, method: str, labels: Iterable[str]) -> tuple[float, float] | str:
+    """What differences of two systems on labels are in: `wins` (share won minus share lost), `share` of marks, the
+    scale of the ratings, or `label` where labels have several."""
+    if METHODS[method].unit == "pair":
+        return "wins"
+    scales = {m.names.labels[method, label].scale for label in labels}
+    if len(scales) > 1:
+        return "label"
+    return "share" if scales == {(0, 1)} else next(iter(scales))
 
 
 def importance_found(m: Material) -> dict | None:
@@ -168,7 +208,12 @@ def importance_found(m: Material) -> dict | None:
     lines = []
     for target, part in rows.groupby("target", sort=False):
         best = part.loc[part["estimate"].abs().idxmax()]
+        other = part[part["label"] != best["label"]]
+        second = other.loc[other["estimate"].abs().idxmax()] if len(other) else None
+        itself = str(best["label"]) in str(target).split("_")  # the same question, put to others
         lines.append({"target": str(target).replace("_", " "), "n": len(part), "best": _named(m, best),
+                      "second": _named(m, second) if itself and second is not None else None,
+                      "method": m.names.name("method", best["method"]),
                       "excluding": int(((part["ci_low"] > 0) | (part["ci_high"] < 0)).sum())})  # fmt: skip
     return {"lines": lines, "level": level(m)}
 
@@ -216,11 +261,10 @@ def quality_control_found(m: Material) -> dict | None:
     again = results.select("replication_r", label=OVERALL, among="systems", interval="workers", list=None, scores="z",
                          workers="passed", threshold=None)  # fmt: skip
     again = again[again["standardised"].isna() | (again["standardised"] == "all")].dropna(subset="estimate")
-    runs = list(dict.fromkeys(rate["corpus"]))
+    run, several = partial(m.names.name, "corpus"), len(set(rate["corpus"])) > 1
     return {
-        "passed": [r.to_dict() | {"run": i + 1} for i, (_, r) in enumerate(rate.iterrows())],
-        "again": [r.to_dict() | {"first": runs.index(r["against"]) + 1, "run": runs.index(r["corpus"]) + 1}
-                  for _, r in again.iterrows()],
+        "passed": [r.to_dict() | {"run": run(r["corpus"]) if several else ""} for _, r in rate.iterrows()],
+        "again": [r.to_dict() | {"first": run(r["against"]), "run": run(r["corpus"])} for _, r in again.iterrows()],
         "level": level(m),
     }  # fmt: skip
 
@@ -258,7 +302,7 @@ def _named(m: Material, row: pd.Series) -> dict:
     return row.to_dict() | {"title": m.names.name("label", row["label"], row["method"])}
 
 
-RESULTS_PASSAGES: dict[str, Callable[[Material], dict | None]] = {
+RESULTS_PASSAGES: Passages = {
     "agreement_found": agreement_found,
     "ranks_found": ranks_found,
     "tests_found": tests_found,

@@ -69,6 +69,12 @@ class Datasheet:
         return sorted(out, key=lambda q: [int(part) for part in q[0].split(".")])
 
     @property
+    def questions(self) -> int:
+        """How many questions there are, those of a criterion once."""
+        of_criterion = len(self.criteria[0].answers) if self.criteria else 0
+        return sum(map(len, self.sections.values())) + of_criterion
+
+    @property
     def counts(self) -> tuple[int, int]:
         """How many questions are answered, those of a criterion counting once each, and how many there are."""
         every = [a for part in self.sections.values() for a in part] + [a for c in self.criteria for a in c.answers]
@@ -196,11 +202,9 @@ def _of_label(m: Material, method: str, label: Label, alphas: pd.DataFrame, has_
 def markdown(m: Material) -> str:
     """The datasheet as Markdown, questions to the author first."""
     sheet = datasheet(m)
-    answered, n = sheet.counts
     facts = {
         "title": m.study.title,
-        "answered": answered,
-        "n": n,
+        "sheet": sheet,
         "missing": sheet.missing,
         "key": Markup(m.study.key),
         "simulated": m.study.simulated,

@@ -72,7 +72,10 @@ def parse(text: str) -> dict[str, Entry]:
             raise ValueError(f"BibTeX entry {start[2]!r}: expected fields `name = {{value}}`, found none")
         if start[2] in out:
             raise ValueError(f"BibTeX entry {start[2]!r} is given twice")
-        out[start[2]] = Entry(start[1].lower(), start[2], fields, text[start.start() : end + 1])
+        source = text[start.start() : end + 1]
+        if "\n" not in source:  # a field a line can be read
+            source = entry(start[1].lower(), start[2], fields).source
+        out[start[2]] = Entry(start[1].lower(), start[2], fields, source)
         at = end
     if not out and text.strip():
         raise ValueError(f"expected a BibTeX entry such as `@misc{{key, title = {{…}}}}`, found {text.strip()[:60]!r}")

@@ -14,6 +14,14 @@ if (button) button.addEventListener("click", () => {
   button.textContent = open ? "Hide all code" : "Show all code";
 });
 
+// The key / leads to the search.
+const search = document.querySelector(".search input, .find input");
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  event.preventDefault();
+  search?.focus();
+});
+
 // On a small screen lists of links start folded.
 const small = matchMedia("(width <= 60rem)");
 const foldLists = () => {
@@ -82,9 +90,9 @@ for (const figure of popovers ? all("svg.drawing") : []) {
 }
 
 // What is there to be used elsewhere is copied by a button: commands, BibTeX, paragraphs marked for it.
-for (const block of navigator.clipboard ? all("pre, .prose blockquote") : []) {
+for (const block of navigator.clipboard ? all("pre, blockquote.copyable, .prose blockquote") : []) {
   if (block.closest("details.code") || block.matches(".error")) continue;
-  const text = block.innerText.trim();
+  const text = (block.innerText || block.textContent).trim(); // in a closed fold, nothing is rendered
   const copy = make("button", { type: "button", className: "copy", textContent: "Copy" });
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
@@ -160,7 +168,7 @@ function foldable(box, rows) {
     toggle.textContent = folded ? `Show all ${rows.length} rows` : "Show 12 rows";
     toggle.ariaExpanded = String(!folded);
   };
-  toggle.addEventListener("click", () => fold(!box.classList.contains("folded")));
+  toggle.addEventListener("click", () => { fold(!box.classList.contains("folded")); fit(); });
   fold(true);
   box.after(toggle);
 }
@@ -190,22 +198,49 @@ function naming(box, table, rows) {
   };
 }
 
+// A table that goes on below its box fades there, and a line says how many rows it has.
+function ending(box, rows) {
+  const note = make("p", { className: "table-note ends", hidden: true });
+  box.after(note);
+  const look = () => {
+    const cut = box.scrollHeight > box.clientHeight + 4 && box.clientHeight > 0;
+    box.classList.toggle("cut", cut && box.scrollTop + box.clientHeight < box.scrollHeight - 4);
+    note.hidden = !cut;
+    note.textContent = `${rows.length} rows: scroll inside the table.`;
+  };
+  box.addEventListener("scroll", look);
+  return look;
+}
+
 const place = all(".table-box").flatMap((box) => {
   const table = box.querySelector("table");
   const body = table && table.tHead && table.tBodies[0];
   const rows = body ? [...body.rows] : [];
-  if (rows.length < 2 || rows.some((row) => row.cells.length !== table.tHead.rows[0].cells.length)) return [];
+  const ends = ending(box, rows);
+  if (rows.length < 2 || rows.some((row) => row.cells.length !== table.tHead.rows[0].cells.length)) return [ends];
   if (rows.length > 12) {
     filterable(box, table, rows);
     foldable(box, rows);
   }
   sortable(table, body, rows);
-  return [naming(box, table, rows)];
+  return [naming(box, table, rows), ends];
 });
 const reach = () => all(".sheet").forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; });
 const fit = () => [...place, reach].forEach((act) => act());
 addEventListener("resize", fit);
 fit();
+all("details").forEach((d) => d.addEventListener("toggle", fit)); // what was folded had no width
+
+// An address that leads into something folded opens it.
+const reveal = () => {
+  const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const folded = [];
+  for (let d = place && place.closest("details"); d; d = d.parentElement.closest("details")) if (!d.open) folded.push(d);
+  folded.forEach((d) => { d.open = true; });
+  if (folded.length) place.scrollIntoView();
+};
+addEventListener("hashchange", reveal);
+reveal();
 
 const today = make("style", {});
 document.head.append(today);

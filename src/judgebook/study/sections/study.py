@@ -55,6 +55,10 @@ class AnyStudy(Section):
         "src/judgebook/extras/paper/data.bib",
         examples=["ji2022"],
     )
+    authors: list[str] = Field(
+        [], description="who answers for the report, as its citation names them", examples=[["Doe, Jane"]]
+    )
+    report_url: str = Field("", description="where the report is published, for its citation")
     heds: Heds = Heds()
     sources: list[Source] = Field([], description="the files, each with the adapter that reads it")
     across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")

@@ -1,0 +1,50 @@
+"""Where the evidence stands: the figure or table that a statement of the first page leads to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from judgebook.report.blocks import Block, blocks
+from judgebook.report.first_page import Compared
+from judgebook.summary.evidence import SENSITIVITY, Evidence
+from judgebook.summary.pairs import words
+
+#: notebook -> what its page shows
+Shown: TypeAlias = Mapping[str, list[Block]]
+#: key of an answer -> ends of the names of figures and tables that show what it says, the best first
+EVIDENCE = {
+    "order": ("leaderboard", "overall", "ranks"),
+    "labels": ("alpha", "repeat"),
+    "judges": ("who_judged", "differences"),
+    "sample": ("differences", "significance"),
+    "cost": ("costs", "minutes"),
+}
+
+
+def shown(executed: Path) -> list[Block]:
+    """What the page of a notebook shows, without what is private."""
+    return [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
+
+
+def place(every: Shown, notebook: str, wanted: Iterable[str]) -> tuple[str, str]:
+    """Number and address of the first figure or table on the page of a notebook that shows one of `wanted`, else of the
+    first that it has; of the page where it has none, and empty where there is no page.
+
+    wanted : ends of the names of figures and tables, the best first.
+    """
+    if notebook not in every:
+        return "", ""
+    named = {b.name: f"{b.kind.capitalize()} {b.number}" for b in reversed(every[notebook]) if b.number and b.name}
+    first = next(reversed(named), "")
+    name = next((name for view in wanted if (name := f"{notebook}_{view}") in named), first)
+    number = notebook.split("_")[0]
+    return (f"{number}, {named[name]}", f"{notebook}.html#{name}") if name else (number, f"{notebook}.html")
+
+
+def compared(evidence: Evidence, every: Shown) -> list[Compared]:
+    """What the pair finder says, with the address of the table or figure that has all pairs."""
+    return [replace(one, page=place(every, SENSITIVITY, one.places)[1]) for one in words.compared(evidence)]
