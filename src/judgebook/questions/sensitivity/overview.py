@@ -9,7 +9,7 @@ import pandas as pd
 
 from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import number, span
+from judgebook.display.text import number, percent, span
 from judgebook.display.views import Table
 from judgebook.questions.sensitivity.analysis import (
     PRIMARY,
@@ -114,7 +114,7 @@ def pairs_per_label(results: Results, judged: Sequence[JudgedGroup], names: Disp
     """Mean number of pairs of systems that a label distinguishes, by method, corpus and group."""
     rows = []
     for line in _lines(by_method, results, judged, names):
-        row = {
+        row: dict[str, Any] = {
             **_keys(line, judged),
             "Pairs": line["n"],
             "Distinguished": Cell(number(line["mean"], 1), {"": line["mean"]}),
@@ -138,18 +138,19 @@ def conversations(results: Results, judged: Sequence[JudgedGroup], names: Displa
     kinds = {"Holm": "least", "Single test": "single", "Holm, other annotators": "others"}
     rows = []
     for line in _lines(planning, results, judged, names):
-        row = {**_keys(line, judged), "Unit": "percentage points" if line["share"] else "points"}
+        row: dict[str, Any] = {**_keys(line, judged), "Unit": "percentage points" if line["share"] else "points"}
         row |= {heading: _quantiles(line, line[kind]) for heading, kind in kinds.items() if line[kind]}
         if line["n"]:
             shares = dict(zip(("(%)", "(%) lowest", "(%) highest"), (100 * v for v in line["power"]), strict=True))
-            text = f"{number(shares['(%)'], 0)}% ({span(list(shares.values())[1:], 0)}%)"
-            row[f"Significant with {line['n']}"] = Cell(text, shares)
+            middle, low, high = (percent(v) for v in line["power"])
+            text = middle if low == high else f"{middle} ({low} to {high})"
+            row[f"Significant with {line['n']} dialogues"] = Cell(text, shares)
         rows.append(row)
     caption = "The smallest difference between two systems that is found with 80% power with the present dialogues:"
     caption += " median over labels, range in parentheses. Holm: at the first step of the adjustment within the label."
-    caption += " Significant: expected share of pairs of systems by a single test at 0.05 with this many dialogues per"
-    caption += " system (5% if all systems are equal)."
-    headings = ["Holm, other annotators", *{h for row in rows for h in row if h.startswith("Significant")}]
+    caption += " Significant: expected share of pairs of systems by a single test at 0.05, with this many per system"
+    caption += " (5% if all systems are equal)."
+    headings = ["Holm, other annotators", *(h for row in rows for h in row if h.startswith("Significant"))]
     why = dict.fromkeys(headings, "Too few annotators or sessions, or no variation.")
     return Table(pd.DataFrame(rows), "conversations", caption, why=why) if rows else None
 
