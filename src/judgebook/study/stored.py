@@ -25,7 +25,7 @@ def open_study(study: str) -> StoredStudy:
     recorded = store.processed(study) / "params.yaml"
     if not recorded.is_file():
         params.find(study)  # a misspelt name is told first
-        raise FileNotFoundError(f"{recorded.parent} holds no study; run `{project.command()} --study {study}`")
+        raise FileNotFoundError(f"{recorded.parent} holds no study; run {project.made_by(study)}")
     return StoredStudy(params.load(recorded, key=study), recorded.parent)
 
 
