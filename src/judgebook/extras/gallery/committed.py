@@ -216,7 +216,7 @@ def _single(folder: Path, study: str) -> str:
     """A line on a study of which some notebooks are shown, by what they ask."""
     title, asks = plain(params.load(study).title), dag.load()
     found = sorted((folder / study).glob("[0-9][0-9]_*.md"))
-    pages = " ".join(f"[{asks[p.stem].asks}]({study}/{p.name})" for p in found if p.stem in asks)
+    pages = " · ".join(f"[{asks[p.stem].asks}]({study}/{p.name})" for p in found if p.stem in asks)
     return f"- [{title}]({study}/README.md): {pages}"
 
 

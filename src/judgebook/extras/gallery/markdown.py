@@ -68,16 +68,8 @@ def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:
     out = ["|" + "|".join(row[:columns]) + "|" for row in cells[: rows + 2]]
     head, below = out[: OPEN + 2], out[OPEN + 2 :]
     if below:
-        out = [
-            *head,
-            "",
-            f"<details><summary>{_more(len(below), 'row')}</summary>",
-            "",
-            *out[:2],
-            *below,
-            "",
-            "</details>",
-        ]
+        summary = f"<details><summary>{_more(len(below), 'row')}</summary>"
+        out = [*head, "", summary, "", *out[:2], *below, "", "</details>"]
     wide, long = len(cells[0]) - columns, len(cells) - 2 - rows
     left = [_more(wide, "column"), _more(long, "row")]
     note = " and ".join(filter(None, left))
