@@ -9,11 +9,25 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+class KernelError(ImportError):
+    """The notebook runs where it cannot; the message says where it can."""
+
+
+def _in_one_line(shell, kind, error, trace, tb_offset=None):
+    shell._showtraceback(kind, error, [str(error)])
+
+
 NEEDED = ("pandas", "pyarrow", "pydantic", "scipy", "matplotlib", "evalica", "krippendorff", "pingouin")
 missing = [name for name in NEEDED if find_spec(name) is None]
 if sys.version_info < (3, 11) or missing:
     why = "lacks " + ", ".join(missing) if missing else "is Python " + sys.version.split()[0] + ", older than 3.11"
-    raise ImportError(
+    from IPython import get_ipython
+
+    if shell := get_ipython():
+        shell.set_custom_exc((KernelError,), _in_one_line)
+    raise KernelError(
         "This notebook runs in a kernel that " + why + " (" + sys.executable + "). "
         "Choose the kernel `Human evaluation compendium` (menu Kernel, Change Kernel), which "
         "`python run_all.py lab` installs in the project's environment; without the menu, close Jupyter and start that."

@@ -51,7 +51,7 @@ def mirrored(score):
 # name: (YAML, files, place in the message, expected, found)
 YAMLS = {
     "unknown key": (LONG.replace("title:", "titel: x\ntitle:"), "line 1", "did you mean 'title'?", "'titel'"),
-    "wrong type": (LONG + "bootstrap: {n_resamples: lots}\n", "line 11", "integer", "'lots'"),
+    "wrong type": (LONG + "bootstrap: {n_resamples: lots}\n", "line 11", "whole number", "'lots'"),
     "duplicate key": (LONG + "labels: {}\n", "line 11", "given twice", "'labels'"),
     "newline in a key": (LONG.replace("fluency:", '"flu\\nency":'), "line 9", "a name that matches", "flu"),
     "code in a key": (
@@ -60,7 +60,7 @@ YAMLS = {
         "a name that matches",
         "x = 1; import os",
     ),
-    "time for a number": (LONG + "seeds: {pick: 12:30:00}\n", "line 11", "integer", "'12:30:00'"),
+    "time for a number": (LONG + "seeds: {pick: 12:30:00}\n", "line 11", "whole number", "'12:30:00'"),
     "yes for a text": (LONG.replace("Long study", "yes"), "line 1", "string", "True"),
     "no in a list of texts": (LONG.replace("long\n", "long\n    na_values: [no]\n"), "line 7", "string", "False"),
     "scale upside down": (LONG.replace("[1, 5]", "[5, 1]", 1), "line 9", "[smallest, largest]", "[5.0, 1.0]"),

@@ -52,6 +52,17 @@ def in_words(text: str) -> str:
     return text.replace(f"python {_SCRIPT}", command())
 
 
+def made_by(study: str, *options: str) -> str:
+    """The commands that run a study, in the order in which they are needed: public data that the project does not carry
+    are fetched first. study : its name, or the path of its YAML.
+    """
+    run = f"`{' '.join([command(), '--study', study, *options])}`"
+    registry = (PACKAGE / "sources" / "registry.yaml").read_text(encoding="utf-8")
+    public = any(line == f"{study}:" for line in registry.splitlines())
+    carried = (ROOT / "data" / "embedded" / study).is_dir()
+    return f"`{command()} fetch {study}`, then {run}" if public and not carried else run
+
+
 def yaml_folders() -> list[Path]:
     """Folders of YAMLs of studies, in the order they are searched."""
     return list(dict.fromkeys([folder() / "params", ROOT / "params"]))

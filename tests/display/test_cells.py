@@ -73,7 +73,7 @@ def test_a_csv_needs_no_text_to_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda *a, **k: None)
     frame = pd.DataFrame({"Label": ["a", "=b"], "n": [3, 4], "Alpha": cells.intervals(ROWS.head(2))})
     frame["Share"] = cells.percents(pd.Series([0.5, 0.125]))
-    tables.show(frame, "C", "t", run=SimpleNamespace(simulated=False, notebook="03_iaa", tables=tmp_path))
+    tables.show(frame, "C", "t", run=SimpleNamespace(simulated=False, notebook="03_iaa", run_id="x", tables=tmp_path))
     back = pd.read_csv(tmp_path / "03_iaa_t.csv")
     assert list(back) == ["Label", "n", "Alpha", "Alpha ci_low", "Alpha ci_high", "Share (%)"]
     assert all(back[c].dtype.kind in "if" for c in back if c != "Label")

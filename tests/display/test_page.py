@@ -1,52 +1,168 @@
-"""What a notebook's page says of its parameters, and what it shows as not simulated."""
+"""What a notebook shows where somebody runs it in Jupyter, and what it shows as not simulated."""
 
+import nbformat
 import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT
+from nbclient import NotebookClient
 
-from judgebook.display.page import NotebookPage
+from judgebook.display import by_hand, tables, views
+from judgebook.display.page import NotebookPage, Nothing
 from judgebook.display.views import FromPrint, Table
-from judgebook.study import store
+from judgebook.sources import build
+from judgebook.study import params, store
+from judgebook.study.params import ParamsError
 
 YAML = """\
 title: Small
-sources: [{adapter: table, file: small.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
+sources:
+- adapter: table
+  file: small.csv
+  layout: wide
+  columns: {dialogue: id, system: system}
+  scores: "{label}_{annotator}"
 labels: {fluency: {scale: [1, 5]}}
-bootstrap: {n_resamples: 321}
+bootstrap: {n_resamples: 32100}
 """
+#: each dialogue was judged by one person
+ROWS = "id,system,fluency_1\n" + "".join(f"d{i},{'ab'[i % 2]},{1 + i % 5}\n" for i in range(12))
 
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
     (tmp_path / "small.yaml").write_text(YAML)
+    (tmp_path / "small.csv").write_text(ROWS)
+    build.build(params.load(tmp_path / "small.yaml"), out=store.processed("small"))
     return tmp_path / "small.yaml"
 
 
 def rows(page):
-    return [line.strip("| ").split(" | ") for line in page.parameters().text.splitlines()[2:]]
+    cells = [line.strip("| ").split(" | ") for line in page.parameters().text.splitlines() if line.startswith("| ")]
+    return {name.replace("\\", ""): (value, source.replace("\\", "")) for name, value, source in cells}
 
 
 def test_parameters_have_their_effective_values_and_say_where_these_are_from(small):
-    page = NotebookPage("08_group_effects", str(small), None, n_resamples=None, margin=0.3, n_picks=None, seed=None)
-    found = {name.replace("\\", ""): (value, source.replace("\\", "")) for name, value, source in rows(page)}
-    assert found["n_resamples"] == ("321", "small.yaml")
-    assert found["margin"] == ("0.3", "this notebook")
+    page = NotebookPage("07_bot_performance", str(small), None, n_resamples=None, n_picks=30, seed=None)
+    found = rows(page)
+    assert found["n_resamples"] == ("32,100", "small.yaml")
+    assert found["n_picks"] == ("30", "this notebook")
     assert found["seed"] == ("1", "default")
-    assert page.study.group_effects.margin == 0.3
+    assert page.study.performance.picks == 30
 
 
-def test_pages_of_a_report_do_not_list_parameters_twice(small, tmp_path):
-    recorded = store.processed("small") / "params.yaml"
-    recorded.parent.mkdir(parents=True)
-    recorded.write_text(YAML)
+def test_a_value_that_is_not_set_is_called_so(small):
+    page = NotebookPage("14_planning", str(small), None, budget=None)
+    assert rows(page)["budget"] == ("not set", "default")
+
+
+def test_what_was_computed_what_a_change_leads_to_and_where_output_goes(small):
+    page = NotebookPage("07_bot_performance", str(small), None, n_resamples=500)
+    said = page.parameters().text
+    assert "**Small.** Computed in 0." in said
+    assert "run all cells: the whole notebook is computed again" in said
+    assert "Other notebooks and the report stay as they are; output goes to `data/processed/small/scratch`." in said
+    without = NotebookPage("00_build_annotations", str(small), None).parameters().text
+    assert "After changing" in without  # it has two
+    assert "After changing" not in NotebookPage("17_design_check", str(small), None).parameters().text
+
+
+def test_pages_of_a_report_do_not_list_parameters_twice(small):
+    (store.processed("small") / "params.yaml").write_text(YAML)
     assert NotebookPage("08_group_effects", "small", "given by the pipeline", margin=0.3).parameters() is None
+
+
+def test_a_wrong_value_is_called_what_the_notebook_calls_it(small):
+    for given, expected in (("many", "a whole number"), (3, "at least 100")):
+        with pytest.raises(ParamsError) as error:
+            NotebookPage("07_bot_performance", str(small), None, n_resamples=given)
+        assert str(error.value) == f"n_resamples: expected {expected}, found {given!r}"
+
+
+def test_data_that_were_not_read_are_asked_for_in_the_order_that_works(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "empty"))
+    read = {"usr": "`python run_all.py fetch usr`, then ", "ji2022": "", "demo": ""}  # the others come with the project
+    for study, first in read.items():
+        with pytest.raises(store.AbsentError) as error:
+            NotebookPage("07_bot_performance", study, None)
+        command = f"`python run_all.py --study {study} --only annotations`"
+        assert str(error.value) == f"The data of {study} have not been read yet: run {first}{command}."
+    with pytest.raises(store.AbsentError, match=f"--study {small} --only annotations"):
+        NotebookPage("07_bot_performance", str(small), None)
+
+
+def test_a_page_of_what_does_not_apply_gives_nothing_and_computes_nothing(small, capsys):
+    page = NotebookPage("03_iaa", str(small), None)
+    assert isinstance(page, Nothing)
+    assert page.show(page.parameters()) is None
+    with pytest.raises(by_hand.DoesNotApplyError, match="No item was judged by two people"):
+        _ = page.results
+
+
+def test_reasons_are_those_of_the_pipeline_with_parameters_of_the_notebook(small):
+    """`importance.group` of the YAML, or of the notebook, decides whether 04 applies."""
+    reason = str(NotebookPage("04_importance", str(small), None)._reason)
+    assert reason.startswith("**This notebook does not apply to small.** Nobody rated the quality")
+    across = str(NotebookPage("90_scoreboard", str(small), None, of_study=False)._reason)
+    assert "It compares the results of other studies." in across
+    assert "It does apply to scoreboard" in across
+    assert "The study has no data of its own." in str(NotebookPage("03_iaa", "scoreboard", None)._reason)
+
+
+def test_code_in_a_reason_is_shown_as_code_and_nothing_else_is_markup():
+    assert by_hand._with_code("No `a_b` in <b>*x*</b>") == r"No `a_b` in &lt;b&gt;\*x\*&lt;/b&gt;"
+
+
+def test_long_tables_fold_and_keep_their_number(small):
+    by_hand.begin()
+    cells = pd.DataFrame({"A": [f"v{i}" for i in range(30)]})
+
+    def html(some):
+        return tables.to_html(some, "Many.", [], [False])
+
+    folded = by_hand.folded(html, cells)
+    assert "Show all 30 rows</summary>" in folded
+    assert folded.partition("<details>")[0].count("<tr>") == 1 + by_hand.ROWS
+    assert folded.partition("<details>")[2].count("<tr>") == 31
+    assert by_hand.folded(html, cells.head(12)) == html(cells.head(12))
+    assert [by_hand.numbered("figure", n) for n in ("a", "b", "a", "c")] == [1, 2, 1, 3]
+    assert by_hand.numbered("table", "a") == 1
+
+
+def test_in_jupyter(small, monkeypatch):
+    """A kernel shows the reason and nothing below, errors of our own in one line, and others as ever."""
+    opening = f'from helpers import iaa, bot_performance\nfile = r"{small}"\n'
+    knobs = "seed=None"
+    cells = [
+        f"{opening}page = iaa.Page(file, None, n_resamples=None, {knobs}, people_resamples=1000)",
+        "show = page.show\nshow(page.parameters())",
+        "show(page.findings(), page.alphas())",
+        f'bot_performance.Page(file, None, n_resamples="many", n_picks=None, {knobs})',
+        "1 / 0",
+        f"page = bot_performance.Page(file, None, n_resamples=200, n_picks=2, {knobs})",
+        "page.show(page.rates())",
+    ]
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    NotebookClient(nb, kernel_name="python3", allow_errors=True, timeout=600).execute()
+    first, second, third, wrong, other, fits, drawn = [cell.outputs for cell in nb.cells]
+    assert [o.data["text/markdown"].partition("\n")[0] for o in first] == [
+        "**This notebook does not apply to small.** No item was judged by two people of one group."
+    ]
+    assert second == third == fits == []
+    assert wrong[0].traceback == ["n_resamples: expected a whole number, found 'many'"]
+    assert other[0].ename == "ZeroDivisionError"
+    assert len(other[0].traceback) > 1
+    kinds = [set(o.data) & {"image/png", "text/html", "text/markdown"} for o in drawn]
+    assert kinds[:2] == [{"image/png"}, {"text/markdown"}]
+    assert drawn[1].data["text/markdown"].startswith("**Figure 1.** ")
+    assert any("<caption>Table 1. " in o.data.get("text/html", "") for o in drawn)
 
 
 def test_what_rests_on_printed_numbers_is_not_called_simulated(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    page = NotebookPage("12_moderation", str(ROOT / "params" / "demo.yaml"), None)
+    run = store.start(str(ROOT / "params" / "demo.yaml"), "12_moderation")
     frame = pd.DataFrame({"A": [0.5]})
-    page.show([Table(frame, "drawn", "Drawn."), FromPrint(Table(frame, "printed", "Printed."))])
-    said = {p.stem: "Simulated" in p.read_text() for p in (page.run.tables).glob("*.tex")}
+    views.show(run, [Table(frame, "drawn", "Drawn."), FromPrint(Table(frame, "printed", "Printed."))])
+    said = {p.stem: "Simulated" in p.read_text() for p in run.tables.glob("*.tex")}
     assert said == {"12_moderation_drawn": True, "12_moderation_printed": False}

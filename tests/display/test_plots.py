@@ -38,7 +38,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 def make_run(folder, simulated=False, formats=("png",)):
     figures = SimpleNamespace(formats=list(formats), dpi=100)
     study = SimpleNamespace(figures=figures)
-    return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", figures=folder)
+    return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", run_id="x", figures=folder)
 
 
 @pytest.fixture

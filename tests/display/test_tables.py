@@ -16,7 +16,7 @@ from judgebook.study.results import collect
 
 @pytest.fixture
 def run(tmp_path):
-    return SimpleNamespace(simulated=False, notebook="03_iaa", tables=tmp_path)
+    return SimpleNamespace(simulated=False, notebook="03_iaa", run_id="x", tables=tmp_path)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pkgutil import resolve_name
 
 import pandas as pd
 import pytest
@@ -88,7 +89,12 @@ def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, m
     ((*_, browser, port, root),) = calls
     assert f"--ServerApp.root_dir={project.folder}" in calls[0]
     assert (browser, port, root) == ("--no-browser", "--port=8890", "--allow-root")
+    (chosen,) = [option for option in calls[0] if "kernel_spec_manager_class" in option]
+    listed = resolve_name(chosen.partition("=")[2])().get_all_specs()
+    named = json.loads((ROOT / "notebooks" / "03_iaa.ipynb").read_text())["metadata"]["kernelspec"]["name"]
+    assert listed[named]["spec"]["argv"][0] == sys.executable
     (kernel,) = kernels
+    assert [name for name, each in listed.items() if each["spec"]["display_name"] == kernel["display_name"]] == [named]
     assert kernel["display_name"] in (ROOT / "notebooks" / "helpers.py").read_text()
     assert (kernel["prefix"], kernel["env"]["PYTHONPATH"]) == (sys.prefix, str(project.folder / "src"))
     by_hand = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", "03_own.ipynb"]

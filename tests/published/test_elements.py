@@ -108,7 +108,10 @@ def test_the_page_counts_and_links_what_there_is():
         ),
     ]
     text = elements.page({"p": found}, {"p": "Paper"}, lambda s, n, a: f"{s}/{n}.html#{a}" if s == "s" else "")
-    assert "hold 3 tables, figures and procedures: 1 on real data, 1 in part and 1 missing." in text
+    assert "have 3 tables, figures and procedures. 1 is answered by a page here, another 1 in part. The lists" in text
+    assert "- **On real data**: a page" in text
+    assert "- **In part**: some" in text
+    assert "simulated" not in text
     assert "| Table 1 | a | on real data | [s, 05](s/05_x.html#y); t, 06 |  |" in text
     assert "| Table 2 | b | missing |  | never published |" in text
     assert "| Table 3 | d | in part | [s, 05](s/05_x.html#) | Covers 1 of 2 labels. So. |" in text

@@ -326,7 +326,7 @@ class TestBoard:
         assert numbers_in(list(findings.findings(found, weak, TITLES))[1].text) == [25.0, 1, 1, 25]
         (nothing,) = findings.findings(self.board({}), wrong.iloc[:0], TITLES)
         assert numbers_in(nothing.text) == []
-        assert "abc (notebook 01, 02)" in findings.absent({("abc", "01_x"): None, ("abc", "02_y"): None}).text
+        assert "abc (notebooks 01, 02)" in findings.absent({("abc", "01_x"): None, ("abc", "02_y"): None}).text
 
     def test_numbers_that_differ_are_listed_with_the_reason(self):
         found = self.board({PAIR: RESULTS})

@@ -15,6 +15,7 @@ from judgebook.annotations.scores import kish, sampled
 from judgebook.annotations.summary import PREPARATION, by_turn, evaluated, judged_by, with_directions, with_means
 from judgebook.study.labels import Label
 from judgebook.study.params import Study
+from judgebook.study.questions import Question
 from judgebook.study.schema import ITEM, Annotations, unordered
 from judgebook.study.sections.data import Unit
 
@@ -25,6 +26,8 @@ MIN_DIALOGUES = 5
 MIN_RATED = 10
 #: dialogues of a system below which notebook 80 has nothing to draw from (as in `operating_characteristics`)
 MIN_DRAWN = 8
+ACROSS = "It compares the results of other studies."
+NO_DATA = "The study has no data of its own."
 NO_MEANS = "All labels have answers without order, which have no mean: see the shares in notebook 00."
 
 DIRECTION = "write `direction: 1` (a high score is good), `-1` (bad) or `0` (neither)"
@@ -269,6 +272,28 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "equal_weights": _equal_weights,
     "embedded": _embedded,
 }
+
+
+def why_not(question: Question, study: Study, read: Callable[[str], pd.DataFrame]) -> str:
+    """Why a study cannot have a notebook, as the pipeline would say; empty where it can.
+
+    read : a frame of the study by its name; called only for frames that decide.
+    """
+    if question.across != study.across:
+        return ACROSS if question.across else NO_DATA
+    frames = _Frames(read)
+    return " ".join(filter(None, (FEATURES[name](frames, study) for name in question.requires)))
+
+
+class _Frames(Frames):
+    """Frames that are read when they are first asked for."""
+
+    def __init__(self, read: Callable[[str], pd.DataFrame]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, name: str) -> pd.DataFrame:
+        return self.setdefault(name, self._read(name))
 
 
 def profile(frames: Frames, study: Study) -> dict[str, Any]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from operator import attrgetter
+from typing import Any
 
 import pandas as pd
 
 from judgebook.annotations.summary import evaluated
-from judgebook.display import views
-from judgebook.display.text import plain
+from judgebook.display import by_hand, views
+from judgebook.display.tables import say
+from judgebook.display.text import number, plain
 from judgebook.display.views import Prose, Section
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params, store
@@ -16,21 +20,55 @@ from judgebook.study import params, store
 __all__ = ["NotebookPage", "Section"]
 
 
-class NotebookPage:
+class _Timed(type):
+    """Makes the page of a notebook, notes how long that took, and gives a `Nothing` where the study does not fit."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            page = super().__call__(*args, **kwargs)
+        except by_hand.DoesNotApplyError as reason:
+            say(str(reason))
+            return Nothing(cls, str(reason))
+        page.seconds = time.perf_counter() - start
+        return page
+
+
+class Nothing:
+    """In place of the page of a notebook that does not apply to the study: its sections show nothing."""
+
+    def __init__(self, page: type, reason: str) -> None:
+        self._page, self._reason = page, reason
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """A method of the page that does nothing. Raises DoesNotApplyError for what the page would have computed."""
+        if not callable(getattr(self._page, name, None)):
+            raise by_hand.DoesNotApplyError(self._reason)
+        return lambda *args, **kwargs: None
+
+
+class NotebookPage(metaclass=_Timed):
     """What one notebook shows of one study.
 
     A notebook's own class reads, computes and stores the results when it is made. It has a method for each section,
     which gives what `show` shows there.
 
     run : the notebook and where it writes. study : the YAML, with the notebook's parameters in place of its values.
-    labels : those of the study, in the order of figures.
+    labels : those of the study, in the order of figures. seconds : how long it took to make.
     """
+
+    seconds = 0.0
 
     def __init__(
         self, notebook: str, study: str, run_id: str | None, *, of_study: bool = True, **knobs: object
     ) -> None:
-        """Arguments of `store.start`."""
+        """Arguments of `store.start`. Run by hand, errors of our own take one line from here on, and a study that the
+        pipeline would skip is not looked at any further: there is `Nothing` in place of the page."""
+        if not run_id:
+            by_hand.begin()
         self.run = store.start(study, notebook, run_id, of_study=of_study, **knobs)
+        if not run_id:
+            by_hand.check(self.run)
         self.study, self.labels = self.run.study, self.run.study.label_list()
         self._set = {name for name, value in knobs.items() if value is not None}
 
@@ -49,15 +87,21 @@ class NotebookPage:
         views.show(self.run, *shown)
 
     def parameters(self) -> Prose | None:
-        """The value of each parameter, also where the cell above says None, and where it is from.
+        """The value of each parameter, also where the cell above says None, where it is from, and what a change of it
+        leads to.
 
         None in a run of the pipeline: the pages it makes list parameters at their end.
         """
-        paths = {} if self.run.run_id else store.knob_paths(self.run.notebook)
-        if not paths:
+        if self.run.run_id:
             return None
-        rows = ["| Parameter | Value | From |", "| --- | --- | --- |"]
+        paths = store.knob_paths(self.run.notebook)
+        rows = ["| Parameter | Value | From |", "| --- | --- | --- |"] if paths else []
         for name, path in paths.items():
             source = "this notebook" if name in self._set else params.origin(self.study, path)
-            rows.append(f"| {plain(name)} | {plain(str(attrgetter(path)(self.study)))} | {plain(source)} |")
-        return Prose("\n".join(rows))
+            value = attrgetter(path)(self.study)
+            if value is None:
+                shown = "not set"
+            else:
+                shown = number(value) if isinstance(value, int) and "seed" not in name else str(value)
+            rows.append(f"| {plain(name)} | {plain(shown)} | {plain(source)} |")
+        return Prose("\n".join([by_hand.about(self.run, self.seconds, changes=bool(paths)), "", *rows]))

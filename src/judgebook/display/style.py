@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 from matplotlib.transforms import Bbox
 
+from judgebook.display import by_hand
 from judgebook.display.names import COLORS, DisplayNames
 from judgebook.display.narrow import narrow
 from judgebook.study import escape, store
@@ -130,6 +131,8 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
             path.write_bytes(content)
     plt.close(fig)
     _display(shown, alt, stem, caption)
+    if not run.run_id:
+        by_hand.say_below(stem, caption)
 
 
 def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:

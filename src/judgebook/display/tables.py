@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from judgebook.display import latex
+from judgebook.display import by_hand, latex
 from judgebook.display.cells import Cell, in_columns, intervals
 from judgebook.display.text import MISSING, listing, number, plain
 from judgebook.study import escape, store
@@ -66,8 +66,12 @@ def show(
         path.write_text(latex.table(cells, caption, stem, notes, aligned), encoding="utf-8")
     from IPython.display import display
 
+    html = to_html(cells, caption, notes, right)
+    if not run.run_id:
+        title = f"Table {by_hand.numbered('table', stem)}. {caption}"
+        html = by_hand.folded(lambda some: to_html(some, title, notes, right), cells)
     data = {
-        "text/html": to_html(cells, caption, notes, right),
+        "text/html": html,
         "text/markdown": to_markdown(cells, caption, notes),
     }
     display(data, metadata={"table": {"name": stem, "caption": caption}}, raw=True)

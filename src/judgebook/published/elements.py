@@ -13,6 +13,7 @@ by dialogues.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -20,11 +21,12 @@ from typing import Literal
 
 from pydantic import Field, RootModel, field_validator, model_validator
 
-from judgebook.display.text import listing
+from judgebook.display.text import Phrases
 from judgebook.published.mapping import FOLDER
 from judgebook.study.sections.data import Section
 from judgebook.study.yaml_file import read
 
+_PHRASES = Phrases("judgebook.published")
 TITLE = "Where is each result of the papers?"
 Status = Literal["real", "printed", "command", "partly", "simulated", "code", "missing", "design"]
 #: status -> as readers know it, from what says most to what says least
@@ -38,6 +40,8 @@ STATUSES: dict[str, str] = {
     "missing": "missing",
     "design": "nothing to compute",
 }
+#: statuses of which the page says what they mean
+EXPLAINED = ("real", "printed", "command", "partly", "simulated")
 #: statuses that say what is not there, and why
 INCOMPLETE = ("partly", "simulated", "code", "missing")
 #: what stands for a study in the address of a page of documentation
@@ -122,28 +126,17 @@ def page(papers: dict[str, list[Element]], titles: dict[str, str], link: Link) -
     counts = [f"| paper | {' | '.join(STATUSES[s] for s in shown)} |", f"| --- |{' ---: |' * len(shown)}"]
     for name, elements in [*((titles[p], e) for p, e in papers.items()), ("**All**", every)]:
         counts.append(f"| {name} | {' | '.join(str(sum(e.status == s for e in elements)) for s in shown)} |")
-    parts = [f"# {TITLE}", _INTRODUCTION.format(n=len(every), said=listing(_tally(every))), "\n".join(counts)]
+    parts = [f"# {TITLE}", _PHRASES.say("elements", n=len(every), counts=_counts(every)), "\n".join(counts)]
+    parts += [_PHRASES.say("statuses", statuses=[s for s in shown if s in EXPLAINED], titles=STATUSES)]
     for paper, elements in papers.items():
         parts += [f"## {titles[paper]}", "\n".join(_table(elements, link))]
     return "\n\n".join(parts) + "\n"
 
 
-_INTRODUCTION = (
-    "The five papers hold {n} tables, figures and procedures: {said}. *On real data* and *on printed numbers* mean "
-    "that a page of this project answers the element; *as a command*, that you can do the same with data of your own; "
-    "*in part*, that some of it, or some of its data, is not there; *on simulated data only*, that the page shows how "
-    "the analysis works and says nothing about real systems. Where data are public only in part, an analysis on real "
-    "data counts if it covers more than half of the labels or groups of people that the element shows; it often has "
-    "fewer dialogues and other judges, so that its numbers are not the paper's. Which printed numbers match is another "
-    "question: see *What reproduces?*"
-)
-
-
-def _tally(elements: Iterable[Element]) -> Iterator[str]:
-    statuses = [e.status for e in elements]
-    for status, words in STATUSES.items():
-        if status in statuses:
-            yield f"{statuses.count(status)} {words}"
+def _counts(elements: Iterable[Element]) -> dict[str, int]:
+    """How many elements a page answers, how many a command, and how many in part."""
+    of = Counter(e.status for e in elements)
+    return {"answered": of["real"] + of["printed"], "command": of["command"], "partly": of["partly"]}
 
 
 def _table(elements: list[Element], link: Link) -> Iterator[str]:

@@ -36,7 +36,11 @@ def absent(sources: Sources) -> Prose:
     for (study, notebook), results in sources.items():
         if results is None:
             missing.setdefault(study, []).append(notebook.split("_")[0])
-    return Prose(_PHRASES.say("absent", missing=[f"{s} (notebook {', '.join(n)})" for s, n in missing.items()]))
+    return Prose(_PHRASES.say("absent", missing=[_named(s, n) for s, n in missing.items()]))
+
+
+def _named(study: str, notebooks: list[str]) -> str:
+    return f"{study} (notebook{'s' if notebooks[1:] else ''} {', '.join(notebooks)})"
 
 
 def _numbers(cells: pd.DataFrame) -> dict[str, int]:

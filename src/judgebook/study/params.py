@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -126,10 +128,17 @@ def defaults() -> dict:
     return _read(ROOT / "params" / "defaults.yaml")[0]
 
 
-def load(study: str | os.PathLike, overrides: dict | None = None, *, key: str | None = None) -> Study:
+def load(
+    study: str | os.PathLike,
+    overrides: dict | None = None,
+    *,
+    key: str | None = None,
+    called: Mapping[str, str] = MappingProxyType({}),
+) -> Study:
     """A study by name or path, on top of `params/defaults.yaml`, with `overrides` (as from `parse_set`) on top of both.
 
-    `key` names the study when the file's stem does not.
+    `key` names the study when the file's stem does not. called : dotted keys of `overrides` -> what they are called
+    where they were given, if not by `--set`: messages name that.
 
     Raises ParamsError naming every problem with file, line, key, what was expected and what was found.
     """
@@ -144,7 +153,8 @@ def load(study: str | os.PathLike, overrides: dict | None = None, *, key: str | 
     try:
         out = Study.model_validate(given, context={"methods": declared if isinstance(declared, dict) else ()})
     except ValidationError as error:
-        raise ParamsError(explained(error, Study, path, node, _paths(overrides))) from None
+        overridden = {name: called.get(name, "") for name in _paths(overrides)}
+        raise ParamsError(explained(error, Study, path, node, overridden)) from None
     out._key, out._path = key, path
     return out
 

@@ -182,6 +182,10 @@ def write_parts(frames: Iterable[pd.DataFrame], path: Path) -> None:
             writer.write_table(table.cast(writer.schema))
 
 
+class AbsentError(JudgebookError, FileNotFoundError):
+    """What a notebook reads has not been made; the message names the commands that make it, in order."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One notebook at work on one study. `run_id` is None when somebody runs it by hand: then all goes to scratch.
@@ -217,15 +221,20 @@ class Run:
         return out_root() / "tables" / self.key if self.run_id else self._base / "tables"
 
     def read(self, name: str) -> pd.DataFrame:
-        """A frame of the study: annotations, dialogues, metric_scores, screening, work_units or counts."""
+        """A frame of the study: annotations, dialogues, metric_scores, screening, work_units or counts.
+
+        Raises AbsentError, which names the commands that make it.
+        """
         import pandas as pd
 
         if not self.of_study:
             raise ValueError(f"{self.notebook} was started with of_study=False: it must not read {name!r}")
         path = processed(self.key) / f"{name}.parquet"
         if not path.is_file():
-            made_by = f"{project.command()} --study {self.key} --only annotations"
-            raise FileNotFoundError(f"{path} is missing; run `{made_by}`")
+            given = self.study.path
+            named = given is None or given.parent in project.yaml_folders()
+            made_by = project.made_by(self.key if named else str(given), "--only annotations")
+            raise AbsentError(f"The data of {self.key} have not been read yet: run {made_by}.")
         return pd.read_parquet(path)
 
     def own_ids(self) -> pd.DataFrame:
@@ -250,10 +259,14 @@ class Run:
 
     def read_results(self, notebook: str, without: Collection[str] = ()) -> Results:
         """Results that another notebook of the same run stored. without : statistics that are not read, as some have a
-        row for each pair of systems."""
+        row for each pair of systems. Raises AbsentError, which names the command that makes them."""
         from judgebook.study import results
 
-        return results.read(processed(self.key) / "results" / f"{notebook}.parquet", without)
+        path = processed(self.key) / "results" / f"{notebook}.parquet"
+        if not path.is_file():
+            made_by = f"`{project.command()} --study {self.key} --only {notebook.partition('_')[0]}`"
+            raise AbsentError(f"{self.notebook} needs the results of {notebook}, which are not there: run {made_by}.")
+        return results.read(path, without)
 
     def results_elsewhere(self, study: str, notebook: str) -> Results | None:
         """Results that a notebook stored for another study; None where it was not run.
@@ -295,10 +308,11 @@ def start(study: str, notebook: str, run_id: str | None = None, *, of_study: boo
     leaves the YAML's. In a pipeline run the YAML is the one the run recorded.
     """
     overrides = _overrides(notebook, {k: v for k, v in knobs.items() if v is not None})
+    called = {path: name for name, path in knob_paths(notebook).items()}
     if run_id:
         source, key = processed(study) / "params.yaml", study
-        return Run(params.load(source, overrides, key=key), notebook, run_id, of_study)
-    return Run(params.load(study, overrides), notebook, None, of_study)
+        return Run(params.load(source, overrides, key=key, called=called), notebook, run_id, of_study)
+    return Run(params.load(study, overrides, called=called), notebook, None, of_study)
 
 
 def _overrides(notebook: str, knobs: dict[str, object]) -> dict:

@@ -20,12 +20,12 @@ from judgebook.study.results import unfold, where
 def open_study(study: str) -> StoredStudy:
     """The study of this name as the last run left it, below the project's folder or `$COMPENDIUM_OUT`.
 
-    Raises FileNotFoundError where it was not run.
+    Raises AbsentError, a FileNotFoundError, where it was not run.
     """
     recorded = store.processed(study) / "params.yaml"
     if not recorded.is_file():
         params.find(study)  # a misspelt name is told first
-        raise FileNotFoundError(f"{recorded.parent} holds no study; run `{project.command()} --study {study}`")
+        raise store.AbsentError(f"{recorded.parent} holds no study; run {project.made_by(study)}")
     return StoredStudy(params.load(recorded, key=study), recorded.parent)
 
 
@@ -44,11 +44,11 @@ class StoredStudy:
     def frame(self, name: str) -> pd.DataFrame:
         """A frame of the study: annotations, dialogues, metric_scores, screening, work_units, dialogue_facts or counts.
 
-        Raises FileNotFoundError with the names there are.
+        Raises AbsentError, a FileNotFoundError, with the names there are.
         """
         there = sorted(path.stem for path in self.folder.glob("*.parquet"))
         if name not in there:
-            raise FileNotFoundError(f"no frame {name!r} in {self.folder}; there are {', '.join(there)}")
+            raise store.AbsentError(f"no frame {name!r} in {self.folder}; there are {', '.join(there)}")
         return pd.read_parquet(self.folder / f"{name}.parquet")
 
     @property

@@ -22,6 +22,11 @@ class ParamsError(JudgebookError, ValueError):
 #: mistakes of a YAML that are told at a time
 _MOST = 20
 _WORDS = (
+    ("Input should be a valid integer", "expected a whole number"),
+    ("Input should be a valid number", "expected a number"),
+    ("Input should be greater than or equal to", "expected at least"),
+    ("Input should be less than or equal to", "expected at most"),
+    ("Input should be greater than", "expected more than"),
     ("Input should be", "expected"),
     ("String should match pattern", "expected a name that matches"),
     ("String should have", "expected text of"),
@@ -31,11 +36,12 @@ _WORDS = (
 
 
 def explained(
-    error: ValidationError, model: type[BaseModel], path: Path, node: yaml.Node | None, overridden: set[str]
+    error: ValidationError, model: type[BaseModel], path: Path, node: yaml.Node | None, overridden: dict[str, str]
 ) -> str:
     """The mistakes of a file, one per line.
 
-    model : what the file should have been. overridden : dotted keys that `--set` gave.
+    model : what the file should have been. overridden : dotted keys whose values the file did not give -> what they are
+    called where they were given; empty for `--set`.
     """
     errors = error.errors(include_url=False)
     sentences = [_sentence(e, model, path, node, overridden) for e in errors[:_MOST]]
@@ -43,7 +49,7 @@ def explained(
     return "\n".join([*sentences, f"… and {more:,} more"] if more else sentences)
 
 
-def _sentence(e: Any, model: type[BaseModel], path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
+def _sentence(e: Any, model: type[BaseModel], path: Path, node: yaml.Node | None, overridden: dict[str, str]) -> str:
     """One mistake: place, key, what was expected and found."""
     # the adapter's name is no key of the YAML, and "[key]" marks a key that is itself wrong
     loc = tuple(p for i, p in enumerate(e["loc"]) if p != "[key]" and not (i == 2 and e["loc"][0] == "sources"))
@@ -54,21 +60,22 @@ def _sentence(e: Any, model: type[BaseModel], path: Path, node: yaml.Node | None
     key = ".".join(str(p) for p in loc) or "(file)"
     line = _line_of(node, loc)
     # a wrong name high up makes a key of its own, which the file does not have
-    by_set = any(key == o or key.startswith(f"{o}.") or (line is None and o.startswith(f"{key}.")) for o in overridden)
-    place = "--set" if by_set else f"{path}" + (f", line {line}" if line else "")
+    given = [o for o in overridden if key == o or key.startswith(f"{o}.") or (line is None and o.startswith(f"{key}."))]
+    place = "--set" if given else f"{path}" + (f", line {line}" if line else "")
+    place = overridden[given[0]] if given and overridden[given[0]] else f"{place}: {key!r}"
     if e["type"] == "extra_forbidden":
         allowed = _fields_at(e["loc"], model)
         near = difflib.get_close_matches(str(loc[-1]), allowed, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
-        return f"{place}: {key!r}: unknown key; {hint}"
+        return f"{place}: unknown key; {hint}"
     if e["type"] in ("union_tag_invalid", "union_tag_not_found"):
         adapters = ", ".join(map(adapter_of, MODELS))
-        return f"{place}: {key!r}: adapter: expected one of {adapters}, found {e['ctx'].get('tag', 'none')!r}"
+        return f"{place}: adapter: expected one of {adapters}, found {e['ctx'].get('tag', 'none')!r}"
     for theirs, ours in _WORDS:
         text = text.replace(theirs, ours)
     content = f", found {quoted(e['input'])}" if e["type"] not in ("missing", "value_error") else ""
     hint = "; YAML reads yes, no, on, off as true and false: put text in quotes" if _reads_as_bool(e) else ""
-    return f"{place}: {key!r}: {text}{content}{hint}"
+    return f"{place}: {text}{content}{hint}"
 
 
 def _line_of(node: yaml.Node | None, loc: tuple) -> int | None:

@@ -470,3 +470,25 @@ def test_of_dialogues_drawn_for_pairs_all_of_a_session_or_context_are_kept(share
     assert len(pages.bundles(drawn, "comparative")) == 5 * 6
     apart = pages.chosen(frame.assign(session=None), None, 5, 1)
     assert apart["system"].value_counts().to_dict() == dict.fromkeys("abcd", 5)
+
+
+def test_how_many_dialogues_were_drawn_is_said_and_why_these_are_more(study, said, capsys):
+    projects(study, said, "potato", per_system=3, methods=["dialogue_rating"])
+    first, _, sizes, *_ = capsys.readouterr().out.splitlines()
+    folder = study.parent / "out" / "annotation" / "chats" / "potato" / "dialogue_rating"
+    drawn = {(k["dialogue"], k["system"]) for k in keys(folder).values()}
+    by_system = Counter(system for _, system in drawn)
+    assert max(by_system.values()) > 3
+    assert first == (
+        f"Drawn: {len(drawn)} dialogues, {min(by_system.values())} to {max(by_system.values())} of each of 3 systems "
+        "(3 were asked for; dialogues of one session are drawn together)"
+    )
+    assert sizes.strip().startswith(f"{len(drawn)} dialogues, ")
+
+
+def test_dialogues_that_are_not_here_are_asked_for_by_the_commands_that_bring_them(tmp_path, monkeypatch, study):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "empty"))
+    with pytest.raises(ParamsError, match=r"run `.* --study demo --only annotations` first, or name them: --"):
+        writing.command("demo", "potato")
+    with pytest.raises(ParamsError, match=r"are not here \(absent\.csv\): name them: --dialogues FILE"):
+        writing.command(str(study), "potato")

@@ -12,7 +12,7 @@ from PIL import Image
 from judgebook.display import style as plotting
 from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
-from judgebook.extras.gallery import front, scoreboard_page
+from judgebook.extras.gallery import front, markdown, scoreboard_page
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
 
@@ -134,15 +134,23 @@ TABLE = "**Caption**\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | x \\| y | 3 |\
 
 
 def test_trim_keeps_a_small_table():
-    assert gallery.trim(TABLE) == TABLE
+    assert markdown.trim(TABLE) == TABLE
 
 
 def test_trim_says_what_it_left_out():
-    trimmed = gallery.trim(TABLE, columns=2, rows=1)
+    trimmed = markdown.trim(TABLE, columns=2, rows=1)
     assert trimmed == (
         "**Caption**\n\n| a | b |\n| --- | --- |\n| 1 | x \\| y |\n\n"
         "_1 more column and 1 more row in the full report._\n\n(a) a note\n"
     )
+
+
+def test_long_tables_open_with_twelve_rows():
+    long = "**Caption**\n\n| a |\n| --- |\n" + "".join(f"| {i} |\n" for i in range(50))
+    shown, _, folded = markdown.trim(long).partition("<details><summary>28 more rows</summary>\n\n| a |\n| --- |\n")
+    assert shown.rstrip().endswith("| 11 |")
+    assert folded.startswith("| 12 |\n")
+    assert folded.endswith("| 39 |\n\n</details>\n\n_10 more rows in the full report._\n")
 
 
 def numbers(*values):

@@ -276,7 +276,10 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     rows = population.primary(material.of("03"))
     frame = pd.DataFrame({"Group": ["Öä_%", "α"], "Alpha": cells.intervals(rows).to_numpy()})
     tables.show(
-        frame, "Alpha of α_1.", "alpha", run=SimpleNamespace(simulated=False, notebook="03_iaa", tables=tmp_path)
+        frame,
+        "Alpha of α_1.",
+        "alpha",
+        run=SimpleNamespace(simulated=False, notebook="03_iaa", run_id="x", tables=tmp_path),
     )
     for suffix in ("pdf", "png"):
         Figure().savefig(tmp_path / f"03_iaa_alpha.{suffix}")

@@ -18,9 +18,8 @@ def _annotate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", action="append", metavar="METHOD", help="only this; may be given several times")
     parser.add_argument("--labels", nargs="+", metavar="LABEL", help="only these labels")
     parser.add_argument("--corpus", metavar="NAME", help="dialogues of this corpus (default: main, if there is one)")
-    parser.add_argument(
-        "--per-system", type=options.count, metavar="N", help="number of dialogues drawn for each system"
-    )
+    per_system = "dialogues drawn from each system: N, or a few more, as dialogues of one session are drawn together"
+    parser.add_argument("--per-system", type=options.count, metavar="N", help=per_system)
     parser.add_argument(
         "--annotators",
         type=options.count,

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook.sources import build, places
+from judgebook import project
+from judgebook.sources import build, places, registry
 from judgebook.sources.formats import read_records, scalar
 from judgebook.sources.nature import NAMES, plain
 from judgebook.study import limits, params, store
@@ -156,9 +157,11 @@ def _of_study(study: Study) -> pd.DataFrame:
     if built.is_file():
         return pd.read_parquet(built)
     if absent := places.absent(study):
-        raise ParamsError(
-            f"{study.key}: its dialogues are not here ({', '.join(map(str, absent[:3]))}); name them: --dialogues FILE"
-        )
+        fetched = f"`{project.command()} fetch {study.key}`, then " if study.key in registry.studies() else ""
+        made = f"run {fetched}`{project.command()} --study {study.key} --only annotations` first, or "
+        made = made if fetched or study.simulate else ""
+        files = ", ".join(map(str, absent[:3]))
+        raise ParamsError(f"{study.key}: its dialogues are not here ({files}): {made}name them: --dialogues FILE")
     try:
         return build.build(study).frames["dialogues"]
     except DataError as error:  # labels that nobody has judged yet, for example
@@ -168,7 +171,8 @@ def _of_study(study: Study) -> pd.DataFrame:
 def chosen(
     frame: pd.DataFrame, corpus: str | None, per_system: int | None, seed: int, *, pairs: bool = False
 ) -> pd.DataFrame:
-    """The dialogues of a corpus (default: `main` where there is one), and of each system that many, drawn at random.
+    """The dialogues of a corpus (default: `main` where there is one), and of each system at least that many, drawn at
+    random.
 
     Dialogues of a session are drawn together, and where `pairs` of them are judged, those that share only a context,
     too: pairs stay whole.

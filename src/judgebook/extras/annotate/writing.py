@@ -43,7 +43,7 @@ def command(
     named : a study, or the path of its YAML. tool : a key of TOOLS.
     file : dialogues; default: those of the study.
     methods, labels : only these. corpus : only its dialogues.
-    per_system : dialogues drawn from each system.
+    per_system : dialogues drawn from each system, at least.
     people : annotators. each : how many of them judge each dialogue or pair. overlap : dialogues or pairs that one more
     judges; None: a quarter, but at least 25, if one annotator judges each of them, else 0. at_most : dialogues or pairs
     of each method that one annotator judges.
@@ -68,6 +68,8 @@ def command(
     frame, left_out = design.dialogues(study, file), {}
     pairs = any(METHODS[method].unit == "pair" for method in wanted)
     drawn = design.chosen(frame, corpus, per_system, seed, pairs=pairs)
+    if per_system is not None:
+        print(_drawn(drawn, per_system))
     for method, asked in wanted.items():
         try:
             folder, lines = write(study, tool, method, asked, frame, drawn, people, each, overlap, at_most, seed)
@@ -82,6 +84,19 @@ def command(
     for method, why in left_out.items():
         print(f"{METHODS[method].title}: left out: {why}")
     return 0
+
+
+def _drawn(drawn: pd.DataFrame, per_system: int) -> str:
+    """How many dialogues were drawn, where more than asked for: why."""
+    of_system = drawn.groupby("system")["dialogue"].nunique()
+    n, low, high = drawn["dialogue"].nunique(), of_system.min(), of_system.max()
+    each = f"{_span(low, high)} of each of {len(of_system):,} systems"
+    why = f" ({per_system:,} were asked for; dialogues of one session are drawn together)" if high > per_system else ""
+    return f"Drawn: {n:,} dialogues, {each}{why}"
+
+
+def _span(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _refuse(option: str, given: list[str] | None, expected: list[str]) -> None:
@@ -133,7 +148,7 @@ def write(
     thing = {"turn": "dialogues", "dialogue": "dialogues", "pair": "pairs"}[unit]
     lines = [
         f"{len(items):,} {thing}, each judged by {judges}, {overlap:,} of them by one more; "
-        f"{len(main):,} pages, {min(load.values()):,} to {max(load.values()):,} for each of {len(load)} annotators",
+        f"{len(main):,} pages, {_span(min(load.values()), max(load.values()))} for each of {len(load)} annotators",
         f"{len(asked)} labels; training items: {len(trained) // people}; seed {seed}",
         f"README.md says how to load it; then: {project.command()} check {shown}/{name}",
     ]

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import json
 import math
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
-from PIL import Image
 
 from judgebook import project
 from judgebook.display.text import plain
 from judgebook.errors import JudgebookError
 from judgebook.extras.gallery import front, scoreboard_page
+from judgebook.extras.gallery.markdown import alt, lighter, page, without_html
 from judgebook.pipeline import dag
 from judgebook.published import elements, mapping, scoreboard
 from judgebook.published.consistency import checks
@@ -58,12 +56,10 @@ FOLDER = params.ROOT / "gallery"
 #: the page of the papers' tables, figures and procedures
 PAPERS = "papers.md"
 LIMIT = 7_000_000  # bytes, all studies together: a clone stays small
-COLUMNS, ROWS = 14, 40  # of a table; the rest is cut, with a note. Wide tables scroll on GitHub
 MOST = 80  # results per notebook that are kept for checking, chosen by a hash of their identity
 #: Two runs agree when no number differs by more than this share. Six digits are kept, so rounding alone can move a
 #: number by 1e-5. On a processor without AVX, with another BLAS kernel and libm, `demo` moved by up to 1e-11.
 TOLERANCE = 2e-5
-NOT_REAL = "Nothing on this page is about real people or systems, except where a paper’s printed numbers are shown."
 NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
 _IDENTITY = ["notebook", *[c for c in IDENTITY if c not in ("study", "notebook")]]
 
@@ -168,76 +164,21 @@ def _put(path: Path, content: bytes) -> None:
         temporary.write_bytes(content)
 
 
-def lighter(png: bytes) -> bytes:
-    """The picture with a palette of 224 colours, less than a third of the size. Deterministic."""
-    picture = Image.open(io.BytesIO(png)).convert("RGB")
-    # maximum coverage moves no colour by more than 8 of 255 on our figures; the other methods turn thin lines grey
-    picture = picture.quantize(224, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    out = io.BytesIO()
-    picture.save(out, "png", optimize=True)
-    return out.getvalue()
-
-
-def page(visible: Iterable[Block], simulated: bool) -> str:
-    """A notebook's page in GitHub's Markdown: prose, figures and tables."""
-    parts = ["[All notebooks of this study](README.md)"]
-    if simulated:
-        parts.append(f"> **Simulated data.** {NOT_REAL}")
-    for block in visible:
-        if block.kind == "prose":
-            parts.append(_without_html(block.text.strip()))
-        elif block.kind == "figure":
-            parts.append(f"![{_alt(block.text)}]({block.name}.png)")
-            parts.append(f"**Figure {block.number}**" + (f". {plain(block.caption)}" if block.caption else ""))
-        elif block.kind == "table" and block.markdown:
-            number = f"**Table {block.number}. " if block.number else "**"
-            parts.append(trim(block.markdown.replace("**", number, 1)).strip())
-    return "\n\n".join(parts) + "\n"
-
-
-def _without_html(markdown: str) -> str:
-    """Markdown in which tags show as text: prose may carry text from data files."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", markdown)
-
-
-def _alt(text: str) -> str:
-    return re.sub(r"[\[\]]", "", _without_html(" ".join(text.split())))
-
-
-def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:
-    """A Markdown table cut to a number of columns and rows, with a note on what was left out."""
-    lines = markdown.splitlines()
-    table = [i for i, line in enumerate(lines) if line.startswith("|")]
-    if len(table) < 2:
-        return markdown
-    cells = [re.split(r"(?<!\\)\|", lines[i].strip())[1:-1] for i in table]
-    out = ["|" + "|".join(row[:columns]) + "|" for row in cells[: rows + 2]]
-    wide, long = len(cells[0]) - columns, len(cells) - 2 - rows
-    left = [_more(wide, "column"), _more(long, "row")]
-    note = " and ".join(filter(None, left))
-    after = ["", f"_{note} in the full report._"] if note else []
-    return "\n".join([*lines[: table[0]], *out, *after, *lines[table[-1] + 1 :]]) + "\n"
-
-
-def _more(n: int, what: str) -> str:
-    return "" if n <= 0 else f"{n} more {what}{'s' if n > 1 else ''}"
-
-
 def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[Block], Block | None]]) -> str:
     parts = [f"# {plain(study.title)}"]
     if study.simulated:
         parts.append("> **Simulated data.** Nothing on these pages is about real people or systems.")
     parts += answers
     parts += ["## What was collected"] if answers else []
-    parts.append(_without_html(study.description.strip()))
+    parts.append(without_html(study.description.strip()))
     for name, visible, figure in rows:
         text = next((b.text for b in visible if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
         title, _, rest = text.strip().partition("\n")
         parts.append(f"## [{name.split('_')[0]} {title.removeprefix('# ').strip()}]({name}.md)")
-        parts.append(_without_html(first_sentences(rest)))
+        parts.append(without_html(first_sentences(rest)))
         if figure:
-            parts.append(f"![{_alt(figure.text)}]({figure.name}.png)")
-        parts.append(_without_html(first_sentences(section(visible, "What we see"))))
+            parts.append(f"![{alt(figure.text)}]({figure.name}.png)")
+        parts.append(without_html(first_sentences(section(visible, "What we see"))))
     parts.append(f"The numbers behind these pages, at most {MOST} per notebook: [numbers.csv](numbers.csv).")
     if study.across:
         name = scoreboard_page.CSV
@@ -249,19 +190,21 @@ def _write_front(folder: Path) -> None:
     """The index of the gallery: every study that has pages."""
     parts = [
         "# Gallery",
-        "Reports to read without installing anything: figures, tables and findings. The code is in "
-        "[notebooks/](../notebooks); `python run_all.py` produces the full reports.",
+        "Reports to read without installing anything: answers, figures and tables. `python run_all.py` makes the full "
+        "reports, with all rows of all tables; the code is in [notebooks/](../notebooks).",
     ]
     present = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     whole = [s for s in present if s not in PARTS]
     across, studies = ([s for s in whole if params.load(s).across == wanted] for wanted in (True, False))
-    parts += [f"[{plain(params.load(s).title)}]({s}/README.md)" for s in across]
-    if elements.REGISTRY.is_file():
-        parts.append(f"[{elements.TITLE}]({PAPERS})")
-        _put(folder / PAPERS, papers(folder).encode())
-    parts.append(front.table(folder, studies, ""))
+    parts += ["## Whole reports", front.table(folder, studies, "")]
     if single := [s for s in present if s in PARTS]:
-        parts += ["One kind of analysis each:", "\n".join(_single(folder, s) for s in single)]
+        parts += ["## One kind of analysis each", "\n".join(_single(folder, s) for s in single)]
+    about = [f"- [{plain(params.load(s).title)}]({s}/README.md)" for s in across]
+    if elements.REGISTRY.is_file():
+        about.append(f"- [{elements.TITLE}]({PAPERS})")
+        _put(folder / PAPERS, papers(folder).encode())
+    if about:
+        parts += ["## The papers", "\n".join(about)]
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
     readme = folder.parent / scoreboard_page.README
     if readme.is_file():
@@ -270,9 +213,10 @@ def _write_front(folder: Path) -> None:
 
 
 def _single(folder: Path, study: str) -> str:
-    """A line on a study of which some notebooks are shown."""
-    title = plain(params.load(study).title)
-    pages = ", ".join(f"[{p.name[:2]}]({study}/{p.name})" for p in sorted((folder / study).glob("[0-9][0-9]_*.md")))
+    """A line on a study of which some notebooks are shown, by what they ask."""
+    title, asks = plain(params.load(study).title), dag.load()
+    found = sorted((folder / study).glob("[0-9][0-9]_*.md"))
+    pages = " · ".join(f"[{asks[p.stem].asks}]({study}/{p.name})" for p in found if p.stem in asks)
     return f"- [{title}]({study}/README.md): {pages}"
 
 

@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 
-from ipykernel.kernelspec import install
+from ipykernel.kernelspec import RESOURCES, get_kernel_dict, install
+from jupyter_client.kernelspec import NATIVE_KERNEL_NAME, KernelSpec, KernelSpecManager
 from jupyterlab.labapp import LabApp
 
 from judgebook import project
@@ -24,11 +25,26 @@ def lab(*, browser: bool = True, port: int | None = None, allow_root: bool = Fal
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
     register(path[0])
     options = [f"--ServerApp.root_dir={home}", "--LabApp.default_url=/lab/tree/notebooks"]
+    options += [f"--ServerApp.kernel_spec_manager_class={Kernels.__module__}.{Kernels.__name__}"]
     options += [] if browser else ["--no-browser"]
     options += [f"--port={port}"] if port else []
     options += ["--allow-root"] if allow_root else []
     LabApp.launch_instance(options)
     return 0
+
+
+class Kernels(KernelSpecManager):  # type: ignore[misc]  # jupyter_client is not read here
+    """The kernels of this Jupyter: the one that notebooks name, `python3`, runs in this environment and is listed as
+    the project's. The one that `register` installs would be the same, once more.
+    """
+
+    def find_kernel_specs(self) -> dict[str, str]:
+        return {name: folder for name, folder in super().find_kernel_specs().items() if name != KERNEL}
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        if kernel_name in (NATIVE_KERNEL_NAME, KERNEL):  # a user's own `python3` may be of another environment
+            return KernelSpec(resource_dir=RESOURCES, **{**get_kernel_dict(), "display_name": TITLE})
+        return super().get_kernel_spec(kernel_name)
 
 
 def register(source: str) -> None:
