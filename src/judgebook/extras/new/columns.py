@@ -80,10 +80,32 @@ def is_rating(name: str, values: pd.Series) -> bool:
     return bool((whole or halves) and seen.nunique() <= MAX_LEVELS and not COUNT.search(name))
 
 
+#: names that end so say what else whole numbers may be
+_NO_RATING = re.compile(
+    r"(^|[^a-z])(id|ids|uid|key|hash|idx|index|number|no|nr|row|count|slot|order|rank|fold|age|year|page|position|progress"
+    r"|batch|votes|trial|turn|step|seed|size|length)$|(?<=[a-z])(Id|ID|Index|Number|Order|Rank)$|^(n|num)_|time|_(ms|at)$",
+)
+
+
+def rated(out: Guess, cells: pd.DataFrame, column: str, values: pd.Series) -> bool:
+    """Whether few whole numbers come again and again and differ between annotators of an item: ratings by any name."""
+    if _NO_RATING.search(column):
+        return False
+    seen = values.dropna()
+    few = 1 < seen.nunique() <= 11 and bool((seen % 1 == 0).all()) and seen.between(-3, 10).all()
+    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
+    if not few or "dialogue" not in out.columns or len(seen) < 3 * seen.nunique() or "annotator" not in out.columns:
+        return False
+    by_item = cells[column].groupby([cells[c] for c in item])
+    by_person = cells[column].groupby(cells[out.columns["annotator"]]).nunique()
+    several = by_item.size() > 1
+    return bool(by_item.nunique()[several].gt(1).mean() > 0.1 and by_person.gt(1).mean() > 0.5)
+
+
 def one_an_item(out: Guess, cells: pd.DataFrame, column: str) -> bool:
     """Whether a column says the same in all rows of an item, in enough items that several people judged."""
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if "dialogue" not in out.columns or "annotator" not in out.columns:
+    if "dialogue" not in out.columns or "annotator" not in out.columns or cells[column].nunique() < 2:
         return False
     several = cells[cells.groupby(item)[out.columns["annotator"]].transform("nunique") > 1].groupby(item)[column]
     again = int(several.size().sum()) - several.ngroups

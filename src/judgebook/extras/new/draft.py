@@ -231,7 +231,18 @@ def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
         lines = [line for line in sample.splitlines()[:20] if line.strip()]
         delimiter = max((usual, ",", "\t", ";", "|"), key=lambda d: _columns(lines, d))
         options |= {"delimiter": delimiter} if delimiter != usual else {}
-        rows = dict(enumerate(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), start=1))
+        if delimiter == "\t" and _unquoted(read_text(data, data.name, options.get("encoding", "utf-8-sig"))):
+            options["quoting"] = False
+        rows = dict(
+            enumerate(
+                csv.reader(
+                    io.StringIO(sample, newline=""),
+                    delimiter=delimiter,
+                    quoting=csv.QUOTE_MINIMAL if options.get("quoting", True) else csv.QUOTE_NONE,
+                ),
+                start=1,
+            )
+        )
     options |= _heads([(n, cells) for n, cells in rows.items() if any(c.strip() for c in cells)])
     cells = read_table(data, data.name, FileOptions(**options))
     if alike:
@@ -254,6 +265,16 @@ def _alike(data: Path, sheets: list[str]) -> list[str]:
     heads = {s: next((r for r in read_workbook(data, data.name, s).values() if r), []) for s in sheets}
     same = [s for s in sheets if heads[s] == heads[sheets[0]]]
     return same if len(same) > 1 else []
+
+
+def _unquoted(text: str) -> bool:
+    """Whether each line of a file of tabs is a row, some with a quotation mark that a reader of quotes would pair."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    tabs = {line.count("\t") for line in lines}
+    begun = [
+        c for line in lines for c in line.split("\t") if c.startswith('"') and not re.fullmatch(r'"(?:[^"]|"")*"', c)
+    ]
+    return len(tabs) == 1 and bool(begun)
 
 
 def _is_json(sample: str) -> bool:
@@ -319,6 +340,8 @@ def _number(text: str) -> bool:
 def _as_yaml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return str(value) if value == "none" or isinstance(value, int) else quoted(value)
 
 
