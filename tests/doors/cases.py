@@ -338,8 +338,10 @@ def _pairs() -> list[Case]:
     truth = _votes()
     cases = []
     spellings = {
-        "A/B": {1: "A", -1: "B"}, "model_a/model_b": {1: "model_a", -1: "model_b"}, "left/right": {1: "left", -1: "right"},
-        "1/2": {1: 1, -1: 2}, "A>>B": {1: "A>>B", -1: "B>>A"}, "±1": {1: 1, -1: -1}, "A is better": {1: "A is better", -1: "B is better"},
+        "A/B": {1: "A", -1: "B"}, 
+        "model_a/model_b": {1: "model_a", -1: "model_b"}, "left/right": {1: "left", -1: "right"},
+        "1/2": {1: 1, -1: 2}, "A>>B": {1: "A>>B", -1: "B>>A"}, 
+        "±1": {1: 1, -1: -1}, "A is better": {1: "A is better", -1: "B is better"},
     }  # fmt: skip
     heads = [
         ("system_a", "system_b", "winner"),
@@ -364,6 +366,70 @@ def _pairs() -> list[Case]:
     return cases
 
 
+def _nested() -> list[Case]:
+    truth = drawn(("fluency",))
+    by: dict[tuple, dict] = {}
+    for r in truth:
+        by.setdefault((r.item, r.annotator), {})[r.system] = r.score
+    one = [r for r in truth if r.annotator == PEOPLE[int(r.item[1:]) % 3]]
+    keyed = [
+        {
+            "id": item,
+            "annotator_name": person,
+            "outputs": {
+                f"gpt-{s}": {"text": f"a reply of {s} to {item}", "rating": {"fluency": v}} for s, v in scores.items()
+            },
+        }
+        for (item, person), scores in by.items()
+        if person == PEOPLE[int(item[1:]) % 3]
+    ]
+    named = [r._replace(system=f"gpt-{r.system}") for r in one]
+    of_item: dict[tuple, list[Judgement]] = {}
+    for r in truth:
+        of_item.setdefault((r.item, r.system), []).append(r)
+    lists = [
+        {
+            "id": item,
+            "system": system,
+            "annotations": [{"annotator": r.annotator, "scores": {"fluency": r.score}} for r in of_item[item, system]],
+        }
+        for item, system in of_item
+    ]
+    by_person = [
+        {"id": item, "model": system, "ratings": {r.annotator: r.score for r in of_item[item, system]}}
+        for item, system in of_item
+    ]
+    return [
+        Case("models as keys with what they said", {"ratings.json": json.dumps(keyed)}, named),
+        Case("a list of annotations", {"ratings.json": json.dumps(lists)}, truth),
+        Case("people as keys", {"ratings.json": json.dumps(by_person)}, [r._replace(label="score") for r in truth]),
+    ]
+
+
+def _several_answers() -> list[Case]:
+    """Cells that hold several answers, and answers for several systems side by side."""
+    truth = drawn(("fluency",))
+    pick = random.Random(3)
+    sets = {
+        (r.item, r.system, r.annotator): sorted(pick.sample(("rude", "off-topic", "false"), pick.choice((0, 0, 1, 2))))
+        for r in truth
+    }
+    rows = [["dialogue", "system", "annotator", "issues"], *([*k, ";".join(v)] for k, v in sets.items())]
+    bits = {"false": 1, "off-topic": 2, "rude": 4}
+    marked = [Judgement(*k, "issues", sum(bits[x] for x in v) or 8) for k, v in sets.items()]
+    side = [["prompt", "annotator", *(f"system{i}" for i in (1, 2, 3)), *(f"quality{i}" for i in (1, 2, 3))]]
+    judged: dict[tuple, dict] = {}
+    for r in truth:
+        judged.setdefault((r.item, r.annotator), {})[r.system] = r.score
+    for (item, person), scores in judged.items():
+        order = pick.sample(SYSTEMS, 3)
+        side.append([item, person, *order, *(scores[s] for s in order)])
+    return [
+        _rows("several answers in a cell", rows, marked),
+        _rows("systems side by side", side, [r._replace(label="quality") for r in truth]),
+    ]
+
+
 def cases() -> list[Case]:
     """All of them, each with a name of its own."""
-    return [*_shapes(), *_dialects(), *_damage(), *_labels(), *_pairs()]
+    return [*_shapes(), *_dialects(), *_damage(), *_labels(), *_pairs(), *_nested(), *_several_answers()]

@@ -23,7 +23,7 @@ RIGHT, ASKED, REFUSED, WRONG, CRASHED = "right", "asked", "refused", "silently w
 
 
 class Judgement(NamedTuple):
-    """A score as a case means it. annotator : None where the file does not say. better : of a pair, the other system."""
+    """A score as a case means it. annotator : None where the file does not say. other : of a pair, the second."""
 
     item: str
     system: str
@@ -82,7 +82,7 @@ def read(data: Path, truth: list[Judgement], directions: dict[str, int] | None =
         text = new_yaml("door", data, folder)
     except (DataError, params.ParamsError) as error:
         return Reading(CRASHED if "this is a bug" in str(error) else REFUSED, str(error))
-    except Exception as error:  # noqa: BLE001 a crash is one of the outcomes
+    except Exception as error:
         return Reading(CRASHED, f"{type(error).__name__}: {error}")
     path = folder / "door.yaml"
     path.write_text(text, encoding="utf-8")

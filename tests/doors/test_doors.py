@@ -3,11 +3,12 @@
 from collections import Counter
 
 import pytest
+
 from doors import cases, reading
 
 EVERY = {case.name: case for case in cases.cases()}
 #: what only a person can say; the YAML asks for it
-ASKED = {"missing as 0", "grid {label}{annotator}"}
+ASKED = {"missing as 0", "grid {label}{annotator}", "people as keys"}
 #: refused, with a message that says what to write
 REFUSED = {"a row per judgement, architecture"}
 #: of each kind a few for everyday; all of them with the long evidence

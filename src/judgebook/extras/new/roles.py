@@ -1,4 +1,4 @@
-"""Which column says which item, which system and who judged: by the words of its name, else by what repeats with what."""
+"""Which column says which item, which system and who judged: by its name, else by what tells rows apart."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from judgebook.sources.nature import nature
 
 #: words of names, without accents and plural s, in English, German, French and Spanish
 _WORDS = {
-    "annotator": "annotator rater judge worker crowdworker turker evaluator assessor reviewer labeler labeller coder expert "
-    "participant respondent subject grader marker ann annotateur evaluateur juge bewerter annotierer gutachter prufer "
+    "annotator": "annotator rater judge worker crowdworker turker evaluator assessor reviewer labeler labeller "
+    "coder expert participant respondent subject grader marker ann annotateur evaluateur juge bewerter annotierer gutachter prufer "
     "kodierer anotador evaluador juez anotadora bewerterin",
-    "system": "system sys model bot chatbot agent assistant engine generator llm architecture approach method submission "
-    "algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
-    "dialogue": "dialogue dialog conversation conv convo chat item sample example instance sentence sent segment seg article "
-    "art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage text "
+    "system": "system sys model bot chatbot agent assistant engine generator llm architecture approach method "
+    "submission algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
+    "dialogue": "dialogue dialog conversation conv convo chat item sample example instance sentence sent segment seg "
+    "article art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage text "
     "phrase exemple conversacion dialogo ejemplo frase pregunta summary",
-    "label": "label metric criterion dimension aspect attribute kriterium merkmal critere dimension criterio metrica aspecto",
-    "score": "score rating judgement judgment value answer vote bewertung note wert urteil antwort puntuacion nota valor",
+    "label": "label metric criterion dimension aspect attribute kriterium merkmal critere criterio metrica aspecto",
+    "score": "score rating judgement judgment value answer vote bewertung note wert urteil antwort "
+    "puntuacion nota valor",
 }
 ROLES = {word: role for role, words in _WORDS.items() for word in words.split()}
 #: the same in Chinese, which puts no spaces between words
@@ -87,12 +88,8 @@ def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> 
         distinct = cells[column].str.strip().nunique()
         if role in ("system", "annotator", "label") and (is_prose(cells[column]) or distinct < 2):
             continue
-        if (
-            role == "label"
-            and column in numeric
-            or role == "score"
-            and "label" not in out.columns
-            and column in numeric
+        if (role == "label" and column in numeric) or (
+            role == "score" and "label" not in out.columns and column in numeric
         ):
             continue
         if role == "system" and distinct > _MOST_SYSTEMS:
@@ -169,7 +166,7 @@ def _take(
 
 
 def _of_systems(out: Guess, cells: pd.DataFrame, column: str) -> bool:
-    """Whether values name systems: by how they are called, or because a text changes with them but not with who judged."""
+    """Whether values name systems: by how they are called, or because a text changes with them alone."""
     names = cells[column].str.strip().unique()
     if len(names) > _MOST_SYSTEMS:
         return False

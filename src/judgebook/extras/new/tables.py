@@ -84,7 +84,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
         for name, rows in cells.groupby(label, sort=False):
             add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
-    elif _side_by_side(out, cells, numeric):
+    elif _side_by_side(out, cells, numeric) or _systems_beside(out, cells, numeric):
         pass
     else:
         out.columns.pop("label", None)
@@ -96,6 +96,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
         wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
     if not out.repeated:
         _check_items(out, cells)
+    if not out.comparative and not out.repeated:
+        _several_answers(out, cells)
     _models(out, cells)
     _not_used(out, cells)
     return out
@@ -161,12 +163,14 @@ def _codes(out: Guess, column: str, values: pd.Series) -> None:
     n = int(number.isin(alone).sum())
     listed = ", ".join(spelt)
     out.warnings.append(
-        f"{listed} in {column!r} ({n} times), away from the levels {low:g} to {high:g}: treated as no answer (`na_values`)"
+        f"{listed} in {column!r} ({n} times), away from the levels {low:g} to {high:g}: "
+        "treated as no answer (`na_values`)"
     )
 
 
 _SUMMARY = re.compile(
-    r"(?:(?:grand |over)?(?:total|all)|sum|mean|average|avg|median|std|sd|st\.? ?dev\.?|mittel(?:wert)?|summe|moyenne|media|promedio|平均|合计)[.:]?",
+    r"(?:(?:grand |over)?(?:total|all)|sum|mean|average|avg|median|std|sd|st\.? ?dev\.?|mittel(?:wert)?|summe"
+    r"|moyenne|media|promedio|平均|合计)[.:]?",
     re.I,
 )
 
@@ -272,6 +276,75 @@ def _side_by_side(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
     return True
 
 
+def _systems_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
+    """Several systems in a row, each with its scores: system1, system2, … and quality1, quality2, …"""
+    families: dict[str, list[str]] = {}
+    for base, index in (m.groups() for c in cells if (m := _INDEXED.fullmatch(c))):
+        families.setdefault(base, []).append(index)
+    same = [b for b, ix in families.items() if len(ix) > 1 and roles.role_of(b.rstrip("_ .-")) == "system"]
+    if len(same) != 1 or (
+        "system" in out.columns and out.columns["system"] not in {same[0] + i for i in families[same[0]]}
+    ):
+        return False
+    index = families[same[0]]
+    rated = [
+        b
+        for b, ix in families.items()
+        if b != same[0]
+        and sorted(ix) == sorted(index)
+        and all(b + i in numeric and is_rating(b, numeric[b + i]) for i in ix)
+    ]
+    item = out.columns.get("dialogue") or out.columns.get("context")
+    if not rated:
+        return False
+    for ours in ("system", "system_b", "dialogue", "dialogue_b", "context", "label", "score"):
+        out.columns.pop(ours, None)
+    separator = next((c for c in "_ .-" if all(b.endswith(c) for b in rated)), "")
+    out.repeated, out.scores = ["{i}"], f"{{label}}{separator}{{i}}"
+    for base in rated:
+        add_label(out, base.removesuffix(separator), pd.concat([numeric[base + i] for i in index]))
+    out.columns["system"] = same[0] + "{i}"
+    out.score_columns = [b + i for b in (same[0], *rated) for i in index]
+    out.identify = [item or "{row}", same[0] + "{i}"]
+    out.columns |= {"context": item} if item else {}
+    out.why["identify"] = "systems stand side by side in a row"
+    if "annotator" not in out.columns:
+        out.positions = True
+        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
+    return True
+
+
+def _several_answers(out: Guess, cells: pd.DataFrame) -> None:
+    """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
+    for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):
+        held = cells[column].str.strip()
+        for divider in (";", "|", ","):
+            parts = held[held != ""].str.split(divider, regex=False).map(lambda many: [p.strip() for p in many])
+            each = parts.explode()
+            several = parts.str.len().gt(1)
+            few = 1 < each.nunique() <= 30 and each.value_counts().median() >= 3 and each.str.len().max() <= _SHORT
+            once = parts.map(lambda many: len(set(many)) == len(many)).all()
+            if (
+                several.any()
+                and few
+                and once
+                and (each != "").all()
+                and pd.to_numeric(each, errors="coerce").isna().all()
+            ):
+                out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]
+                out.unused.pop(column, None)
+                out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]
+                empty = int((held == "").sum())
+                if empty:
+                    out.warnings.append(
+                        f"{counted(empty, 'empty cell')} of {column!r}: taken for judgements that nothing applies "
+                        "(`empty: none`); without that line they are no judgements"
+                    )
+                break
+    if out.sets and not out.labels:
+        out.warnings = [w for w in out.warnings if not w.startswith("no column looks like ratings")]
+
+
 def _answers(out: Guess, cells: pd.DataFrame, columns: list[str]) -> pd.Series | None:
     """The answers in columns of one label as numbers; None where they are words other than yes and no."""
     held = pd.concat([cells[c].str.strip() for c in columns])
@@ -331,7 +404,15 @@ def _models(out: Guess, cells: pd.DataFrame) -> None:
 
 def _not_used(out: Guess, cells: pd.DataFrame) -> None:
     """Why each column that the guess leaves out is left out."""
-    used = {*out.columns.values(), *out.identify, *out.identify_b, *out.metrics, *out.patterns, *out.score_columns}
+    used = {
+        *out.columns.values(),
+        *out.identify,
+        *out.identify_b,
+        *out.metrics,
+        *out.patterns,
+        *out.score_columns,
+        *out.sets,
+    }
     used |= {*out.drop, *out.skip_columns}
     for column in (c for c in cells if c and c not in used):
         out.unused.setdefault(column, nature(column, cells[column].where(~cells[column].isin(out.na_values))).says)
