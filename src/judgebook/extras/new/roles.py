@@ -15,13 +15,13 @@ from judgebook.sources.nature import nature
 #: words of names, without accents and plural s, in English, German, French and Spanish
 _WORDS = {
     "annotator": "annotator rater judge worker crowdworker turker evaluator assessor reviewer labeler labeller "
-    "coder expert participant respondent subject grader marker ann annotateur evaluateur juge bewerter annotierer gutachter prufer "
-    "kodierer anotador evaluador juez anotadora bewerterin",
+    "coder expert participant respondent subject grader marker ann annotateur evaluateur juge bewerter annotierer "
+    "gutachter prufer kodierer anotador evaluador juez anotadora bewerterin",
     "system": "system sys model bot chatbot agent assistant engine generator llm architecture approach method "
     "submission algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
     "dialogue": "dialogue dialog conversation conv convo chat item sample example instance sentence sent segment seg "
-    "article art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage text "
-    "phrase exemple conversacion dialogo ejemplo frase pregunta summary",
+    "article art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage "
+    "text phrase exemple conversacion dialogo ejemplo frase pregunta summary",
     "label": "label metric criterion dimension aspect attribute kriterium merkmal critere criterio metrica aspecto",
     "score": "score rating judgement judgment value answer vote bewertung note wert urteil antwort "
     "puntuacion nota valor",
