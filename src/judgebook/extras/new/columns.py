@@ -27,7 +27,8 @@ class Guess:
     made of. drop : column -> values of rows left out. skip_columns : those that follow the pattern of scores and hold
     none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
     what was recognised. sampling : key that says how dialogues were drawn, and its column. one_label : that of all
-    scores, if no column says. counted : cells hold how often the score was given that their column names.
+    scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
+    counted : cells hold how often the score was given that their column names.
     """
 
     layout: str = "wide"
@@ -35,6 +36,7 @@ class Guess:
     scores: str = "{label}"
     one_label: str | None = None
     counted: bool = False
+    sets: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
     identify_b: list[str] = field(default_factory=list)
@@ -80,10 +82,33 @@ def is_rating(name: str, values: pd.Series) -> bool:
     return bool((whole or halves) and seen.nunique() <= MAX_LEVELS and not COUNT.search(name))
 
 
+#: names that end so say what else whole numbers may be
+_NO_RATING = re.compile(
+    r"(^|[^a-z])(id|ids|uid|key|hash|idx|index|number|no|nr|row|count|slot|order|rank|fold|age|year|page|position"
+    r"|progress|batch|votes|trial|turn|step|seed|size|length)$|(?<=[a-z])(Id|ID|Index|Number|Order|Rank)$"
+    r"|^(n|num)_|time|_(ms|at)$",
+)
+
+
+def rated(out: Guess, cells: pd.DataFrame, column: str, values: pd.Series) -> bool:
+    """Whether few whole numbers come again and again and differ between annotators of an item: ratings by any name."""
+    if _NO_RATING.search(column):
+        return False
+    seen = values.dropna()
+    few = 1 < seen.nunique() <= 11 and bool((seen % 1 == 0).all()) and seen.between(-3, 10).all()
+    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
+    if not few or "dialogue" not in out.columns or len(seen) < 3 * seen.nunique() or "annotator" not in out.columns:
+        return False
+    by_item = cells[column].groupby([cells[c] for c in item])
+    by_person = cells[column].groupby(cells[out.columns["annotator"]]).nunique()
+    several = by_item.size() > 1
+    return bool(by_item.nunique()[several].gt(1).mean() > 0.1 and by_person.gt(1).mean() > 0.5)
+
+
 def one_an_item(out: Guess, cells: pd.DataFrame, column: str) -> bool:
     """Whether a column says the same in all rows of an item, in enough items that several people judged."""
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if "dialogue" not in out.columns or "annotator" not in out.columns:
+    if "dialogue" not in out.columns or "annotator" not in out.columns or cells[column].nunique() < 2:
         return False
     several = cells[cells.groupby(item)[out.columns["annotator"]].transform("nunique") > 1].groupby(item)[column]
     again = int(several.size().sum()) - several.ngroups
@@ -97,6 +122,14 @@ def left_out(out: Guess, columns: list[str]) -> None:
         out.warnings.append(f"columns of numbers that are left out: {', '.join(columns)}")
 
 
+def _all_used(scores: pd.Series) -> bool:
+    """Whether four to ten whole levels in a row are each given so often that a further one would have been, too."""
+    counts = scores.value_counts()
+    low, high = scores.min(), scores.max()
+    in_a_row = (scores % 1 == 0).all() and high - low + 1 == len(counts) and low in (0, 1)
+    return bool(in_a_row and 4 <= len(counts) <= 10 and counts.min() >= max(5, 0.05 * len(scores)))
+
+
 def add_label(out: Guess, name: str, values: pd.Series) -> None:
     """Declare a label with these scores, on the scale that they seem to have."""
     seen = values.dropna()
@@ -107,7 +140,7 @@ def add_label(out: Guess, name: str, values: pd.Series) -> None:
         out.labels[name] = (id_, 1, 5, True)
         return
     low, high, whole = float(seen.min()), float(seen.max()), bool((seen % 1 == 0).all())
-    scale = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
+    scale = (low, high) if _all_used(seen) else next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
     out.labels[name] = (id_, *scale, whole)
     if (low, high) != tuple(map(float, scale)):
         out.warnings.append(f"label {id_}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")

@@ -20,6 +20,7 @@ from judgebook.extras.new.grids import shared
 from judgebook.extras.new.nested import NUMBERED, guess_records
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
 from judgebook.extras.new.tables import nameless
+from judgebook.extras.new.words import label_id
 from judgebook.sources import json_text
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
@@ -122,7 +123,7 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
         if export and (lines := exports.nested_lines(export, file, options)):
             return "\n".join([*head, *lines]) + "\n"
         guess = exports.guess_table(export, cells, data, file)
-        if not guess.labels and (shape := guess_records(_with_json(read))) and shape.in_json_column:
+        if not guess.labels and not guess.sets and (shape := guess_records(_with_json(read))) and shape.in_json_column:
             return "\n".join([*head, *_records(shape, file, options)]) + "\n"
     if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
@@ -231,7 +232,18 @@ def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
         lines = [line for line in sample.splitlines()[:20] if line.strip()]
         delimiter = max((usual, ",", "\t", ";", "|"), key=lambda d: _columns(lines, d))
         options |= {"delimiter": delimiter} if delimiter != usual else {}
-        rows = dict(enumerate(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), start=1))
+        if delimiter == "\t" and _unquoted(read_text(data, data.name, options.get("encoding", "utf-8-sig"))):
+            options["quoting"] = False
+        rows = dict(
+            enumerate(
+                csv.reader(
+                    io.StringIO(sample, newline=""),
+                    delimiter=delimiter,
+                    quoting=csv.QUOTE_MINIMAL if options.get("quoting", True) else csv.QUOTE_NONE,
+                ),
+                start=1,
+            )
+        )
     options |= _heads([(n, cells) for n, cells in rows.items() if any(c.strip() for c in cells)])
     cells = read_table(data, data.name, FileOptions(**options))
     if alike:
@@ -254,6 +266,16 @@ def _alike(data: Path, sheets: list[str]) -> list[str]:
     heads = {s: next((r for r in read_workbook(data, data.name, s).values() if r), []) for s in sheets}
     same = [s for s in sheets if heads[s] == heads[sheets[0]]]
     return same if len(same) > 1 else []
+
+
+def _unquoted(text: str) -> bool:
+    """Whether each line of a file of tabs is a row, some with a quotation mark that a reader of quotes would pair."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    tabs = {line.count("\t") for line in lines}
+    begun = [
+        c for line in lines for c in line.split("\t") if c.startswith('"') and not re.fullmatch(r'"(?:[^"]|"")*"', c)
+    ]
+    return len(tabs) == 1 and bool(begun)
 
 
 def _is_json(sample: str) -> bool:
@@ -319,64 +341,95 @@ def _number(text: str) -> bool:
 def _as_yaml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return str(value) if value == "none" or isinstance(value, int) else quoted(value)
 
 
 def _table(file: str, options: dict[str, str], guess: Guess, *, records: bool = False) -> list[str]:
-    """A source for a table, or for records that are as flat as one."""
+    """The sources for a table, or for records that are as flat as one, and the labels."""
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
     records = records or bool(guess.repeated or guess.join or guess.counted) or several
     lines = [*guess.comment, _GUESSED]
     lines += [comment(f"Unsure: {warning}.") for warning in guess.warnings]
     method = "turn_rating" if "turn" in guess.columns or "{turn}" in guess.scores else "dialogue_rating"
-    method = "comparative" if guess.comparative else method
-    adapter = "records" if records else "table"
-    lines += [f"method: {method}", "sources:", f"  - adapter: {adapter}", f"    file: {quoted(file)}"]
-    lines += [f"    {key}: {value}" for key, value in options.items()]
-    columns = dict(guess.columns)
-    if not records:
-        lines.append(f"    layout: {guess.layout}" + _why(guess, "layout"))
-    elif guess.layout == "long":
-        lines.append(f"    scores: {quoted(columns.pop('score'))}" + _why(guess, "layout"))
-    lines += ["    columns:"] if columns else []
-    lines += [f"      {ours}: {quoted(name)}{_why(guess, ours)}" for ours, name in columns.items()]
-    if guess.identify:
-        names = ", ".join(map(quoted, guess.identify))
-        lines += ["    identify:" + _why(guess, "identify"), f"      dialogue: [{names}]"]
-    if guess.identify_b:
-        lines.append(f"      dialogue_b: [{', '.join(map(quoted, guess.identify_b))}]")
-    if guess.layout == "wide":
-        lines.append(f"    scores: {quoted(guess.scores)}{_why(guess, 'scores')}")
-    lines += [f"    skip_columns: {exports.flow(guess.skip_columns)}"] if guess.skip_columns else []
-    lines += ['    count: "{value}"'] if guess.counted else []
-    lines += [f"    constants: {{label: {guess.one_label}}}"] if guess.one_label else []
-    lines += [f"    first_turn: {guess.first_turn}"] if guess.first_turn else []
-    if guess.patterns:
-        lines.append(
-            "    patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in guess.patterns.items()) + "}"
+    lines += [f"method: {'comparative' if guess.comparative else method}", "sources:"]
+    ids = dict(
+        zip(
+            [*guess.labels, *guess.sets],
+            distinct([*(x[0] for x in guess.labels.values()), *map(label_id, guess.sets)]),
+            strict=True,
         )
-    lines += [f"    {line}" for line in guess.join]
-    lines += [f"    drop: {exports.flow(guess.drop)}"] if guess.drop else []
-    if guess.judges:
-        lines.append("    judges: {" + ", ".join(f"{quoted(j)}: llm" for j in guess.judges) + "}")
-    if guess.positions:
-        lines.append("    annotators: positions" + _why(guess, "annotators"))
-    if guess.values:
-        lines.append("    values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in guess.values.items()) + "}")
-    lines.append(f"    na_values: [{', '.join(quoted(v, always=True) for v in guess.na_values)}]")
-    ids = dict(zip(guess.labels, distinct(one[0] for one in guess.labels.values()), strict=True))
-    spelt = {name: id_ for name, id_ in ids.items() if name != id_}
-    if spelt:
-        lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
-    if guess.metrics:
-        lines.append("    # numbers that look like scores of automatic metrics; remove any that are not")
-        lines.append("    metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in guess.metrics) + "}")
-    if guess.sampling:
-        lines.append(f"    {guess.sampling[0]}: {quoted(guess.sampling[1])}" + _why(guess, "sampling"))
-    lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
+    )
+    if guess.labels or not guess.sets:
+        lines += _source(file, options, guess, _scores(guess, records=records), ids, records=records)
+    for column, (divider, _) in guess.sets.items():
+        # one row for each answer; a cell without any is a judgement that there is none
+        scores = [
+            f"scores: {quoted(f'{column}:split({divider}).[]')}",
+            *(["empty: none"] if "none" in guess.sets[column][1] else []),
+            f"constants: {{label: {ids[column]}}}",
+        ]
+        lines += _source(file, options, guess, scores, {}, records=True)
+    if guess.labels or not guess.sets:
+        lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
     labels = {name: _label(*one[1:], guess.categories.get(name)) for name, one in guess.labels.items()}
     declared = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=guess.comparative)]
-    return [*lines, "labels:" if labels else "labels: {}", *declared]
+    declared += [
+        f"  {ids[c]}: {{categories: [{', '.join(map(quoted, answers))}], level: sets}}"
+        for c, (_, answers) in guess.sets.items()
+    ]
+    return [*lines, "labels:" if declared else "labels: {}", *declared]
+
+
+def _scores(guess: Guess, *, records: bool) -> list[str]:
+    """Where the scores of a table stand."""
+    lines = [] if records else [f"layout: {guess.layout}" + _why(guess, "layout")]
+    if records and guess.layout == "long":
+        lines.append(f"scores: {quoted(guess.columns['score'])}" + _why(guess, "layout"))
+    if guess.layout == "wide":
+        lines.append(f"scores: {quoted(guess.scores)}{_why(guess, 'scores')}")
+    lines += [f"skip_columns: {exports.flow(guess.skip_columns)}"] if guess.skip_columns else []
+    lines += ['count: "{value}"'] if guess.counted else []
+    lines += [f"constants: {{label: {guess.one_label}}}"] if guess.one_label else []
+    lines += [f"first_turn: {guess.first_turn}"] if guess.first_turn else []
+    if guess.values:
+        lines.append("values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in guess.values.items()) + "}")
+    return lines
+
+
+def _source(
+    file: str, options: dict[str, str], guess: Guess, scores: list[str], ids: dict[str, str], *, records: bool
+) -> list[str]:
+    """One source: what the file is, where the scores stand, and what says whose and of what they are."""
+    columns = {k: v for k, v in guess.columns.items() if not (records and guess.layout == "long" and k == "score")}
+    lines = [f"file: {quoted(file)}", *(f"{key}: {value}" for key, value in options.items())]
+    lines += ["columns:"] if columns else []
+    lines += [f"  {ours}: {quoted(name)}{_why(guess, ours)}" for ours, name in columns.items()]
+    if guess.identify:
+        names = ", ".join(map(quoted, guess.identify))
+        lines += ["identify:" + _why(guess, "identify"), f"  dialogue: [{names}]"]
+    if guess.identify_b:
+        lines.append(f"  dialogue_b: [{', '.join(map(quoted, guess.identify_b))}]")
+    lines += scores
+    if guess.patterns:
+        lines.append("patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in guess.patterns.items()) + "}")
+    lines += guess.join
+    lines += [f"drop: {exports.flow(guess.drop)}"] if guess.drop else []
+    if guess.judges:
+        lines.append("judges: {" + ", ".join(f"{quoted(j)}: llm" for j in guess.judges) + "}")
+    if guess.positions:
+        lines.append("annotators: positions" + _why(guess, "annotators"))
+    lines.append(f"na_values: [{', '.join(quoted(v, always=True) for v in guess.na_values)}]")
+    spelt = {name: id_ for name, id_ in ids.items() if name != id_ and name in guess.labels}
+    if spelt:
+        lines.append("label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
+    if guess.metrics:
+        lines.append("# numbers that look like scores of automatic metrics; remove any that are not")
+        lines.append("metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in guess.metrics) + "}")
+    if guess.sampling:
+        lines.append(f"{guess.sampling[0]}: {quoted(guess.sampling[1])}" + _why(guess, "sampling"))
+    return [f"  - adapter: {'records' if records else 'table'}", *(f"    {line}" for line in lines)]
 
 
 def _label(low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:

@@ -219,6 +219,8 @@ class _Writer:
                 and len(below) == 1
             ):
                 name = "label"
+            elif models and self._has_text(level) and "system" not in taken:
+                name = "system"  # what it said stands beside what was said of it
             elif (people or (models and not deeper)) and "annotator" not in taken:
                 name = "annotator"
             elif models and "system" not in taken:

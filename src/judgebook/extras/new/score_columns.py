@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
 from judgebook.extras.new import grids
-from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item
+from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item, rated
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
 from judgebook.extras.new.words import CHOICE, choice_warning, label_id, ranked
-from judgebook.sources.nature import NOTHING, nature, plain
+from judgebook.sources.nature import NOTHING, Nature, nature, plain
 
 _SAME = "the same for all annotators of an item"
 
@@ -37,7 +39,7 @@ def _ratings(
     """Columns of numbers that people may have given, and those of them that are ratings; metrics are noted."""
     measured = {c for c in numeric if numbers(cells[c], out.na_values) is not None}
     numeric = _judged(out, cells, numeric)
-    ratings = {c: v for c, v in numeric.items() if is_rating(c, v)}
+    ratings = {c: v for c, v in numeric.items() if is_rating(c, v) or rated(out, cells, c, v)}
     if all(one_an_item(out, cells, c) for c in ratings):  # none at all, or none that people gave
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
     ratings = _places_of_sides(out, _sides_only(out, ratings))
@@ -150,10 +152,13 @@ def _say_what_is_missing(out: Guess, cells: pd.DataFrame) -> None:
 def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
     """Columns of numbers that people may have given: no ids, counters, durations, nothing that is said of a person."""
     who = out.columns.get("annotator")
-    judged = {}
+    judged, constant = {}, {}
     for column, values in numeric.items():
         kind = nature(column, values.dropna().map("{:g}".format))
-        if kind.kind in ("id", "counter", "duration", "date") or (kind.kind == "constant" and len(cells) > 5):
+        if kind.kind == "constant" and len(cells) > 5:
+            constant[column] = kind
+            continue
+        if kind.kind in ("id", "counter", "duration", "date") and not rated(out, cells, column, values):
             out.unused[column] = kind.says
             continue
         rows = cells[who].map(cells[who].value_counts()) >= 3 if who else pd.Series(False, cells.index)
@@ -163,7 +168,33 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
             out.unused[column] = "the same in all rows of an annotator: it says who judged, not what"
             continue
         judged[column] = values
-    return judged
+    return judged | _same_for_all(out, numeric, constant, judged)
+
+
+#: names of settings, which are the same in all rows of many files
+_SETTING = re.compile(
+    r"batch|round|version|phase|split|year|config|temperature|top_?[pk]|seed|size|length|max_|min_|num|reward|price|assignments|shot",
+    re.I,
+)
+
+
+def _same_for_all(
+    out: Guess, numeric: dict[str, pd.Series], constant: dict[str, Nature], judged: dict[str, pd.Series]
+) -> dict[str, pd.Series]:
+    """Columns with one value in all rows that are labels all the same: nobody found any of it, for example."""
+    levels = {v for c, held in judged.items() if is_rating(c, held) for v in held.dropna()}
+    labels = {}
+    for column, kind in constant.items():
+        value = numeric[column].dropna().iloc[0]
+        named = (
+            COUNT.search(column) or _SETTING.search(column) or nature(column, pd.Series(["1", "2", "2"])).kind == "id"
+        )
+        if named or not (value in levels or (not levels and 0 <= value <= 10)):
+            out.unused[column] = kind.says
+            continue
+        out.warnings.append(f"{column!r} is {value:g} in every row: taken for a label; if it is a setting, remove it")
+        labels[column] = numeric[column]
+    return labels
 
 
 def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:

@@ -9,7 +9,8 @@ import re
 
 import pandas as pd
 
-from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating, left_out, numbers, one_an_item
+from judgebook.extras.new import roles
+from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, add_label, is_rating, left_out, numbers, one_an_item
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.words import (
     ANSWERS,
@@ -22,6 +23,7 @@ from judgebook.extras.new.words import (
     side_of,
 )
 from judgebook.sources import sampling
+from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, NOTHING, nature, plain
 from judgebook.study import limits
 
@@ -48,15 +50,29 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
     given : our column -> the file's, where the format says so.
     """
     out = Guess(columns=dict(given or {}))
-    cells = _drawn(out, cells)
-    missing = [v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-") if (cells == v).any().any()]
+    nameless = [not c.strip() for c in cells.columns]
+    if sum(nameless) == 1 and numbers(cells.loc[:, nameless].iloc[:, 0], out.na_values) is None:
+        nameless = [False] * len(nameless)  # names of rows, as in a table of wins
+    elif any(cells.loc[:, nameless].ne("").any()) and sum(nameless) > 1:
+        out.warnings.append(f"{counted(sum(nameless), 'column')} without a name: not used; name what is to be read")
+    cells = _drawn(out, cells.loc[:, [not n for n in nameless]])
+    # an id may be spelt so: a system called NA, a person called nan
+    ids = [c for c in cells if c and roles.role_of(c) in ("system", "annotator", "dialogue")]
+    missing = [
+        v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if (cells.drop(columns=ids) == v).any().any()
+    ]
     out.na_values += missing
     for column in cells:
         _missing_words(out, column, cells[column])
+        _codes(out, column, cells[column])
+    _summary_rows(out, cells)
+    cells = cells[~_left_out(out, cells)]
     read = {c: numbers(cells[c], out.na_values) for c in cells}
     numeric = {c: v for c, v in read.items() if v is not None}
     _name_columns(out, cells, numeric)
     _name_questions(out, cells)
+    roles.by_words(out, cells, numeric)
+    roles.by_structure(out, cells)
     _judged_again(out, cells, numeric)
     _combined(out, cells)
     _pair_in_a_cell(out, cells, numeric)
@@ -68,7 +84,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
         for name, rows in cells.groupby(label, sort=False):
             add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
-    elif _side_by_side(out, cells, numeric):
+    elif _side_by_side(out, cells, numeric) or _systems_beside(out, cells, numeric):
         pass
     else:
         out.columns.pop("label", None)
@@ -80,6 +96,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
         wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
     if not out.repeated:
         _check_items(out, cells)
+    if not out.comparative and not out.repeated:
+        _several_answers(out, cells)
     _models(out, cells)
     _not_used(out, cells)
     return out
@@ -122,6 +140,65 @@ def _missing_words(out: Guess, column: str, values: pd.Series) -> None:
     if not all(w.lower() in NOTHING for w in words):
         shown = ", ".join(repr(w[: limits.QUOTED]) for w in words)
         out.warnings.append(f"{shown} in {column!r}, a column of numbers: treated as missing values (`na_values`)")
+
+
+#: numbers that stand for no answer in exports of surveys and annotation tools
+_CODES = (-1, -9, -50, -77, -88, -98, -99, -999, 9, 88, 98, 99, 999, 9999)
+
+
+def _codes(out: Guess, column: str, values: pd.Series) -> None:
+    """A number away from the levels of a rating that surveys write where nobody answered."""
+    number = numbers(values, out.na_values)
+    seen = sorted(set() if number is None else set(number.dropna()))
+    codes = [n for n in seen if n in _CODES]
+    levels = [n for n in seen if n not in codes]
+    if not codes or not 3 <= len(levels) <= 11 or any(n % 1 for n in levels) or COUNT.search(column):
+        return
+    low, high = levels[0], levels[-1]
+    alone = [n for n in codes if n < low - 1 or n > high + 1]
+    if not alone or alone != codes or high - low + 1 != len(levels) or high > 10 or low < -3:
+        return
+    spelt = sorted({v for v, n in zip(values.str.strip(), number, strict=True) if n in alone})
+    out.na_values += [v for v in spelt if v not in out.na_values]
+    n = int(number.isin(alone).sum())
+    listed = ", ".join(spelt)
+    out.warnings.append(
+        f"{listed} in {column!r} ({n} times), away from the levels {low:g} to {high:g}: "
+        "treated as no answer (`na_values`)"
+    )
+
+
+_SUMMARY = re.compile(
+    r"(?:(?:grand |over)?(?:total|all)|sum|mean|average|avg|median|std|sd|st\.? ?dev\.?|mittel(?:wert)?|summe"
+    r"|moyenne|media|promedio|平均|合计)[.:]?",
+    re.I,
+)
+
+
+def _summary_rows(out: Guess, cells: pd.DataFrame) -> None:
+    """Rows below the data that sum them up: their first cell says so, and other names are empty."""
+    for column in [c for c in cells if c][:3]:
+        held = cells[column].str.strip()
+        last = held[held.str.fullmatch(_SUMMARY)]
+        names = [
+            c for c in cells if c and c != column and (cells[c].str.strip().ne("")).sum() >= len(cells) - len(last) - 1
+        ]
+        blank = cells.loc[last.index, names].apply(lambda x: x.str.strip().eq("")).any(axis=1) if len(last) else last
+        if len(last) and len(last) <= 6 and blank.all() and set(last.index) == set(cells.index[-len(last) :]):
+            out.drop[column] = sorted(set(last))
+            out.warnings.append(
+                f"the last {counted(len(last), 'row')} ({', '.join(last)}) sum up the others: left out (`drop`)"
+            )
+            return
+
+
+def _left_out(out: Guess, cells: pd.DataFrame) -> pd.Series:
+    """Rows that `drop` leaves out."""
+    left_out = pd.Series(False, cells.index)
+    for column, values in out.drop.items():
+        if column in cells:
+            left_out |= cells[column].str.strip().isin([values] if isinstance(values, str) else values)
+    return left_out
 
 
 def _judged_again(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -199,6 +276,75 @@ def _side_by_side(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
     return True
 
 
+def _systems_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
+    """Several systems in a row, each with its scores: system1, system2, … and quality1, quality2, …"""
+    families: dict[str, list[str]] = {}
+    for base, index in (m.groups() for c in cells if (m := _INDEXED.fullmatch(c))):
+        families.setdefault(base, []).append(index)
+    same = [b for b, ix in families.items() if len(ix) > 1 and roles.role_of(b.rstrip("_ .-")) == "system"]
+    if len(same) != 1 or (
+        "system" in out.columns and out.columns["system"] not in {same[0] + i for i in families[same[0]]}
+    ):
+        return False
+    index = families[same[0]]
+    rated = [
+        b
+        for b, ix in families.items()
+        if b != same[0]
+        and sorted(ix) == sorted(index)
+        and all(b + i in numeric and is_rating(b, numeric[b + i]) for i in ix)
+    ]
+    item = out.columns.get("dialogue") or out.columns.get("context")
+    if not rated:
+        return False
+    for ours in ("system", "system_b", "dialogue", "dialogue_b", "context", "label", "score"):
+        out.columns.pop(ours, None)
+    separator = next((c for c in "_ .-" if all(b.endswith(c) for b in rated)), "")
+    out.repeated, out.scores = ["{i}"], f"{{label}}{separator}{{i}}"
+    for base in rated:
+        add_label(out, base.removesuffix(separator), pd.concat([numeric[base + i] for i in index]))
+    out.columns["system"] = same[0] + "{i}"
+    out.score_columns = [b + i for b in (same[0], *rated) for i in index]
+    out.identify = [item or "{row}", same[0] + "{i}"]
+    out.columns |= {"context": item} if item else {}
+    out.why["identify"] = "systems stand side by side in a row"
+    if "annotator" not in out.columns:
+        out.positions = True
+        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
+    return True
+
+
+def _several_answers(out: Guess, cells: pd.DataFrame) -> None:
+    """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
+    for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):
+        held = cells[column].str.strip()
+        for divider in (";", "|", ","):
+            parts = held[held != ""].str.split(divider, regex=False).map(lambda many: [p.strip() for p in many])
+            each = parts.explode()
+            several = parts.str.len().gt(1)
+            few = 1 < each.nunique() <= 30 and each.value_counts().median() >= 3 and each.str.len().max() <= _SHORT
+            once = parts.map(lambda many: len(set(many)) == len(many)).all()
+            if (
+                several.any()
+                and few
+                and once
+                and (each != "").all()
+                and pd.to_numeric(each, errors="coerce").isna().all()
+            ):
+                out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]
+                out.unused.pop(column, None)
+                out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]
+                empty = int((held == "").sum())
+                if empty:
+                    out.warnings.append(
+                        f"{counted(empty, 'empty cell')} of {column!r}: taken for judgements that nothing applies "
+                        "(`empty: none`); without that line they are no judgements"
+                    )
+                break
+    if out.sets and not out.labels:
+        out.warnings = [w for w in out.warnings if not w.startswith("no column looks like ratings")]
+
+
 def _answers(out: Guess, cells: pd.DataFrame, columns: list[str]) -> pd.Series | None:
     """The answers in columns of one label as numbers; None where they are words other than yes and no."""
     held = pd.concat([cells[c].str.strip() for c in columns])
@@ -258,7 +404,15 @@ def _models(out: Guess, cells: pd.DataFrame) -> None:
 
 def _not_used(out: Guess, cells: pd.DataFrame) -> None:
     """Why each column that the guess leaves out is left out."""
-    used = {*out.columns.values(), *out.identify, *out.identify_b, *out.metrics, *out.patterns, *out.score_columns}
+    used = {
+        *out.columns.values(),
+        *out.identify,
+        *out.identify_b,
+        *out.metrics,
+        *out.patterns,
+        *out.score_columns,
+        *out.sets,
+    }
     used |= {*out.drop, *out.skip_columns}
     for column in (c for c in cells if c and c not in used):
         out.unused.setdefault(column, nature(column, cells[column].where(~cells[column].isin(out.na_values))).says)

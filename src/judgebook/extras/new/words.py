@@ -28,6 +28,8 @@ _NAMED_SIDE = re.compile(
     rf"(?:the )?(?:{_THING}[ _-]?(?:(?P<first>a|1|left|first|x)|b|2|right|second|y)"
     rf"|(?:(?P<left>left|first)|right|second)(?: {_THING}| side))"
 )
+#: `A>>B`, `B>A`, `A=B` as arenas write them
+_SIGNS = re.compile(r"(a|b|1|2|left|right) ?([<>=])[<>=]* ?(?!\1)(?:a|b|1|2|left|right)")
 _NO_SIDE = re.compile(
     r"(?:about |roughly |both |they are )*(?:the )?(?:same|equal(?:ly (?:good|bad))?|similar|tie[sd]?)"
 )
@@ -39,6 +41,8 @@ def side_of(word: str) -> int | None:
     How much better it was is not kept: `A is slightly better` is 1, as `A`.
     """
     answer = word.strip().lower().rstrip(".!")
+    if signs := _SIGNS.fullmatch(answer):
+        return ((signs[2] > "=") - (signs[2] < "=")) * (1 if signs[1] in ("a", "1", "left") else -1)
     if answer in SIDES:
         return SIDES[answer]
     if match := _SIDE.fullmatch(answer):
@@ -50,8 +54,12 @@ def side_of(word: str) -> int | None:
 
 #: answers in words
 ANSWERS = {
-    **dict.fromkeys(("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "👍", "✓", "✔", "✅"), 1.0),
-    **dict.fromkeys(("no", "n", "false", "nein", "non", "fail", "failed", "👎", "✗", "✘", "❌"), 0.0),
+    **dict.fromkeys(
+        ("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "thumbs_up", "thumbs up", "👍", "✓", "✔", "✅"), 1.0
+    ),
+    **dict.fromkeys(
+        ("no", "n", "false", "nein", "non", "fail", "failed", "thumbs_down", "thumbs down", "👎", "✗", "✘", "❌"), 0.0
+    ),
 }
 #: a number as spreadsheets write it in much of Europe
 DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")

@@ -54,6 +54,8 @@ class Walk:
             return
         step = steps[i]
         if node is None or node == "":
+            if node == "" and step.kind == "split" and self.empty is not None:  # nothing of a list was marked
+                yield self.empty, _place(where, place), env
             return
         if step.kind == "list":
             if not isinstance(node, list):

@@ -67,7 +67,9 @@ class Records(FileOptions, JudgementOptions, SourceModel):
         "score, e.g. {best: 1, worst: -1}; that of the others is 0",
     )
     empty: str | None = Field(
-        None, description="score where the last list that `scores` goes through is empty; default: no score"
+        None,
+        description="score where the last list (or cell with `:split`) that `scores` goes through is empty; default: "
+        "no score",
     )
 
     def names(self) -> list[str]:

@@ -1,0 +1,180 @@
+"""Which column says which item, which system and who judged: by its name, else by what tells rows apart."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+
+import pandas as pd
+
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.words import is_prose, looks_like_model
+from judgebook.sources.nature import nature
+
+#: words of names, without accents and plural s, in English, German, French and Spanish
+_WORDS = {
+    "annotator": "annotator rater judge worker crowdworker turker evaluator assessor reviewer labeler labeller "
+    "coder expert participant respondent subject grader marker ann annotateur evaluateur juge bewerter annotierer "
+    "gutachter prufer kodierer anotador evaluador juez anotadora bewerterin",
+    "system": "system sys model bot chatbot agent assistant engine generator llm architecture approach method "
+    "submission algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
+    "dialogue": "dialogue dialog conversation conv convo chat item sample example instance sentence sent segment seg "
+    "article art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage "
+    "text phrase exemple conversacion dialogo ejemplo frase pregunta summary",
+    "label": "label metric criterion dimension aspect attribute kriterium merkmal critere criterio metrica aspecto",
+    "score": "score rating judgement judgment value answer vote bewertung note wert urteil antwort "
+    "puntuacion nota valor",
+}
+ROLES = {word: role for role, words in _WORDS.items() for word in words.split()}
+#: the same in Chinese, which puts no spaces between words
+_CHINESE = {
+    **dict.fromkeys(("标注者", "标注员", "标注人", "评估者", "评估员", "评审", "评委", "评分者"), "annotator"),
+    **dict.fromkeys(("模型", "系统", "机器人"), "system"),
+    **dict.fromkeys(("对话", "样本", "句子", "问题", "文章", "编号"), "dialogue"),
+    **dict.fromkeys(("指标", "维度", "标准"), "label"),
+    **dict.fromkeys(("评分", "得分", "分数", "打分"), "score"),
+}
+#: what annotation platforms put before a name
+_PREFIX = re.compile(r"^(?:(?:input|output|answer|assignment|field|data|item|task|result)s?[:.]|_)+", re.I)
+#: words that say how a column names what it names
+_AFTER = {
+    "id",
+    "ids",
+    "name",
+    "names",
+    "no",
+    "nr",
+    "number",
+    "code",
+    "key",
+    "hash",
+    "anon",
+    "anonymized",
+    "anonymised",
+    "uid",
+}
+#: kinds of values that may say which (`nature`); a rating or slider is a score, and a date none of these
+_NAMING = ("id", "names", "words", "counter")
+_MOST_SYSTEMS = 60
+
+
+def role_of(name: str) -> str | None:
+    """What a column names by the words of its name; None where they do not say.
+
+    `sys_name`, `INPUT:system`, `worker_id_anon` and `Bewerter` do; `system_prompt` does not.
+    """
+    bare = _PREFIX.sub("", name.strip())
+    if chinese := next((role for word, role in _CHINESE.items() if bare.startswith(word)), None):
+        return chinese
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
+    text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).lower()
+    words = [w for w in re.split(r"[^a-z]+", text) if w]
+    while len(words) > 1 and words[-1] in _AFTER:
+        words.pop()
+    if len(words) != 1 or bare[-1:].isdigit():  # `rater_2` is a person's column of scores
+        return None
+    plural = ROLES.get(words[0].removesuffix("s"))
+    return ROLES.get(words[0]) or (plural if plural != "annotator" else None)
+
+
+def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Columns whose names say in other words what they are, where no usual name was found."""
+    _pairs(out, cells)
+    for column in cells:
+        role = role_of(column) if column and column not in out.columns.values() else None
+        if role is None or role in out.columns or (role == "dialogue" and is_prose(cells[column])):
+            continue
+        distinct = cells[column].str.strip().nunique()
+        if role in ("system", "annotator", "label") and (is_prose(cells[column]) or distinct < 2):
+            continue
+        if (role == "label" and column in numeric) or (
+            role == "score" and "label" not in out.columns and column in numeric
+        ):
+            continue
+        if role == "system" and distinct > _MOST_SYSTEMS:
+            continue
+        out.columns[role] = column
+        out.why[role] = "by the words of its name"
+
+
+_SIDE = re.compile(r"(.*[^0-9])(?:(?P<first>1|[_ .-]?[aA]|left)|2|[_ .-]?[bB]|right)")
+
+
+def _pairs(out: Guess, cells: pd.DataFrame) -> None:
+    """Two columns of systems (or dialogues) that differ by which of two they name: `generator_1` and `generator_2`."""
+    sides: dict[tuple[str, str], dict[bool, str]] = {}
+    for column in (c for c in cells if c and c not in out.columns.values()):
+        match = _SIDE.fullmatch(column)
+        role = role_of(match[1].rstrip("_ .-")) if match else None
+        if match and role in ("system", "dialogue") and not is_prose(cells[column]):
+            sides.setdefault((role, match[1]), {})[bool(match["first"])] = column
+    for (role, _), columns in sides.items():
+        if len(columns) == 2 and role not in out.columns:
+            out.columns |= {role: columns[True], f"{role}_b": columns[False]}
+            out.why[role] = "two columns, one for each side of a comparison"
+
+
+def by_structure(out: Guess, cells: pd.DataFrame) -> None:
+    """The item that several people share, and the system or the annotator where no name says so."""
+    unit, who = out.columns.get("work_unit"), out.columns.get("annotator")
+    if "dialogue" not in out.columns and unit and who and cells.groupby(unit)[who].nunique().median() > 1:
+        out.columns["dialogue"] = out.columns.pop("work_unit")
+        out.why["dialogue"] = "several people have the same"
+    _tell_apart(out, cells)
+
+
+def _tell_apart(out: Guess, cells: pd.DataFrame) -> None:
+    """What must be known besides the item to tell the rows apart."""
+    item = out.columns.get("dialogue")
+    missing = [role for role in ("system", "annotator") if role not in out.columns]
+    keys = [out.columns[r] for r in ("dialogue", "system", "annotator", "turn", "label") if r in out.columns]
+    if item is None or not missing or "system_b" in out.columns or not cells.duplicated(keys).any():
+        return
+    free = [c for c in cells if c and c not in out.columns.values() and _names_something(c, cells[c])]
+    for n in range(1, len(missing) + 1):
+        sets = [c for c in itertools.combinations(free, n) if not cells.duplicated([*keys, *c]).any()]
+        if sets:
+            _take(out, cells, missing, min(sets, key=lambda c: sum(cells[x].nunique() for x in c)), sets)
+            return
+
+
+def _names_something(column: str, held: pd.Series) -> bool:
+    """Whether values may say which: each comes several times, and none is missing."""
+    text = held.str.strip()
+    return nature(column, text).kind in _NAMING and (text != "").all() and 1 < text.nunique() <= len(text) / 2
+
+
+def _take(
+    out: Guess, cells: pd.DataFrame, missing: list[str], chosen: tuple[str, ...], sets: list[tuple[str, ...]]
+) -> None:
+    """Give the columns that tell rows apart the roles that are missing; say what else they could be."""
+    systems = [c for c in chosen if _of_systems(out, cells, c)]
+    roles = dict(zip(chosen, missing, strict=False))
+    if len(missing) == 2 and len(chosen) == 1:
+        roles = {chosen[0]: "system" if systems else "annotator"}
+    elif len(missing) == 2 and systems[:1] == [chosen[1]] and len(systems) == 1:
+        roles = {chosen[1]: "system", chosen[0]: "annotator"}
+    for column, role in roles.items():
+        out.columns[role] = column
+        out.why[role] = "with the item, it tells the rows apart"
+        other = next((c for one in sets for c in one if c not in chosen), None)
+        also = f"; {other!r} would do as well" if other else ""
+        sure = len(missing) == 1 or systems
+        doubt = "" if sure else ", or does it name the " + ("annotator" if role == "system" else "system") + "?"
+        out.warnings.append(f"the {role}: {column!r} is taken, as it tells the rows of an item apart{doubt}{also}")
+
+
+def _of_systems(out: Guess, cells: pd.DataFrame, column: str) -> bool:
+    """Whether values name systems: by how they are called, or because a text changes with them alone."""
+    names = cells[column].str.strip().unique()
+    if len(names) > _MOST_SYSTEMS:
+        return False
+    if sum(map(looks_like_model, names)) * 2 >= len(names):
+        return True
+    item = out.columns["dialogue"]
+    texts = [c for c in cells if c != column and is_prose(cells[c])]
+    return any(
+        cells.groupby([item, column])[c].nunique().max() == 1 and cells.groupby(item)[c].nunique().median() > 1
+        for c in texts
+    )

@@ -1,0 +1,103 @@
+"""What `new` makes of a file, held against the judgements that the file holds.
+
+Judgements are compared by a fingerprint that names of people and items do not enter: scores by label and system, and
+which of them share an item or an annotator.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from judgebook.extras.new.draft import new_yaml
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.schema import DataError
+
+RIGHT, ASKED, REFUSED, WRONG, CRASHED = "right", "asked", "refused", "silently wrong", "crashed"
+
+
+class Judgement(NamedTuple):
+    """A score as a case means it. annotator : None where the file does not say. other : of a pair, the second."""
+
+    item: str
+    system: str
+    annotator: str | None
+    label: str
+    score: float
+    other: str | None = None
+
+
+@dataclass
+class Reading:
+    """What became of a file. said : the YAML, or the message of a refusal. differs : facts that are not as expected."""
+
+    outcome: str
+    said: str
+    differs: list[str] = field(default_factory=list)
+
+
+def _groups(keys: Iterable[Any], held: Iterable[Any]) -> Counter:
+    """How often each multiset of scores shares a key."""
+    frame = pd.DataFrame({"key": list(keys), "held": list(held)})
+    return Counter(tuple(sorted(map(str, rows))) for _, rows in frame.groupby("key", dropna=False)["held"])
+
+
+def fingerprint(rows: list[Judgement]) -> dict[str, Any]:
+    """Facts of judgements that do not depend on names of people and items."""
+    scored = [(r.label, r.system, r.other, float(r.score)) for r in rows]
+    return {
+        "labels": dict(Counter(r.label for r in rows)),
+        "scores by system": Counter(scored),
+        "items": _groups([(r.item, r.system, r.other) for r in rows], scored),
+        "annotators": _groups([r.annotator for r in rows], scored) if all(r.annotator for r in rows) else "unknown",
+    }
+
+
+def judgements(built: build.Built) -> list[Judgement]:
+    """What was read."""
+    marks = built.frames["annotations"].astype(object)
+    marks = marks.where(marks.notna(), None)
+    out = []
+    for r in marks.to_dict("records"):
+        item = f"{r['dialogue']}/{r['turn']}/{r['dialogue_b']}"
+        who = r["annotator"] if r["annotator_known"] else None
+        other = r.get("system_b")
+        out.append(Judgement(item, r["system"], who, r["label"], r["score"], other))
+    return out
+
+
+def read(data: Path, truth: list[Judgement], directions: dict[str, int] | None = None) -> Reading:
+    """What `new` and `build` make of a file that holds these judgements.
+
+    directions : label -> whether high is good, for labels that must not be read the other way round.
+    """
+    folder = data.parent
+    try:
+        text = new_yaml("door", data, folder)
+    except (DataError, params.ParamsError) as error:
+        return Reading(CRASHED if "this is a bug" in str(error) else REFUSED, str(error))
+    except Exception as error:
+        return Reading(CRASHED, f"{type(error).__name__}: {error}")
+    path = folder / "door.yaml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        study = params.load(path)
+        built = build.build(study)
+    except (DataError, params.ParamsError) as error:
+        return Reading(REFUSED, f"{text}\n{error}")
+    expected, seen = fingerprint(truth), fingerprint(judgements(built))
+    differs = [
+        f"{fact}: expected {expected[fact]}, read {seen[fact]}" for fact in expected if expected[fact] != seen[fact]
+    ]
+    ways = {x.id: x.direction for x in study.label_list() if x.direction_declared}
+    differs += [
+        f"{x}: high counts as {ways[x]}" for x, way in (directions or {}).items() if x in ways and ways[x] != way
+    ]
+    asks = "Unsure" in text
+    return Reading(RIGHT if not differs else ASKED if asks else WRONG, text, differs)

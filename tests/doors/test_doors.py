@@ -1,0 +1,44 @@
+"""`new` reads what people have: nothing is read wrongly in silence, nothing crashes, and most needs no answer."""
+
+from collections import Counter
+
+import pytest
+
+from doors import cases, reading
+
+EVERY = {case.name: case for case in cases.cases()}
+#: what only a person can say; the YAML asks for it
+ASKED = {"missing as 0", "grid {label}{annotator}", "people as keys"}
+#: refused, with a message that says what to write
+REFUSED = {"a row per judgement, architecture"}
+#: of each kind a few for everyday; all of them with the long evidence
+_SOME = list(EVERY)[::6]
+
+
+def outcome(name, folder):
+    case = EVERY[name]
+    return reading.read(case.write(folder), case.truth, case.directions)
+
+
+def expected(name):
+    return reading.ASKED if name in ASKED else reading.REFUSED if name in REFUSED else reading.RIGHT
+
+
+@pytest.mark.parametrize("name", _SOME)
+def test_read_as_meant(name, tmp_path):
+    read = outcome(name, tmp_path)
+    assert read.outcome == expected(name), read.differs or read.said
+
+
+@pytest.mark.slow
+def test_every_door(tmp_path_factory):
+    reads = {name: outcome(name, tmp_path_factory.mktemp("door")) for name in EVERY}
+    odd = {name: (r.outcome, r.differs or r.said[-300:]) for name, r in reads.items() if r.outcome != expected(name)}
+    assert not odd
+    counts = Counter(r.outcome for r in reads.values())
+    assert counts[reading.RIGHT] >= 0.85 * len(EVERY)
+    assert len(EVERY) >= 120
+
+
+def test_names_are_distinct():
+    assert len(EVERY) == len(cases.cases())
