@@ -149,7 +149,9 @@ _CODES = (-1, -9, -50, -77, -88, -98, -99, -999, 9, 88, 98, 99, 999, 9999)
 def _codes(out: Guess, column: str, values: pd.Series) -> None:
     """A number away from the levels of a rating that surveys write where nobody answered."""
     number = numbers(values, out.na_values)
-    seen = sorted(set() if number is None else set(number.dropna()))
+    if number is None:
+        return
+    seen = sorted(set(number.dropna()))
     codes = [n for n in seen if n in _CODES]
     levels = [n for n in seen if n not in codes]
     if not codes or not 3 <= len(levels) <= 11 or any(n % 1 for n in levels) or COUNT.search(column):
@@ -318,6 +320,8 @@ def _several_answers(out: Guess, cells: pd.DataFrame) -> None:
     """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
     for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):
         held = cells[column].str.strip()
+        if held.str.contains(r'["{}[\]]').any():  # JSON
+            continue
         for divider in (";", "|", ","):
             parts = held[held != ""].str.split(divider, regex=False).map(lambda many: [p.strip() for p in many])
             each = parts.explode()
