@@ -106,6 +106,8 @@ def test_a_saved_figure_carries_name_and_alt_text_in_file_and_display(tmp_path, 
     assert metadata == {"image/png": {"alt": "A rising line, α.", "name": "03_iaa_alpha", "caption": "Points."}}
     assert data["text/plain"] == "A rising line, α."
     assert not plt.get_fignums()
+    style.save(line_figure(), "beta", alt="Line", run=make_run(tmp_path), title="It rises", subtitle="in SD")
+    assert {"title": "It rises", "subtitle": "in SD"}.items() <= shown[1][1]["image/png"].items()
 
 
 @pytest.mark.parametrize(("name", "alt"), [("alpha", "  "), ("Alpha", "x"), ("../alpha", "x"), ("", "x")])

@@ -202,7 +202,14 @@ const place = all(".table-box").flatMap((box) => {
   sortable(table, body, rows);
   return [naming(box, table, rows)];
 });
-const reach = () => all(".sheet").forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; });
+// A figure wider than its place is scrolled by finger or keyboard; how far it goes on is shown at its right side.
+const reach = () => all(".sheet").forEach((box) => {
+  const cut = box.scrollWidth > box.clientWidth + 1;
+  box.tabIndex = cut ? 0 : -1;
+  box.classList.toggle("cut", cut);
+  box.classList.toggle("end", box.scrollLeft + box.clientWidth > box.scrollWidth - 8);
+});
+all(".sheet").forEach((box) => box.addEventListener("scroll", reach, { passive: true }));
 const fit = () => [...place, reach].forEach((act) => act());
 addEventListener("resize", fit);
 fit();
