@@ -5,7 +5,7 @@ from itertools import pairwise
 from fixtures.boxes import findings
 
 from judgebook.display import style
-from judgebook.display.narrow import LEAST, WIDTH, _texts, narrow
+from judgebook.display.narrow import LEAST, WIDTH, narrow, texts_of
 
 
 def bars(n=1, names=("Alpha", "Beta"), **kwargs):
@@ -51,7 +51,7 @@ def test_small_letters_grow_until_they_are_nine_pixels_high_on_a_phone():
     fig.axes[0].tick_params(labelsize=4)
     fig.axes[1].text(0.1, 0, "small", fontsize=3)
     assert narrow(fig)
-    assert min(text.get_fontsize() for text in _texts(fig)) * 358 / (72 * WIDTH) >= 9
+    assert min(text.get_fontsize() for text in texts_of(fig)) * 358 / (72 * WIDTH) >= 9
 
 
 def test_long_names_of_rows_and_columns_are_broken_or_turned():

@@ -27,7 +27,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from judgebook.display import plots as plotting
-from judgebook.display import style
+from judgebook.display import marks, style
 from judgebook.display.names import BAD, COLORS, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
 from judgebook.study.labels import LABEL_SETS
 
@@ -215,9 +215,25 @@ def test_the_svg_tells_the_value_where_the_mark_is(tmp_path, shown):
     left, top, right, bottom = places["a < b"]
     x, y = ax.transData.transform((5, 5)) * 72 / fig.dpi
     assert ((left + right) / 2, (top + bottom) / 2) == pytest.approx((x, 2 * 72 - y), abs=0.1)
-    assert right - left == pytest.approx(style.TARGET, abs=0.1)
+    assert right - left == pytest.approx(marks.TARGET, abs=0.1)
     ends = ax.transData.transform([(2, 8), (4, 8)])[:, 0] * 72 / fig.dpi
     assert (places["line"][0], places["line"][2]) == pytest.approx(tuple(ends), abs=0.1)
+
+
+def test_marks_of_one_system_have_one_class_in_all_panels_and_so_have_its_names(tmp_path, shown):
+    """Names come from data: classes are numbers, and a name that looks like markup is text."""
+    fig, axes = style.subplots(1, 2, width=style.COLUMN, height=2)
+    names = ['A" onload="x', "<b>B</b>"]
+    for ax in axes:
+        ax.set(xlim=(0, 10), ylim=(0, 10), yticks=[2, 5], yticklabels=names)
+        style.tips(ax, [f"{name}: 1" for name in names], [5, 5], [2, 5], of=names)
+    style.legend_of(fig, [style.handle(name, "red", "o") for name in names])
+    style.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
+    root = ElementTree.parse(tmp_path / "03_iaa_f.svg").getroot()
+    found = [(rect.get("class"), *(title.text for title in rect)) for rect in root.findall("{*}g[@class='tips']/{*}rect")]
+    frames = [("frame",)] * 2
+    told = [("s0", f"{names[0]}: 1"), ("s1", f"{names[1]}: 1")] * 2
+    assert sorted(found) == sorted([*frames, *told, *[("s0", names[0]), ("s1", names[1])] * 3])
 
 
 def test_a_closed_figure_is_forgotten_with_what_was_told_of_it():

@@ -59,7 +59,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
     for text in (fig._supxlabel, fig._suptitle, *(part for ax in fig.axes for part in (ax.title, ax._left_title))):
         if text is not None:
             text.set_text(fill(text.get_text(), int(WIDTH * _LETTERS)))
-    for text in _texts(fig):
+    for text in texts_of(fig):
         text.set_fontsize(max(text.get_fontsize(), LETTERS))
     for ax in fig.axes:
         if isinstance(ax.xaxis.get_major_locator(), MaxNLocator):
@@ -159,7 +159,7 @@ def _fitted(fig: Figure) -> float:
 def _raised(fig: Figure) -> bool:
     """Lift those of the texts that may rise which touch the next one to the right; whether any did."""
     renderer = fig.canvas.get_renderer()
-    texts = [text for text in _texts(fig) if text.get_gid() == MAY_RISE]
+    texts = [text for text in texts_of(fig) if text.get_gid() == MAY_RISE]
     boxes = sorted(((text.get_window_extent(renderer), text) for text in texts), key=lambda pair: pair[0].x0)
     touching = [a for (box, a), (after, b) in pairwise(boxes) if a.axes is b.axes and box.x1 > after.x0 - 2]
     for text in touching:
@@ -185,7 +185,7 @@ def _readable(fig: Figure) -> bool:
     """Whether no text is cut and no two overlap."""
     fig.draw_without_rendering()  # places the texts of legends
     renderer = fig.canvas.get_renderer()
-    boxes = np.array([text.get_window_extent(renderer).extents for text in dict.fromkeys(_texts(fig))])
+    boxes = np.array([text.get_window_extent(renderer).extents for text in dict.fromkeys(texts_of(fig))])
     if not len(boxes):
         return True
     low, high = boxes[:, :2] + 1, boxes[:, 2:] - 1  # a pixel may be shared
@@ -194,7 +194,8 @@ def _readable(fig: Figure) -> bool:
     return bool(inside and not (overlap & ~np.eye(len(boxes), dtype=bool)).any())
 
 
-def _texts(fig: Figure) -> Iterator[Text]:
+def texts_of(fig: Figure) -> Iterator[Text]:
+    """All texts that a figure draws."""
     shared = (fig._suptitle, fig._supxlabel, fig._supylabel)
     texts = [*fig.texts, *(t for t in shared if t), *(t for legend in fig.legends for t in legend.get_texts())]
     for ax in fig.axes:
