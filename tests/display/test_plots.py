@@ -26,17 +26,28 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from PIL import Image
 
-from judgebook.display import plots as plotting
 from judgebook.display import marks, style
-from judgebook.display.names import BAD, COLORS, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
+from judgebook.display import plots as plotting
+from judgebook.display.names import (
+    BAD,
+    COLORS,
+    GOOD,
+    NEUTRAL,
+    OPEN,
+    PALETTES,
+    SYSTEM_PALETTES,
+    DisplayNames,
+    display_names,
+)
 from judgebook.study.labels import LABEL_SETS
+from judgebook.study.sections.data import Figures
 
 #: of a process that finds the package
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def make_run(folder, simulated=False, formats=("png",)):
-    figures = SimpleNamespace(formats=list(formats), dpi=100)
+def make_run(folder, simulated=False, formats=("png",), **wanted):
+    figures = Figures(formats=list(formats), dpi=100, **wanted)
     study = SimpleNamespace(figures=figures)
     return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", figures=folder)
 
@@ -230,7 +241,9 @@ def test_marks_of_one_system_have_one_class_in_all_panels_and_so_have_its_names(
     style.legend_of(fig, [style.handle(name, "red", "o") for name in names])
     style.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
     root = ElementTree.parse(tmp_path / "03_iaa_f.svg").getroot()
-    found = [(rect.get("class"), *(title.text for title in rect)) for rect in root.findall("{*}g[@class='tips']/{*}rect")]
+    found = [
+        (rect.get("class"), *(title.text for title in rect)) for rect in root.findall("{*}g[@class='tips']/{*}rect")
+    ]
     frames = [("frame",)] * 2
     told = [("s0", f"{names[0]}: 1"), ("s1", f"{names[1]}: 1")] * 2
     assert sorted(found) == sorted([*frames, *told, *[("s0", names[0]), ("s1", names[1])] * 3])
@@ -395,6 +408,7 @@ def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
         label_list=lambda: LABEL_SETS["abc_eval"],
         own_methods=[],
         bootstrap=SimpleNamespace(confidence=0.9),
+        figures=Figures(),
     )
     frame = pd.DataFrame({"system": ["s9", "s1", "s2"], "group": ["g", "h", None]})
     made = display_names(study, frame, metric={"bleu": "BLEU"})
@@ -455,10 +469,10 @@ def distances(colors, deficiency="none"):
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-@pytest.mark.parametrize("kind", PALETTES)
+@pytest.mark.parametrize("kind", [*PALETTES, *SYSTEM_PALETTES])
 def test_the_first_colours_of_a_kind_differ_for_every_kind_of_colour_vision(kind, deficiency):
     """A difference of 10 in L*a*b* is plain to see; about 2 is just noticeable."""
-    distance = distances(PALETTES[kind][:5], deficiency)
+    distance = distances((PALETTES | SYSTEM_PALETTES)[kind][:5], deficiency)
     assert distance[np.triu_indices(5, 1)].min() > 10
     assert distances((GOOD, BAD, OPEN), deficiency)[np.triu_indices(3, 1)].min() > 10
 

@@ -1,4 +1,4 @@
-"""What marks of a figure tell of themselves: invisible rectangles over them, with a text and a number for whose they are.
+"""What marks of a figure tell of themselves: invisible rectangles over them, with a text, and a number for whose it is.
 
 Rectangles of their own, since a backend leaves out or merges marks as it likes, and a point is hard to hit.
 """
@@ -45,7 +45,8 @@ def remember(ax: Axes, texts: Iterable[str], near: np.ndarray, far: np.ndarray, 
 
 
 def with_tips(fig: Figure, svg: bytes) -> bytes:
-    """The SVG with a titled, invisible rectangle over each mark that `style.tips` was told of, and without ids nobody refers to.
+    """The SVG with a titled, invisible rectangle over each mark that `style.tips` was told of, and without ids that
+    nobody refers to.
 
     Whose marks have a class of their own, a number: names come from data. Names on axes and in legends have it, too,
     and the axes that such marks are in are framed.
@@ -90,11 +91,12 @@ def _frames(fig: Figure, told: list[_Marks]) -> Iterator[str]:
 
 def _names(fig: Figure, numbers: dict[str, int]) -> Iterator[str]:
     """The names of those whose marks there are, on axes and, with their mark, in legends."""
+    renderer = fig.canvas.get_renderer()  # texts remember that of the file, which has other pixels
     legends = {text for legend in fig.legends for text in legend.get_texts()}
     for text in texts_of(fig):
         name = " ".join(text.get_text().split())
         if name in numbers:
-            box = text.get_window_extent().extents * 72 / fig.dpi
+            box = text.get_window_extent(renderer).extents * 72 / fig.dpi
             box[0] -= _KEY if text in legends else 0
             yield _rect(fig, box, f"s{numbers[name]}", name)
 

@@ -36,7 +36,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
     Figures of several grids of panels, and those that are narrow anyway, stay as they are. below : inches kept free at
     the bottom. Of a figure that cannot be read so, the layout is lost: save what is needed before.
     """
-    from judgebook.display.style import lay_out, legend_columns, legend_of  # which saves narrow figures
+    from judgebook.display.style import lay_out  # which saves narrow figures
 
     if fig.subfigs or fig.get_figwidth() <= WIDTH:
         return False
@@ -47,15 +47,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
             return False
         placed, more = _stack(fig, placed)
         height += more
-    handles = [h for legend in fig.legends for h in legend.legend_handles]
-    before = -(-len(handles) // max(legend_columns(handles, fig.get_figwidth()), 1)) if handles else 0
-    for legend in list(fig.legends):
-        for drawn, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
-            drawn.set_label(text.get_text())  # which a bar in a legend has lost
-        legend.remove()
-    legend_of(fig, handles, width=WIDTH)
-    after = -(-len(handles) // max(legend_columns(handles, WIDTH), 1)) if handles else 0
-    height += 0.17 * (after - before)
+    height += 0.17 * legends_anew(fig, WIDTH)
     for text in (fig._supxlabel, fig._suptitle, *(part for ax in fig.axes for part in (ax.title, ax._left_title))):
         if text is not None:
             text.set_text(fill(text.get_text(), int(WIDTH * _LETTERS)))
@@ -79,6 +71,25 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         height += more
         placed_anew()
     return min(ax.get_position().width for ax in placed) * WIDTH >= LEAST and _readable(fig)
+
+
+def legends_anew(fig: Figure, width: float, scale: float = 1.0) -> int:
+    """One legend above the figure, in as many columns as fit into a width in inches, in place of those it has; by how
+    many lines it is taller. scale : of its type."""
+    from judgebook.display.style import legend_columns, legend_of
+
+    handles = [h for legend in fig.legends for h in legend.legend_handles]
+    if not handles:
+        return 0
+    before = max(-(-len(legend.get_texts()) // max(legend._ncols, 1)) for legend in fig.legends)
+    for legend in list(fig.legends):
+        for drawn, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+            drawn.set_label(text.get_text())  # which a bar in a legend has lost
+        legend.remove()
+    legend_of(fig, handles, width=width)
+    for text in fig.legends[0].get_texts():
+        text.set_fontsize(text.get_fontsize() * scale)
+    return -(-len(handles) // max(legend_columns(handles, width), 1)) - before
 
 
 def _one_grid(placed: list[Axes]) -> bool:

@@ -18,10 +18,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 from matplotlib.transforms import Bbox
 
-from judgebook.display import marks
+from judgebook.display import marks, options
 from judgebook.display.names import COLORS, DisplayNames
 from judgebook.display.narrow import narrow
 from judgebook.study import store
+from judgebook.study.sections.data import Figures
 
 COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
 INK = "#222222"
@@ -116,6 +117,7 @@ def save(
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise ValueError(f"figure name: expected lower-case letters, digits and _, found {name!r}")
     alt = " ".join(alt.split())
+    options.apply(fig, run.study.figures)
     if run.simulated:
         _stamp(fig)
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
@@ -187,8 +189,14 @@ def tips(
     marks.remember(ax, texts, np.stack([x, y], 1), np.stack([x_to, y_to], 1), of)
 
 
-def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
-    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it."""
+def drawing(
+    fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120, like: Figures = options.USUAL
+) -> bytes:
+    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it.
+
+    like : what the YAML says of figures.
+    """
+    options.apply(fig, like)
     if simulated:
         _stamp(fig)
     with mpl.rc_context(STYLE):

@@ -228,15 +228,15 @@ def _answers(job: IndexJob) -> Iterator[Any]:
 
     paged = {row.name for row in job.rows if row.executed}
     reasons = {row.name: _why_absent(job, row) for row in job.rows if not row.executed}
-    for answer in findings.answers(read(job.study, reasons)):
+    known = read(job.study, reasons)
+    for answer in findings.answers(known):
         has_page = answer.notebook in paged
         evidence = (answer.notebook.split("_")[0], f"{answer.notebook}.html") if has_page else ("", "")
         figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
         if answer.plot:
             figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
-            svg = style.drawing(
-                answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
-            )
+            plot, simulated, like = answer.plot, job.shared.simulated, known.study.figures
+            svg = style.drawing(plot.fig, "svg", name=answer.key, alt=plot.alt, simulated=simulated, like=like)
             figure["svg"] = svg.decode()
         yield report.Answered(answer.key, answer.question, answer.text, evidence=evidence, **figure)
 
