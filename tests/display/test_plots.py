@@ -247,6 +247,12 @@ def test_marks_of_one_system_have_one_class_in_all_panels_and_so_have_its_names(
     frames = [("frame",)] * 2
     told = [("s0", f"{names[0]}: 1"), ("s1", f"{names[1]}: 1")] * 2
     assert sorted(found) == sorted([*frames, *told, *[("s0", names[0]), ("s1", names[1])] * 3])
+    drawn = root.findall(".//{*}text")
+    at = [(float(t.get("x")), float(t.get("y"))) for t in drawn if t.text == names[1]]
+    places = [rect for rect in root.findall("{*}g[@class='tips']/{*}rect") if [t.text for t in rect] == [names[1]]]
+    boxes = [[float(rect.get(k)) for k in ("x", "y", "width", "height")] for rect in places]
+    inside = [any(x <= a + 1 and a <= x + w + 1 and y <= b <= y + h + 1 for a, b in at) for x, y, w, h in boxes]
+    assert inside == [True] * 3
 
 
 def test_a_closed_figure_is_forgotten_with_what_was_told_of_it():

@@ -91,7 +91,8 @@ def _frames(fig: Figure, told: list[_Marks]) -> Iterator[str]:
 
 def _names(fig: Figure, numbers: dict[str, int]) -> Iterator[str]:
     """The names of those whose marks there are, on axes and, with their mark, in legends."""
-    renderer = fig.canvas.get_renderer()  # texts remember that of the file, which has other pixels
+    fig.draw_without_rendering()  # texts of legends are where the file had them, which has other pixels
+    renderer = fig.canvas.get_renderer()
     legends = {text for legend in fig.legends for text in legend.get_texts()}
     for text in texts_of(fig):
         name = " ".join(text.get_text().split())
