@@ -1,10 +1,11 @@
 """The form of a figure for phones: laid out anew where it can be read, and left out where it cannot."""
 
-import pytest
+from itertools import pairwise
+
 from fixtures.boxes import findings
 
 from judgebook.display import style
-from judgebook.display.narrow import LEAST, WIDTH, narrow
+from judgebook.display.narrow import LEAST, WIDTH, narrow, texts_of
 
 
 def bars(n=1, names=("Alpha", "Beta"), **kwargs):
@@ -34,9 +35,39 @@ def test_a_figure_of_one_column_is_laid_out_anew():
     assert findings(fig) == []
 
 
-@pytest.mark.parametrize("options", [{"n": 2}, {"names": ("A name that leaves no room for any bar beside it", "B")}])
-def test_a_figure_that_cannot_be_read_so_is_left_out(options):
-    assert not narrow(bars(**options))
+def test_panels_beside_each_other_come_to_stand_below_each_other_with_the_names_they_shared():
+    fig = bars(3, sharey=True)
+    fig.axes[2].set_xticks([])  # as a panel that is named by the one above or below
+    assert narrow(fig)
+    assert len({round(ax.get_position().x0, 3) for ax in fig.axes}) == 1
+    places = [ax.get_position() for ax in fig.axes]
+    assert all(below.y1 < above.y0 for above, below in pairwise(places))
+    assert [[label.get_text() for label in ax.get_yticklabels()] for ax in fig.axes] == [["Alpha", "Beta"]] * 3
+    assert findings(fig) == []
+
+
+def test_small_letters_grow_until_they_are_nine_pixels_high_on_a_phone():
+    fig = bars(2)
+    fig.axes[0].tick_params(labelsize=4)
+    fig.axes[1].text(0.1, 0, "small", fontsize=3)
+    assert narrow(fig)
+    assert min(text.get_fontsize() for text in texts_of(fig)) * 358 / (72 * WIDTH) >= 9
+
+
+def test_long_names_of_rows_and_columns_are_broken_or_turned():
+    fig = bars(names=("A name that leaves no room for any bar beside it", "B"))
+    assert narrow(fig)
+    assert "\n" in fig.axes[0].get_yticklabels()[0].get_text()
+    fig, ax = style.subplots(width=7, height=2)
+    ax.bar(range(9), range(9))
+    ax.set_xticks(range(9), [f"column {i}" for i in range(9)])
+    style.lay_out(fig, 120)
+    assert narrow(fig)
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {90}
+
+
+def test_a_figure_that_cannot_be_read_so_is_left_out():
+    assert not narrow(bars(names=("Anamethatleavesnoroomforanybarbesideitandthatcannotbebroken", "B")))
 
 
 def test_a_figure_that_is_narrow_anyway_needs_no_other_form():

@@ -26,17 +26,28 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from PIL import Image
 
+from judgebook.display import marks, style
 from judgebook.display import plots as plotting
-from judgebook.display import style
-from judgebook.display.names import BAD, COLORS, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
+from judgebook.display.names import (
+    BAD,
+    COLORS,
+    GOOD,
+    NEUTRAL,
+    OPEN,
+    PALETTES,
+    SYSTEM_PALETTES,
+    DisplayNames,
+    display_names,
+)
 from judgebook.study.labels import LABEL_SETS
+from judgebook.study.sections.data import Figures
 
 #: of a process that finds the package
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def make_run(folder, simulated=False, formats=("png",)):
-    figures = SimpleNamespace(formats=list(formats), dpi=100)
+def make_run(folder, simulated=False, formats=("png",), **wanted):
+    figures = Figures(formats=list(formats), dpi=100, **wanted)
     study = SimpleNamespace(figures=figures)
     return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", run_id="x", figures=folder)
 
@@ -106,6 +117,8 @@ def test_a_saved_figure_carries_name_and_alt_text_in_file_and_display(tmp_path, 
     assert metadata == {"image/png": {"alt": "A rising line, α.", "name": "03_iaa_alpha", "caption": "Points."}}
     assert data["text/plain"] == "A rising line, α."
     assert not plt.get_fignums()
+    style.save(line_figure(), "beta", alt="Line", run=make_run(tmp_path), title="It rises", subtitle="in SD")
+    assert {"title": "It rises", "subtitle": "in SD"}.items() <= shown[1][1]["image/png"].items()
 
 
 @pytest.mark.parametrize(("name", "alt"), [("alpha", "  "), ("Alpha", "x"), ("../alpha", "x"), ("", "x")])
@@ -213,9 +226,33 @@ def test_the_svg_tells_the_value_where_the_mark_is(tmp_path, shown):
     left, top, right, bottom = places["a < b"]
     x, y = ax.transData.transform((5, 5)) * 72 / fig.dpi
     assert ((left + right) / 2, (top + bottom) / 2) == pytest.approx((x, 2 * 72 - y), abs=0.1)
-    assert right - left == pytest.approx(style.TARGET, abs=0.1)
+    assert right - left == pytest.approx(marks.TARGET, abs=0.1)
     ends = ax.transData.transform([(2, 8), (4, 8)])[:, 0] * 72 / fig.dpi
     assert (places["line"][0], places["line"][2]) == pytest.approx(tuple(ends), abs=0.1)
+
+
+def test_marks_of_one_system_have_one_class_in_all_panels_and_so_have_its_names(tmp_path, shown):
+    """Names come from data: classes are numbers, and a name that looks like markup is text."""
+    fig, axes = style.subplots(1, 2, width=style.COLUMN, height=2)
+    names = ['A" onload="x', "<b>B</b>"]
+    for ax in axes:
+        ax.set(xlim=(0, 10), ylim=(0, 10), yticks=[2, 5], yticklabels=names)
+        style.tips(ax, [f"{name}: 1" for name in names], [5, 5], [2, 5], of=names)
+    style.legend_of(fig, [style.handle(name, "red", "o") for name in names])
+    style.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
+    root = ElementTree.parse(tmp_path / "03_iaa_f.svg").getroot()
+    found = [
+        (rect.get("class"), *(title.text for title in rect)) for rect in root.findall("{*}g[@class='tips']/{*}rect")
+    ]
+    frames = [("frame",)] * 2
+    told = [("s0", f"{names[0]}: 1"), ("s1", f"{names[1]}: 1")] * 2
+    assert sorted(found) == sorted([*frames, *told, *[("s0", names[0]), ("s1", names[1])] * 3])
+    drawn = root.findall(".//{*}text")
+    at = [(float(t.get("x")), float(t.get("y"))) for t in drawn if t.text == names[1]]
+    places = [rect for rect in root.findall("{*}g[@class='tips']/{*}rect") if [t.text for t in rect] == [names[1]]]
+    boxes = [[float(rect.get(k)) for k in ("x", "y", "width", "height")] for rect in places]
+    inside = [any(x <= a + 1 and a <= x + w + 1 and y <= b <= y + h + 1 for a, b in at) for x, y, w, h in boxes]
+    assert inside == [True] * 3
 
 
 def test_a_closed_figure_is_forgotten_with_what_was_told_of_it():
@@ -377,6 +414,7 @@ def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
         label_list=lambda: LABEL_SETS["abc_eval"],
         own_methods=[],
         bootstrap=SimpleNamespace(confidence=0.9),
+        figures=Figures(),
     )
     frame = pd.DataFrame({"system": ["s9", "s1", "s2"], "group": ["g", "h", None]})
     made = display_names(study, frame, metric={"bleu": "BLEU"})
@@ -437,10 +475,10 @@ def distances(colors, deficiency="none"):
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-@pytest.mark.parametrize("kind", PALETTES)
+@pytest.mark.parametrize("kind", [*PALETTES, *SYSTEM_PALETTES])
 def test_the_first_colours_of_a_kind_differ_for_every_kind_of_colour_vision(kind, deficiency):
     """A difference of 10 in L*a*b* is plain to see; about 2 is just noticeable."""
-    distance = distances(PALETTES[kind][:5], deficiency)
+    distance = distances((PALETTES | SYSTEM_PALETTES)[kind][:5], deficiency)
     assert distance[np.triu_indices(5, 1)].min() > 10
     assert distances((GOOD, BAD, OPEN), deficiency)[np.triu_indices(3, 1)].min() > 10
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from importlib.resources import files
 
 import nbformat
 import pandas as pd
@@ -172,6 +173,114 @@ def test_a_long_table_opens_with_twelve_rows_of_the_chosen_order():
     assert "Show all 16 rows" in after(page(FILTERED), "")
 
 
+def figure_page(marks, width=90, **about):
+    """A page with one figure, `width` points wide."""
+    size = f'viewBox="0 0 {width} 9" width="{width}pt" height="9pt"'
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{marks}</svg>'
+    about = {"image/png": {"alt": "marks", "name": "03_iaa_f", **about}}
+    output = nbformat.v4.new_output("display_data", {"image/png": "", "text/plain": ""}, metadata=about)
+    cells = [nbformat.v4.new_code_cell("show()", outputs=[output])]
+    notebook, of = nbformat.v4.new_notebook(cells=cells), report.Page("S", False, "03_iaa")
+    return report.notebook_page(notebook, of, "Agreement", (), {"03_iaa_f": drawing})
+
+
+PLACE = 'y="0" width="5" height="5"'
+PANELS = (
+    f'<g class="tips"><rect class="frame" x="0" y="0" width="40" height="9"/>'
+    f'<rect class="frame" x="50" y="0" width="40" height="9"/><rect class="s0" x="80" {PLACE}><title>A</title></rect>'
+    + "".join(
+        f'<rect class="s{s}" x="{50 * panel + 9 * s}" {PLACE}><title>{panel}{s}</title></rect>'
+        for panel in (0, 1)
+        for s in (0, 1)
+    )
+    + "</g>"
+)
+
+
+@pytest.mark.slow
+def test_a_mark_or_a_name_lights_all_marks_of_its_system_in_every_panel():
+    """By pointer, by touch and by keyboard; what stands beside the axes is not veiled."""
+    lit = "document.body.append(' lit:', [...f.querySelectorAll('.lit')].map((m) => m.textContent).join('+'));"
+    veil = "document.body.append(' veil:', f.querySelectorAll('.veil').length);"
+    over = "f.querySelectorAll('.tips [class]')[%d].dispatchEvent(new PointerEvent('pointerover', how));"
+    leave = "f.dispatchEvent(new PointerEvent('pointerleave', how));"
+    key = "f.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));"
+    touch = "f.querySelectorAll('.s1')[1].dispatchEvent(new MouseEvent('click', { bubbles: true }));"
+    start = "const f = document.querySelector('svg.drawing'); const how = { bubbles: true, pointerType: 'mouse' };"
+    steps = [over % 2, over % 4, leave, key, touch]
+    html = after(figure_page(PANELS), start + "".join(step + lit + veil for step in steps))
+    shown_ = html.rpartition("</script>")[2]
+    assert re.findall(r"lit:(\S*)", shown_) == ["A+00+10", "01+11", "", "A+00+10", "01+11"]
+    assert re.findall(r"veil:(\d)", shown_) == ["1", "1", "0", "1", "1"]
+    paths = {path["d"] for path in Elements(html).of("path") if path.get("class") == "veil"}
+    assert paths == {"M0 0h40v9h-40zM9 0v5h5v-5zM50 0h40v9h-40zM59 0v5h5v-5z"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "cut"), [(90, False), (700, True)])
+def test_a_figure_that_is_cut_says_so_and_is_scrolled_by_keyboard(width, cut):
+    text = f'<text x="5" y="8" style="font-size:8px">{"letters " * 9}</text>'
+    tell = "const s = document.querySelector('.sheet'); document.body.append(' cut:', s.classList.contains('cut'));"
+    hint = "document.body.append(' hint:', getComputedStyle(s.nextElementSibling, '::before').content);"
+    html = after(figure_page(text, width), tell + hint, "--window-size=500,900")
+    assert f"cut:{str(cut).lower()}" in html
+    assert ("hint:none" in html) != cut
+    (sheet_,) = (a for a in Elements(html).of("div") if "sheet" in a.get("class", ""))
+    assert (sheet_["role"], sheet_["aria-label"], sheet_["tabindex"]) == ("group", "Figure 1", "0" if cut else "-1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [500, 1280])
+def test_what_is_pressed_is_large_enough_for_a_finger(width):
+    """WCAG 2.2, 2.5.8: 24 px, other than links in a line of text and rectangles over marks, which keys reach too."""
+    cells = [
+        nbformat.v4.new_markdown_cell("# Agreement\n\nWhat?"),
+        nbformat.v4.new_code_cell("show()", outputs=[shown(FILTERED)]),
+    ]
+    cells += [nbformat.v4.new_markdown_cell("## One\n\n```\nmake run\n```")]
+    about = report.Page("S", False, "03_iaa", (("03_iaa", "Agreement"), ("07_x", "Systems")))
+    html = report.notebook_page(nbformat.v4.new_notebook(cells=cells), about, "Agreement")
+    small = "[...document.querySelectorAll('button, summary, select, input')].filter((e) => e.checkVisibility())"
+    small += ".filter((e) => !e.closest('th')).filter((e) => e.getBoundingClientRect().height < 24)"
+    tell = f"document.body.append(' small:', {small}.map((e) => e.outerHTML).join(' '), ' end');"
+    told = after(html, tell, f"--window-size={width},900").rpartition("</script>")[2]
+    assert re.search(r" small:(.*?) end", told, re.DOTALL)[1].strip() == ""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_stands_out_from_paper_in_both_colour_schemes(dark):
+    """WCAG 2.2, 1.4.3: a ratio of 4.5."""
+    css = (files("judgebook.report") / "templates" / "report.css").read_text(encoding="utf-8")
+    blocks = [
+        dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\}", css, re.DOTALL)
+    ]
+    color = blocks[0] | (blocks[1] if dark else {})
+
+    def light(name):
+        parts = (int(color[name][i : i + 2], 16) / 255 for i in (1, 3, 5))
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
+
+    on = {
+        "paper": ("ink", "soft", "link", "bad"),
+        "shade": ("ink", "soft", "link"),
+        "warn-paper": ("warn", "ink", "soft"),
+    }
+    for paper, texts in on.items():
+        for text in texts:
+            low, high = sorted([light(paper), light(text)])
+            assert high / low >= 4.5, (paper, text)
+
+
+def test_the_title_of_a_figure_stands_above_it_and_in_the_contents():
+    caption = "Large marks: alpha of each label. Lines: CI."
+    html = figure_page("", caption=caption, title="Agreement is *low*", subtitle="alpha, 0 to 1")
+    assert "Agreement is <em>low</em>" in html.partition("<svg")[0]
+    assert '<p class="unit">alpha, 0 to 1</p>' in html
+    assert ">Figure 1. Agreement is low</a>" in html
+    assert ">Figure 1. Alpha of each label. Lines: CI.</a>" in figure_page("", caption=caption)
+
+
 @pytest.mark.slow
 def test_what_is_in_a_closed_fold_is_copied_whole():
     about = report.Page("S", simulated=False, name="paper")
@@ -198,12 +307,7 @@ def test_values_of_a_figure_are_read_by_keyboard_and_by_touch():
     marks = "".join(
         f'<rect id="m{i}" width="5" height="5" x="{9 * i}"><title>value {i}</title></rect>' for i in range(3)
     )
-    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 9" width="90pt" height="9pt">{marks}</svg>'
-    about = {"image/png": {"alt": "three marks", "name": "03_iaa_f"}}
-    output = nbformat.v4.new_output("display_data", {"image/png": "", "text/plain": ""}, metadata=about)
-    cell = nbformat.v4.new_code_cell("show()", outputs=[output])
-    nb = nbformat.v4.new_notebook(cells=[cell])
-    drawn = report.notebook_page(nb, report.Page("S", False, "03_iaa"), "Agreement", (), {"03_iaa_f": drawing})
+    drawn = figure_page(marks)
     key = "f.dispatchEvent(new KeyboardEvent('keydown', { key: 'Arrow%s' }));"
     tell = "document.body.append(' said:', document.getElementById('said').textContent);"
     touch = "f.querySelectorAll('rect')[1].dispatchEvent(new MouseEvent('click', { bubbles: true }));"

@@ -81,7 +81,7 @@ def grid_figure(
     for k, (ax, part) in enumerate(zip(axes.flat, panels.values(), strict=False)):
         for hue, of_hue in part.groupby("hue", sort=False):
             paint(ax, of_hue, *styles[hue])
-        _tell(ax, part, percent=percent)
+        _tell(ax, part, names, percent=percent)
         if cut:
             _arrows(ax, part, lower[part.index[0]], upper[part.index[0]])
         _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
@@ -103,13 +103,22 @@ def hue_styles(hues: Sequence[str], names: DisplayNames | None) -> dict[str, tup
     return {hue: known.get(hue) or greys[hue] for hue in hues}
 
 
-def _tell(ax: Axes, part: pd.DataFrame, *, percent: bool) -> None:
+def _tell(ax: Axes, part: pd.DataFrame, names: DisplayNames | None, *, percent: bool) -> None:
     ends = part[[c for c in ENDS[:3] if c in part]].astype(float)
     said = [
         told(", ".join(str(row[c]) for c in ("hue", "block", "panel") if row[c]), row, percents=percent)
         for row in _uncut(part)[[c for c in ("hue", "block", "panel", *ENDS[:3], "n") if c in part]].to_dict("records")
     ]
-    tips(ax, said, ends.min(axis=1), part["y"] - 0.4 * ROW, x_to=ends.max(axis=1), y_to=part["y"] + 0.4 * ROW)
+    span = {"x_to": ends.max(axis=1), "y_to": part["y"] + 0.4 * ROW}
+    tips(ax, said, ends.min(axis=1), part["y"] - 0.4 * ROW, **span, of=_whose(part, names))
+
+
+def _whose(part: pd.DataFrame, names: DisplayNames | None) -> pd.Series:
+    """Whose each row is: that of the system among its names, else that of its hue, else of its block."""
+    systems = set(names.titles.get("system", {}).values()) if names else set()
+    rows = part[["hue", "block", "panel"]].astype(str)
+    first = rows.where(rows.isin(systems)).bfill(axis=1)["hue"]
+    return first.fillna(rows["hue"].where(rows["hue"] != "", rows["block"]))
 
 
 def _uncut(part: pd.DataFrame) -> pd.DataFrame:
@@ -291,7 +300,7 @@ def matrices(parts: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, colour: str
     longest = max(len(str(row)) for values, _ in parts.values() for row in values.index)
     shown = list(parts.items())
     for k, (ax, (title, (values, texts))) in enumerate(zip(axes.flat, shown, strict=False)):
-        heatmap(values, ax, texts=texts, vmin=0, vmax=1)
+        heatmap(values, ax, texts=texts, vmin=0, vmax=1, of="column")
         below = shown[k + n][1][0] if k + n < len(shown) else None
         left = shown[k - 1][1][0] if k % n else None
         columns = [] if below is not None and list(below) == list(values) else list(values)

@@ -203,13 +203,14 @@ def heatmap(
     decimals: int = 2,
     label: str = "",
     titles: pd.DataFrame | None = None,
+    of: str = "",
     **kwargs: Any,
 ) -> None:
     """A matrix as colours with a text in each cell, its value where `texts` is left out; missing cells are hatched.
 
     matrix : rows and columns carry display names. label : what the colour bar says; none is drawn without it.
-    titles : what a pointer is told of each cell; its row, column and value where left out. Other arguments go to
-    `seaborn.heatmap`.
+    titles : what a pointer is told of each cell; its row, column and value where left out. of : whose a cell is, the
+    row's or the column's (`row`, `column`); nobody's without it. Other arguments go to `seaborn.heatmap`.
     """
     import seaborn as sns  # takes a second, and few figures need it
 
@@ -239,7 +240,9 @@ def heatmap(
     ]
     down, across = np.divmod(np.arange(values.size, dtype=float), max(n_columns, 1))
     across[values.isna().to_numpy().ravel()] = np.nan  # an empty cell says nothing
-    tips(ax, said if titles is None else titles.to_numpy().ravel(), across, down, x_to=across + 1, y_to=down + 1)
+    names = {"row": matrix.index.repeat(n_columns), "column": list(matrix.columns) * n_rows}
+    told_ = said if titles is None else titles.to_numpy().ravel()
+    tips(ax, told_, across, down, x_to=across + 1, y_to=down + 1, of=map(str, names.get(of, ())))
 
 
 def lines(
@@ -257,7 +260,7 @@ def lines(
         if "ci_low" in part and part["ci_low"].notna().any():
             ax.fill_between(part[x], part["ci_low"], part["ci_high"], color=color, alpha=0.15, linewidth=0)
         said = [told(f"{names.name(hue, key)}, {xlabel.lower()} {row[x]:,}", row) for row in part.to_dict("records")]
-        tips(ax, said, part[x], part["estimate"])
+        tips(ax, said, part[x], part["estimate"], of=[names.name(hue, key)] * len(part))
         ends[key] = (part[x].iloc[-1], part["estimate"].iloc[-1])
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(axis="both")

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary, ref
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -19,10 +18,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 from matplotlib.transforms import Bbox
 
-from judgebook.display import by_hand
+from judgebook.display import by_hand, marks, options
 from judgebook.display.names import COLORS, DisplayNames
 from judgebook.display.narrow import narrow
-from judgebook.study import escape, store
+from judgebook.study import store
+from judgebook.study.sections.data import Figures
 
 COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
 INK = "#222222"
@@ -32,8 +32,6 @@ STRIP = 0.2
 FILE_DPI = 300
 #: digits of the place of axes, as a share of the figure
 PLACES = 6
-#: what a pointer must hit to be told a value, in points: small marks get a larger place
-TARGET = 7.0
 #: dots per inch at which legends are measured: at 100, letters are narrower than at any other
 LEGEND_DPI = 120
 #: what a PDF needs of a font whose glyphs it names by number (ISO 32000-1, 9.9)
@@ -102,13 +100,15 @@ def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float
     return plt.subplots(rows, cols, figsize=(width, height), layout="constrained", **kwargs)
 
 
-def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "") -> None:
+def save(
+    fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "", title: str = "", subtitle: str = ""
+) -> None:
     """Write a figure to `run.figures/<notebook>_<name>.*`, show it with its alt text and caption, and close it.
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
     `tips` as titles), pdf (fonts embedded) and png at 300 dpi; `<stem>_narrow.svg` for phones, where the figure can be
     read so (`narrow`). The notebook holds a lighter PNG at `figures.dpi`. A simulated study's figures say so. The same
-    figure gives the same bytes: no dates, fixed salt.
+    figure gives the same bytes: no dates, fixed salt. title, subtitle : as of `views.Plot`.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
     """
@@ -117,6 +117,7 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise ValueError(f"figure name: expected lower-case letters, digits and _, found {name!r}")
     alt = " ".join(alt.split())
+    options.apply(fig, run.study.figures)
     if run.simulated:
         _stamp(fig)
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
@@ -130,9 +131,10 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
         with store.atomic(run.figures / name_) as path:
             path.write_bytes(content)
     plt.close(fig)
-    _display(shown, alt, stem, caption)
+    heading = {part: text for part, text in (("title", title), ("subtitle", subtitle)) if text}
+    _display(shown, {"alt": alt, "name": stem, "caption": caption, **heading})
     if not run.run_id:
-        by_hand.say_below(stem, caption)
+        by_hand.say_below(stem, f"**{title}** {caption}" if title else caption)
 
 
 def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
@@ -145,7 +147,7 @@ def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
     file = io.BytesIO()
     with _cutting_less() if suffix == "pdf" else nullcontext():
         fig.savefig(file, format=suffix, dpi=dpi, metadata=metadata[suffix])
-    return _with_tips(fig, file.getvalue()) if suffix == "svg" else file.getvalue()
+    return marks.with_tips(fig, file.getvalue()) if suffix == "svg" else file.getvalue()
 
 
 @contextmanager
@@ -168,10 +170,6 @@ def _cutting_less() -> Iterator[None]:
         subset.load_font = load
 
 
-#: figure -> what `tips` was told of its axes, which are not held: they would hold their figure, for good
-_TIPS: WeakKeyDictionary[Figure, list[tuple]] = WeakKeyDictionary()
-
-
 def tips(
     ax: Axes,
     texts: Iterable[str],
@@ -180,52 +178,27 @@ def tips(
     *,
     x_to: Iterable[float] | None = None,
     y_to: Iterable[float] | None = None,
+    of: Iterable[str] = (),
 ) -> None:
     """Texts that the SVG tells where a pointer rests on a mark, e.g. "Blender2, Quality: 3.42 [3.21, 3.63], n = 100".
 
     texts, x, y : one of each for a mark, in data coordinates. x_to, y_to : the opposite corner where a mark is a bar, a
-    cell or an interval. Marks that are missing or outside of the axes have none.
+    cell or an interval. Marks that are missing or outside of the axes have none. of : display name of whose mark each
+    is; a page shows all of one system together, in all panels, and finds the names on axes and in legends.
     """
     x, y = (np.asarray(list(v), float) for v in (x, y))
     x_to, y_to = (v if to is None else np.asarray(list(to), float) for v, to in ((x, x_to), (y, y_to)))
-    figure = ax.get_figure(root=True)
-    _TIPS.setdefault(figure, []).append((ref(ax), list(texts), np.stack([x, y], 1), np.stack([x_to, y_to], 1)))
+    marks.remember(ax, texts, np.stack([x, y], 1), np.stack([x_to, y_to], 1), of)
 
 
-def _with_tips(fig: Figure, svg: bytes) -> bytes:
-    """The SVG with a titled, invisible rectangle over each mark that `tips` names, and without ids nobody refers to.
+def drawing(
+    fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120, like: Figures = options.USUAL
+) -> bytes:
+    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it.
 
-    Rectangles of their own, since a backend leaves out or merges marks as it likes, and a point is hard to hit.
+    like : what the YAML says of figures.
     """
-    text = svg.decode("utf-8")
-    used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
-    used = {name for pair in used for name in pair if name}
-    text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)
-    boxes = [box for ax, *texts in _TIPS.get(fig, ()) if ax() for box in _boxes(fig, ax(), *texts)]
-    if boxes:
-        group = '<g class="tips" fill="none" stroke="none" pointer-events="all">\n'
-        text = text.replace("</svg>", group + "\n".join(boxes) + "\n</g>\n</svg>")
-    return text.encode("utf-8")
-
-
-def _boxes(fig: Figure, ax: Axes, texts: list[str], near: np.ndarray, far: np.ndarray) -> Iterable[str]:
-    points = 72 / fig.dpi
-    height, frame = 72 * fig.get_figheight(), ax.bbox.extents * points
-    with np.errstate(invalid="ignore"):
-        ends = np.stack([ax.transData.transform(corner) * points for corner in (near, far)])
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    inside = (high >= frame[:2] - 1).all(axis=1) & (low <= frame[2:] + 1).all(axis=1)
-    low, high = np.clip(low, frame[:2], frame[2:]), np.clip(high, frame[:2], frame[2:])
-    short = np.clip(TARGET - (high - low), 0, None) / 2
-    low, high = low - short, high + short
-    for i in np.flatnonzero(inside):
-        (x, y), (width, tall) = (low[i, 0], height - high[i, 1]), high[i] - low[i]
-        place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{tall:.1f}"'
-        yield f"<rect {place}><title>{escape.html(texts[i])}</title></rect>"
-
-
-def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
-    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it."""
+    options.apply(fig, like)
     if simulated:
         _stamp(fig)
     with mpl.rc_context(STYLE):
@@ -268,11 +241,11 @@ def _stamp(fig: Figure) -> None:
     fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
-def _display(png: bytes, alt: str, name: str, caption: str) -> None:
+def _display(png: bytes, about: dict[str, str]) -> None:
     from IPython.display import display
 
-    data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt, "name": name, "caption": caption}}, raw=True)
+    data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": about["alt"]}
+    display(data, metadata={"image/png": about}, raw=True)
 
 
 def log_axis(ax: Axes) -> None:

@@ -19,12 +19,19 @@ from judgebook.study.store import Run
 @dataclass(frozen=True)
 class Plot:
     """A figure. name : stem of its files, unique in the notebook. alt : what it shows, with values. caption : what the
-    marks and lines are, over what the intervals are, and n; plain text that can be read without the notebook."""
+    marks and lines are, over what the intervals are, and n; plain text that can be read without the notebook.
+
+    title : what the figure shows to be so, in a few words (Markdown, as `Phrases.say` gives it). subtitle : what is
+    drawn and its unit; plain text. Both stand above the figure, and are left out where nothing is computed that would
+    fit into a line.
+    """
 
     fig: Figure
     name: str
     alt: str
     caption: str = ""
+    title: str = ""
+    subtitle: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,8 @@ def show(run: Run, *views: View | FromPrint | Iterable[View] | Section | None) -
     """Show and store each view in order; None, empty tables and empty prose are passed over."""
     for view in views:
         if isinstance(view, Plot):
-            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run)
+            heading = {"title": view.title, "subtitle": view.subtitle}
+            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run, **heading)
         elif isinstance(view, Table):
             if len(view.frame):
                 tables.show(view.frame, view.caption, view.name, run=run, decimals=view.decimals, why=view.why)

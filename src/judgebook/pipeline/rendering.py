@@ -16,6 +16,7 @@ from judgebook.study import store
 if TYPE_CHECKING:
     from judgebook.pipeline.reading import places
     from judgebook.report.first_page import Cite
+    from judgebook.study.sections.data import Figures
     from judgebook.summary.findings import PageAnswer
 
 #: names of the pages of every printed number, and of the papers' elements
@@ -179,7 +180,7 @@ def index(job: IndexJob) -> str:
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
     before, preface, answers = _before(job), findings.preface(evidence), findings.answers(evidence)
-    answered = [_answered(job, answer, shown) for answer in answers]
+    answered = [_answered(job, answer, shown, evidence.study.figures) for answer in answers]
     one_page.summarise(job, answers, answered, before, preface)
     page = report.index_page(
         about,
@@ -239,7 +240,7 @@ def _why_absent(job: IndexJob, row: Row) -> str:
     return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))
 
 
-def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown) -> Any:
+def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown, like: Figures) -> Any:
     """An answer with its figure, and the place of its evidence."""
     from judgebook.display import style
     from judgebook.pipeline.reading import places
@@ -250,9 +251,8 @@ def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown) -> Any:
     figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
     if answer.plot:
         figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
-        svg = style.drawing(
-            answer.plot.fig, "svg", name=answer.key, alt=answer.plot.alt, simulated=job.shared.simulated
-        )
+        plot, simulated = answer.plot, job.shared.simulated
+        svg = style.drawing(plot.fig, "svg", name=answer.key, alt=plot.alt, simulated=simulated, like=like)
         figure["svg"] = svg.decode()
     return report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
 

@@ -29,6 +29,8 @@ OPTIONAL = "optional"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: a full stop that is not that of an abbreviation, and what closes bold or italics after it
 SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
+#: `Points:`, `Large marks:`
+_MARKS = re.compile(r"^(?:\w+ )?(?:bars|cells|lines|marks|points): ", re.IGNORECASE)
 _ITEM = re.compile(r"^[-*] +", re.MULTILINE)
 
 
@@ -65,7 +67,8 @@ class Block:
     """kind : prose, code, parameters, figure, table, text or error.
 
     text : Markdown (prose), source (code), alt text (figure), caption (table), plain text (text, error).
-    caption : of a figure, plain text. number : of a figure, or a table with a caption, on its page; 0 for others.
+    caption, subtitle : of a figure, plain text; title : what it shows, in Markdown, or empty. number : of a figure or a
+    table with a caption, on its page; 0 for others.
     html, markdown : a table in both. png : a figure, base64. name : stem of the files of a figure or table.
     rows : name, value and meaning of each parameter. output : whether a cell made it, rather than its author.
     """
@@ -77,6 +80,8 @@ class Block:
     png: str = ""
     name: str = ""
     caption: str = ""
+    title: str = ""
+    subtitle: str = ""
     number: int = 0
     rows: tuple[tuple[str, str, str], ...] = ()
     output: bool = False
@@ -86,6 +91,13 @@ class Block:
     def private(self) -> bool:
         """Whether the block is not to leave this machine: of a cell tagged so, all but its code."""
         return PRIVATE in self.tags and (self.output or self.kind == "prose")
+
+    @property
+    def subject(self) -> str:
+        """What a figure is listed as where it has no title: the first sentence of its caption, without the kind of
+        marks it may begin with."""
+        said = _MARKS.sub("", first_sentences(self.caption, 120))
+        return said[:1].upper() + said[1:]
 
 
 @dataclass(frozen=True)
@@ -212,7 +224,7 @@ def _data(data: Any, metadata: Any, tags: tuple[str, ...]) -> Iterator[Block]:
             about.get("alt", ""),
             png=png,
             name=about.get("name", ""),
-            caption=about.get("caption", ""),
+            **{part: about.get(part, "") for part in ("caption", "title", "subtitle")},
             output=True,
             tags=tags,
         )

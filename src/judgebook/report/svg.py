@@ -20,12 +20,14 @@ _ELEMENTS = frozenset(
 _NUMBERS = frozenset("d x y x1 y1 x2 y2 cx cy r rx ry width height points".split())  # noqa: SIM905
 _ATTRIBUTES = _NUMBERS | frozenset(
     """id href style transform viewBox clip-path fill stroke opacity patternUnits patternContentUnits
-    patternTransform preserveAspectRatio text-anchor pointer-events""".split()  # noqa: SIM905
+    patternTransform preserveAspectRatio text-anchor pointer-events class""".split()  # noqa: SIM905
 )
 _STYLES = re.compile(
     r"fill|fill-opacity|fill-rule|stroke|stroke-(?:width|opacity|dasharray|dashoffset|linecap|linejoin|miterlimit)|opacity"
     r"|font|font-(?:size|weight|style)|text-anchor|image-rendering|white-space|dominant-baseline"
 )
+#: what rectangles over marks are, see `display.marks`
+_CLASSES = re.compile(r"tips|frame|s\d+")
 _LOCAL = re.compile(r"url\(#([^()\s]+)\)")
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\s]+")
 _BOLD = re.compile(r"\b(?:bold|[6-9]00)\b")
@@ -99,6 +101,8 @@ class _Writer:
         return f' {name}="{escape.html(kept)}"' if kept else ""
 
     def _kept(self, element: str, name: str, value: str) -> str:
+        if name == "class":
+            return value if _CLASSES.fullmatch(value) else ""
         if name == "id":
             return self.prefix + value if value in self.used else ""
         if name == "href":

@@ -41,6 +41,7 @@ def page(visible: Iterable[Block], simulated: bool) -> str:
         if block.kind == "prose":
             parts.append(without_html(block.text.strip()))
         elif block.kind == "figure":
+            parts += [part for part in (without_html(block.title), plain(block.subtitle)) if part]
             parts.append(f"![{alt(block.text)}]({block.name}.png)")
             parts.append(f"**Figure {block.number}**" + (f". {plain(block.caption)}" if block.caption else ""))
         elif block.kind == "table" and block.markdown:

@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 
 from judgebook.display import plots
 from judgebook.display.names import DisplayNames
+from judgebook.display.narrow import MAY_RISE
 from judgebook.display.plots import HOLLOW
 from judgebook.display.style import handle, legend_of, subplots, tips
-from judgebook.display.text import counted, listing, percent, span
+from judgebook.display.text import Phrases, counted, listing, percent, span
 from judgebook.display.views import Plot
-from judgebook.questions.agreement.population import over_turns, primary
+from judgebook.questions.agreement.population import BOUNDS, over_turns, primary
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -24,6 +25,7 @@ from judgebook.study.schema import CELL
 _SHADES = ("#22363F", "#4F6D7A", "#86A3AE", "#BBD0D6", "#E9E9E9")
 #: rows of a forest, and of shares of the variance, that fit on a page
 FOREST_ROWS, SHARE_ROWS = 62, 34
+_PHRASES = Phrases(__package__)
 
 
 def alphas(
@@ -42,6 +44,7 @@ def alphas(
             for j, part in enumerate(_pages(names.sort(whole), FOREST_ROWS)):
                 light = turns[(turns["corpus"] == corpus) & turns["group"].isin(part["group"])]
                 plot = _forest(part, light, names, marks, f"{name}_{i}" if i else name)
+                plot = replace(plot, title=_alpha_title(part, threshold))
                 yield replace(plot, name=f"{plot.name}_page{j + 1}") if j else plot
 
 
@@ -53,7 +56,8 @@ def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks:
             close = k + 1 < len(marks) and marks[k + 1] - mark < 0.2  # two numbers would touch
             side = "right" if close else "left"
             over_axes = ax.get_xaxis_transform()
-            ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", transform=over_axes, ha=side, va="bottom")
+            place = {"transform": over_axes, "ha": side, "va": "bottom", "gid": MAY_RISE}
+            ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", **place)
     groups = listing(names.name("group", g) for g in dict.fromkeys(part["group"]))
     alt = f"Forest plot: alpha of {len(part)} labels with intervals, by method, from"
     alt += f" {span(part['estimate'].dropna())}. Judged by {groups}."
@@ -66,7 +70,17 @@ def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks:
     if set(marks) == {TENTATIVE, RELIABLE}:
         caption += " Krippendorff (2004) asks for 0.8, and for 0.667 where tentative conclusions will do."
     caption += " Hollow: exact bound (dashed), or no CI available." if part["ci_kind"].isin(HOLLOW).any() else ""
-    return Plot(fig, name, alt, caption)
+    return Plot(fig, name, alt, caption, subtitle="Krippendorff's alpha; 1: full agreement, 0: agreement by chance")
+
+
+def _alpha_title(rows: pd.DataFrame, threshold: float) -> str:
+    """On how many labels agreement is shown to be enough; empty where none has an interval of its own."""
+    free = rows[~rows["ci_kind"].isin(BOUNDS) & rows["ci_low"].notna()]
+    if free.empty:
+        return ""
+    sides = {"above": int((free["ci_low"] > threshold).sum()), "below": int((free["ci_high"] < threshold).sum())}
+    n_labels = len(rows[["method", "label"]].drop_duplicates())
+    return _PHRASES.say("alpha_title", n=len(rows), n_labels=n_labels, threshold=f"{threshold:g}", **sides)
 
 
 def _pages(rows: pd.DataFrame, most: int) -> Iterator[pd.DataFrame]:
@@ -113,7 +127,10 @@ def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
         pages[-1].append(panel)
     for i, panels in enumerate(pages):
         fig = _variance(panels, parts, names, len(set(rows["corpus"])) > 1)
-        yield Plot(fig, f"variance_{i}" if i else "variance", alt, caption)
+        medians = pd.concat([shares for _, shares in panels]).groupby("part")["estimate"].median().to_dict()
+        heading = _PHRASES.say("variance_title", medians=medians)
+        unit = "Share of the variance; in the title, medians over labels" if heading else ""
+        yield Plot(fig, f"variance_{i}" if i else "variance", alt, caption, heading, unit)
 
 
 def _variance(panels: list, parts: dict[str, str], names: DisplayNames, several: bool) -> Figure:

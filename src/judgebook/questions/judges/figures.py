@@ -10,7 +10,7 @@ from judgebook.display import captions
 from judgebook.display.grid_plots import filled, grid_figure, interval_keys, intervals
 from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import GOOD, MARKERS, NEUTRAL, DisplayNames
-from judgebook.display.text import number, percent, span
+from judgebook.display.text import Phrases, number, percent, span
 from judgebook.display.views import Plot
 from judgebook.questions.judges.items import LABEL
 from judgebook.questions.judges.replacement import SECOND
@@ -19,6 +19,9 @@ from judgebook.study.results import Results
 PEOPLE = "People with each other"
 #: share of dialogues judged by people for which the gain is shown
 GAIN = "0.25"
+#: a label is worth more than one if the CI of its worth lies above this: a squared correlation is never below 0
+LEAST_GAIN = 1.01
+_PHRASES = Phrases(__package__)
 
 
 def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -40,6 +43,7 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption += f" one of them. {captions.intervals(names.ci, over, rows['n_clusters'])}"
     alt = f"Krippendorff's alpha by label, with intervals, from {span(rows['estimate'].dropna())}:"
     alt += f" people with each other; {', '.join(judges.unique())}."
+    title, unit = _alpha_title(results, names), "Krippendorff's alpha; 1: full agreement, 0: agreement by chance"
     for suffix, page in pages(_blocks(rows, names)):
         fig = grid_figure(
             page,
@@ -50,7 +54,19 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
             named="agreement by chance",
             keys=keys,
         )
-        yield Plot(fig, f"alpha{suffix}", alt, caption)
+        yield Plot(fig, f"alpha{suffix}", alt, caption, title, unit)
+
+
+def _alpha_title(results: Results, names: DisplayNames) -> str:
+    """How often a judge agrees with a person less, or more, than people do with each other."""
+    gaps = results.select("judge_alpha", pair="difference").dropna(subset="ci_low")
+    counts = {"n": len(gaps), "less": int((gaps["ci_high"] < 0).sum()), "more": int((gaps["ci_low"] > 0).sum())}
+    return _PHRASES.say("alpha_title", judges=_titles(gaps, names), **counts)
+
+
+def _titles(rows: pd.DataFrame, names: DisplayNames) -> list[str]:
+    """Display names of the judges of rows."""
+    return [names.name("metric", judge) for judge in dict.fromkeys(rows["metric"])]
 
 
 def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -68,6 +84,9 @@ def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption += f" of the dialogues and a judge all of them. {captions.intervals(names.ci, over, rows['n_clusters'])}"
     alt = f"Effective number of human labels per human label, from {span(rows['estimate'])}, with intervals, by label"
     alt += f" and judge: {', '.join(judges.unique())}."
+    facts = {"worth": list(rows["estimate"]), "more": int((rows["ci_low"] > LEAST_GAIN).sum())}
+    title = _PHRASES.say("gains_title", n=len(rows), judges=_titles(rows, names), **facts)
+    unit = f"Human labels that one is worth, where people judge {percent(float(GAIN))} of the dialogues"
     for suffix, page in pages(_blocks(rows, names)):
         fig = grid_figure(
             page,
@@ -77,7 +96,7 @@ def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
             named="a human label alone",
             keys=keys,
         )
-        yield Plot(fig, f"gains{suffix}", alt, caption)
+        yield Plot(fig, f"gains{suffix}", alt, caption, title, unit)
 
 
 def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -86,6 +105,7 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     rows = rows[(rows["by"] == "model") | ~rows.duplicated([*LABEL, "by", "system"])]
     if rows.empty:
         return
+    title = _PHRASES.say("changes_title", judges=_changed(results["rate_change"], names))
     people = rows["by"] == SECOND
     judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
     rows = rows.assign(panel=judges.mask(people, SECOND.capitalize()), second=~people)
@@ -121,7 +141,18 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
             sharex=True,
             keys=keys,
         )
-        yield Plot(fig, f"changes{suffix}", alt, captions.joined(caption, note))
+        yield Plot(fig, f"changes{suffix}", alt, captions.joined(caption, note), title, f"Change in {what}, by system")
+
+
+def _changed(rows: pd.DataFrame, names: DisplayNames) -> dict[str, dict[str, int]]:
+    """By judge: of so many results, how many change significantly with it, and with another person."""
+    beyond, person = (rows["ci_low"] > 0) | (rows["ci_high"] < 0), rows["by"] == SECOND
+    out = {}
+    for judge in dict.fromkeys(rows.loc[~person, "metric"]):
+        mine = rows["metric"] == judge
+        counts = {"n": int((mine & ~person).sum()), "judge": int((mine & ~person & beyond).sum())}
+        out[names.name("metric", judge)] = counts | {"person": int((mine & person & beyond).sum())}
+    return out
 
 
 def all_binary(rows: pd.DataFrame, names: DisplayNames) -> bool:

@@ -11,7 +11,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN, POOL
-from judgebook.questions.judges.figures import GAIN
+from judgebook.questions.judges.figures import GAIN, LEAST_GAIN
 from judgebook.questions.judges.items import LABEL
 from judgebook.questions.judges.replacement import SECOND
 from judgebook.statistics.multiplicity import adjust_p_values
@@ -20,8 +20,6 @@ from judgebook.study.results import Results
 _PHRASES = Phrases(__package__)
 #: so many judges are compared within one sentence
 _FEW_JUDGES = 2
-#: a label is worth more than one if the CI of its worth lies above this: a squared correlation is never below 0
-LEAST_GAIN = 1.01
 #: level of the tests of whether people judged a random sample
 SELECTED = 0.05
 

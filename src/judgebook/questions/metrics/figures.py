@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -174,7 +175,7 @@ def _heatmap(values: pd.DataFrame, title: str) -> Figure:
     size, many = min(PAGE, 2.2 + 0.36 * len(values)), len(values) > 12
     fig, ax = subplots(width=size, height=size * 0.86)
     scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
-    small = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
+    small: dict[str, Any] = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
     heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label, **small)
     turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)

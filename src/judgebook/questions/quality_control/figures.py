@@ -133,7 +133,8 @@ def _by_run(
     rows = rows.assign(panel="", block=titles, hue=rows["corpus"].map(crowd.title))
     alt = f"{what} of {len(set(titles))} systems by run, workers who passed, with CIs: from {span(rows['estimate'])}."
     keys = interval_keys(f"{names.ci} over workers", None, rows)
-    fig = grid_figure(rows, intervals, xlabel=f"{what} (standard deviations)", reference=0, named=line, keys=keys)
+    xlabel = f"{what} (standard deviations)"
+    fig = grid_figure(rows, intervals, names=names, xlabel=xlabel, reference=0, named=line, keys=keys)
     return Plot(fig, name, alt, caption)
 
 

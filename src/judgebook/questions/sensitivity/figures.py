@@ -83,6 +83,8 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     n = counted(primary(results)["n"], "dialogues (or comparisons) per pair of systems and label")
     neither = _neither(next(iter(tests.values())), many=many)
     caption = (COUNTS if many else SIGNIFICANCE).format(size=size, n=n, neither=neither, test=test)
+    if not any((rows["direction"] == -1).any() for rows in tests.values()):
+        caption = caption.replace("↓: less is better. ", "")
     if len(systems) > DRAWN:
         caption += f" Of {len(systems)} systems the {DRAWN} with most differences are drawn; all are in the file."
     shares = [f"{(rows['p'] < 0.05).sum()} of {rows['p'].notna().sum()}" for rows in tests.values()]

@@ -65,12 +65,40 @@ for (const term of popovers ? all("a.term") : []) {
   for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hush);
   term.addEventListener("click", (event) => { if (matchMedia("(hover: none)").matches) event.preventDefault(); });
 }
+// All marks of one system, in every panel: the others fade. Its name, on an axis or in a legend, does the same.
+function lighter(figure) {
+  const box = (rect) => ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
+  const frames = all(".tips .frame", figure).map(box);
+  let lit = "";
+  let veil = null;
+  return (mark) => {
+    const wanted = [...mark?.classList ?? []].find((name) => /^s\d+$/.test(name)) ?? "";
+    if (wanted === lit) return;
+    veil?.remove();
+    all(".lit", figure).forEach((rect) => rect.classList.remove("lit"));
+    lit = wanted;
+    if (!lit) return;
+    const marks = all(`.tips .${lit}`, figure);
+    marks.forEach((rect) => rect.classList.add("lit"));
+    const holes = marks.map(box).map(([x, y, w, h]) => ({ x, y, path: `M${x} ${y}v${h}h${w}v${-h}z` }));
+    const paths = frames.map(([x, y, w, h]) => {
+      const inside = holes.filter((hole) => hole.x >= x - 5 && hole.x < x + w && hole.y >= y - 5 && hole.y < y + h);
+      return `M${x} ${y}h${w}v${h}h${-w}z${inside.map((hole) => hole.path).join("")}`;
+    });
+    veil = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    veil.setAttribute("class", "veil");
+    veil.setAttribute("d", paths.join(""));
+    figure.querySelector(".tips").before(veil);
+  };
+}
 for (const figure of popovers ? all("svg.drawing") : []) {
   const marks = all("title", figure).map((title) => title.parentNode).filter((mark) => mark !== figure);
   if (!marks.length) continue;
+  const light = lighter(figure);
   let at = -1;
   const show = (mark) => {
     hush();
+    light(mark);
     at = marks.indexOf(mark);
     mark.dataset.on = "";
     say(mark.querySelector(":scope > title").textContent, mark.getBoundingClientRect());
@@ -82,10 +110,13 @@ for (const figure of popovers ? all("svg.drawing") : []) {
     event.preventDefault();
     show(marks[(Math.max(at, step < 0 ? 0 : -1) + step + marks.length) % marks.length]);
   });
-  figure.addEventListener("blur", hush);
+  figure.addEventListener("blur", () => { hush(); light(null); });
+  figure.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") light(event.target); });
+  figure.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") light(null); });
   figure.addEventListener("click", (event) => {
     const mark = marks.find((m) => m.contains(event.target));
-    if (mark) show(mark); else hush();
+    if (mark) show(mark);
+    else { hush(); light(null); }
   });
 }
 
@@ -225,7 +256,14 @@ const place = all(".table-box").flatMap((box) => {
   sortable(table, body, rows);
   return [naming(box, table, rows), ends];
 });
-const reach = () => all(".sheet").forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; });
+// A figure wider than its place is scrolled by finger or keyboard; how far it goes on is shown at its right side.
+const reach = () => all(".sheet").forEach((box) => {
+  const cut = box.scrollWidth > box.clientWidth + 1;
+  box.tabIndex = cut ? 0 : -1;
+  box.classList.toggle("cut", cut);
+  box.classList.toggle("end", box.scrollLeft + box.clientWidth > box.scrollWidth - 8);
+});
+all(".sheet").forEach((box) => box.addEventListener("scroll", reach, { passive: true }));
 const fit = () => [...place, reach].forEach((act) => act());
 addEventListener("resize", fit);
 fit();
