@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
@@ -101,13 +101,15 @@ def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float
     return plt.subplots(rows, cols, figsize=(width, height), layout="constrained", **kwargs)
 
 
-def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "") -> None:
+def save(
+    fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "", of: Mapping[str, str] | None = None
+) -> None:
     """Write a figure to `run.figures/<notebook>_<name>.*`, show it with its alt text and caption, and close it.
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
     `tips` as titles), pdf (fonts embedded) and png at 300 dpi; `<stem>_narrow.svg` for phones, where the figure can be
     read so (`narrow`). The notebook holds a lighter PNG at `figures.dpi`. A simulated study's figures say so. The same
-    figure gives the same bytes: no dates, fixed salt.
+    figure gives the same bytes: no dates, fixed salt. of : as of `views.Plot`.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
     """
@@ -129,7 +131,7 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
         with store.atomic(run.figures / name_) as path:
             path.write_bytes(content)
     plt.close(fig)
-    _display(shown, alt, stem, caption)
+    _display(shown, alt, stem, caption, of or {})
 
 
 def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
@@ -265,11 +267,12 @@ def _stamp(fig: Figure) -> None:
     fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
-def _display(png: bytes, alt: str, name: str, caption: str) -> None:
+def _display(png: bytes, alt: str, name: str, caption: str, of: Mapping[str, str]) -> None:
     from IPython.display import display
 
     data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt, "name": name, "caption": caption}}, raw=True)
+    about = {"alt": alt, "name": name, "caption": caption} | ({"of": dict(of)} if of else {})
+    display(data, metadata={"image/png": about}, raw=True)
 
 
 def log_axis(ax: Axes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -19,23 +19,29 @@ from judgebook.study.store import Run
 @dataclass(frozen=True)
 class Plot:
     """A figure. name : stem of its files, unique in the notebook. alt : what it shows, with values. caption : what the
-    marks and lines are, over what the intervals are, and n; plain text that can be read without the notebook."""
+    marks and lines are, over what the intervals are, and n; plain text that can be read without the notebook. of : what
+    it is about, heading of a table's column -> value (Method, Label), by which a page chooses figures and rows."""
 
     fig: Figure
     name: str
     alt: str
     caption: str = ""
+    of: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table. decimals : for all columns, or by column. why : reasons for missing cells, by column or by row."""
+    """A table. decimals : for all columns, or by column. why : reasons for missing cells, by column or by row. folded :
+    whether a page shows it on request only, as values of figures above; so are tables with the name of a figure. of :
+    as of Plot."""
 
     frame: pd.DataFrame
     name: str
     caption: str
     decimals: int | Mapping[str, int] = 2
     why: pd.Series | Mapping[str, str] | None = None
+    folded: bool = False
+    of: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,10 +88,19 @@ def show(run: Run, *views: View | FromPrint | Iterable[View] | Section | None) -
     """Show and store each view in order; None, empty tables and empty prose are passed over."""
     for view in views:
         if isinstance(view, Plot):
-            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run)
+            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run, of=view.of)
         elif isinstance(view, Table):
             if len(view.frame):
-                tables.show(view.frame, view.caption, view.name, run=run, decimals=view.decimals, why=view.why)
+                tables.show(
+                    view.frame,
+                    view.caption,
+                    view.name,
+                    run=run,
+                    decimals=view.decimals,
+                    why=view.why,
+                    folded=view.folded,
+                    of=view.of,
+                )
         elif isinstance(view, Prose):
             if view.text:
                 tables.say(view.text)

@@ -138,7 +138,7 @@ class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declare
             "fonts": typefaces(drawing for many in drawn.values() for drawing in many),
         }
         has_code = any(b.kind == "code" for b in blocks)
-        frame = _frame(about, resources["heading"], has_code=has_code)
+        frame = _frame(about, resources["heading"], "report.js", "filters.js", has_code=has_code)
         return super().from_notebook_node(nb, {**resources, **frame, **shown}, **kwargs)
 
 
@@ -220,9 +220,10 @@ def _css(has_code: bool) -> Markup:
     return Markup(re.sub(r" *(/\*.*?\*/)", "", coloured)) + Markup("\n") + ours
 
 
-def _frame(page: Page, heading: str, script: str = "report.js", *, has_code: bool = False) -> dict[str, Any]:
-    """Style and script of a page, and the hash by which its policy allows the script."""
-    source = (_TEMPLATES / script).read_text(encoding="utf-8").strip()
+def _frame(page: Page, heading: str, *scripts: str, has_code: bool = False) -> dict[str, Any]:
+    """Style and script of a page (`report.js` where none is named), and the hash by which its policy allows it."""
+    texts = ((_TEMPLATES / script).read_text(encoding="utf-8").strip() for script in scripts or ("report.js",))
+    source = "\n".join(texts)
     sha = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
     foot = _quoted(page.study_title if heading == page.study_title else f"{page.study_title} – {heading}")
     frame = {"css": _css(has_code), "fonts": Markup(), "foot": foot, "has_code": has_code}
