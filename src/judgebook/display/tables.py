@@ -188,7 +188,8 @@ def _one_number_a_column(
     """The cells as a page shows them, which columns are aligned to the right, and the footnotes."""
     split = apart(frame, MOST_COLUMNS)
     cells, notes = _cells(split, decimals, why)
-    return cells, [n or c not in frame for c, n in zip(split, _numeric(split), strict=True)], notes
+    number = [split is not frame and any(isinstance(v, Cell) for v in split[c]) for c in split]
+    return cells, [a or b for a, b in zip(number, _numeric(split), strict=True)], notes
 
 
 def _mark(i: int) -> str:

@@ -121,13 +121,12 @@ class TestShown:
         assert plot.of == {"Method": "Likert", "Label": "Overall mean"}
         frame = apart(table.frame, 18)
         assert list(frame) == [
-            "System", "Verdict", "Score (mean, SD)", "Behind the leader", "Behind the leader, low",
-            "Behind the leader, high", "Rank", "Rank, low", "Rank, high", "n", "Group Y: score", "Group Y: rank, low",
-            "Group Y: rank, high",
+            "System", "Verdict", "Score", "Behind", "Behind, low", "Behind, high", "Rank, low", "Rank, high", "n",
+            "Group Y: score", "Group Y: rank, low", "Group Y: rank, high",
         ]  # fmt: skip
         assert table.frame["System"].tolist() == list("ABCD")
         assert frame["Verdict"].iloc[0] == "leads"
-        assert frame["Behind the leader"].iloc[0] is None
+        assert frame["Behind"].iloc[0] is None
 
     def test_of_very_many_systems_the_ends_are_drawn(self):
         many = [f"s{i:02}" for i in range(40)]

@@ -115,7 +115,12 @@ def plot(order: Order, names: DisplayNames, name: str) -> Plot | None:
 
 def _facts(order: Order, rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
     """What captions say; they are plain text."""
-    facts = {"what": order.about(), "method": names.name("method", order.method), "unit": order.unit[2]}
+    facts = {
+        "what": order.about(),
+        "method": names.name("method", order.method),
+        "unit": order.unit[2],
+        "score": order.unit[1],
+    }
     facts |= {"over": _over(rows), "ci": names.ci, "main": order.parts[0] if len(order.parts) > 1 else ""}
     return {key: Markup(text) for key, text in facts.items()}
 
@@ -224,21 +229,21 @@ def _ranges(rows: pd.DataFrame) -> list[str]:
 
 def table(order: Order, names: DisplayNames) -> Table:
     """The first run and group in full, and beside it score and rank in the others."""
-    scale, unit, _ = order.unit
+    scale = order.unit[0]
     main, *others = order.parts
     rows = order.of(main)
     out = pd.DataFrame({"System": [names.name("system", s) for s in order.systems]}, index=rows.index)
     out["Verdict"] = rows["verdict"]
-    out[f"Score ({unit})"] = rows["estimate"] * scale
-    out["Behind the leader"] = behind(rows, scale)
-    out["Rank"] = rank(rows)
+    out["Score"] = rows["estimate"] * scale
+    out["Behind"] = behind(rows, scale)
+    out["Rank"] = cells.ranges(rows[["rank_low", "rank_high"]], 0)
     out["n"] = rows["n"].astype("Int64")
     for part in others:
         other = order.of(part)
         out[f"{part}: score"] = other["estimate"] * scale
         out[f"{part}: rank"] = cells.ranges(other[["rank_low", "rank_high"]], 0)
     why = dict.fromkeys(out.columns, "Not judged, or too few judgements for an interval.")
-    why["Behind the leader"] = "The leader, or too few judgements for an interval."
+    why["Behind"] = "The leader, or too few judgements for an interval."
     caption = _PHRASES.say("board_table", **_facts(order, rows, names))
     return Table(out.reset_index(drop=True), "overall", caption, why=why)
 

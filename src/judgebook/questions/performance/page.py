@@ -12,6 +12,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose, without_direction
 from judgebook.questions.performance import figures, findings, leaderboard, tables
+from judgebook.questions.performance.leaderboard import Order
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
@@ -43,7 +44,7 @@ class Sections(NotebookPage):
             yield leaderboard.plot(orders[0], self.names, "leaderboard")
             yield leaderboard.table(orders[0], self.names)
 
-    def _orders(self) -> list[leaderboard.Order]:
+    def _orders(self) -> list[Order]:
         return leaderboard.orders(self.rankings, self.names)
 
     def rates(self) -> Section:
@@ -61,12 +62,12 @@ class Sections(NotebookPage):
                 yield tables.scores(self.results, self.names, method, self.study.bootstrap.confidence)
 
     def ranks(self) -> Section:
-        yield findings.firsts(self.results, self.names)
         orders = self._orders()
         yield figures.ranks(self.results, self.names, orders)
         yield tables.ranks(orders, self.results, self.names)
         yield findings.unranked(self.judged, self.study.unranked_systems, self.names)
         yield without_direction(self.judged, self.labels)
+        yield findings.firsts(self.results, self.names)
         yield figures.strengths(self.results, self.names)
         yield tables.strengths(self.results, self.names)
         yield tables.chances(self.results, self.names)

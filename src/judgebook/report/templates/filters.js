@@ -24,7 +24,7 @@
   const first = parts.find((part) => part.matches("figure"));
   if (first && selects.length) {
     const bar = make("div", { className: "tools choose", role: "group", ariaLabel: "Figures and tables to show" },
-      make("span", { textContent: "Show" }), ...selects.map(([kind, select]) => make("label", {}, `${kind} `, select)));
+      make("span", { textContent: "Show" }), ...selects.map(([kind, select]) => make("label", {}, `${kind === "Corpus" ? "Run" : kind} `, select)));
     bar.addEventListener("input", choose);
     first.before(bar);
   }
