@@ -288,7 +288,9 @@ def who_judged(results: Results, names: DisplayNames, confidence: float) -> Tabl
     out = out.join(chance, on=keys)
     notes = sorted(set(rows.loc[rows["p_value"].isna(), "note"].dropna()))
     why = "; ".join(notes).capitalize() + "." if notes else "Not computed."
-    caption = "What depends on annotators: p of the F test that nothing does (adjusted over labels); shares of the"
-    caption += f" variance of judgements of one system with {percent(confidence)} CI; and the chance that as many other"
-    caption += " annotators would order two systems the other way round (median over pairs)."
+    caption = (
+        "What depends on annotators. Holm p: of the F test that nothing does, adjusted over labels. Shares: of the"
+    )
+    caption += f" variance of judgements of one system with {percent(confidence)} CI. Other order: the chance that as"
+    caption += " many other annotators would order two systems the other way round (median over pairs)."
     return Table(names.named(out), "who_judged", caption, why=reasons | {"Holm p": why, "Other order": why})

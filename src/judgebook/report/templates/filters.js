@@ -1,7 +1,7 @@
 // Figures and tables that say what they are about (data-method, data-label, …) are chosen together, rows of tables too.
 {
   const kinds = ["Method", "Label", "Group", "Corpus"];
-  const open = (element) => !element.closest(".answer");
+  const open = (element) => !element.closest(".evidence");
   const parts = all("figure, details.values, div").filter((part) => open(part) && kinds.some((kind) => part.dataset[kind.toLowerCase()]));
   const bodies = parts.length ? all(".table-box table").filter((table) => open(table) && table.tHead) : [];
   const tables = bodies.map((table) => {
