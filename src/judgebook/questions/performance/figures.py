@@ -145,10 +145,10 @@ def ranks(results: Results, names: DisplayNames, orders: Sequence[Order]) -> Ite
     labels together, as intervals of ranks."""
     few = results["rank"]["system"].nunique() <= MANY
     drawn = [order for order in orders[1:] if not (few and order.label)]
-    plots = (leaderboard.plot(order, names, "order") for order in _clearest(drawn))
+    plots = (leaderboard.plot(order, names, "order", weights(results)) for order in _clearest(drawn))
     yield from (replace(plot, name=f"order_{i}") for i, plot in enumerate(filter(None, plots), 1))
     if few:
-        yield from _rank_intervals(results["rank"], names)
+        yield from _rank_intervals(results["rank"], names, weights(results))
 
 
 def _clearest(orders: Sequence[Order]) -> Iterator[Order]:
@@ -160,7 +160,7 @@ def _clearest(orders: Sequence[Order]) -> Iterator[Order]:
         yield from (order for i, order in enumerate(of_method) if i in kept or not order.label)
 
 
-def _rank_intervals(rows: pd.DataFrame, names: DisplayNames) -> Iterator[Plot]:
+def _rank_intervals(rows: pd.DataFrame, names: DisplayNames, note: str) -> Iterator[Plot]:
     """Ranks of few systems by method: dots and lines, labels below each other."""
     for method, of_method in rows.groupby("method", sort=False):
         title = names.name("method", method)
@@ -172,7 +172,7 @@ def _rank_intervals(rows: pd.DataFrame, names: DisplayNames) -> Iterator[Plot]:
             arranged,
             f"ranks_{method}",
             grid_plots.intervals,
-            caption + _hollow(of_method) + _directions(arranged),
+            caption + note + _hollow(of_method) + _directions(arranged),
             names=names,
             xlabel=f"{title}: rank (1: best)",
             keys=grid_plots.interval_keys(f"simultaneous {names.ci}", None, of_method),

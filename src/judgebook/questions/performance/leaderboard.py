@@ -98,8 +98,8 @@ def orders(rankings: pd.DataFrame, names: DisplayNames) -> list[Order]:
     return [order for *_, order in sorted(out, key=lambda entry: entry[:2])]
 
 
-def plot(order: Order, names: DisplayNames, name: str) -> Plot | None:
-    """How far each system is behind the leader, a panel for each run and group."""
+def plot(order: Order, names: DisplayNames, name: str, note: str = "") -> Plot | None:
+    """How far each system is behind the leader, a panel for each run and group. note : at the end of the caption."""
     if order.rows["lead"].isna().all():
         return None
     shown, left_out = _drawn(order.systems)
@@ -110,7 +110,7 @@ def plot(order: Order, names: DisplayNames, name: str) -> Plot | None:
     listed = [f"{names.name('system', s)} {number(score)}" for s, score in scores.items()]
     alt = _PHRASES.say("board_alt", **facts, listed=Markup("; ".join(listed)))
     of = {"Method": names.name("method", order.method), "Label": order.label or OVERALL}
-    return Plot(fig, name, alt, _PHRASES.say("board_caption", **facts), of)
+    return Plot(fig, name, alt, _PHRASES.say("board_caption", **facts) + note, of)
 
 
 def _facts(order: Order, rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from judgebook.annotations.summary import evaluations
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose, without_direction
-from judgebook.questions.performance import figures, findings, leaderboard, tables
+from judgebook.questions.performance import arrangement, figures, findings, leaderboard, tables
 from judgebook.questions.performance.leaderboard import Order
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
@@ -41,7 +41,7 @@ class Sections(NotebookPage):
         """The order of the main evaluation's method: of the overall mean, or of the only label."""
         orders = self._orders()
         if orders and (not orders[0].label or len([o for o in orders if o.method == orders[0].method]) == 1):
-            yield leaderboard.plot(orders[0], self.names, "leaderboard")
+            yield leaderboard.plot(orders[0], self.names, "leaderboard", arrangement.weights(self.results))
             yield leaderboard.table(orders[0], self.names)
 
     def _orders(self) -> list[Order]:
