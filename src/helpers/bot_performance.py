@@ -1,12 +1,13 @@
 """Notebook 07: how good are the systems?"""
 
 from judgebook.annotations.population import populations
+from judgebook.annotations.summary import evaluations
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis, arrangement
+from judgebook.questions.performance import analysis, arrangement, leading
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -38,13 +39,17 @@ class Page(Sections):
             sampling=self.sampling,
         )
         self.run.save_results(self.results)
-        self.names = arrangement.by_rank(display_names(self.study, self.judged), self.results)
+        self.rankings = leading.rankings(self.results, evaluations(self.everybody))
+        self.names = arrangement.by_rank(display_names(self.study, self.judged), self.rankings)
 
-    def findings(self) -> Section:
-        yield from super().findings()
+    def leaderboard(self) -> Section:
+        yield from super().leaderboard()
         yield misled(misleading(self.judged, self.study.bootstrap.unit), self.names)
         yield who_counts(self.everybody, self.passed, self.study.control_system)
         yield without_means(self.passed, self.labels)
+
+    def units(self) -> Section:
+        yield from super().units()
         if self.study.simulate:
             methods = self.names.titles["method"]
             yield Prose(recovery.of_performance(self.results, truth(self.study.simulate), methods))

@@ -79,3 +79,24 @@ def test_a_csv_needs_no_text_to_be_read(tmp_path, monkeypatch):
     assert all(back[c].dtype.kind in "if" for c in back if c != "Label")
     assert back["Alpha ci_low"].tolist()[0] == 0.4
     assert back["Share (%)"].tolist() == [50.0, 12.5]
+
+
+class TestApart:
+    """Pages sort by one number per column; the same table is merged in print."""
+
+    FRAME = pd.DataFrame({"System": ["A", "B"], "Mean": [cells.of_interval(0.5, 0.4, 0.6), None]})
+
+    def test_each_number_has_a_column_as_it_is_shown(self):
+        found = cells.apart(self.FRAME, 4)
+        assert list(found) == ["System", "Mean", "Mean, low", "Mean, high"]
+        assert found.iloc[0].map(str).tolist() == ["A", "0.50", "0.40", "0.60"]
+        assert found["Mean"].iloc[1] is None
+
+    def test_too_many_columns_and_words_beside_cells_stay_together(self):
+        assert cells.apart(self.FRAME, 3) is self.FRAME
+        mixed = self.FRAME.assign(Mean=[cells.of_interval(0.5, 0.4, 0.6), "none"])
+        assert list(cells.apart(mixed, 9)) == ["System", "Mean"]
+
+    def test_a_mark_is_at_the_ends(self):
+        cell = cells.marked(cells.of_interval(0.5, 0.4, 0.6), "*")
+        assert (str(cell), cell.texts) == ("0.50 [0.40, 0.60] *", {"": "0.50", "ci_low": "0.40 *", "ci_high": "0.60 *"})

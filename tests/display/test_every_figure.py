@@ -22,6 +22,7 @@ from judgebook.questions.agreement import figures as agreement
 from judgebook.questions.collection import figures as collection
 from judgebook.questions.collection.tables import SHOWN
 from judgebook.questions.performance import figures as performance
+from judgebook.questions.performance import leaderboard, leading
 from judgebook.questions.performance.arrangement import by_rank
 from judgebook.questions.sensitivity import figures as sensitivity
 from judgebook.questions.sensitivity import shown
@@ -67,11 +68,14 @@ def of_performance(size: Size) -> Iterator[Plot]:
             "label == 'quality'"
         ),
     )
-    names = by_rank(names, results)
+    lead = made("lead", size, of="system", low=0, high=2, odd=False, resample="session")
+    rankings = leading.rankings(collect(results["rank"], lead, *scores, rates, results["strength"]))
+    names, orders = by_rank(names, rankings), leaderboard.orders(rankings, names)
+    yield from flat(leaderboard.plot(order, names, "leaderboard") for order in orders[:1])
     for method in METHODS:
         if method in {m for m, _ in size.methods_and_labels()}:
             yield from performance.scores(results, names, method)
-    yield from flat(performance.ranks(results, names), performance.strengths(results, names))
+    yield from flat(performance.ranks(results, names, orders), performance.strengths(results, names))
     yield from flat(performance.design_effects(results, names), performance.pooled(results, names))
 
 

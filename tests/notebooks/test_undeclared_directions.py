@@ -1,5 +1,7 @@
 """A label of which nobody said which way is better: no page claims a best system by it."""
 
+import re
+
 import numpy as np
 import pytest
 from fixtures import yaml_studies as studies
@@ -49,7 +51,7 @@ def test_without_any_direction_nothing_is_ranked_and_the_page_says_what_to_write
     assert not {"rank", "first_place_share", "overall_mean", "overall_rank"} & set(rows["statistic"])
     page = world.page("alone", "07_bot_performance").text
     assert "No label says which way is better: write direction: 1 (a high score is good)" in page
-    assert "ranks first with" not in page
+    assert "ranks first of" not in page
     index = world.page("alone", "index").text
     assert not [claim for claim in ("ranks first", "leads") if claim in index]
 
@@ -61,7 +63,7 @@ def test_beside_a_label_with_a_direction_it_decides_nothing(world):
     assert ranks.set_index("system")["estimate"].to_dict() == {"careful": 1, "reckless": 2}
     assert "overall_mean" not in set(rows["statistic"])
     page = world.page("beside", "07_bot_performance").text
-    assert "careful ranks first with simultaneous 95% confidence on the only label with a direction." in page
+    assert re.search(r"careful ranks first of 2 systems \(rude; ", page, re.IGNORECASE)
     assert "The YAML does not say which way is better for hallucination" in page
     assert "reckless ranks first" not in page + world.page("beside", "index").text
 

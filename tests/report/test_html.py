@@ -369,6 +369,7 @@ def test_contents_lead_to_sections_figures_and_tables():
     text = report.notebook_page(answering(), PAGE, "Agreement")
     contents = text[text.index('<nav class="contents"') :].partition("</nav>")[0]
     assert re.findall(r'<li class="level-(\d)"><a href="#([^"]+)">([^<]+)</a>', contents) == [
+        ("4", "03_iaa_b", "Figure 1. Points: alpha. Lines: 95% CI."),
         ("2", "methods", "Methods"), ("2", "alpha", "Alpha"), ("4", "03_iaa_a", "Figure 2"),
         ("4", "03_iaa_a-2", "Table 1. C &amp; D"), ("4", "table", "Table"), ("2", "last", "Last"),
         ("4", "03_iaa_c", "Table 2. C &amp; D"), ("2", "parameters", "Parameters of this run"),
@@ -485,3 +486,19 @@ def test_a_report_says_how_it_is_cited():
     assert '<blockquote class="copyable">S &lt;2026&gt;.</blockquote>' in html
     assert "<pre>@misc{s,\n  title = {S},\n}</pre>" in html
     assert "For the data: Doe (2020)." in html
+
+
+def test_tables_of_a_figure_fold_under_values_and_both_say_what_they_are_about():
+    of = {"Label": 'Fluent" onload="x'}
+    figure = output({"image/png": PNG, "text/plain": "x"}, {"image/png": {"alt": "x", "name": "07_a", "of": of}})
+    html_table = "<table><caption>C</caption><tr><td>1</td></tr></table>"
+    same, other, long = (
+        output({"text/html": html_table}, {"table": {"name": name, "caption": "C"} | more})
+        for name, more in (("07_a", {}), ("07_b", {}), ("07_c", {"folded": True, "of": {"Method": "Likert"}}))
+    )
+    nb = notebook(nbformat.v4.new_markdown_cell("# Q\n\nWhat?"), code("show()", figure, same, other, long))
+    text = report.notebook_page(nb, PAGE, "Q")
+    assert text.count('<details class="values"') == 2
+    assert "<summary>Values (Table 1)</summary>" in text
+    assert '<details class="values" data-method="Likert"><summary>Values (Table 3)</summary>' in text
+    assert 'data-label="Fluent&#34; onload=&#34;x"' in text

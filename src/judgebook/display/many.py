@@ -51,8 +51,9 @@ def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Itera
     yield from ((f"_{i}" if i else "", page) for i, page in enumerate(figures))
 
 
-def even_pages(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The rows of each figure of at most PANELS panels that are together no taller than TALL.
+def even_pages(rows: pd.DataFrame, columns: int = 4) -> Iterator[pd.DataFrame]:
+    """The rows of each figure of at most PANELS panels that are together no taller than TALL. columns : panels beside
+    each other.
 
     Unlike in `pages`, all blocks have the same hues, and are divided into parts of about one length.
     """
@@ -63,6 +64,7 @@ def even_pages(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
         part = rows[rows["block"].isin(blocks[i : i + size])]
         panels = list(dict.fromkeys(part["panel"]))
         lines = max(1, int(TALL / (row * part.groupby("panel")["block"].nunique().max() + 0.36)))
-        columns = 4 if all(set(p["block"]) == set(part["block"]) for _, p in part.groupby("panel")) else 2
-        step = min(PANELS, lines * columns)
+        shared = all(set(p["block"]) == set(part["block"]) for _, p in part.groupby("panel"))
+        across = columns if shared else 2
+        step = min(PANELS // across, lines) * across
         yield from (part[part["panel"].isin(panels[j : j + step])] for j in range(0, len(panels), step))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
@@ -101,14 +101,22 @@ def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float
 
 
 def save(
-    fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "", title: str = "", subtitle: str = ""
+    fig: Figure,
+    name: str,
+    *,
+    alt: str,
+    run: store.Run,
+    caption: str = "",
+    title: str = "",
+    subtitle: str = "",
+    of: Mapping[str, str] | None = None,
 ) -> None:
     """Write a figure to `run.figures/<notebook>_<name>.*`, show it with its alt text and caption, and close it.
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
     `tips` as titles), pdf (fonts embedded) and png at 300 dpi; `<stem>_narrow.svg` for phones, where the figure can be
     read so (`narrow`). The notebook holds a lighter PNG at `figures.dpi`. A simulated study's figures say so. The same
-    figure gives the same bytes: no dates, fixed salt. title, subtitle : as of `views.Plot`.
+    figure gives the same bytes: no dates, fixed salt. title, subtitle, of : as of `views.Plot`.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
     """
@@ -131,8 +139,8 @@ def save(
         with store.atomic(run.figures / name_) as path:
             path.write_bytes(content)
     plt.close(fig)
-    heading = {part: text for part, text in (("title", title), ("subtitle", subtitle)) if text}
-    _display(shown, {"alt": alt, "name": stem, "caption": caption, **heading})
+    more: dict[str, Any] = {k: v for k, v in (("title", title), ("subtitle", subtitle), ("of", dict(of or {}))) if v}
+    _display(shown, {"alt": alt, "name": stem, "caption": caption, **more})
     if not run.run_id:
         by_hand.say_below(stem, f"**{title}** {caption}" if title else caption)
 
@@ -241,7 +249,7 @@ def _stamp(fig: Figure) -> None:
     fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
-def _display(png: bytes, about: dict[str, str]) -> None:
+def _display(png: bytes, about: dict[str, Any]) -> None:
     from IPython.display import display
 
     data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": about["alt"]}

@@ -1,6 +1,7 @@
 """Tables and prose of notebooks: stored as CSV at full precision and as LaTeX, shown rounded and escaped.
 
-A cell that shows several numbers (`display.cells`) has a column for each of them in the CSV.
+A cell that shows several numbers (`display.cells`) has a column for each of them in the CSV, and on pages, where tables
+are sorted, unless that makes too many.
 
 Cells can carry text from data files. It is escaped for the format it goes to; in CSV, text that a spreadsheet would
 run as a formula is led by an apostrophe.
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.display import by_hand, latex
-from judgebook.display.cells import Cell, in_columns, intervals
+from judgebook.display.cells import Cell, apart, in_columns, intervals
 from judgebook.display.text import MISSING, listing, number, plain
 from judgebook.study import escape, store
 from judgebook.study.results import Results, where
@@ -28,6 +29,8 @@ MANY = {
     "Label": "labels", "Annotator": "annotators", "Worker": "workers", "Metric": "metrics",
 }  # fmt: skip
 FIRST = (20, 10, 5)
+#: columns of a page's table in which each number has its own, at most
+MOST_COLUMNS = 18
 
 
 def show(
@@ -38,6 +41,8 @@ def show(
     run: store.Run,
     decimals: int | Mapping[str, int] = 2,
     why: pd.Series | Mapping[str, str] | None = None,
+    folded: bool = False,
+    of: Mapping[str, str] | None = None,
 ) -> None:
     """Write a table to `run.tables/<notebook>_<name>.csv` and `.tex`, and show it.
 
@@ -45,6 +50,7 @@ def show(
     a column for each number of a cell, and columns that say the same in every row, which are shown as a note.
     decimals : for all columns of fractions, or by column (2 where a column is not named).
     why : reasons for missing cells, shown as footnotes: by column, or a Series aligned with `frame` for its rows.
+    folded, of : as of `views.Table`.
 
     Raises ValueError for a name that is not made of lower-case letters, digits and `_`, or an empty caption.
     """
@@ -58,23 +64,27 @@ def show(
     why = why[kept] if isinstance(why, pd.Series) else why
     shown, same = _without_constants(shown)
     cells, notes = _cells(shown, decimals, why)
-    right, notes = _numeric(shown), [*(["Simulated data."] if run.simulated else []), *same, *notes]
+    more = [*(["Simulated data."] if run.simulated else []), *same]
+    on_page, right, reasons = _one_number_a_column(shown, decimals, why)
+    notes = [*more, *notes]
     with store.atomic(run.tables / f"{stem}.csv") as path:
         path.write_text(escape.csv(in_columns(frame)), encoding="utf-8", newline="")
     with store.atomic(run.tables / f"{stem}.tex") as path:
-        aligned = [r or any(isinstance(v, Cell) for v in shown[c]) for c, r in zip(shown, right, strict=True)]
+        aligned = [r or any(isinstance(v, Cell) for v in shown[c]) for c, r in zip(shown, _numeric(shown), strict=True)]
         path.write_text(latex.table(cells, caption, stem, notes, aligned), encoding="utf-8")
     from IPython.display import display
 
-    html = to_html(cells, caption, notes, right)
+    below = [*more, *reasons]
+    html = to_html(on_page, caption, below, right)
     if not run.run_id:
         title = f"Table {by_hand.numbered('table', stem)}. {caption}"
-        html = by_hand.folded(lambda some: to_html(some, title, notes, right), cells)
+        html = by_hand.folded(lambda some: to_html(some, title, below, right), on_page)
     data = {
         "text/html": html,
         "text/markdown": to_markdown(cells, caption, notes),
     }
-    display(data, metadata={"table": {"name": stem, "caption": caption}}, raw=True)
+    about = {"name": stem, "caption": caption} | ({"folded": True} if folded else {}) | ({"of": dict(of)} if of else {})
+    display(data, metadata={"table": about}, raw=True)
 
 
 def texts(
@@ -191,6 +201,16 @@ def _cells(
 
     columns = {str(c): [text(v, c, i) for i, v in enumerate(frame[c])] for c in frame.columns}
     return pd.DataFrame(columns), [f"({mark}) {reason}" for reason, mark in reasons.items()]
+
+
+def _one_number_a_column(
+    frame: pd.DataFrame, decimals: int | Mapping[str, int], why: pd.Series | Mapping[str, str] | None
+) -> tuple[pd.DataFrame, list[bool], list[str]]:
+    """The cells as a page shows them, which columns are aligned to the right, and the footnotes."""
+    split = apart(frame, MOST_COLUMNS)
+    cells, notes = _cells(split, decimals, why)
+    number = [split is not frame and any(isinstance(v, Cell) for v in split[c]) for c in split]
+    return cells, [a or b for a, b in zip(number, _numeric(split), strict=True)], notes
 
 
 def _mark(i: int) -> str:

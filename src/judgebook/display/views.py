@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -23,7 +23,8 @@ class Plot:
 
     title : what the figure shows to be so, in a few words (Markdown, as `Phrases.say` gives it). subtitle : what is
     drawn and its unit; plain text. Both stand above the figure, and are left out where nothing is computed that would
-    fit into a line.
+    fit into a line. of : what it is about, heading of a table's column -> value (Method, Label), by which a page
+    chooses figures and rows.
     """
 
     fig: Figure
@@ -32,17 +33,22 @@ class Plot:
     caption: str = ""
     title: str = ""
     subtitle: str = ""
+    of: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table. decimals : for all columns, or by column. why : reasons for missing cells, by column or by row."""
+    """A table. decimals : for all columns, or by column. why : reasons for missing cells, by column or by row. folded :
+    whether a page shows it on request only, as values of figures above; so are tables with the name of a figure. of :
+    as of Plot."""
 
     frame: pd.DataFrame
     name: str
     caption: str
     decimals: int | Mapping[str, int] = 2
     why: pd.Series | Mapping[str, str] | None = None
+    folded: bool = False
+    of: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,10 +106,19 @@ def show(run: Run, *views: View | FromPrint | Iterable[View] | Section | None) -
     for view in views:
         if isinstance(view, Plot):
             heading = {"title": view.title, "subtitle": view.subtitle}
-            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run, **heading)
+            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run, **heading, of=view.of)
         elif isinstance(view, Table):
             if len(view.frame):
-                tables.show(view.frame, view.caption, view.name, run=run, decimals=view.decimals, why=view.why)
+                tables.show(
+                    view.frame,
+                    view.caption,
+                    view.name,
+                    run=run,
+                    decimals=view.decimals,
+                    why=view.why,
+                    folded=view.folded,
+                    of=view.of,
+                )
         elif isinstance(view, Prose):
             if view.text:
                 tables.say(view.text)

@@ -71,6 +71,8 @@ class Block:
     table with a caption, on its page; 0 for others.
     html, markdown : a table in both. png : a figure, base64. name : stem of the files of a figure or table.
     rows : name, value and meaning of each parameter. output : whether a cell made it, rather than its author.
+    folded : of a table, whether it is shown on request only. of : what a figure or table is about, by the
+    heading of a column, e.g. Label.
     """
 
     kind: str
@@ -86,6 +88,8 @@ class Block:
     rows: tuple[tuple[str, str, str], ...] = ()
     output: bool = False
     tags: tuple[str, ...] = field(default=())
+    folded: bool = False
+    of: tuple[tuple[str, str], ...] = ()
 
     @property
     def private(self) -> bool:
@@ -124,6 +128,8 @@ def parts(nb: Any) -> Parts:
     """
     blocks_ = list(_with_content(list(_blocks(nb["cells"]))))
     knobs = [b for b in blocks_ if b.kind == "parameters"]
+    figures = {b.name for b in blocks_ if b.kind == "figure" and b.name}
+    blocks_ = [replace(b, folded=True) if b.kind == "table" and b.name in figures else b for b in blocks_]
     head, rest = _split_head([b for b in blocks_ if b.kind != "parameters"])
     answer, rest = _split_answer(rest)
     count: Counter[str] = Counter()
@@ -227,16 +233,22 @@ def _data(data: Any, metadata: Any, tags: tuple[str, ...]) -> Iterator[Block]:
             **{part: about.get(part, "") for part in ("caption", "title", "subtitle")},
             output=True,
             tags=tags,
+            of=_of(about),
         )
     elif "text/html" in text:
         about = metadata.get("table", {})
         html, markdown = text["text/html"], text.get("text/markdown", "")
-        caption, name = about.get("caption", ""), about.get("name", "")
-        yield Block("table", caption, html=html, markdown=markdown, name=name, output=True, tags=tags)
+        caption, name, folded = about.get("caption", ""), about.get("name", ""), bool(about.get("folded"))
+        block = Block("table", caption, html=html, markdown=markdown, name=name, output=True, tags=tags)
+        yield replace(block, folded=folded, of=_of(about))
     elif "text/markdown" in text:
         yield Block("prose", text["text/markdown"], output=True, tags=tags)
     elif "text/plain" in text:
         yield Block("text", _ANSI.sub("", text["text/plain"]), output=True, tags=tags)
+
+
+def _of(about: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((str(k), str(v)) for k, v in about.get("of", {}).items() if str(k).isalpha())
 
 
 def _assigned(source: str) -> dict[str, str]:

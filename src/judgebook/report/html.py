@@ -140,7 +140,7 @@ class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declare
             "fonts": typefaces(drawing for many in drawn.values() for drawing in many),
         }
         has_code = any(b.kind == "code" for b in blocks)
-        frame = _frame(about, resources["heading"], has_code=has_code)
+        frame = _frame(about, resources["heading"], "report.js", "filters.js", has_code=has_code)
         return super().from_notebook_node(nb, {**resources, **frame, **shown}, **kwargs)
 
 
@@ -223,7 +223,7 @@ def _css(has_code: bool) -> Markup:
 
 
 def _frame(page: Page, heading: str, *scripts: str, has_code: bool = False) -> dict[str, Any]:
-    """Style and script of a page, and the hash by which its policy allows the script."""
+    """Style and script of a page (`report.js` where none is named), and the hash by which its policy allows it."""
     sources = [(_TEMPLATES / script).read_text(encoding="utf-8").strip() for script in scripts or ("report.js",)]
     source = "\n".join(sources)
     sha = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()

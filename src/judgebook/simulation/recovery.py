@@ -41,7 +41,8 @@ def of_sensitivity(results: Results, truth: Truth) -> str:
 
 
 def of_performance(results: Results, truth: Truth, names: Mapping[str, str]) -> str:
-    """How many 95% intervals of rates, means and shares won contain the true value, by method and kind of interval.
+    """How many 95% intervals of rates, means and shares won contain the true value, by method and kind of interval:
+    those that notebook 07 draws (over annotators, too, where it has these), over dialogues, and for independent items.
 
     truth : `means`, records of a group, method, label and system with its mean, or its share of wins and of ties.
     names : of methods.
@@ -50,11 +51,16 @@ def of_performance(results: Results, truth: Truth, names: Mapping[str, str]) -> 
     share = true["win_share"] * (1 - true["ties"])
     true = true.assign(true=true["mean"].where(true["mean"].notna(), share))[[*_PAIR[:-1], "true"]]
     rows = pd.concat([results["rate"], results["mean"], results.select("share", outcome="win")])
-    rows = rows[rows["outcome"].isin([None, "win"]) & rows["interval"].isin(["dialogue", "independent"])]
+    rows = rows[rows["outcome"].isin([None, "win"]) & (rows["interval"] != "picks")]
     rows = rows.dropna(subset="ci_low").merge(true, on=_PAIR[:-1])
     rows["held"] = rows["true"].between(rows["ci_low"], rows["ci_high"])
-    methods = [
-        (names.get(method, method), part.groupby("interval").size().max(), part.groupby("interval")["held"].mean())
-        for method, part in rows.groupby("method", sort=False)
-    ]
-    return _PHRASES.say("performance", methods=[(name, n, held.to_dict()) for name, n, held in methods])
+    people = rows["interval"].str.endswith(" and annotator").astype(bool)
+    drawn = people | ~people.groupby([rows[k] for k in _PAIR[:-1]], dropna=False).transform("any")
+    rows["drawn"] = drawn & (rows["interval"] != "independent")
+    methods = []
+    for method, part in rows.groupby("method", sort=False):
+        shown = part[part["drawn"]]
+        kinds = part.groupby("interval")["held"].mean().to_dict()
+        over = [f"{unit.replace(' and ', 's and ')}s" for unit in shown["interval"].unique()]
+        methods.append((names.get(method, method), len(shown), shown["held"].mean(), over, kinds))
+    return _PHRASES.say("performance", methods=methods)

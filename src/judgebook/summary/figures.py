@@ -16,6 +16,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.style import INK, handle, legend_of, subplots, tips
 from judgebook.display.text import interval, number
 from judgebook.display.views import Plot
+from judgebook.questions.performance import leaderboard
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
 
 WIDTH = 4.0  # inches
@@ -33,30 +34,28 @@ DECIDED = {"differ": "#2B2B2B", "equivalent": "#8C8C8C", "undecided": "#DDDDDD"}
 
 
 def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
-    """Estimates of one evaluation's systems with intervals, the best on top."""
+    """How far one evaluation's systems are behind the leader, the best on top."""
     shown = rows.head(MOST)
-    if shown.empty or shown["estimate"].isna().all():
+    if shown.empty or shown["lead"].isna().all():
         return None
-    scale, unit = (100, "%") if shown["unit"].iloc[0] == "share" else (1, "")
-    y = np.arange(len(shown))
+    scale, _, unit = leaderboard.UNITS[shown["unit"].iloc[0]]
     titles = [names.name("system", s) for s in shown["system"]]
     fig, ax = _rows(titles)
-    ax.hlines(y, scale * shown["ci_low"], scale * shown["ci_high"], color=INK, linewidth=1.4)
-    ax.plot(scale * shown["estimate"], y, "o", color=INK, markersize=4.5)
-    what = {
-        "SD": "Overall mean (SD)",
-        "share": "Share (%)",
-        "strength": "Strength (log odds)",
-        "score": "Mean score",
-    }
-    ax.set_xlabel(what[shown["unit"].iloc[0]])
-    low, high = (scale * shown[c] for c in ("ci_low", "ci_high"))
-    tips(ax, _tooltips(titles, scale * shown["estimate"], low, high), low, y, x_to=high)
-    ends = [f"{t} {number(scale * e)}{unit}" for t, e in zip(titles, shown["estimate"], strict=True)]
-    alt = f"Systems from best to worst, {who}: {', '.join(ends)}."
+    ax.set_xlim(*leaderboard.limits(shown, scale))
+    leaderboard.panel(ax, shown, titles, who, scale)
+    ax.set_ylim(len(shown) - 0.5, -1.1)
+    ax.set_xlabel(f"Difference from the leader ({unit})")
+    legend_of(fig, leaderboard.keys(shown))
+    ends = [f"{t} {number(scale * e)}" for t, e in zip(titles, shown["estimate"], strict=True)]
+    alt = f"Systems from best to worst, {who}: {'; '.join(ends)}."
     cut = f" The first {len(shown)} of {len(rows)} systems." if len(rows) > len(shown) else ""
-    in_sd = " in SD from the mean of all items" if shown["unit"].iloc[0] == "SD" else ""
-    caption = f"Points: estimates by system{in_sd} ({who}); lines: {names.ci} over {_over(shown['over'])}.{cut}"
+    caption = (
+        f"How far each system is behind the leader ({who}). Lines: {names.ci} over {_over(shown['over'])}, for all"
+    )
+    caption += (
+        " pairs of systems at once; a line that reaches the dashed line: not told from the leader. Shaded: may be"
+    )
+    caption += f" best. Beside: the score and the {names.ci} of the rank.{cut}"
     return Plot(fig, "order", alt, caption)
 
 

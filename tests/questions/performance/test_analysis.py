@@ -100,7 +100,7 @@ class TestRanked:
         systems = {s: rows.groupby("method")["system"].agg("".join).to_dict() for s, rows in found.items()}
         both = {"comparative": "abc", "continuous": "abc"}
         compared = {s: {"comparative": "abc"} for s in ("strength", "bradley_terry")}
-        assert systems == {"rank": both, "first_place_share": both} | compared
+        assert systems == {"rank": both, "lead": both, "first_place_share": both} | compared
         assert len(stored(found)) == sum(map(len, found.values()))
         three = frame[~frame[["system", "system_b"]].isin(["d"]).any(axis=1)]
         both = three["dialogue_b"].notna()

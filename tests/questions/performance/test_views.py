@@ -58,11 +58,15 @@ class TestArrange:
         assert found["estimate"].isna().sum() == 2
         assert arrangement.one_axis(found)
 
-    def test_many_systems_are_blocks_of_a_panel_a_label(self):
-        found = arrangement.arrange(estimates([BAD[0], GOOD[0]], "abcdefgh", ("x", "y")), SHOWN)
-        assert list(found["panel"].unique()) == ["Bad 0 ↓", "Good 0"]
-        assert list(found["block"].unique()) == list("ABCDEFGH")
-        assert set(found["hue"]) == {"Group X", "Group Y"}
+    def test_many_systems_are_blocks_of_a_panel_a_label_and_part_side_by_side(self):
+        rows = estimates([BAD[0], GOOD[0]], "abcdefgh", ("x", "y"))
+        rows = rows[(rows["group"] == "x") | (rows["system"] != "c")]
+        found = arrangement.arrange(rows, SHOWN)
+        panels = ["Group X: Bad 0 ↓", "Group Y: Bad 0 ↓", "Group X: Good 0", "Group Y: Good 0"]
+        assert list(found["panel"].unique()) == panels
+        assert all(list(part["block"]) == list("ABCDEFGH") for _, part in found.groupby("panel"))
+        assert found.loc[found["estimate"].isna(), "block"].tolist() == ["C", "C"]
+        assert set(found["hue"]) == {""}
         assert not arrangement.one_axis(found)
 
     def test_intervals_of_means_end_with_the_scale(self):
@@ -110,15 +114,6 @@ class TestGrid:
         won, tied = axes[0, 0].patches
         assert (won.get_width(), tied.get_x(), tied.get_width()) == pytest.approx((0.4, 0.4, 0.25))
         assert fig.axes
-
-    def test_matrices_write_each_cell(self):
-        values = pd.DataFrame([[0.9, 0.1]], index=["Quality"], columns=["A", "B"])
-        texts = pd.DataFrame([["1 (1)", "2 (2)"]], index=["Quality"], columns=["A", "B"])
-        fig = grid_plots.matrices({"One": (values, texts), "Two": (values, texts)})
-        left, right = fig.axes[:2]
-        assert [t.get_text() for t in left.texts] == ["1 (1)", "2 (2)"]
-        assert [t.get_text() for t in right.get_yticklabels()] == []
-        assert [t.get_text() for t in right.get_xticklabels()] == ["A", "B"]
 
 
 class TestScores:
@@ -170,34 +165,13 @@ class TestRanks:
         first = rows.assign(statistic="first_place_share", estimate=0.5, ci_low=np.nan, ci_high=np.nan)
         return collect(rank, first)
 
-    def test_as_text(self):
-        ends = pd.DataFrame([[1, 1, 1], [2, 1, 3], [1, np.nan, np.nan], [np.nan] * 3], dtype=float)
-        texts = arrangement.rank_texts(ends.set_axis(["estimate", "ci_low", "ci_high"], axis=1))
-        assert texts.tolist() == ["1 [1, 1]", "2 [1, 3]", "1", None]
-
-    def test_matrices_put_the_part_with_most_labels_first(self):
+    def test_ranks_of_few_systems_are_dots_and_lines_a_panel_for_each_part(self):
         one, more = self.results(), self.results(groups=("y",), labels=[BAD[0], GOOD[0]])
-        results = collect(one, more)
-        found = figures.rank_matrices(results["rank"], results["first_place_share"], SHOWN)
-        assert list(found) == ["Behaviour, Group Y", "Behaviour, Group X"]
-        values, texts = found["Behaviour, Group Y"]
-        assert list(values.index) == ["Bad 0 ↓", "Good 0"]
-        assert texts.to_numpy().tolist() == [["1 [1, 1]", "2 [2, 2]"]] * 2
-        assert [list(p) for p in figures.matrix_pages(found, 1)] == [list(found)]
-        table = tables.ranks(results, SHOWN).frame
-        assert table[["Group", "Label", "A"]].to_numpy().tolist() == [
-            ["Group X", "Bad 0", "1 [1, 1]; 50%"],
-            ["Group Y", "Bad 0", "1 [1, 1]; 50%"],
-            ["Group Y", "Good 0", "1 [1, 1]; 50%"],
-        ]
-        assert [p.name for p in figures.ranks(results, SHOWN)] == ["ranks"]
-        few = pd.DataFrame(0.5, index=["x"], columns=["A", "B"])
-        many = {str(i): (few, few) for i in range(9)}
-        assert [len(p) for p in figures.matrix_pages(many, 2)] == [2, 6, 1]
-
-    def test_a_page_of_matrices_is_no_longer_than_a_page(self):
-        long = pd.DataFrame(0.5, index=range(20), columns=["A", "B"])
-        assert [len(p) for p in figures.matrix_pages({str(i): (long, long) for i in range(4)}, 4)] == [2, 2]
+        (plot,) = figures.ranks(collect(one, more), SHOWN, [])
+        assert plot.name == "ranks_behavior"
+        assert plot.fig.axes[0].get_title(loc="left") == "Group X"
+        assert "a line that reaches 1: the system may be best" in plot.caption
+        assert "↓: less is better" in plot.caption
 
     def test_who_is_first(self):
         (line,) = findings._firsts(self.results()["rank"], SHOWN)
@@ -214,9 +188,9 @@ class TestRanks:
     def test_findings_name_the_first_system(self):
         results = self.results()
         results |= collect(pd.concat([estimates(BAD[:1], "ab"), estimates(BAD[:1], "ab", interval="independent")]))
-        told = [p.text for p in findings.findings(Results(results), SHOWN, n_picks=5, confidence=0.95)]
-        assert told[0].startswith("A ranks first with simultaneous 95% confidence on the only label.")
-        assert told[1] == ""  # nothing was compared, so no strengths are missing
+        told = [p.text for p in findings.firsts(Results(results), SHOWN)]
+        assert told[0] == "- Behaviour (1 label): A first on bad 0."
+        assert told[1:] == ["", ""]  # nothing is to be separated; nothing was compared, so no strengths are missing
 
 
 class TestEffects:
@@ -300,14 +274,10 @@ class TestManySystems:
     def rows(self, n):
         return estimates([GOOD[0], BAD[0]], [f"s{i:02}" for i in range(n)])
 
-    def test_of_very_many_the_highest_and_lowest_are_drawn_and_the_caption_says_so(self):
-        rows = self.rows(30)
-        sign = np.where(rows["label"] == BAD[0].id, -1, 1)
-        rows["estimate"] = rows["system"].str[1:].astype(int) / 30 * sign
-        drawn, said = arrangement.of_many(arrangement.arrange(rows, SHOWN))
+    def test_of_very_many_the_first_and_last_are_drawn_and_the_caption_says_so(self):
+        drawn, said = arrangement.of_many(arrangement.arrange(self.rows(30), SHOWN))
         assert set(drawn["system"]) == {f"s{i:02}" for i in [*range(10), *range(20, 30)]}
-        assert list(dict.fromkeys(drawn["system"]))[:2] == ["s29", "s28"]
-        assert "Of 30 systems the 10 highest and 10 lowest" in said
+        assert "Of 30 systems the first 10 and the last 10" in said
 
     def test_fewer_are_all_drawn(self):
         drawn, said = arrangement.of_many(arrangement.arrange(self.rows(24), SHOWN))

@@ -9,10 +9,10 @@ from judgebook.display.many import DRAWN, MANY, MOST
 from judgebook.display.names import DisplayNames
 from judgebook.questions.performance.analysis import of_wins
 from judgebook.study.labels import METHODS
-from judgebook.study.results import ResultRows, Results
+from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
-#: with more systems than this they come in the order of their ranks, and a cell for each has no room for its rank
+#: with more systems than this, those with the highest estimates are named
 CROWDED = 15
 #: marks of labels of which less is better, or that have no direction
 SIGNS = {-1: " ↓", 0: " ○", 1: ""}
@@ -41,24 +41,14 @@ def what(names: DisplayNames, method: str, statistic: str) -> str:
 
 
 def of_many(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Of more than MOST systems the DRAWN highest and lowest, best first, and what a caption says of that.
-
-    One set for all panels: by the mean of a system's places over labels, of which less is better turned round.
-    """
-    n = arranged["system"].nunique()
-    if n <= MOST:
+    """Of more than MOST systems the first and last in the order of figures, DRAWN in all, and what a caption says of
+    that."""
+    order = list(dict.fromkeys(arranged["system"]))
+    if len(order) <= MOST:
         return arranged, ""
-    good = np.where(arranged["panel"].astype(str).str.endswith(SIGNS[-1]), -1, 1)
-    places = (arranged["estimate"] * good).groupby(arranged["panel"]).rank(ascending=False)
-    order = places.groupby(arranged["system"]).mean().sort_values(kind="stable").index
-    ends = [*order[: DRAWN // 2], *order[-(DRAWN // 2) :]]
-    drawn = arranged[arranged["system"].isin(ends)]
-    drawn = drawn.iloc[np.argsort([ends.index(s) for s in drawn["system"]], kind="stable")]
-    drawn = drawn.iloc[
-        drawn["panel"].map({p: i for i, p in enumerate(dict.fromkeys(arranged["panel"]))}).argsort(kind="stable")
-    ]
     half = DRAWN // 2
-    return drawn, f" Of {n} systems the {half} highest and {half} lowest are drawn; all are in the table and its file."
+    drawn = arranged[arranged["system"].isin([*order[:half], *order[-half:]])]
+    return drawn, f" Of {len(order)} systems the first {half} and the last {half} are drawn; all are in the table."
 
 
 def of_many_labels(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -89,22 +79,33 @@ def arrange(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
     """Rows of one method with `panel`, `block` and `hue`, as `grid_plots.grid_figure` needs them.
 
     With up to MANY systems: parts (groups, corpora), labels, systems; one part with many labels is split by direction.
-    With more systems: labels, systems, parts.
+    With more systems: labels by parts, side by side, and systems.
     """
     rows = within_scale(names.sort(rows), names).assign(part=lambda f: part_names(f, names))
     keys = list(zip(rows["method"], rows["label"], strict=True))
     direction, label = ([getattr(names.labels[key], c) for key in keys] for c in ("direction", "title"))
     system = [names.name("system", s) for s in rows["system"]]
     marked = [title + SIGNS[d] for title, d in zip(label, direction, strict=True)]
-    if rows["system"].nunique() > MANY:
-        return rows.assign(panel=marked, block=system, hue=rows["part"])
     several = len(set(rows["part"])) > 1
+    if rows["system"].nunique() > MANY:
+        panel = [f"{part}: {label}" for label, part in zip(marked, rows["part"], strict=True)] if several else marked
+        return _filled(rows.assign(panel=panel, block=system, hue=""))
     if not several and len(set(direction)) > 1 and len(set(label)) > 8:
         other = DIRECTIONS[1] + (", or neither (○)" if 0 in direction else "")
         panel = [DIRECTIONS[-1] if d < 0 else other for d in direction]
         block = [title if d else title + SIGNS[0] for title, d in zip(label, direction, strict=True)]
         return rows.assign(panel=panel, block=block, hue=system).sort_values("panel", kind="stable")
     return _padded(rows.assign(panel=rows["part"] if several else "", block=marked, hue=system))
+
+
+def _filled(rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows` with empty ones for systems that a panel lacks, so that panels share their names."""
+    known = rows.drop_duplicates(["panel", "block"]).groupby("panel", sort=False)["label"].first()
+    blocks = list(dict.fromkeys(rows["block"]))
+    places = pd.MultiIndex.from_product([list(known.index), blocks], names=["panel", "block"])
+    out = rows.set_index(["panel", "block"]).reindex(places).reset_index().fillna({"ci_kind": "", "hue": ""})
+    system = dict(zip(rows["block"], rows["system"], strict=True))
+    return out.assign(label=out["panel"].map(known), system=out["block"].map(system))
 
 
 def within_scale(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
@@ -129,20 +130,12 @@ def one_axis(rows: pd.DataFrame) -> bool:
     return rows["system"].nunique() <= MANY and not set(rows["panel"]) & set(DIRECTIONS.values())
 
 
-def by_rank(names: DisplayNames, results: Results) -> DisplayNames:
-    """`names` with more than CROWDED systems in the order of their ranks on the first label of the first group."""
-    if len(names.titles["system"]) <= CROWDED or results["rank"].empty:
+def by_rank(names: DisplayNames, rankings: pd.DataFrame) -> DisplayNames:
+    """`names` with systems in the order of the first of `leading.rankings`, the best first."""
+    if rankings.empty:
         return names
-    rows = names.sort(results["rank"])
-    rows = rows[(rows[CELL] == rows[CELL].iloc[0]).all(axis=1)].sort_values("estimate", kind="stable")
-    return names.in_order("system", rows["system"])
-
-
-def rank_texts(rows: ResultRows) -> pd.Series:
-    """Ranks with intervals: `2 [1, 3]`; missing without a rank."""
-    whole = rows[["estimate", "ci_low", "ci_high"]].map(lambda v: f"{v:g}" if pd.notna(v) else "")
-    texts = [f"{rank} [{low}, {high}]" if low else rank or None for rank, low, high in whole.to_numpy()]
-    return pd.Series(texts, rows.index, dtype=object)
+    _, first = next(iter(rankings.groupby(CELL, dropna=False, sort=False)))
+    return names.in_order("system", first["system"])
 
 
 def median_effects(results: Results, names: DisplayNames) -> pd.DataFrame:
@@ -150,7 +143,16 @@ def median_effects(results: Results, names: DisplayNames) -> pd.DataFrame:
     rows = names.sort(of_wins(results["design_effect"]))
     keys = ["corpus", "method", "group", "unit"]
     value = rows.groupby(keys, sort=False)["estimate"].agg(estimate="median", ci_low="min", ci_high="max")
-    return value.join(rows.groupby(keys)["n_clusters"].median().round().astype(int)).reset_index()
+    return _same_people(value.join(rows.groupby(keys)["n_clusters"].median().round().astype(int)).reset_index())
+
+
+def _same_people(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of equal rows by annotator and by interactor, who are then the same people, one."""
+    said = rows["unit"].isin(["annotator", "interactor"])
+    values = [c for c in rows if c != "unit"]
+    twice = said & rows.assign(said=said).duplicated([*values, "said"], keep=False)
+    unit = rows["unit"].mask(twice & (rows["unit"] == "annotator"), "annotator, who is the interactor")
+    return rows.assign(unit=unit)[~(twice & (rows["unit"] == "interactor"))].reset_index(drop=True)
 
 
 def any_clustering(results: Results) -> bool:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from dataclasses import replace
 
 import pandas as pd
 from matplotlib.lines import Line2D
 
 from judgebook.display import grid_plots
-from judgebook.display.many import even_pages
+from judgebook.display.many import MANY, even_pages
 from judgebook.display.names import DisplayNames
 from judgebook.display.plots import HOLLOW
-from judgebook.display.text import MISSING, counted, listing, span
+from judgebook.display.text import counted, listing, span
 from judgebook.display.views import Plot
+from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.analysis import two_intervals, with_plain, won
 from judgebook.questions.performance.arrangement import (
-    CROWDED,
     DIRECTIONS,
     SIGNS,
     any_clustering,
@@ -27,15 +27,16 @@ from judgebook.questions.performance.arrangement import (
     of_many_labels,
     one_axis,
     part_names,
-    rank_texts,
     weights,
     what,
 )
+from judgebook.questions.performance.leaderboard import Order
+from judgebook.questions.performance.leading import WORSE
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
-#: title -> colours and texts of the cells of a matrix
-Matrices = dict[str, tuple[pd.DataFrame, pd.DataFrame]]
+#: labels of a method, of many systems, that have a figure each
+LABELS = 12
 
 
 def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]:
@@ -117,7 +118,9 @@ def _pages(
     arranged, labels = of_many_labels(arranged)
     arranged, note = of_many(arranged)
     note += labels
-    for i, page in enumerate(even_pages(arranged)):
+    parts = arranged["panel"].nunique() // max(arranged["label"].nunique(), 1)
+    columns = parts if arranged["system"].nunique() > MANY and 1 < parts < 4 else 4
+    for i, page in enumerate(even_pages(arranged, columns)):
         titles = [p for p in dict.fromkeys(page["panel"]) if p]
         alt = f"{xlabel}, by system with CIs, from {span(page['estimate'].dropna())}"
         alt += f", in panels: {listing(titles)}." if titles else "."
@@ -126,6 +129,7 @@ def _pages(
             paint,
             names=names,
             xlabel=xlabel,
+            columns=columns,
             reference=reference,
             named=named,
             percent=percent,
@@ -136,68 +140,45 @@ def _pages(
         yield Plot(fig, f"{name}_{i}" if i else name, alt, caption + note)
 
 
-def ranks(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Heatmaps of the share of first place with ranks as text, by corpus."""
-    if results["rank"]["system"].nunique() > CROWDED:
-        return
-    made, corpora = 0, list(dict.fromkeys(results["rank"]["corpus"]))
-    for corpus in corpora:
-        run = f"{names.name('corpus', corpus)}. " if len(corpora) > 1 else ""
-        rank = results.select("rank", corpus=corpus)
-        parts = rank_matrices(rank, results.select("first_place_share", corpus=corpus), names)
-        for page in matrix_pages(parts, rank["method"].nunique()):
-            fig = grid_plots.matrices(page, colour="Share of resamples in first place")
-            alt = f"{run}Heatmaps of labels by systems: rank with CI, coloured by share of resamples in first place."
-            over = listing(dict.fromkeys(f"{u}s".replace(" and ", "s and ") for u in rank["resample_unit"].dropna()))
-            caption = (
-                f"{run}Rank of each system on each label, 1 being best, with its simultaneous {names.ci} over {over} in"
-            )
-            caption += " brackets; colour: share of resamples in which the system is first; ↓: less is better."
-            caption += weights(results)
-            yield Plot(fig, f"ranks_{made}" if made else "ranks", f"{alt} {'; '.join(page)}.", caption)
-            made += 1
+def ranks(results: Results, names: DisplayNames, orders: Sequence[Order]) -> Iterator[Plot]:
+    """Every order of the systems but the first, which stands at the head of the page; of few systems those by single
+    labels together, as intervals of ranks."""
+    few = results["rank"]["system"].nunique() <= MANY
+    drawn = [order for order in orders[1:] if not (few and order.label)]
+    plots = (leaderboard.plot(order, names, "order", weights(results)) for order in _clearest(drawn))
+    yield from (replace(plot, name=f"order_{i}") for i, plot in enumerate(filter(None, plots), 1))
+    if few:
+        yield from _rank_intervals(results["rank"], names, weights(results))
 
 
-def rank_matrices(rank: pd.DataFrame, first: pd.DataFrame, names: DisplayNames) -> Matrices:
-    """For each part and method the shares of first place and, as text, rank with interval: labels by systems.
+def _clearest(orders: Sequence[Order]) -> Iterator[Order]:
+    """Of the orders by labels of a method at most LABELS, those in which most systems are clearly worse."""
+    for method in dict.fromkeys(order.method for order in orders):
+        of_method = [order for order in orders if order.method == method]
+        worse = sorted((-(o.rows["verdict"] == WORSE).mean(), i) for i, o in enumerate(of_method) if o.label)
+        kept = {i for _, i in worse[:LABELS]}
+        yield from (order for i, order in enumerate(of_method) if i in kept or not order.label)
 
-    The part with most labels comes first.
-    """
-    keys = ["corpus", "group", "method", "label", "system"]
-    rows = names.sort(rank).merge(first[[*keys, "estimate"]], on=keys, suffixes=("", "_first"))
-    rows = rows.assign(part=part_names(rows, names), cell=rank_texts(rows).fillna(MISSING))
-    sizes = rows["part"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
-    rows = rows.iloc[rows["part"].map({part: i for i, part in enumerate(sizes.index)}).argsort(kind="stable")]
-    out = {}
-    for (part, method), of_method in rows.groupby(["part", "method"], sort=False):
-        of_method = of_method.assign(
-            row=[names.name("label", x, method) + SIGNS[names.labels[method, x].direction] for x in of_method["label"]],
-            column=[names.name("system", s) for s in of_method["system"]],
+
+def _rank_intervals(rows: pd.DataFrame, names: DisplayNames, note: str) -> Iterator[Plot]:
+    """Ranks of few systems by method: dots and lines, labels below each other."""
+    for method, of_method in rows.groupby("method", sort=False):
+        title = names.name("method", method)
+        over = clusters(of_method.assign(interval=of_method["resample_unit"]))
+        arranged = arrange(of_method, names)
+        caption = f"{title}: rank of each system by label, 1 being best. Lines: {names.ci} over {over}, which hold"
+        caption += " simultaneously for the systems of a label; a line that reaches 1: the system may be best."
+        yield from _pages(
+            arranged,
+            f"ranks_{method}",
+            grid_plots.intervals,
+            caption + note + _hollow(of_method) + _directions(arranged),
+            names=names,
+            xlabel=f"{title}: rank (1: best)",
+            keys=grid_plots.interval_keys(f"simultaneous {names.ci}", None, of_method),
+            sharex=True,
+            cut=False,
         )
-        systems = sorted(of_method["system"].unique(), key=lambda s: names.position("system", s))
-        order = {"index": dict.fromkeys(of_method["row"]), "columns": [names.name("system", s) for s in systems]}
-        share, text = (of_method.set_index(["row", "column"])[c].unstack().reindex(**order)  # noqa: PD010 (twice must raise)
-                       for c in ("estimate_first", "cell"))  # fmt: skip
-        out[names.name("method", method) + (f", {part}" if len(sizes) > 1 else "")] = share, text.fillna(MISSING)
-    return out
-
-
-def matrix_pages(parts: Matrices, first: int, most: int = 6, tall: int = 34) -> list[Matrices]:
-    """The matrices of `rank_matrices` as pages: the `first` ones, those of one part, then at most `most` per page, and
-    on none more than `tall` rows of cells in two columns."""
-    titles = list(parts)
-    cuts = [0, *range(first, len(titles), most), len(titles)] if len(titles) > 4 else [0, len(titles)]
-    pages: list[list[str]] = []
-    for i, j in pairwise(cuts):
-        pages.append([])
-        for title in titles[i:j]:
-            page = [*pages[-1], title]
-            wide = 1 if max(parts[t][0].shape[1] for t in page) > 4 else 2
-            rows = [max(len(parts[t][0]) + 2 for t in page[k : k + wide]) for k in range(0, len(page), wide)]
-            if pages[-1] and sum(rows) > tall * (1 if max(parts[t][0].shape[1] for t in page) <= 8 else 0.62):
-                pages.append([])
-            pages[-1].append(title)
-    return [{t: parts[t] for t in page} for page in pages if page]
 
 
 def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:

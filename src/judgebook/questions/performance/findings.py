@@ -37,25 +37,28 @@ _PHRASES = Phrases(__package__)
 NOTABLE = 1.05
 
 
-def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence: float) -> Iterator[Prose]:
-    """The headline (who is first); widths of intervals; effect of the pick."""
-    lines = _firsts(results["rank"], names)
-    wins = pd.Series([s for line in lines for s, labels in line["firsts"] for _ in labels]).value_counts()
-    counts = {k: sum(line[k] for line in lines) for k in ("n_first", "n_open")}
-    counts |= {"n_rankings": sum(line["n_labels"] for line in lines)}
-    counts |= {"n_labels": len(results["rank"][["method", "label"]].drop_duplicates()), "by": _split(results["rank"])}
-    rated = every_interval(results)[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)
-    labels = [names.labels[key] for key in rated]
-    counts |= {"undirected": Markup(undirected(labels)), "n_without": sum(not x.direction for x in labels)}
-    yield Prose(_PHRASES.say("headline", lines=lines, wins=list(wins.items()), level=confidence, **counts))
+def firsts(results: Results, names: DisplayNames) -> Iterator[Prose]:
+    """Who is first, label by label; what would separate neighbours; labels without strengths."""
+    yield Prose(_PHRASES.say("first_lines", lines=_firsts(results["rank"], names), undirected=""))
     yield Prose(_PHRASES.say("separation", lines=separation(results, names), most=MOST, power=POWER))
     missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
     yield Prose(_PHRASES.say("strengths", n=len(missing)))
+
+
+def widths(results: Results, names: DisplayNames, n_picks: int) -> Iterator[Prose]:
+    """How wide intervals are, and the effect of the pick."""
     people, unknown = _people(results, names)
     yield Prose(_PHRASES.say("widths", clusters=_widths(results, names), people=people, unknown=unknown))
     moved = pick_changes(results, names)
     if len(moved):
         yield Prose(_PHRASES.say("picks", n=n_picks, median=moved["Median"].median(), largest=moved["Largest"].max()))
+
+
+def no_order(results: Results, names: DisplayNames) -> Prose:
+    """Why there is no leader."""
+    rated = every_interval(results)[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)
+    reason = Markup(undirected([names.labels[key] for key in rated]))
+    return Prose(_PHRASES.say("first_lines", lines=_firsts(results["rank"], names), undirected=reason))
 
 
 def leader(
@@ -74,7 +77,7 @@ def leader(
     rows = leading.order(results, parts)
     if rows.empty:
         return None
-    part, main = next(iter(rows.groupby(leading.PART, sort=False)))
+    (part, main), *others = rows.groupby(leading.PART, sort=False)
     places_ = pd.concat([rows, results["rank"]])[["corpus", "group"]].drop_duplicates(ignore_index=True)
     facts = leading.leaders(main)
     label = main["label"].iloc[0]
@@ -85,7 +88,37 @@ def leader(
     facts |= {"who": names.name("method", part[2]) + (f", {where_}" if where_ else ""), "people": people.get(part[:2])}
     by_method = where(judged, corpus=part[0], group=part[1], method=part[2])
     facts |= {"judged": by_method["annotator"].nunique(), "method": names.name("method", part[2])}
+    facts["worse"] = [names.name("system", s) for s in main["system"][main["verdict"] == leading.WORSE]]
+    facts |= {
+        "others": _others(part, facts["top"]["system"], dict(others), names),
+        "by_label": _by_label(results, names),
+    }
     return Prose(_PHRASES.say("leader", **facts))
+
+
+def _others(
+    main: tuple[str, str, str], leader: str, orders: Mapping[tuple[str, str, str], pd.DataFrame], names: DisplayNames
+) -> dict[str, Any]:
+    """Of the other evaluations: how many, how they differ, in how many the same system leads, who is certain to be best
+    in how many."""
+    found = [leading.leaders(rows) for rows in orders.values()]
+    sure = pd.Series([names.name("system", f["top"]["system"]) for f in found if f["sure"]], dtype=object)
+    kinds = zip(("run", "group", "method"), zip(main, *orders, strict=True), strict=True)
+    return {
+        "n": len(found),
+        "by": [kind for kind, values in kinds if len(set(values)) > 1],
+        "same": sum(f["top"]["system"] == leader for f in found),
+        "sure": list(sure.value_counts().items()),
+    }
+
+
+def _by_label(results: Results, names: DisplayNames) -> dict[str, Any]:
+    """Over rankings by single labels: how many, in how many one system is certainly first, and which one."""
+    lines = _firsts(results["rank"], names)
+    wins = pd.Series([s for line in lines for s, labels in line["firsts"] for _ in labels], dtype=object).value_counts()
+    several = len(results["rank"][["method", "label"]].drop_duplicates()) > 1
+    n = sum(line["n_labels"] for line in lines) if several else 0
+    return {"n": n, "first": sum(line["n_first"] for line in lines), "wins": list(wins.items())}
 
 
 def weights(results: Results, names: DisplayNames) -> Prose | None:
@@ -128,12 +161,6 @@ def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames
     judged_ones = set(judged["system"].unique())
     present = [names.name("system", s) for s in systems if s in judged_ones]
     return Prose(_PHRASES.say("unranked", systems=present))
-
-
-def _split(ranks: pd.DataFrame) -> str:
-    """What labels are ranked separately by: `group`, `part of the study`, both or nothing."""
-    heads = {"group": "evaluator group", "corpus": "part of the study"}
-    return " and ".join(head for column, head in heads.items() if len(set(ranks[column].fillna(""))) > 1)
 
 
 def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
@@ -233,19 +260,3 @@ def pooled(results: Results, names: DisplayNames) -> Prose:
         reasons.setdefault(note, []).append(who)
     few = {"annotators": MIN_ANNOTATORS, "systems": MIN_SYSTEMS}
     return Prose(_PHRASES.say("pooled", parts=parts, reasons=list(reasons.items()), few=few))
-
-
-def overall(results: Results, names: DisplayNames, confidence: float) -> Prose:
-    """Which system is first over all labels, by method, with simultaneous confidence."""
-    rows = names.sort(results["overall_rank"]).assign(part=lambda f: part_names(f, names))
-    several, lines = len(set(rows["part"])) > 1, []
-    for (method, part), of_part in rows.groupby(["method", "part"], sort=False):
-        line = {"who": names.name("method", method) + (f", {part}" if several else ""), "n": int(of_part["n"].iloc[0])}
-        sure = of_part[(of_part["ci_high"] == 1) & (of_part["ci_kind"] == "simultaneous")]
-        leader = of_part.loc[of_part["estimate"].idxmin()]
-        line |= {"first": names.name("system", leader["system"]), "sure": bool(len(sure))}
-        line["open"] = bool(
-            ((of_part["ci_low"] == 1) & (of_part["ci_high"] == len(of_part)) | of_part["ci_low"].isna()).all()
-        )
-        lines.append(line)
-    return Prose(_PHRASES.say("overall", lines=lines, level=confidence))

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.annotations.scores import known_people, require_unit, sampled
+from judgebook.questions.performance.margins import lead_row, leads
 from judgebook.questions.performance.ranking import BLOCK, rank_intervals, system_scores, too_few
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
 from judgebook.study.labels import METHODS, Label
@@ -30,7 +31,8 @@ def overall(
     unit: str,
     confidence: float = 0.95,
 ) -> Results:
-    """`overall_mean` (standard deviations from the mean of all items) and `overall_rank` of each system, by method.
+    """`overall_mean` (standard deviations from the mean of all items), `overall_rank` and `overall_lead` (of the first
+    system over each, `margins.leads`), by method.
 
     Parameters
     ----------
@@ -99,6 +101,7 @@ def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence:
     order, low, high, reason = rank_intervals(means, cov.pair_errors(), of_pairs, confidence)
     if (of_pairs < LEAST_DF).all():
         reason = too_few(place, weight, clusters, over)
+    lead = np.stack(leads(means, cov.pair_errors(), of_pairs, confidence), 1)
     half = stdtrit(np.where(df >= LEAST_DF, df, np.nan), (1 + confidence) / 2) * np.sqrt(cov.variances)
     out, kind = [], "not_estimable" if reason else "simultaneous"
     for i, system in enumerate(systems):
@@ -108,4 +111,5 @@ def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence:
         out.append({**row, "statistic": "overall_mean", "estimate": means[i], **ends})
         ends = {"ci_low": low[i], "ci_high": high[i], "ci_kind": kind}
         out.append({**row, "statistic": "overall_rank", "estimate": order[i], **ends})
+        out.append({**row, "statistic": "overall_lead", **lead_row(lead[i], reason)})
     return out

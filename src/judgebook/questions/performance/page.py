@@ -11,7 +11,8 @@ from judgebook.annotations.summary import evaluations
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose, without_direction
-from judgebook.questions.performance import figures, findings, tables
+from judgebook.questions.performance import arrangement, figures, findings, leaderboard, tables
+from judgebook.questions.performance.leaderboard import Order
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
@@ -19,7 +20,8 @@ from judgebook.study.results import Results
 class Sections(NotebookPage):
     """everybody, passed, judged : judgements of the evaluation, those of workers who count, and those analysed.
 
-    people : whom intervals hold for, by corpus and group. names : many systems in the order of their ranks.
+    people : whom intervals hold for, by corpus and group. rankings : of `leading.rankings`. names : systems in the
+    order of the first of them.
     """
 
     everybody: pd.DataFrame
@@ -27,16 +29,27 @@ class Sections(NotebookPage):
     judged: pd.DataFrame
     people: Mapping[tuple[str, str], Population]
     results: Results
+    rankings: pd.DataFrame
     names: DisplayNames
 
     def findings(self) -> Section:
         results, names, level = self.results, self.names, self.study.bootstrap.confidence
-        yield findings.leader(results, names, evaluations(self.everybody), self.people, self.passed, level)
-        yield findings.findings(results, names, n_picks=self.study.performance.picks, confidence=level)
-        yield findings.weights(results, names)
-        yield tables.weights(results, names)
+        said = findings.leader(results, names, evaluations(self.everybody), self.people, self.passed, level)
+        yield said or findings.no_order(results, names)
+
+    def leaderboard(self) -> Section:
+        """The order of the main evaluation's method: of the overall mean, or of the only label."""
+        orders = self._orders()
+        if orders and (not orders[0].label or len([o for o in orders if o.method == orders[0].method]) == 1):
+            yield leaderboard.plot(orders[0], self.names, "leaderboard", arrangement.weights(self.results))
+            yield leaderboard.table(orders[0], self.names)
+
+    def _orders(self) -> list[Order]:
+        return leaderboard.orders(self.rankings, self.names)
 
     def rates(self) -> Section:
+        yield findings.weights(self.results, self.names)
+        yield tables.weights(self.results, self.names)
         yield from self._scores(pairs=False)
 
     def comparisons(self) -> Section:
@@ -49,17 +62,15 @@ class Sections(NotebookPage):
                 yield tables.scores(self.results, self.names, method, self.study.bootstrap.confidence)
 
     def ranks(self) -> Section:
-        yield figures.ranks(self.results, self.names)
-        yield tables.ranks(self.results, self.names)
+        orders = self._orders()
+        yield figures.ranks(self.results, self.names, orders)
+        yield tables.ranks(orders, self.results, self.names)
         yield findings.unranked(self.judged, self.study.unranked_systems, self.names)
         yield without_direction(self.judged, self.labels)
+        yield findings.firsts(self.results, self.names)
         yield figures.strengths(self.results, self.names)
         yield tables.strengths(self.results, self.names)
         yield tables.chances(self.results, self.names)
-
-    def overall(self) -> Section:
-        yield findings.overall(self.results, self.names, self.study.bootstrap.confidence)
-        yield tables.overall(self.results, self.names, self.study.bootstrap.confidence)
 
     def other_annotators(self) -> Section:
         yield findings.pooled(self.results, self.names)
@@ -69,6 +80,7 @@ class Sections(NotebookPage):
         yield tables.who_judged(self.results, self.names, self.study.bootstrap.confidence)
 
     def units(self) -> Section:
+        yield findings.widths(self.results, self.names, self.study.performance.picks)
         yield figures.design_effects(self.results, self.names)
         yield tables.design_effects(self.results, self.names)
         yield tables.picks(self.results, self.names, self.study.performance.picks)

@@ -45,7 +45,7 @@ QUESTIONS = [
         requires=["scored_systems"],
         weighted="rates, means, shares of comparisons, strengths, ranks, the overall order and design effects",
         unweighted="estimates as published, and Bradley–Terry scores as leaderboards print them",
-        headline="ranks",
+        headline="leaderboard",
         seconds=[8.0, 4.0, 0.2],
         answers=["order", "judges", "next"],
     ),

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import known_people, require_unit, sides, weighted
-from judgebook.questions.performance import davidson, separation
+from judgebook.questions.performance import davidson, margins, separation
 from judgebook.statistics.clusters import (
     LEAST_DF,
     clustered_covariance,
@@ -69,8 +69,8 @@ def ranks(
     Returns
     -------
     DataFrame of rows `rank` (1 the best; equal systems share the better rank; the intervals of all systems of a label
-    hold simultaneously), `first_place_share`, with units resampled, and `data_to_separate` for neighbours in the
-    ranking (`separation.neighbours`). Labels with one system have none.
+    hold simultaneously), `lead` of the first over each (`margins.leads`), `first_place_share`, with units resampled,
+    and `data_to_separate` for neighbours in the ranking (`separation.neighbours`). Labels with one system have none.
 
     Raises
     ------
@@ -236,6 +236,7 @@ class _Ranked:
 def _rank_rows(table: _Ranked, confidence: float) -> list[dict[str, Any]]:
     order, low, high, reason = rank_intervals(table.estimate, table.errors, table.df, confidence)
     reason = table.reason or reason
+    lead = np.stack(margins.leads(table.estimate, table.errors, table.df, confidence), 1)
     head = {**dict(zip(CELL, table.key, strict=True)), "level": METHODS[table.key[1]].unit}
     head |= {"of": table.of, "resample": table.unit, "n_clusters": table.n_units}
     out = []
@@ -244,6 +245,7 @@ def _rank_rows(table: _Ranked, confidence: float) -> list[dict[str, Any]]:
         kind = "not_estimable" if reason else "simultaneous"
         interval = {"estimate": order[i], "ci_low": low[i], "ci_high": high[i], "ci_kind": kind, "note": reason or None}
         out.append({**key, "statistic": "rank", "resample_unit": table.over, **interval})
+        out.append({**key, "statistic": "lead", "resample_unit": table.over, **margins.lead_row(lead[i], reason)})
         share = {"estimate": table.first[i], "n_undefined": table.n_undefined}
         out.append({**key, "statistic": "first_place_share", "resample_unit": table.unit, **share})
     return out if reason else out + list(_separation_rows(table, head, confidence))

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from judgebook.display import cells
-from judgebook.display.cells import Cell, intervals
+from judgebook.display.cells import intervals
 from judgebook.display.many import MANY
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import listing, percent
+from judgebook.display.text import percent
 from judgebook.display.views import Table
 from judgebook.published import verdicts
 from judgebook.published.comparison import places
+from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.analysis import LIGHT, two_intervals, with_and_without, with_plain, won
 from judgebook.questions.performance.arrangement import (
     any_clustering,
     clusters,
     median_effects,
-    rank_texts,
+    part_names,
     what,
     within_scale,
 )
+from judgebook.questions.performance.leaderboard import Order
 from judgebook.study.results import Results
 
+#: behind an exact bound
+BOUND = "*"
 #: order of the first columns
 _PLACE = ["corpus", "group", "method", "label", "system"]
 
@@ -40,6 +44,9 @@ def scores(results: Results, names: DisplayNames, method: str, confidence: float
         title = {"share": f"{names.name('method', method)}: percent won"}.get(statistic, what(names, method, statistic))
         caption = f"{title}{' (percent)' if statistic == 'rate' else ''}, with {percent(confidence)} CI over"
         caption += f" {clusters(rows)}. Width ratio: that CI relative to the CI for independent scores."
+        if rows["ci_kind"].eq("exact_bound").any():
+            caption += f" {BOUND}: exact bounds instead, as there are too few marks of one kind; these are not"
+            caption += " comparable in width with the others."
         why = dict.fromkeys(table.columns, "No judgements, or no variation.")
         yield Table(table, name, caption, {"Tied": 1}, why)
 
@@ -51,10 +58,15 @@ def score_table(rates: pd.DataFrame, names: DisplayNames, scale: float) -> pd.Da
     rows[["estimate", "ci_low", "ci_high", *LIGHT]] *= scale
     rows["Width ratio"] = (rows["ci_high"] - rows["ci_low"]) / (rows["light_high"] - rows["light_low"])
     decimals = 1 if scale > 1 else 2
-    rows["text"] = intervals(rows, decimals)
+    bound = rows["ci_kind"].eq("exact_bound")
+    rows["text"] = [
+        cells.marked(cell, BOUND) if odd else cell for cell, odd in zip(intervals(rows, decimals), bound, strict=True)
+    ]
     if rows["system"].nunique() > MANY:
+        parts = part_names(rows, names)
+        rows = pd.concat([rows[parts == part] for part in dict.fromkeys(parts)])
         light = cells.ranges(rows[LIGHT], decimals, named=(cells.LOW, cells.HIGH))
-        out = rows[_PLACE].assign(n=rows["n"].astype(int), **{"Estimate, CI": rows["text"]})
+        out = rows[_PLACE].assign(n=rows["n"].astype(int), **{"Estimate": rows["text"]})
         out = out.assign(**{"CI for independent scores": light, "Width ratio": rows["Width ratio"]})
         if "tie" in rows:
             out.insert(len(_PLACE) + 1, "Tied", scale * rows["tie"])
@@ -79,25 +91,39 @@ def _by_system(rows: pd.DataFrame, heading: str, names: DisplayNames) -> pd.Data
     return names.named(_wide(rows, names))
 
 
-def ranks(results: Results, names: DisplayNames) -> Table | None:
-    """Rank with interval, and percent of resamples in first place."""
-    rows = results["rank"]
-    if rows.empty:
-        return None
-    first = results["first_place_share"].set_index(_PLACE)["estimate"]
-    rows = names.sort(rows).join(first.rename("first"), on=_PLACE)
-    rows["text"] = _ranks(rows) + "; " + cells.percents(rows["first"], named="first (%)")
-    units = listing(dict.fromkeys(results["first_place_share"]["resample_unit"].dropna() + "s"))
-    caption = "Rank with simultaneous CI; percentage of resamples"
-    caption += f" (of {units}, judged by the same annotators) in which the system ranks first."
-    return Table(_by_system(rows, "Rank", names), "ranks", caption)
+def ranks(orders: Sequence[Order], results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Every order of the systems by one method, best first: scores, differences from the leader, ranks, and percent of
+    resamples in first place."""
+    first = results["first_place_share"].set_index(_PLACE)["estimate"] if len(results["first_place_share"]) else None
+    for method in dict.fromkeys(order.method for order in orders):
+        of_method = [order for order in orders if order.method == method]
+        out = pd.concat([_ranked(order, first, names) for order in of_method], ignore_index=True)
+        caption = (
+            f"{names.name('method', method)}: systems by label and by the overall mean, the best first. Score with"
+        )
+        caption += f" its own {names.ci}; those of differences from the leader and of ranks hold simultaneously for all"
+        caption += " systems of a label. First: percentage of resamples (the same annotators) in which the system is"
+        caption += " first, which is not the probability of being best: of four equal systems, one has more than half."
+        why = dict.fromkeys(out.columns, "The leader, or too few judgements for an interval.") | {
+            "First (%)": "Not computed of an overall mean."
+        }
+        yield Table(out, f"ranks_{method}", caption, why=why, folded=True, of={"Method": names.name("method", method)})
 
 
-def _ranks(rows: pd.DataFrame) -> pd.Series:
-    """`rank_texts` as cells."""
-    numbers = rows[["estimate", cells.LOW, cells.HIGH]].rename(columns={"estimate": ""}).to_dict("records")
-    texts = zip(rank_texts(rows), numbers, strict=True)
-    return pd.Series([None if text is None else Cell(text, ends) for text, ends in texts], rows.index, dtype=object)
+def _ranked(order: Order, first: pd.Series | None, names: DisplayNames) -> pd.DataFrame:
+    scale, unit, _ = order.unit
+    rows = order.rows
+    out = names.named(rows[["corpus", "group", "system"]]).reset_index(drop=True)
+    out.insert(out.columns.get_loc("System"), "Label", order.label or leaderboard.OVERALL)
+    out["Verdict"] = rows["verdict"].to_numpy()
+    out["Score"] = intervals(rows[["estimate", "ci_low", "ci_high"]] * scale).to_numpy()
+    out["Unit"] = unit
+    out["Behind"] = leaderboard.behind(rows, scale).to_numpy()
+    out["Rank"] = leaderboard.rank(rows).to_numpy()
+    if first is not None:
+        places = pd.MultiIndex.from_frame(rows[_PLACE])
+        out["First (%)"] = 100 * first.reindex(places).to_numpy(float)
+    return out
 
 
 def strengths(results: Results, names: DisplayNames) -> Table | None:
@@ -127,7 +153,7 @@ def chances(results: Results, names: DisplayNames) -> Table | None:
     rows = rows.assign(text=intervals(rows[ends] * 100, 0))
     keys = ["corpus", "group", "method", "label", "system", "system_b"]
     wide = rows.set_index([*keys, "outcome"])["text"].unstack("outcome").reset_index()  # noqa: PD010
-    wide = names.sort(wide)
+    wide = names.sort(wide.sort_values("system_b", key=lambda s: s.map(lambda x: names.position("system", x))))
     out = names.named(wide[keys[:-1]]).rename(columns={"System": "Strongest system"})
     out["Other system"] = [names.name("system", s) for s in wide["system_b"]]
     for outcome in ("win", "tie", "loss"):
@@ -262,23 +288,9 @@ def who_judged(results: Results, names: DisplayNames, confidence: float) -> Tabl
     out = out.join(chance, on=keys)
     notes = sorted(set(rows.loc[rows["p_value"].isna(), "note"].dropna()))
     why = "; ".join(notes).capitalize() + "." if notes else "Not computed."
-    caption = "What depends on annotators: p of the F test that nothing does (adjusted over labels); shares of the"
-    caption += f" variance of judgements of one system with {percent(confidence)} CI; and the chance that as many other"
-    caption += " annotators would order two systems the other way round (median over pairs)."
+    caption = (
+        "What depends on annotators. Holm p: of the F test that nothing does, adjusted over labels. Shares: of the"
+    )
+    caption += f" variance of judgements of one system with {percent(confidence)} CI. Other order: the chance that as"
+    caption += " many other annotators would order two systems the other way round (median over pairs)."
     return Table(names.named(out), "who_judged", caption, why=reasons | {"Holm p": why, "Other order": why})
-
-
-def overall(results: Results, names: DisplayNames, confidence: float) -> Table | None:
-    """The overall order: mean of standardised labels and rank, by method."""
-    rows = results["overall_mean"]
-    if rows.empty:
-        return None
-    keys = ["corpus", "group", "method", "system"]
-    rank = results["overall_rank"]
-    rows = names.sort(rows).assign(text=lambda f: intervals(f))
-    rows = rows.join(rank.assign(rank=_ranks(rank)).set_index(keys)["rank"], on=keys)
-    out = names.named(rows[keys]).assign(Labels=rows["n"].astype(int), Mean=rows["text"], Rank=rows["rank"])
-    caption = "Overall order: mean of standardised labels (standard deviations; more is better) with"
-    caption += f" {percent(confidence)} CI, and rank with CIs that hold simultaneously for all systems."
-    why = dict.fromkeys(("Mean", "Rank"), "Too few units or annotators.")
-    return Table(out, "overall", caption, why=why)
