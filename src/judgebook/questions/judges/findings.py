@@ -40,7 +40,7 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     chosen = {title: lines for title, lines in chosen.items() if lines}
     every = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     margins = {title: _stands_in(part) for title, part in every.items() if len(part["judge_margin"])}
-    words = {"chosen": _compared(chosen), "few": _FEW_JUDGES, "margins": margins}
+    words: dict[str, Any] = {"chosen": _compared(chosen), "few": _FEW_JUDGES, "margins": margins}
     yield say("headline", lambda part: _changes(part, confidence), **words)
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
