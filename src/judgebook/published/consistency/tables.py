@@ -21,7 +21,7 @@ def failures(audited: Audit) -> Iterator[Table | Prose]:
     firm, order = shown["If"] == "", ["Paper", "Rule", "Fails", "Evidence"]
     if not firm.any():
         yield Prose("No check fails without an assumption.")
-    caption = "Checks that fail however the numbers were rounded, and in how many of their places."
+    caption = "Checks that fail, whatever the rounding, and in how many of their places."
     yield Table(shown.loc[firm, order], "inconsistent", caption)
     caption = "Checks that fail under an assumption that the paper does not state."
     yield Table(shown.loc[~firm, [*order, "If"]], "conditional", caption)

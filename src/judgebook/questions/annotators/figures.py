@@ -26,8 +26,8 @@ TITLES = {
 }  # fmt: skip
 #: what z is divided by, for readers: see `severity.z_values`, `conduct` and `agreement_with_others`
 SCALE = (
-    "z of leniency and of time taken is in standard deviations of these estimates across annotators; that of the other"
-    " indicators is in the standard deviations expected by chance if annotators neither differed nor drifted."
+    "For leniency and time taken, z is in standard deviations of these estimates across annotators. For the other"
+    " indicators, it is in the standard deviations expected by chance if annotators neither differed nor drifted."
 )
 _GROUP = ["corpus", "group"]
 

@@ -44,7 +44,7 @@ def named(results: Results, names: DisplayNames, false_alarms: float) -> Table |
         ],
     )
     out["z"], out["Adjusted p"] = rows["estimate"], cells.p_values(rows["p_adjusted"])
-    caption = f"Annotators outside the spread of the others. {SCALE} p-values (generalised ESD test) compare z with"
+    caption = f"Annotators outside the spread of the others. {SCALE} The p-values (generalised ESD test) compare z with"
     caption += " those of the other annotators, not with 0. They are adjusted for all annotators and indicators of the"
     caption += " group."
     return Table(names.named(out), "named", caption, {"z": 1}, {"Method": "Over all methods."})

@@ -60,11 +60,6 @@ def _widths(results: Results) -> dict[str, Any]:
     return {"ratios": list(ratios), "mean": ratios.mean(), "copies": (wide["items"] / wide["n"]).mean()}
 
 
-def nothing(results: Results, statistic: str) -> Prose:
-    """Said in place of a section for which the data contain nothing."""
-    return Prose("" if len(results[statistic]) else _PHRASES.say("nothing"))
-
-
 def from_print(results: Results, names: DisplayNames, printed: pd.DataFrame) -> Prose:
     """What the printed numbers imply: the range of kappa, and how many shares of wins are smaller than the largest."""
     reported = printed[(printed["unit"] == "fleiss_kappa") & (printed["element"] == "Text 3.2")].iloc[0]

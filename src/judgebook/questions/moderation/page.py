@@ -34,14 +34,12 @@ class ModerationSections(NotebookPage):
         yield tables.agreeing(self.results, self.names)
 
     def preferences(self) -> Section:
-        yield findings.nothing(self.results, "moderation_share")
         yield figures.outcomes(self.results, self.names)
         yield tables.outcomes(self.results, self.names)
         yield tables.leads(self.results, self.names)
         yield tables.flagged(self.results, self.names)
 
     def overlap(self) -> Section:
-        yield findings.nothing(self.results, "overlap")
         yield tables.overlap(self.results, self.names, self.metrics)
 
     def from_print(self) -> Section:
