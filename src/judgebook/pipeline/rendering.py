@@ -188,7 +188,7 @@ def index(job: IndexJob) -> str:
         before=before,
         preface=preface,
         answers=answered,
-        facts=_sizes(job.profile),
+        facts=_sizes(job.profile, counted=preface is not None),
         cards=cards,
         absent=absent,
         made=job.made,
@@ -257,12 +257,16 @@ def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown, like: Figu
     return report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
 
 
-def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
-    """What the index counts: of all corpora, which a description of the evaluation need not cover."""
+def _sizes(profile: dict[str, Any], *, counted: bool) -> list[tuple[str, str]]:
+    """What the index counts: of all corpora, which a description of the evaluation need not cover.
+
+    counted : whether a table says how many people, dialogues and judgements there are.
+    """
     everywhere = " in all corpora" if len(profile.get("corpora", ())) > 1 else ""
     titles = SIZES | {key: SIZES[key] + everywhere for key in ("n_annotations", "n_dialogues")}
     if profile.get("features", {}).get("known_annotators"):
         titles["n_annotators"] = "annotators (positions in a list, not identified)"
+    titles = {"n_items": titles["n_items"]} if counted else titles
     facts = [(title, f"{profile[key]:,}") for key, title in titles.items() if key in profile]
     lists = {"systems": f"systems{everywhere}", "labels": "labels"}
     return facts + [(title, f"{len(profile[key]):,}") for key, title in lists.items() if key in profile]

@@ -277,6 +277,13 @@ def section(blocks_: list[Block], heading: str) -> str:
     return "\n".join(lines).strip()
 
 
+def beginning(text: str, n: int) -> tuple[str, str]:
+    """The first n sentences of a text, and the rest."""
+    ends = [m.end() for m in SENTENCE_END.finditer(f"{text.strip()} ")]
+    at = ends[n - 1] if len(ends) > n else len(text)
+    return text[:at].strip(), text[at:].strip()
+
+
 def first_sentences(markdown: str, limit: int = 360) -> str:
     """The first paragraph of a text, and the list it leads to, as running text.
 

@@ -26,7 +26,7 @@ from pygments.lexers import PythonLexer
 
 from judgebook import project
 from judgebook.report import fonts, sheet, svg
-from judgebook.report.blocks import Block, parts
+from judgebook.report.blocks import Block, beginning, parts
 from judgebook.report.first_page import Cite, Compared
 from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
 from judgebook.report.search import Entry
@@ -148,7 +148,7 @@ class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declare
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(_TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    shared = (markdown, highlight, clean, width, slug, words, opening)
+    shared = (markdown, highlight, clean, width, slug, words, opening, beginning)
     environment.globals |= {function.__name__: function for function in shared}
     return environment
 

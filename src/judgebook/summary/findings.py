@@ -75,9 +75,11 @@ class PageAnswer:
 
 @dataclass(frozen=True)
 class Preface:
-    """What stands above the answers, in Markdown: a table of who was counted, and whom the answers are about."""
+    """What stands above the answers, in Markdown: a table of who was counted, the same in a line (`used`), and whom the
+    answers are about."""
 
     counted: str
+    used: str
     whom: str
 
 
@@ -87,9 +89,10 @@ def preface(evidence: Evidence) -> Preface | None:
     if main is None:
         return None
     names = display_names(evidence.study, evidence.annotations)
-    table = _PHRASES.say("counted", rows=counted.stages(evidence))
+    rows = counted.stages(evidence)
+    table, line = _PHRASES.say("counted", rows=rows), _PHRASES.say("counted_line", rows=rows)
     who = wording.run_and_group(main, evidence, names)
-    return Preface(table, _PHRASES.say("about", people=evidence.population(*main[:2]), who=who))
+    return Preface(table, line, _PHRASES.say("about", people=evidence.population(*main[:2]), who=who))
 
 
 def answers(evidence: Evidence) -> list[PageAnswer]:

@@ -284,7 +284,7 @@ const today = make("style", {});
 document.head.append(today);
 addEventListener("beforeprint", () => {
   all("details.code").forEach((d) => { d.open = false; });
-  all("details.more, details.why, details.values").forEach((d) => { d.open = true; });
+  all("details.more, details.why, details.counted, details.values").forEach((d) => { d.open = true; });
   const date = new Date().toLocaleDateString("en-CA");
   today.textContent = `@page { @bottom-center { content: "printed ${date}"; white-space: nowrap } }`;
 });
