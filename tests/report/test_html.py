@@ -369,7 +369,7 @@ def test_contents_lead_to_sections_figures_and_tables():
     text = report.notebook_page(answering(), PAGE, "Agreement")
     contents = text[text.index('<nav class="contents"') :].partition("</nav>")[0]
     assert re.findall(r'<li class="level-(\d)"><a href="#([^"]+)">([^<]+)</a>', contents) == [
-        ("4", "03_iaa_b", "Figure 1. Points: alpha. Lines: 95% CI."),
+        ("4", "03_iaa_b", "Figure 1. Alpha. Lines: 95% CI."),
         ("2", "methods", "Methods"), ("2", "alpha", "Alpha"), ("4", "03_iaa_a", "Figure 2"),
         ("4", "03_iaa_a-2", "Table 1. C &amp; D"), ("4", "table", "Table"), ("2", "last", "Last"),
         ("4", "03_iaa_c", "Table 2. C &amp; D"), ("2", "parameters", "Parameters of this run"),
