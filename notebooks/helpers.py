@@ -23,9 +23,8 @@ NEEDED = ("pandas", "pyarrow", "pydantic", "scipy", "matplotlib", "evalica", "kr
 missing = [name for name in NEEDED if find_spec(name) is None]
 if sys.version_info < (3, 11) or missing:
     why = "lacks " + ", ".join(missing) if missing else "is Python " + sys.version.split()[0] + ", older than 3.11"
-    from IPython import get_ipython
-
-    if shell := get_ipython():
+    notebook = sys.modules.get("IPython")  # there where this is a notebook
+    if shell := notebook and notebook.get_ipython():
         shell.set_custom_exc((KernelError,), _in_one_line)
     raise KernelError(
         "This notebook runs in a kernel that " + why + " (" + sys.executable + "). "

@@ -42,8 +42,8 @@ class Page(Sections):
         self.rankings = leading.rankings(self.results, evaluations(self.everybody))
         self.names = arrangement.by_rank(display_names(self.study, self.judged), self.rankings)
 
-    def leaderboard(self) -> Section:
-        yield from super().leaderboard()
+    def findings(self) -> Section:
+        yield from super().findings()
         yield misled(misleading(self.judged, self.study.bootstrap.unit), self.names)
         yield who_counts(self.everybody, self.passed, self.study.control_system)
         yield without_means(self.passed, self.labels)

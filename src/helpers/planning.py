@@ -29,14 +29,12 @@ class Page(NotebookPage):
         self.data = pilot_study.planning_input(
             self.annotations, work, self.labels, self.options, systems=systems, hourly_rate=rate, seed=first
         )
-        level = self.study.bootstrap.confidence
-        self.results = analysis.analyse(self.data, self.options, confidence=level, seed=first)
+        self.results = analysis.analyse(self.data, self.options, confidence=self.study.bootstrap.confidence, seed=first)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        payment, options = self.study.quality_control, self.options
-        paid = (payment.payment, payment.currency) if payment.payment else None
-        yield findings.findings(self.results, self.data, self.names, options, currency=self.currency, paid=paid)
+        currency, paid = self.currency, self.study.quality_control.paid
+        yield findings.findings(self.results, self.data, self.names, self.options, currency=currency, paid=paid)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
 

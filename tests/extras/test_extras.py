@@ -60,9 +60,9 @@ def test_no_two_commands_have_the_same_name_or_place():
         assert len(set(what)) == len(what)
 
 
-def test_the_draft_of_a_paper_is_five_files_and_a_page(project):
+def test_the_draft_of_a_paper_is_six_files_and_a_page(project):
     written = {p.name for p in project.out("reports", "tiny", "paper").iterdir()}
-    assert written == {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"}
+    assert written == {"methods.md", "results.md", "references.bib", "heds.md", "report.tex", "report_twocolumn.tex"}
     assert 'href="paper.html"' in project.out("reports", "tiny", "index.html").read_text()
 
 

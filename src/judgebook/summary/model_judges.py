@@ -23,10 +23,11 @@ def models(evidence: Evidence, names: DisplayNames) -> dict[str, Any]:
 
     Returns `kind`: none (no model judged), missing (not computed, with `reason`) or compared, with `who`, the models
     with their verb, and `less`, on how many of the labels a model agrees less (a word; empty where each judged one);
+    `choices`, whether all of this is about equal choices, not alpha;
     `cases`, models with one label: name, label, `judge`, `people`, `difference` (a row with its CI), `choices` (whether
     these are shares of equal choices or alpha); and `lines`, models with several: name, n labels, less, more.
     """
-    nothing: dict[str, Any] = {"cases": [], "lines": []}
+    nothing: dict[str, Any] = {"cases": [], "lines": [], "choices": False}
     if not (evidence.annotations["annotator_kind"] != "human").any():
         return {"kind": "none"} | nothing
     study, stored = evidence.study, evidence.results[JUDGES]
@@ -53,7 +54,8 @@ def models(evidence: Evidence, names: DisplayNames) -> dict[str, Any]:
         listing(by_judge) + (" agrees" if len(by_judge) == 1 else " agree") if few else f"{len(by_judge)} models agree"
     )
     one = n == len(by_judge) and less == n
-    return {"kind": "compared", "who": Markup(who), "less": "" if one else share} | nothing
+    choices = all(case["choices"] for case in every)
+    return {"kind": "compared", "who": Markup(who), "less": "" if one else share} | nothing | {"choices": choices}
 
 
 def _cases(rows: ResultRows, choices: bool, names: DisplayNames, titles: Mapping[str, str]) -> list[dict[str, Any]]:

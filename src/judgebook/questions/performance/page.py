@@ -36,9 +36,7 @@ class Sections(NotebookPage):
         results, names, level = self.results, self.names, self.study.bootstrap.confidence
         said = findings.leader(results, names, evaluations(self.everybody), self.people, self.passed, level)
         yield said or findings.no_order(results, names)
-
-    def leaderboard(self) -> Section:
-        """The order of the main evaluation's method: of the overall mean, or of the only label."""
+        # the order of the main evaluation's method: of the overall mean, or of the only label
         orders = self._orders()
         if orders and (not orders[0].label or len([o for o in orders if o.method == orders[0].method]) == 1):
             yield leaderboard.plot(orders[0], self.names, "leaderboard", arrangement.weights(self.results))

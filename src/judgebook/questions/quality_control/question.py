@@ -30,6 +30,11 @@ class QualityControl(Section):
     payment: float | None = Field(None, gt=0, le=limits.AMOUNT, description="payment per work unit")
     currency: str = Field("USD", description="currency of `payment`")
 
+    @property
+    def paid(self) -> tuple[float, str] | None:
+        """What a work unit was paid, and in which currency."""
+        return (self.payment, self.currency) if self.payment else None
+
 
 QUESTIONS = [
     Question(
