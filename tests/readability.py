@@ -1,9 +1,9 @@
-"""How long a report takes to read: for each page the words, numbers and minutes of what stands in sight, and what is too much.
+"""How long a report takes to read: of each page the words, numbers and minutes in sight, and what is too much.
 
-`python tests/readability.py reports/ji2022 ...` prints a line per page and, below, each miss of the limits: a first page
-of at most 350 words above the folds, "What we see" of at most 120 words, three sentences and three bullets, no section
-without content, no table that opens with more than twelve rows, no sentence of more than 35 words. Exit code 1 where
-there is a miss.
+`make pages` (`python tests/readability.py reports/ji2022 ...`) prints a line per page and, below, each miss of the
+limits: a first page of at most 350 words above the folds, "What we see" of at most 120 words and three bullets, no
+section without content, no table that opens with more than twelve rows, no sentence of more than 35 words. Exit code 1
+where there is a miss.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def sentences(text: str) -> list[str]:
 def paragraphs(main: Tag) -> Iterator[str]:
     """Each paragraph, list item and caption of a page, folded ones, too. A list inside an item stands by itself."""
     for tag in main.find_all(["p", "li", "figcaption", "caption", "dd"]):
-        if tag.find_parent(["svg", "nav", "table"]) and tag.name != "caption" or tag.find(["p", "li"]):
+        if (tag.find_parent(["svg", "nav", "table"]) and tag.name != "caption") or tag.find(["p", "li"]):
             continue
         text = " ".join(tag.get_text().split())
         if text:
@@ -86,7 +86,7 @@ def empty_sections(main: Tag) -> Iterator[str]:
     for heading in headings:
         content = False
         for tag in heading.find_all_next():
-            if tag in headings and tag.name <= heading.name or main not in tag.parents:
+            if (tag in headings and tag.name <= heading.name) or main not in tag.parents:
                 break
             if tag.find_parent("details", class_="code") or tag.name in ("h2", "h3"):
                 continue
