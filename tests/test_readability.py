@@ -20,7 +20,7 @@ def test_a_page_within_the_limits_has_no_misses(tmp_path):
 
 
 def test_each_limit_is_looked_at(tmp_path):
-    assert misses(tmp_path, answer=f"<p>{'Word. ' * 122}</p>") == ["124 words in sight"]
+    assert misses(tmp_path, answer=f"<p>{'Word. ' * 121}</p>") == ["123 words in sight"]
     assert misses(tmp_path, answer="<ul>" + "<li>a</li>" * 4 + "</ul>") == ["4 bullets in sight"]
     assert misses(tmp_path, said=LONG) == [f"36 words: {LONG}"]
     assert misses(tmp_path, rest='<details class="code"><p>x</p></details>') == ["empty section: Next"]

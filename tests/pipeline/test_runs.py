@@ -55,7 +55,7 @@ def test_the_first_run_makes_everything(base):
     ]
     assert manifest["seeds"]["bootstrap"] == 1
     assert manifest["packages"]["pandas"]
-    for name in ("index", "01_counts", "02_seeded", "03_extra"):
+    for name in ("index", "search", "01_counts", "02_seeded", "03_extra"):
         assert base.out("reports", "tiny", f"{name}.html").is_file()
     skipped = next(line for line in lines if "04_grouped" in line)
     assert "skipped" in skipped
