@@ -2,7 +2,7 @@
 
 from readability import read, sentences
 
-LONG = " ".join(["word"] * 36) + "."
+LONG = " ".join(["Word"] * 36) + "."
 ROW = "<tr><td>1</td><td>2</td></tr>"
 PAGE = """<main><h1>Q</h1><div class="answer"><h2>What we see</h2>{answer}</div>
 <h2>Full</h2><p>Krippendorff et al. 2004 say so. {said}</p><h2>Next</h2>{rest}</main>"""
