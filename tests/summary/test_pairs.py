@@ -128,3 +128,13 @@ def test_a_page_does_not_grow_without_end(study, monkeypatch):
     found = evidence(study, rows_of("fluent", [1] * 3, [1] * 3, [1] * 3))
     monkeypatch.setattr(words, "MOST", 2)
     assert words.compared(found) == []
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_an_interval_stands_with_the_estimate_that_it_is_about(study, others):
+    """The permutation test within sessions has an estimate of its own, and no interval."""
+    rows = rows_of("fluent", [0.01, 0.2, 0.3], [0.2, 0.01, 0.3], [1, 1, 1])
+    rows = [row | {"estimate": 0.9} if row.get("test") == "session" else row for row in rows]
+    (one,) = comparisons(evidence(study, rows, others=others))
+    assert one.rows["estimate"].tolist() == [0.5] * 3
+    assert ((one.rows["ci_low"] + one.rows["ci_high"]) / 2).tolist() == pytest.approx([0.5] * 3)

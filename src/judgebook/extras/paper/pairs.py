@@ -62,7 +62,10 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
             chosen = row if sampled is None else sampled
             ends = alone.get(key, {}) if sampled is None else sampled
             n = len(part) if sampled is None else family[key[:4]]
-            facts = row | {k: chosen[k] for k in ("estimate", "p_adjusted")} | _ends(ends)
+            bounds = _ends(ends)
+            # an interval stands with the estimate that it is about: tests within sessions have another one
+            about = ends if bounds["ci_low"] is not None else chosen
+            facts = row | {"estimate": about["estimate"], "p_adjusted": chosen["p_adjusted"]} | bounds
             said.append(_sentence(m, facts, n, others=sampled is not None, alike=key in alike))
         evaluation = found.who(m, (corpus, method, group), rows)
         yield OnLabel(evaluation, m.names.name("label", label, method), said)

@@ -77,8 +77,10 @@ def _rows(stored: Results, key: dict[str, str], *, others: bool) -> pd.DataFrame
     over_people = wide["resample_unit"].astype(str).str.endswith(" and annotator")
     by_label = (over_people & wide["p_value"].notna()).groupby(level="label").transform("any")
     sample = by_label if others else by_label & False
-    ends = {end: tests[end].fillna(wide[end]) for end in ("ci_low", "ci_high")}
-    columns = {"estimate": tests["estimate"].fillna(wide["estimate"]), **ends, "n": tests["n"].fillna(wide["n"])}
+    # an interval stands with the estimate that it is about: tests within sessions have another one, and no interval
+    alone = tests["ci_low"].isna() & wide["ci_low"].notna()
+    columns = {c: tests[c].where(~alone, wide[c]) for c in ("estimate", "ci_low", "ci_high")}
+    columns["n"] = tests["n"].fillna(wide["n"])
     p = tests["p_adjusted"].where(~sample, wide["p_adjusted"])
     return pd.DataFrame({**columns, "p": p, "others": sample, "over_people": over_people}).reset_index()
 
