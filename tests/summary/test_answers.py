@@ -733,7 +733,12 @@ def judged_by_models(gaps, n_labels=1):
 @pytest.mark.parametrize(
     ("gaps", "n_labels", "answer", "why"),
     [
-        ({"gpt": -0.3}, 1, "**A model as judge: yes**; gpt agrees with people less than people", "0.30 with a person"),
+        (
+            {"gpt": -0.3},
+            1,
+            "**A model as judge: it matters**; gpt agrees with people less than people",
+            "0.30 with a person",
+        ),
         ({"gpt": -0.3}, 3, "than people agree with one another, on all labels.", "one another on 3 of 3 labels"),
         ({"gpt": 0.02}, 3, "not shown**; no label shows that gpt agrees with people less", "one another on none of 3"),
         ({"gpt": -0.3, "x": 0.02}, 1, "gpt and x agree with people less", "the difference is 0.02 [−0.08, 0.12]"),
