@@ -142,5 +142,7 @@ def add_label(out: Guess, name: str, values: pd.Series) -> None:
     low, high, whole = float(seen.min()), float(seen.max()), bool((seen % 1 == 0).all())
     scale = (low, high) if _all_used(seen) else next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
     out.labels[name] = (id_, *scale, whole)
+    if low == 0 and (1, high) in SCALES:
+        out.warnings.append(f"label {id_}: is 0 a level of the scale, as it is read, or no answer (`na_values`)?")
     if (low, high) != tuple(map(float, scale)):
         out.warnings.append(f"label {id_}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")
