@@ -788,8 +788,10 @@ def test_ties_rivals_and_worse_systems_add_up(study):
     ranks = {"b": (1, 1, 4), "a": (2, 1, 4), "c": (3, 2, 4), "d": (4, 2, 5), "e": (5, 3, 6), "f": (6, 4, 6)}
     rows = ordered({system: -place for place, system in enumerate(ranks)}, ranks)
     said = texts(evidence(study, n07=rows))["order"]
-    counts = "Of the other 5 systems, 1 may be best and 2 are shown to be worse than Beta; 2 cannot be told from Beta, "
+    counts = (
+        "Of the other 5 systems, 1 may be best and 2 are shown to be worse than Beta; 2 cannot be told from Beta, "
         "but are worse than another system."
+    )
     assert counts in said
 
 
