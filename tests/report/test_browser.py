@@ -352,7 +352,7 @@ SAID = {
             [
                 "These two were not compared with each other.",
                 "For these 3 annotators only:",
-                "All labels together: cannot be told apart. B: 2 [2, 3] of 3; C: 3 [2, 3] of 3.",
+                "All labels together: cannot be distinguished. B: 2 [2, 3] of 3; C: 3 [2, 3] of 3.",
             ],
         ),
         ("choose(0, 'B')", ["Choose two different systems."]),

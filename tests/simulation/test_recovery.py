@@ -163,7 +163,7 @@ def test_equal_systems_are_told_apart_as_often_as_the_level_says(told_apart):
 
 
 def test_holm_bounds_the_chance_of_a_false_difference(told_apart):
-    """Of a label, at most 5 % chance that any pair of equal systems is told apart; over all labels, too."""
+    """Of a label, at most 5 % chance that any pair of equal systems is distinguished; over all labels, too."""
     labels = sorted({k[:2] for k in EQUAL})
     wrong, over_all = [], []
     for one in told_apart[0]["session"]:

@@ -501,8 +501,11 @@ def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(stu
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"annotators": EIGHT[:2]}, "**Other people: cannot be told with 2 annotators.**"),
-        ({"annotators": EIGHT, "known": False}, "**Other people: cannot be told**, because the data do not identify"),
+        ({"annotators": EIGHT[:2]}, "**Other people: cannot be determined with 2 annotators.**"),
+        (
+            {"annotators": EIGHT, "known": False},
+            "**Other people: cannot be determined**, because the data do not identify",
+        ),
     ],
 )
 def test_too_few_or_unknown_annotators_do_not_say_whether_they_matter(study, given, says):
@@ -515,7 +518,7 @@ def test_too_few_or_unknown_annotators_do_not_say_whether_they_matter(study, giv
 def test_annotators_who_coincide_with_sessions_cannot_be_told_from_them(study):
     note = "most annotators judged one session each, alone"
     found = evidence(study, annotations(annotators=EIGHT), n07=who([None], {}, note=note))
-    assert texts(found)["judges"].startswith(f"**Other people: cannot be told**, because {note}.")
+    assert texts(found)["judges"].startswith(f"**Other people: cannot be determined**, because {note}.")
     command = {PERFORMANCE: Markup("`run --only 07` answers this")}
     unanswered = texts(evidence(study, annotations(annotators=EIGHT), command))["judges"]
     assert unanswered.startswith("**Other people: not run yet** (`run --only 07` answers this).")
@@ -762,7 +765,7 @@ def test_how_many_more_dialogues_are_needed_is_what_notebook_14_plans(study):
     rows = [head | {"label": label, "estimate": n} for label, n in zip(LABELS, (30, 40, 55), strict=True)]
     tests = compared([0.2, 0.3, 0.04])
     said = texts(evidence(study, n05=[*tests, *DETECTABLE], n14=rows))["next"]
-    assert "collect about 28 more dialogues per system for the differences worth finding" in said
+    assert "collect about 28 more dialogues per system for the differences worth finding (median label)" in said
     assert "a difference of 0.5 SD (assumed, as none was stated), notebook 14 plans 40 dialogues per system" in said
     assert "There are 12, so about 28 more are needed." in said
     enough = texts(evidence(study, n05=tests, n14=[row | {"estimate": 10} for row in rows]))["next"]
@@ -789,8 +792,8 @@ def test_ties_rivals_and_worse_systems_add_up(study):
     rows = ordered({system: -place for place, system in enumerate(ranks)}, ranks)
     said = texts(evidence(study, n07=rows))["order"]
     counts = (
-        "Of the other 5 systems, 1 may be best and 2 are shown to be worse than Beta; 2 cannot be told from Beta, "
-        "but are worse than another system."
+        "Of the other 5 systems, 1 may be best and 2 are shown to be worse than Beta; 2 cannot be distinguished from "
+        "Beta, but are worse than another system."
     )
     assert counts in said
 

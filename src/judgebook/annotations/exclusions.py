@@ -75,7 +75,7 @@ def disagreeing(rows: pd.DataFrame, rule: Filter) -> pd.Series:
 
 
 def mean_kappas(rows: pd.DataFrame, rule: Filter) -> pd.Series:
-    """Annotator -> mean kappa with the others; missing where it cannot be told. rows : of one label and group."""
+    """Annotator -> mean kappa with the others; missing where it cannot be determined. rows : of one label and group."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     first = rows.drop_duplicates(["dialogue", "turn", "annotator"])

@@ -55,11 +55,11 @@ def with_tips(fig: Figure, svg: bytes) -> bytes:
     used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
     used = {name for pair in used for name in pair if name}
     text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)
-    told = [marks for marks in _TOLD.get(fig, ()) if marks.ax()]
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(name for marks in told for name in marks.whose))}
-    boxes = [box for marks in told for box in _boxes(fig, marks, numbers)]
+    tips = [marks for marks in _TOLD.get(fig, ()) if marks.ax()]
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(name for marks in tips for name in marks.whose))}
+    boxes = [box for marks in tips for box in _boxes(fig, marks, numbers)]
     if boxes:
-        more = [*_frames(fig, told), *_names(fig, numbers)] if len(numbers) > 1 else []
+        more = [*_frames(fig, tips), *_names(fig, numbers)] if len(numbers) > 1 else []
         group = '<g class="tips" fill="none" stroke="none" pointer-events="all">\n'
         text = text.replace("</svg>", group + "\n".join([*more, *boxes]) + "\n</g>\n</svg>")
     return text.encode("utf-8")
@@ -82,9 +82,9 @@ def _boxes(fig: Figure, marks: _Marks, numbers: dict[str, int]) -> Iterator[str]
         yield _rect(fig, np.concatenate([low[i], high[i]]), kind, marks.texts[i])
 
 
-def _frames(fig: Figure, told: list[_Marks]) -> Iterator[str]:
+def _frames(fig: Figure, tips: list[_Marks]) -> Iterator[str]:
     """The axes in which marks are somebody's."""
-    for ax in dict.fromkeys(marks.ax() for marks in told if marks.whose):
+    for ax in dict.fromkeys(marks.ax() for marks in tips if marks.whose):
         if ax is not None:
             yield _rect(fig, ax.bbox.extents * 72 / fig.dpi, "frame")
 

@@ -87,10 +87,10 @@ def _by_method(rows: pd.DataFrame) -> Iterator[dict[str, object]]:
     sizes = list(rows.columns[list(rows).index("Dialogues per system") :])
     rows = rows.assign(**{c: pd.to_numeric(rows[c], errors="coerce") for c in ("Worth finding", *sizes)})
     for method, part in rows.groupby("Method", sort=False):
-        found = part[part["Dialogues per system"].notna()]
-        enough = found["Difference found"] <= 1.001 * found["Worth finding"]
+        designs = part[part["Dialogues per system"].notna()]
+        enough = designs["Difference found"] <= 1.001 * designs["Worth finding"]
         row = {"Method": method, "Labels": len(part), "Found on": int(enough.sum())}
-        yield row | {c: _span(found[c]) for c in sizes if c != "Difference found"}
+        yield row | {c: _span(designs[c]) for c in sizes if c != "Difference found"}
 
 
 def _span(values: pd.Series) -> str:

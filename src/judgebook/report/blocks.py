@@ -100,8 +100,8 @@ class Block:
     def subject(self) -> str:
         """What a figure is listed as where it has no title: the first sentence of its caption, without the kind of
         marks it may begin with."""
-        said = _MARKS.sub("", first_sentences(self.caption, 120))
-        return said[:1].upper() + said[1:]
+        opening = _MARKS.sub("", first_sentences(self.caption, 120))
+        return opening[:1].upper() + opening[1:]
 
 
 @dataclass(frozen=True)

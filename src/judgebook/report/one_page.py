@@ -68,8 +68,8 @@ def _pairs(answers: list[tuple[str, str]]) -> Iterable[list[tuple[str, str]]]:
 
 def _lines(texts: Iterable[str], width: float, one: float) -> int:
     """Lines that paragraphs of Markdown take; items of a list are lines of their own."""
-    said = (words(markdown(line)) for text in texts for line in text.splitlines() if line.strip())
-    return sum(ceil(len(line) * _CHARACTER * one / width) for line in said)
+    lines = (words(markdown(line)) for text in texts for line in text.splitlines() if line.strip())
+    return sum(ceil(len(line) * _CHARACTER * one / width) for line in lines)
 
 
 def _aspect(drawing: str) -> float:

@@ -100,11 +100,11 @@ def _shown(page: str, piece: re.Match[str], names: set[str]) -> Entry:
     caption = _CAPTION.search(html)
     number, _, text = words(caption[2] if caption else "").partition(". ")
     if piece["table"]:
-        found = names & {words(cell) for cell in _CELL.findall(html)}
+        named = names & {words(cell) for cell in _CELL.findall(html)}
     else:
-        found = {name for name in names if name in words(html)}
+        named = {name for name in names if name in words(html)}
     kind = "table" if piece["table"] else "figure"
     opening = first_sentences(text, HEADING)
     title = ". ".join(filter(None, [number or kind.capitalize(), opening]))
     rest = text.removeprefix(opening).strip() if not opening.endswith("…") else text
-    return Entry(page, piece["table"] or piece["figure"], kind, title, rest, tuple(sorted(found)))
+    return Entry(page, piece["table"] or piece["figure"], kind, title, rest, tuple(sorted(named)))

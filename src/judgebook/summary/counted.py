@@ -63,10 +63,10 @@ def used(evidence: Evidence, main: tuple[str, str, str]) -> pd.DataFrame:
 
 
 def _stage(kind: str, rows: pd.DataFrame) -> Stage:
-    known = rows[rows["annotator_known"].astype(bool)]
-    people = known["annotator"].nunique() if len(known) else None
-    per_run = len(known[["corpus", "annotator"]].drop_duplicates()) if len(known) else None
+    identified = rows[rows["annotator_known"].astype(bool)]
+    people = identified["annotator"].nunique() if len(identified) else None
+    per_run = len(identified[["corpus", "annotator"]].drop_duplicates()) if len(identified) else None
     sides = [rows[["corpus", side]].dropna().set_axis(["corpus", "dialogue"], axis=1) for side in
              ("dialogue", "dialogue_b")]  # fmt: skip
     dialogues = len(pd.concat(sides).drop_duplicates())
-    return Stage(kind, people, per_run, dialogues, len(rows), len(known) < len(rows))
+    return Stage(kind, people, per_run, dialogues, len(rows), len(identified) < len(rows))

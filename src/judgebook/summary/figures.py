@@ -52,10 +52,8 @@ def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
     caption = (
         f"How far each system is behind the leader ({who}). Lines: {names.ci} over {_over(shown['over'])}, for all"
     )
-    caption += (
-        " pairs of systems at once; a line that reaches the dashed line: not told from the leader. Shaded: may be"
-    )
-    caption += f" best. Beside: the score and the {names.ci} of the rank.{cut}"
+    caption += " pairs of systems at once; a line that reaches the dashed line: not distinguishable from the leader."
+    caption += f" Shaded: may be best. Beside: the score and the {names.ci} of the rank.{cut}"
     return Plot(fig, "order", alt, caption)
 
 

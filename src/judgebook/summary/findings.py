@@ -90,8 +90,8 @@ def preface(evidence: Evidence) -> Preface | None:
         return None
     names = display_names(evidence.study, evidence.annotations)
     rows = counted.stages(evidence)
-    table, line = _PHRASES.say("counted", rows=rows), _PHRASES.say("counted_line", rows=rows)
     who = wording.run_and_group(main, evidence, names)
+    table, line = (_PHRASES.say(form, rows=rows, who=who) for form in ("counted", "counted_line"))
     return Preface(table, line, _PHRASES.say("about", people=evidence.population(*main[:2]), who=who))
 
 

@@ -34,8 +34,8 @@ def models(evidence: Evidence, names: DisplayNames) -> dict[str, Any]:
     titles = judge_titles(study.groups, evidence.annotations, study.judges.titles)
     kinds = ((stored["choice_agreement"], True), (stored["judge_alpha"], False))
     chosen = {tuple(key) for key in stored["choice_agreement"][_CASE].to_numpy()}
-    found = [_cases(rows, choices, names, titles) for rows, choices in kinds if len(rows)]
-    every = [case for many in found for case in many if case["choices"] or case["key"] not in chosen]
+    by_kind = [_cases(rows, choices, names, titles) for rows, choices in kinds if len(rows)]
+    every = [case for many in by_kind for case in many if case["choices"] or case["key"] not in chosen]
     if not every:
         return {"kind": "missing", "reason": evidence.reasons.get(JUDGES, "")} | nothing
     by_judge: dict[str, list[dict[str, Any]]] = {}

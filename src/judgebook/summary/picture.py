@@ -71,8 +71,8 @@ def picture(
 
 def _head(title: str, whom: str, *, simulated: bool) -> Iterator[_Line]:
     if simulated:
-        said = "Simulated data: nothing here is about real people or systems."
-        yield _Line(said, 9.5, "bold", _WARN, 0.9, box=True)
+        warning = "Simulated data: nothing here is about real people or systems."
+        yield _Line(warning, 9.5, "bold", _WARN, 0.9, box=True)
     yield from _set(title, 14, "bold", after=0.35)
     yield from _set(whom, 9, color=_GREY, after=0.7)
 

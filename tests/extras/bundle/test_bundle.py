@@ -194,7 +194,7 @@ def test_private_text_in_a_frame_stops_it(out):
         ("A1B2C3D4E57", False),
         ("0.123456 and 123456789", True),
         ("0.1234567890123", False),
-        ("Oh no", False),  # too short to be told from other words
+        ("Oh no", False),  # too short to be distinguished from other words
         ("student", False),
         ("by ann.lee@uni.example", True),
         ("Ann Lee, uni", False),

@@ -348,7 +348,7 @@ def test_a_label_that_varies_between_systems_only_is_left_out(study):
 
 
 def test_a_pilot_with_one_annotator(study):
-    """What the annotator adds cannot be told apart, and nothing is said about others or about reliability."""
+    """What the annotator adds cannot be distinguished, and nothing is said about others or about reliability."""
     frame = pilot_of("dialogue_likert", people=1, each=1)
     data, _, results, names, facts = planned(study, frame, **TIMES)
     (pilot,) = data.pilots

@@ -67,7 +67,7 @@ def _is_one(column: str, of_each: str) -> bool:
 
 
 def refuse_systems(out: Guess, columns: list[str]) -> None:
-    """Say how columns of one system each are read, where it cannot be told who judged or what metrics belong to."""
+    """Say how columns of one system each are read, where it is unknown who judged or what metrics belong to."""
     out.unused |= dict.fromkeys(columns, "named after a system, with no label")
     hint = 'if so, use `scores: "{system}"` and `constants: {label: …}` (docs/own_data.md)'
     out.warnings.append(f"{', '.join(columns)}: one system each? {hint}")

@@ -1,4 +1,5 @@
-"""Which column says which item, which system and who judged: by its name, else by what tells rows apart."""
+"""Which column says which item, which system and who judged: by its usual name, the question of a form or the words of
+its name, else by what makes rows unique."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ import unicodedata
 import pandas as pd
 
 from judgebook.extras.new.columns import Guess
-from judgebook.extras.new.words import is_prose, looks_like_model
-from judgebook.sources.nature import nature
+from judgebook.extras.new.words import ANSWERS, SHORT, TEXT, is_prose, looks_like_model, ranked, side_of
+from judgebook.sources.nature import NAMES, nature, plain
 
 #: words of names, without accents and plural s, in English, German, French and Spanish
 _WORDS = {
@@ -78,6 +79,67 @@ def role_of(name: str) -> str | None:
     return ROLES.get(words[0]) or (plural if plural != "annotator" else None)
 
 
+_ASKS = r"^(?:please )?(?:which|what|select|enter)(?: the)?(?: [a-z]+)? "
+_ENDS = r"(?: (?:name|id|number|nr\.?|no\.?))?(?: (?:did|was|were|are|is|do|have|it|you|this|that)\b.*)?[?:.]?$"
+#: questions of a form whose answers are names of ours
+_QUESTIONS = {
+    "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat){_ENDS}", re.I),
+    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model){_ENDS}", re.I),
+}
+#: questions whose answers are judgements
+_COMPARED = re.compile(
+    r"\b(?!number|user)[a-z]{3,}(er|est)\b|quality|rating|score|\bact\b|would|should|best|worse|worst|more|most|less"
+    r"|least|prefer|like|favou?rite|\bw[io]n|cho+se",
+    re.I,
+)
+
+
+def by_name(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    # MTurk's columns of what was shown begin so
+    by_name = {plain(c.removeprefix("Input.")): c for c in reversed(cells.columns) if c}
+    for ours, names in NAMES.items():
+        for name in names if ours not in out.columns else ():
+            column = by_name.get(name)
+            if column is None or column in out.columns.values() or (ours == "label" and column in numeric):
+                continue
+            # a column of names says more than one of numbers, and left and right name systems only where they do
+            if ours in ("system", "system_b") and column in numeric and _named_sides(by_name, numeric):
+                continue
+            if name in ("left", "right") and column in numeric:
+                continue
+                # sentences are no ids, and ids no sentences
+            short = cells[column].str.len().mean() < SHORT and ours in ("system", "system_b", "group", "annotator")
+            if ours not in ("label", "score") and not short and is_prose(cells[column]) != (ours in TEXT):
+                continue
+            out.columns[ours] = column
+            out.why[ours] = "by its name"
+            break
+
+
+def by_question(out: Guess, cells: pd.DataFrame) -> None:
+    """Columns that a form names by its question: `Which bot was it?`."""
+    for ours, asked in _QUESTIONS.items():
+        free = [c for c in cells if c not in out.columns.values()] if ours not in out.columns else []
+        questions = [c for c in free if asked.search(c) and not _COMPARED.search(c) and _come_back(cells[c])]
+        if len(questions) == 1:
+            out.columns[ours] = questions[0]
+            out.why[ours] = "by its question"
+
+
+def _come_back(cells: pd.Series) -> bool:
+    """Whether cells hold names that come several times, and no answers with an order or for one side."""
+    held = cells.str.strip()
+    seen = list(held[held != ""].unique())
+    answers = ranked(seen) or all(side_of(s) is not None or s.lower() in ANSWERS for s in seen)
+    rated = nature("", held).kind == "rating"
+    return not rated and 1 < len(seen) < len(held) and held.str.len().mean() < SHORT and not answers
+
+
+def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool:
+    """Whether the two columns `left` and `right` hold names."""
+    return all(side in by_name and by_name[side] not in numeric for side in ("left", "right"))
+
+
 def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Columns whose names say in other words what they are, where no usual name was found."""
     _pairs(out, cells)
@@ -121,11 +183,11 @@ def by_structure(out: Guess, cells: pd.DataFrame) -> None:
     if "dialogue" not in out.columns and unit and who and cells.groupby(unit)[who].nunique().median() > 1:
         out.columns["dialogue"] = out.columns.pop("work_unit")
         out.why["dialogue"] = "several people have the same"
-    _tell_apart(out, cells)
+    _make_unique(out, cells)
 
 
-def _tell_apart(out: Guess, cells: pd.DataFrame) -> None:
-    """What must be known besides the item to tell the rows apart."""
+def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
+    """What makes the rows of an item unique."""
     item = out.columns.get("dialogue")
     missing = [role for role in ("system", "annotator") if role not in out.columns]
     keys = [out.columns[r] for r in ("dialogue", "system", "annotator", "turn", "label") if r in out.columns]
@@ -148,7 +210,7 @@ def _names_something(column: str, held: pd.Series) -> bool:
 def _take(
     out: Guess, cells: pd.DataFrame, missing: list[str], chosen: tuple[str, ...], sets: list[tuple[str, ...]]
 ) -> None:
-    """Give the columns that tell rows apart the roles that are missing; say what else they could be."""
+    """Give the columns that make rows unique the roles that are missing; say what else they could be."""
     systems = [c for c in chosen if _of_systems(out, cells, c)]
     roles = dict(zip(chosen, missing, strict=False))
     if len(missing) == 2 and len(chosen) == 1:
@@ -157,12 +219,12 @@ def _take(
         roles = {chosen[1]: "system", chosen[0]: "annotator"}
     for column, role in roles.items():
         out.columns[role] = column
-        out.why[role] = "with the item, it tells the rows apart"
+        out.why[role] = "with the item, it makes rows unique"
         other = next((c for one in sets for c in one if c not in chosen), None)
         also = f"; {other!r} would do as well" if other else ""
         sure = len(missing) == 1 or systems
         doubt = "" if sure else ", or does it name the " + ("annotator" if role == "system" else "system") + "?"
-        out.warnings.append(f"the {role}: {column!r} is taken, as it tells the rows of an item apart{doubt}{also}")
+        out.warnings.append(f"the {role}: {column!r} is taken, as it makes the rows of an item unique{doubt}{also}")
 
 
 def _of_systems(out: Guess, cells: pd.DataFrame, column: str) -> bool:

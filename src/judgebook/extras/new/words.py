@@ -8,6 +8,8 @@ import unicodedata
 import pandas as pd
 
 TEXT = {"user_text", "system_text", "reference"}
+#: characters of a name, on average, at most
+SHORT = 40
 #: scales in use; the first that holds all scores is taken
 SCALES = ((0, 1), (-1, 1), (1, 3), (1, 5), (0, 2), (0, 4), (1, 7), (1, 10), (0, 10), (-2, 2), (-3, 3), (0, 100))
 RATERS = {"annotator", "annotation", "rater", "worker", "judge", "coder", "expert", "rating", "score", "answer"}

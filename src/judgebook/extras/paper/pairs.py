@@ -55,7 +55,7 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
         alike = set(shown.loc[shown["alike"], _PAIR].itertuples(index=False, name=None))
     for (corpus, method, group, label), part in m.names.sort(rows).groupby(_PAIR[:4], sort=False):
         others = (corpus, group) in m.populations and m.populations[corpus, group].others
-        said = []
+        sentences = []
         for row in part.to_dict("records"):
             key = tuple(row[k] for k in _PAIR)
             sampled = over_people.get(key) if others else None
@@ -66,9 +66,9 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
             # an interval stands with the estimate that it is about: tests within sessions have another one
             about = ends if bounds["ci_low"] is not None else chosen
             facts = row | {"estimate": about["estimate"], "p_adjusted": chosen["p_adjusted"]} | bounds
-            said.append(_sentence(m, facts, n, others=sampled is not None, alike=key in alike))
+            sentences.append(_sentence(m, facts, n, others=sampled is not None, alike=key in alike))
         evaluation = found.who(m, (corpus, method, group), rows)
-        yield OnLabel(evaluation, m.names.name("label", label, method), said)
+        yield OnLabel(evaluation, m.names.name("label", label, method), sentences)
 
 
 def _by_pair(rows: pd.DataFrame) -> dict[tuple, dict]:

@@ -37,13 +37,13 @@ def summarise(
             (job.target.parent / name).unlink(missing_ok=True)
         return
     shared, first = job.shared, drawn[0]
-    said = tuple((answer.question, _answer(answer.text)) for answer in answers)
+    answered = tuple((answer.question, _answer(answer.text)) for answer in answers)
     foot = f"{job.cite.text} Reasons, evidence and methods are in the whole report."
     sheet = OnePage(
         description=first_sentences(job.description, DESCRIPTION) if job.description else "",
         preface=(preface.counted, preface.whom),
         before=tuple(_finding(what) for what, _, _ in before.findings) if before else (),
-        answers=said,
+        answers=answered,
         drawing=first.svg,
         alt=first.alt,
         caption=first.caption,
@@ -53,7 +53,7 @@ def summarise(
     png: Any = b""
     if plot := answers[0].plot:  # which the first page has drawn, and stamped where data are simulated
         png = style.drawing(plot.fig, "png", name="order", alt=first.alt, simulated=False, dpi=300)
-    parts = [(question, *_verdict(text)) for question, text in said]
+    parts = [(question, *_verdict(text)) for question, text in answered]
     whom = words(markdown(re.sub(r"^\*\*[^*]+\*\*\s*", "", preface.whom)))
     warned = [words(markdown(line)) for line in sheet.before]
     content = picture(shared.title, whom, warned, parts, png, foot, simulated=shared.simulated)

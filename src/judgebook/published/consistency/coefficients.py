@@ -92,7 +92,7 @@ def spearman(x: Sequence[Range], y: Sequence[Range]) -> Bounds | None:
 
 
 def _rankings(values: Sequence[Range]) -> list[np.ndarray]:
-    """All rankings that printed values allow; empty where they are too many or cannot be told."""
+    """All rankings that printed values allow; empty where they are too many or cannot be determined."""
     levels = sorted(set(values), key=lambda r: r.low)
     overlap = any(a.high > b.low for a, b in pairwise(levels))
     places = [[i for i, v in enumerate(values) if v == level] for level in levels]

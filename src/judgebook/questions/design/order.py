@@ -18,7 +18,7 @@ from judgebook.study.schema import Annotations
 CHOICES, SCORES = 0.05, 0.2
 #: a system that is shown first in more than this share of its comparisons (or less than the rest) has its own position
 OWN_POSITION = 0.8
-#: share of the variance of time that systems explain, from which one cannot be told from the other
+#: share of the variance of time that systems explain, from which one cannot be distinguished from the other
 TIME = 0.3
 #: probability that a judgement of a system is later than one of the others, from which it was judged after them
 APART = 0.95

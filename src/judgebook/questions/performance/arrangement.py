@@ -148,9 +148,9 @@ def median_effects(results: Results, names: DisplayNames) -> pd.DataFrame:
 
 def _same_people(rows: pd.DataFrame) -> pd.DataFrame:
     """Of equal rows by annotator and by interactor, who are then the same people, one."""
-    said = rows["unit"].isin(["annotator", "interactor"])
+    note = rows["unit"].isin(["annotator", "interactor"])
     values = [c for c in rows if c != "unit"]
-    twice = said & rows.assign(said=said).duplicated([*values, "said"], keep=False)
+    twice = note & rows.assign(said=note).duplicated([*values, "said"], keep=False)
     unit = rows["unit"].mask(twice & (rows["unit"] == "annotator"), "annotator, who is the interactor")
     return rows.assign(unit=unit)[~(twice & (rows["unit"] == "interactor"))].reset_index(drop=True)
 

@@ -101,13 +101,13 @@ def _others(
 ) -> dict[str, Any]:
     """Of the other evaluations: how many, how they differ, in how many the same system leads, who is certain to be best
     in how many."""
-    found = [leading.leaders(rows) for rows in orders.values()]
-    sure = pd.Series([names.name("system", f["top"]["system"]) for f in found if f["sure"]], dtype=object)
+    leaders = [leading.leaders(rows) for rows in orders.values()]
+    sure = pd.Series([names.name("system", f["top"]["system"]) for f in leaders if f["sure"]], dtype=object)
     kinds = zip(("run", "group", "method"), zip(main, *orders, strict=True), strict=True)
     return {
-        "n": len(found),
+        "n": len(leaders),
         "by": [kind for kind, values in kinds if len(set(values)) > 1],
-        "same": sum(f["top"]["system"] == leader for f in found),
+        "same": sum(f["top"]["system"] == leader for f in leaders),
         "sure": list(sure.value_counts().items()),
     }
 

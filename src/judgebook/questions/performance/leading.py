@@ -70,8 +70,8 @@ def verdicts(rows: pd.DataFrame) -> np.ndarray:
     """LEADS, RIVAL, TIED, WORSE or OPEN for each row of `rankings`: of equal first ones, the first row leads."""
     ranking = rows.groupby([*PART, "label"], dropna=False)
     first = rows.index.isin(ranking["rank"].idxmin())
-    known = rows["rank_low"].notna() & (first | rows["lead_low"].notna() | (rows["rank_low"] == 1))
-    certain = [first, ~known, rows["rank_low"] == 1, rows["lead_low"] > 0]
+    ranked = rows["rank_low"].notna() & (first | rows["lead_low"].notna() | (rows["rank_low"] == 1))
+    certain = [first, ~ranked, rows["rank_low"] == 1, rows["lead_low"] > 0]
     return np.select(certain, [LEADS, OPEN, RIVAL, WORSE], TIED)
 
 

@@ -49,6 +49,6 @@ def leads(
 
 def lead_row(lead: np.ndarray, reason: str) -> dict[str, Any]:
     """lead : the estimate and its ends, of `margins.leads`. reason : why ranks have no intervals; else empty."""
-    known = not reason and np.isfinite(lead[1:]).all()
-    ends = dict(zip(("ci_low", "ci_high"), lead[1:] if known else (np.nan, np.nan), strict=True))
-    return {"estimate": lead[0], **ends, "ci_kind": "simultaneous" if known else None, "note": reason or None}
+    estimated = not reason and np.isfinite(lead[1:]).all()
+    ends = dict(zip(("ci_low", "ci_high"), lead[1:] if estimated else (np.nan, np.nan), strict=True))
+    return {"estimate": lead[0], **ends, "ci_kind": "simultaneous" if estimated else None, "note": reason or None}

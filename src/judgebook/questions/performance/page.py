@@ -34,8 +34,8 @@ class Sections(NotebookPage):
 
     def findings(self) -> Section:
         results, names, level = self.results, self.names, self.study.bootstrap.confidence
-        said = findings.leader(results, names, evaluations(self.everybody), self.people, self.passed, level)
-        yield said or findings.no_order(results, names)
+        leader = findings.leader(results, names, evaluations(self.everybody), self.people, self.passed, level)
+        yield leader or findings.no_order(results, names)
         # the order of the main evaluation's method: of the overall mean, or of the only label
         orders = self._orders()
         if orders and (not orders[0].label or len([o for o in orders if o.method == orders[0].method]) == 1):

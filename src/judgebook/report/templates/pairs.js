@@ -39,7 +39,7 @@
     const [first, second] = systems.map((system) => part.ranks.get(system)).map((rank, i) => rank && [...rank, systems[i]]);
     if (!first || !second) return [];
     const [ahead, behind] = +first[0] <= +second[0] ? [first, second] : [second, first];
-    const verdict = +ahead[2] < +behind[1] ? `${ahead[3]} is better` : "cannot be told apart";
+    const verdict = +ahead[2] < +behind[1] ? `${ahead[3]} is better` : "cannot be distinguished";
     const rank = ([at, low, high, system]) => `${system}: ${at} [${low}, ${high}] of ${part.ranks.size}`;
     return [line(`${part.ranked}: ${verdict}`, rank(ahead), rank(behind))];
   }

@@ -240,7 +240,7 @@ class Figures(Section):
     font_size: float = Field(8.0, ge=6, le=16, description="points of the names on axes; other text in proportion")
     palette: Literal["okabe_ito", "tol_bright", "tol_muted"] = Field(
         "okabe_ito",
-        description="colours of systems, all told apart with common kinds of colour vision: those of Okabe and Ito "
+        description="colours of systems, distinguishable with common kinds of colour vision: those of Okabe and Ito "
         "(2008), or the bright or muted ones of Tol (2021)",
     )
     greyscale: bool = Field(

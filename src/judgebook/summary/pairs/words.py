@@ -79,8 +79,8 @@ def _cells(row: Any, unit: tuple[str, float, int], one: Comparisons, names: Disp
     values = [number(scale * value, decimals) for value in (row.estimate, row.ci_low, row.ci_high)]
     values += [p_value(row.p), MISSING if pd.isna(row.n) else f"{int(row.n):,}"]
     systems = [names.name("system", s) for s in (row.system, row.system_b)]
-    said = _PHRASES.say("verdict", kind=row.verdict, **facts)
-    return (names.name("label", row.label, one.part[2]), *systems, *values, said, text)
+    verdict = _PHRASES.say("verdict", kind=row.verdict, **facts)
+    return (names.name("label", row.label, one.part[2]), *systems, *values, verdict, text)
 
 
 def _over_labels(one: Comparisons) -> bool:
@@ -89,8 +89,8 @@ def _over_labels(one: Comparisons) -> bool:
 
 def _order(one: Comparisons, names: DisplayNames) -> Iterator[tuple[str, ...]]:
     """Name, rank and ends of its interval of each system, the best first; nothing without intervals."""
-    known = one.order.dropna(subset=["rank_low", "rank_high"])
-    for row in known.itertuples():
+    ranked = one.order.dropna(subset=["rank_low", "rank_high"])
+    for row in ranked.itertuples():
         yield names.name("system", row.system), *(f"{int(x)}" for x in (row.rank, row.rank_low, row.rank_high))
 
 

@@ -1,0 +1,73 @@
+"""How an item of a table is known, who judged it, and what looks odd."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from judgebook.extras.new.columns import Guess
+from judgebook.sources.nature import plain
+
+
+def check(out: Guess, cells: pd.DataFrame) -> None:
+    """How an item is known, who judged it, and what looks odd."""
+    texts = [out.columns[c] for c in ("user_text", "system_text") if c in out.columns]
+    dialogue, system = out.columns.get("dialogue"), out.columns.get("system")
+    if any("{dialogue}" in pattern for pattern in out.patterns.values()):
+        pass
+    elif dialogue is None and texts and cells.duplicated(texts).any():
+        out.identify = texts
+        out.why["identify"] = "no column names the dialogue: the same texts are the same item"
+    elif dialogue is None and system and "system_b" in out.columns and "dialogue_b" not in out.columns:
+        out.identify, out.identify_b = ["{row}", system], ["{row}", out.columns["system_b"]]
+        out.why["identify"] = "no column names what was compared: each row is treated as a separate pair"
+    elif dialogue is None:
+        out.columns["dialogue"] = "{row}"
+        out.why["dialogue"] = "no column names the dialogue: each row is one"
+        out.warnings.append(
+            "no column with an id of the dialogue was found: each row is treated as a separate dialogue"
+        )
+    elif system and "system_b" in out.columns and "dialogue_b" not in out.columns:
+        dialogue = _shown(out, cells, dialogue)
+        out.columns.pop("dialogue")
+        out.columns["context"] = dialogue
+        out.identify, out.identify_b = [dialogue, system], [dialogue, out.columns["system_b"]]
+        out.why["identify"] = "each id covers one response from each system: it is their shared context"
+    elif out.comparative and out.patterns and system is None:
+        out.columns["context"] = out.columns.pop("dialogue")
+        out.identify, out.identify_b = [dialogue, "{system}"], [dialogue, "{system_b}"]
+        out.why["identify"] = "each id covers one response from each system: it is their shared context"
+    elif system and cells.groupby(dialogue)[system].nunique().gt(1).any():
+        out.columns["context"] = out.columns.pop("dialogue")
+        out.identify = [dialogue, system]
+        out.why["identify"] = "one id covers responses from several systems: it is their shared context"
+    if "annotator" not in out.columns and "{annotator}" not in out.scores:
+        out.positions = True
+        out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
+        people = '; if each column is a person, write `scores: "{annotator}"` and `constants: {label: …}`'
+        one_each = people if out.layout == "wide" and out.scores == "{label}" and len(out.score_columns) > 1 else ""
+        out.warnings.append(f"it is not known who judged: analyses of annotators will be skipped{one_each}")
+    named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
+    twice = int(cells.duplicated(named).sum()) if "{annotator}" in out.scores and named not in ([], ["{row}"]) else 0
+    if twice:
+        repeats = "one row repeats" if twice == 1 else f"{twice} rows repeat"
+        out.warnings.append(f"{repeats} an id: is a turn, a system or an annotator missing?")
+    if out.comparative:
+        out.warnings.append(
+            "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"
+        )
+    if out.comparative and "dialogue_b" not in out.columns and not out.identify_b:
+        out.warnings.append("no column names the other dialogue of a comparison: map `dialogue_b` by hand")
+
+
+def _shown(out: Guess, cells: pd.DataFrame, item: str) -> str:
+    """What both sides of a comparison answered: the prompt where the file names one beside an id of the pair."""
+    pair = [out.columns["system"], out.columns["system_b"]]
+    if cells.groupby(item)[pair].nunique().max().max() > 1:
+        return item
+    for column in cells:
+        named = plain(column) in ("prompt", "promptid", "question", "questionid", "instruction", "context", "contextid")
+        if named and column not in out.columns.values() and cells.groupby(item)[column].nunique().max() == 1:
+            out.unused.pop(column, None)
+            out.why["context"] = "what both systems answered"
+            return column
+    return item

@@ -1,0 +1,149 @@
+"""Rows that hold more than one judgement: items or systems side by side, and several answers in a cell."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from judgebook.extras.new import roles
+from judgebook.extras.new.columns import Guess, add_label, is_rating
+from judgebook.extras.new.words import ANSWERS, SHORT, is_prose
+from judgebook.sources.in_words import counted
+from judgebook.sources.nature import plain
+
+_INDEXED = re.compile(r"(.*?[^0-9])([0-9]{1,2})")
+
+
+def items_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
+    """Items side by side in a row, with what was shown and what was answered: Input.text12, Answer.fluency12."""
+    parts = {c: m.groups() for c in cells if (m := _INDEXED.fullmatch(c))}
+    answers: dict[str, list[str]] = {}
+    shown: dict[str, list[str]] = {}
+    for base, index in parts.values():
+        (answers if base.startswith("Answer.") else shown if base.startswith("Input.") else {}).setdefault(
+            base, []
+        ).append(index)
+    full = max(answers.values(), key=len, default=[])
+    answers = {b: ix for b, ix in answers.items() if sorted(ix) == sorted(full)}
+    if len(full) < 2 or not answers or not any(set(ix) <= {i[: len(ix[0])] for i in full} for ix in shown.values()):
+        return False
+    grids = {base: _answers(out, cells, [base + i for i in full]) for base in answers}
+    for base in [b for b, number in grids.items() if number is None]:
+        out.unused |= dict.fromkeys([base + i for i in full], "answers in words: declare the label with `categories`")
+        del grids[base]
+    if not grids:
+        return False
+    two = all(len(i) == 2 for i in full) and len({i[0] for i in full}) * len({i[1] for i in full}) == len(full)
+    names = "{i}{j}" if two else "{i}"
+    out.repeated = ["{i}", "{j}"] if two else ["{i}"]
+    out.columns = {k: v for k, v in out.columns.items() if v not in parts and k not in ("dialogue", "label", "score")}
+    out.scores = "Answer.{label}" + names
+    for base, number in grids.items():
+        out.score_columns += [base + i for i in full]
+        add_label(out, base.removeprefix("Answer."), number)
+    for base, index in shown.items():
+        if len(index[0]) > (2 if two else max(map(len, full))) or len(index) < 2:
+            continue
+        held = cells[base + index[0]]
+        name = plain(base.removeprefix("Input."))
+        place = names if len(index) == len(full) else "{i}"
+        if is_prose(held):
+            ours = "system_text" if place == names else "user_text"
+        elif re.search(r"sys|model|bot", name):
+            ours = "system"
+        else:
+            continue
+        if ours not in out.columns:
+            out.columns[ours] = base + place
+            out.score_columns += [base + i for i in index]
+    item = next((c for c in ("HITId", "HITID") if c in cells), None)
+    ids = [item] if item else ["{row}"]
+    out.identify = [*ids, *out.repeated]
+    out.columns = {k: v for k, v in out.columns.items() if v != item}
+    out.why["identify"] = "items stand side by side in a row"
+    return True
+
+
+def systems_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
+    """Several systems in a row, each with its scores: system1, system2, … and quality1, quality2, …"""
+    families: dict[str, list[str]] = {}
+    for base, index in (m.groups() for c in cells if (m := _INDEXED.fullmatch(c))):
+        families.setdefault(base, []).append(index)
+    same = [b for b, ix in families.items() if len(ix) > 1 and roles.role_of(b.rstrip("_ .-")) == "system"]
+    if len(same) != 1 or (
+        "system" in out.columns and out.columns["system"] not in {same[0] + i for i in families[same[0]]}
+    ):
+        return False
+    index = families[same[0]]
+    rated = [
+        b
+        for b, ix in families.items()
+        if b != same[0]
+        and sorted(ix) == sorted(index)
+        and all(b + i in numeric and is_rating(b, numeric[b + i]) for i in ix)
+    ]
+    item = out.columns.get("dialogue") or out.columns.get("context")
+    if not rated:
+        return False
+    for ours in ("system", "system_b", "dialogue", "dialogue_b", "context", "label", "score"):
+        out.columns.pop(ours, None)
+    separator = next((c for c in "_ .-" if all(b.endswith(c) for b in rated)), "")
+    out.repeated, out.scores = ["{i}"], f"{{label}}{separator}{{i}}"
+    for base in rated:
+        add_label(out, base.removesuffix(separator), pd.concat([numeric[base + i] for i in index]))
+    out.columns["system"] = same[0] + "{i}"
+    out.score_columns = [b + i for b in (same[0], *rated) for i in index]
+    out.identify = [item or "{row}", same[0] + "{i}"]
+    out.columns |= {"context": item} if item else {}
+    out.why["identify"] = "systems stand side by side in a row"
+    if "annotator" not in out.columns:
+        out.positions = True
+        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
+    return True
+
+
+def several_answers(out: Guess, cells: pd.DataFrame) -> None:
+    """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
+    for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):
+        held = cells[column].str.strip()
+        if held.str.contains(r'["{}[\]]').any():  # JSON
+            continue
+        for divider in (";", "|", ","):
+            parts = held[held != ""].str.split(divider, regex=False).map(lambda many: [p.strip() for p in many])
+            each = parts.explode()
+            several = parts.str.len().gt(1)
+            few = 1 < each.nunique() <= 30 and each.value_counts().median() >= 3 and each.str.len().max() <= SHORT
+            once = parts.map(lambda many: len(set(many)) == len(many)).all()
+            if (
+                several.any()
+                and few
+                and once
+                and (each != "").all()
+                and pd.to_numeric(each, errors="coerce").isna().all()
+            ):
+                out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]
+                out.unused.pop(column, None)
+                out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]
+                empty = int((held == "").sum())
+                if empty:
+                    out.warnings.append(
+                        f"{counted(empty, 'empty cell')} of {column!r}: taken for judgements that nothing applies "
+                        "(`empty: none`); without that line they are no judgements"
+                    )
+                break
+    if out.sets and not out.labels:
+        out.warnings = [w for w in out.warnings if not w.startswith("no column looks like ratings")]
+
+
+def _answers(out: Guess, cells: pd.DataFrame, columns: list[str]) -> pd.Series | None:
+    """The answers in columns of one label as numbers; None where they are words other than yes and no."""
+    held = pd.concat([cells[c].str.strip() for c in columns])
+    held = held[(held != "") & ~held.isin(out.na_values)]
+    number = pd.to_numeric(held, errors="coerce")
+    if number.isna().any():
+        number = held.str.lower().map(ANSWERS)
+        if number.isna().any():
+            return None
+        out.values |= dict(zip(held, number, strict=True))
+    return number
