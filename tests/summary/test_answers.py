@@ -478,11 +478,11 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
 @pytest.mark.parametrize(
     ("p_values", "shares", "starts"),
     [
-        ([0.01, 0.3, 0.2], MUCH, "**Other people: yes, on 1 of 3 labels**; others would reverse the order"),
-        ([0.01, 0.01, 0.02], LITTLE, "**Other people: yes, but little, on all 3 labels**; others would"),
+        ([0.01, 0.3, 0.2], MUCH, "**Other people: yes, on 1 of 3 labels**; as many others would reverse the order"),
+        ([0.01, 0.01, 0.02], LITTLE, "**Other people: yes, but little, on all 3 labels**; as many others would"),
         ([0.4, 0.3, 0.2], LITTLE, "**Other people: little**, as no label shows that annotators differ."),
         ([0.4, 0.3, 0.2], MUCH, "**Other people: still open**, because annotators may account for up to 50%"),
-        ([0.04], MUCH, "**Other people: yes**; others would reverse"),
+        ([0.04], MUCH, "**Other people: yes**; as many others would reverse"),
     ],
 )
 def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, p_values, shares, starts):
@@ -944,11 +944,11 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
         (1, 0, 0, "No: the only comparison remains undecided", "The only comparison of"),
         (1, 1, 0, "Yes: the only comparison shows a difference", "The only comparison of"),
         (1, 0, 1, "Yes: the only comparison shows equivalence", "Equivalent means: within ±0.2 SD."),
-        (6, 0, 0, "No: all 6 are undecided", "None of the 6 comparisons"),
+        (6, 0, 0, "No: all 6 comparisons are undecided", "None of the 6 comparisons"),
         (6, 1, 0, "Not for most comparisons: 5 of 6 are undecided", "1 differs and 0 are equivalent within ±0.2 SD ("),
         (6, 2, 1, "For half of the comparisons: 3 of 6 are undecided", "2 differ and 1 is equivalent within ±0.2 SD ("),
         (6, 3, 2, "Yes for most comparisons: 1 of 6 is undecided", "3 differ and 2 are equivalent within ±0.2 SD ("),
-        (6, 6, 0, "Yes: none of the 6 is undecided", "All 6 comparisons of"),
+        (6, 6, 0, "Yes: none of the 6 comparisons is undecided", "All 6 comparisons of"),
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, answer, counts):

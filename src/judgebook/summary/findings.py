@@ -92,7 +92,9 @@ def preface(evidence: Evidence) -> Preface | None:
     rows = counted.stages(evidence)
     who = wording.run_and_group(main, evidence, names)
     table, line = (_PHRASES.say(form, rows=rows, who=who) for form in ("counted", "counted_line"))
-    return Preface(table, line, _PHRASES.say("about", people=evidence.population(*main[:2]), who=who))
+    used = next((row.people for row in rows if row.kind == "used"), None)
+    about = _PHRASES.say("about", people=evidence.population(*main[:2]), who=who, used=used)
+    return Preface(table, line, about)
 
 
 def answers(evidence: Evidence) -> list[PageAnswer]:
