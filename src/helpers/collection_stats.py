@@ -30,7 +30,7 @@ class Page(NotebookPage):
     def findings(self) -> Section:
         paid = self.study.quality_control.payment is not None
         yield findings.collection(self.annotations, self.results, self.names, self.costs, paid_elsewhere=paid)
-        yield nothing_because(tables.texts(self.results, self.names), tables.minutes(self.results, self.names))
+        yield nothing_because(tables.minutes(self.results, self.names), tables.texts(self.results, self.names))
 
     def judged(self) -> Section:
         yield tables.judged(self.results, self.names)

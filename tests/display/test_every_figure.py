@@ -41,7 +41,8 @@ def flat(*found: Plot | Iterable | None) -> Iterator[Plot]:
         if isinstance(one, Plot):
             yield one
         elif one is not None:
-            yield from flat(*one)
+            for each in one:  # one at a time: a section may have many figures
+                yield from flat(each)
 
 
 def of_performance(size: Size) -> Iterator[Plot]:
@@ -56,20 +57,21 @@ def of_performance(size: Size) -> Iterator[Plot]:
     rates = rates[rates["method"] == "behavior"]
     rank = made("rank", size, of="system", low=1, high=size.systems, odd=False, resample="session")
     rank[["estimate", "ci_low", "ci_high"]] = rank[["estimate", "ci_low", "ci_high"]].round()
+    strength = made("strength", size, only="pair", of="system", low=-2, high=2, resample="session")
     results = collect(
         scores[0][means],
         rates,
         scores[1],
         rank,
         made("first_place_share", size, of="system", resample="session"),
-        made("strength", size, only="pair", of="system", low=-2, high=2, resample="session"),
+        strength,
         made("design_effect", size, of="system", low=0.5, high=9, odd=False, unit="dialogue"),
         made("pooled_mean", size, only="single", of="system", low=1, high=5, model="linear").query(
             "label == 'quality'"
         ),
     )
     lead = made("lead", size, of="system", low=0, high=2, odd=False, resample="session")
-    rankings = leading.rankings(collect(results["rank"], lead, *scores, rates, results["strength"]))
+    rankings = leading.rankings(collect(rank, lead, scores[0][means], scores[1], rates, strength))
     names, orders = by_rank(names, rankings), leaderboard.orders(rankings, names)
     yield from flat(leaderboard.plot(order, names, "leaderboard") for order in orders[:1])
     for method in METHODS:

@@ -97,7 +97,7 @@ def test_weighted_means_are_compared_by_t_tests(world):
     assert not tests.str.contains("test=session").any()
     assert "null_rejection" not in set(found["statistic"])
     page = text(world, "05_sensitivity")
-    assert "By the t test of weighted means on all dialogues" in page
+    assert "by the t test of weighted means on all dialogues" in page
     assert "permutation tests" not in text(world, "paper")
 
 
