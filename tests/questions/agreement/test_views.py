@@ -79,7 +79,8 @@ def test_bounds_and_few_items_are_named_with_their_reason():
     text = texts(RESULTS)
     assert "Antisocial, Behaviour, Group G: few marks" in text
     assert "Comparative, Group G (12 items); Comparative, Group H (20 items)" in text
-    assert "Few items" not in texts(RESULTS, min_items=12)
+    assert "**Preliminary,** as based on fewer than 25 items" in text
+    assert "Preliminary" not in texts(RESULTS, min_items=12)
     assert "1.00 to 1.40 times as wide" in text
 
 

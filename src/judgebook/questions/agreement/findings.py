@@ -51,13 +51,13 @@ def findings(
         "sample": int((rows["population"] == SAMPLE).sum()),
     }
     yield Prose(_PHRASES.say("headline", **facts, **shown))
+    yield Prose(_PHRASES.say("few_items", few=_few_items(rows, names, min_items), min_items=min_items))
     qualified = {
         "reliable": [names.full(r) for _, r in free[free["ci_low"] > max(RELIABLE, threshold)].iterrows()],
         "bounded": bool((rows["ci_low"] > threshold).any()) and not above,
         "chance": [names.full(r) for _, r in free[free["ci_low"] <= 0].iterrows()],
     }
     yield Prose(_PHRASES.say("qualified", **facts, **qualified))
-    yield Prose(_PHRASES.say("few_items", few=_few_items(rows, names, min_items), min_items=min_items))
     yield Prose(_PHRASES.say("holds_for", **_holds_for(rows, names)))
     yield misled(misleading, names)
     yield Prose(_PHRASES.say("collapse", rows=_collapsed(results, rows, names)))
