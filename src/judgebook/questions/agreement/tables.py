@@ -180,9 +180,7 @@ def reliability(results: Results, names: DisplayNames) -> Table | Prose:
     """The decision study: reliability of system means by design."""
     rows = results["generalizability"]
     if rows.empty or rows["n"].max() < 2:
-        return Prose(
-            "The reliability of system means needs scores of at least two systems; comparisons give no scores of single ones."
-        )
+        return Prose("The reliability of system means needs scores of at least two systems; comparisons give none.")
     if rows["estimate"].isna().all():
         return Prose(f"The reliability of system means cannot be estimated: {listing(dict.fromkeys(rows['note']))}.")
     spec: dict[str, tuple[str, Mapping[str, object]]] = {h: ("generalizability", keys) for h, keys in DESIGNS.items()}
