@@ -7,7 +7,8 @@ from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis, arrangement, leading
+from judgebook.questions.performance import analysis, leading
+from judgebook.questions.performance.order import best_first
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -40,7 +41,7 @@ class Page(Sections):
         )
         self.run.save_results(self.results)
         self.rankings = leading.rankings(self.results, evaluations(self.everybody))
-        self.names = arrangement.by_rank(display_names(self.study, self.judged), self.rankings)
+        self.names = best_first(display_names(self.study, self.judged), self.run)
 
     def findings(self) -> Section:
         yield from super().findings()

@@ -3,13 +3,14 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.design import analysis, figures, findings, tables
+from judgebook.questions.performance.order import best_first
 
 
 class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None) -> None:
         super().__init__("17_design_check", study, run_id)
         annotations = self.run.read("annotations")
-        self.names = display_names(self.study, annotations)
+        self.names = best_first(display_names(self.study, annotations), self.run)
         examined = analysis.examine(
             annotations,
             self.run.read("dialogues"),

@@ -3,13 +3,14 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.fragility import analysis, figures, findings, tables
+from judgebook.questions.performance.order import best_first
 
 
 class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, most: int | None, people: int | None) -> None:
         super().__init__("16_fragility", study, run_id, most=most, people=people)
         everybody, control = self.evaluated("annotations").query("annotator_kind == 'human'"), self.study.control_system
-        self.names = display_names(self.study, everybody)
+        self.names = best_first(display_names(self.study, everybody), self.run)
         parts = analysis.parts(
             everybody,
             self.labels,

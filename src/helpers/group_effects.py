@@ -4,6 +4,7 @@ from judgebook.display.names import display_names
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.page import GroupSections
+from judgebook.questions.performance.order import best_first
 
 
 class Page(GroupSections):
@@ -33,7 +34,7 @@ class Page(GroupSections):
             pick_seed=pick_seed,
         )
         self.annotations = comparable(self.run.read("annotations"))
-        self.names = display_names(self.study, self.annotations)
+        self.names = best_first(display_names(self.study, self.annotations), self.run)
         self.results = analysis.analyse(
             self.annotations,
             self.labels,

@@ -3,6 +3,7 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.judges import analysis, figures, findings, tables
+from judgebook.questions.performance.order import best_first
 
 
 class Page(NotebookPage):
@@ -20,7 +21,7 @@ class Page(NotebookPage):
         )
         self.run.save_results(self.results)
         titles = analysis.judge_titles(self.study.groups, annotations, self.test.titles)
-        self.names = display_names(self.study, annotations, metric=titles)
+        self.names = best_first(display_names(self.study, annotations, metric=titles), self.run)
 
     def findings(self) -> Section:
         level, cost = self.study.bootstrap.confidence, self.test.cost

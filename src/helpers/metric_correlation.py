@@ -6,6 +6,7 @@ from judgebook.display.page import Section
 from judgebook.display.views import without_direction, without_means
 from judgebook.questions.metrics import analysis, text_metrics
 from judgebook.questions.metrics.page import MetricSections
+from judgebook.questions.performance.order import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -38,7 +39,7 @@ class Page(MetricSections):
         )
         self.run.save_results(self.results)
         titles = analysis.metric_titles(self.results, options.titles, directions)
-        self.names = display_names(self.study, self.annotations, metric=titles)
+        self.names = best_first(display_names(self.study, self.annotations, metric=titles), self.run)
 
     def findings(self) -> Section:
         yield from super().findings()

@@ -5,6 +5,7 @@ from judgebook.published import numbers
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis, categories, preferences
 from judgebook.questions.moderation.page import ModerationSections
+from judgebook.questions.performance.order import best_first
 
 
 class Page(ModerationSections):
@@ -12,7 +13,7 @@ class Page(ModerationSections):
         super().__init__("12_moderation", study, run_id, n_resamples=n_resamples, seed=seed)
         section, dialogues = self.study.moderation, self.run.read("dialogues")
         kinds = analysis.category_names(self.labels, section)
-        self.names = display_names(self.study, score=kinds["score"], asked=kinds["asked"])
+        self.names = best_first(display_names(self.study, score=kinds["score"], asked=kinds["asked"]), self.run)
         judged = analysis.judgements(self.run.read("annotations"), section)
         both = preferences.outcomes(judged["better"], judged["unrelated"])
         replies = preferences.replies(dialogues, both, section.reference_system)

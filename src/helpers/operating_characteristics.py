@@ -4,6 +4,7 @@ from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.questions.operating_characteristics import analysis, figures, findings, tables
+from judgebook.questions.performance.order import best_first
 
 
 class Page(NotebookPage):
@@ -13,7 +14,7 @@ class Page(NotebookPage):
         name = "80_operating_characteristics"
         super().__init__(name, study, run_id, n_runs=n_runs, n_resamples=n_resamples, seed=seed)
         self.annotations, self.level = self.evaluated("annotations"), self.study.bootstrap.confidence
-        self.names = display_names(self.study, self.annotations)
+        self.names = best_first(display_names(self.study, self.annotations), self.run)
         self.results = analysis.analyse(
             self.annotations,
             self.evaluated("dialogues"),

@@ -4,13 +4,15 @@ from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.published import comparison
 from judgebook.questions.collection import analysis, figures, findings, tables
+from judgebook.questions.performance.order import best_first
 
 
 class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("01_pilot", study, run_id, n_resamples=n_resamples, seed=seed)
         annotations, attempts = self.run.read("annotations"), self.run.read("screening")
-        self.names, self.confidence = display_names(self.study, annotations, attempts), self.study.bootstrap.confidence
+        self.names = best_first(display_names(self.study, annotations, attempts), self.run)
+        self.confidence = self.study.bootstrap.confidence
         self.results = analysis.pilots(
             annotations,
             attempts,

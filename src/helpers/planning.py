@@ -3,6 +3,7 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
+from judgebook.questions.performance.order import best_first
 from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -23,7 +24,7 @@ class Page(NotebookPage):
         self.options, costs, control = self.study.planning, self.study.costs, self.study.control_system
         self.everybody = self.evaluated("annotations").query("annotator_kind == 'human'")
         self.annotations = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
-        self.names, self.currency = display_names(self.study, self.everybody), costs.currency
+        self.names, self.currency = best_first(display_names(self.study, self.everybody), self.run), costs.currency
         systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
         work, rate = self.run.read("work_units"), costs.hourly_rate
         self.data = pilot_study.planning_input(

@@ -2,6 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.published import verdicts
+from judgebook.questions.performance.order import best_first
 from judgebook.questions.quality_control import analysis, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.page import QualityControlSections
@@ -15,7 +16,7 @@ class Page(QualityControlSections):
             self.run.read("dialogue_facts"),
             self.study.control_system,
         )
-        self.names = display_names(self.study, annotations)
+        self.names = best_first(display_names(self.study, annotations), self.run)
         self.people = crowd(
             worker_tests.ratings(annotations, self.labels, control),
             facts,

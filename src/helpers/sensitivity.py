@@ -4,6 +4,7 @@ from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
+from judgebook.questions.performance.order import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis, findings, judged_groups
@@ -18,7 +19,7 @@ class Page(SensitivitySections):
         self.options, seeds, control = self.study.sensitivity, self.study.seeds, self.study.control_system
         self.everybody = self.evaluated("annotations").query("annotator_kind == 'human'")
         self.annotations = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
-        self.names = display_names(self.study, self.annotations)
+        self.names = best_first(display_names(self.study, self.annotations), self.run)
         systems = self.names.systems(without=[control, *self.study.unranked_systems])
         scored, dialogues = with_means(self.annotations, self.labels), self.run.read("dialogues")
         self.judged = judged_groups.groups(scored, dialogues, systems=systems, pick_seed=seeds.pick)

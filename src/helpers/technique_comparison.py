@@ -1,6 +1,7 @@
 """Notebook 11: compare or rate, per turn or per dialogue?"""
 
 from judgebook.display.names import display_names
+from judgebook.questions.performance.order import best_first
 from judgebook.questions.techniques import analysis, effective_rates, messages, sittings, turn_marks
 from judgebook.questions.techniques.page import TechniqueSections
 from judgebook.study.results import collect
@@ -36,6 +37,5 @@ class Page(TechniqueSections):
         )
         self.run.save_results(self.results)
         kinds = self.turned.titles(self.data, labels, options)
-        self.names = display_names(
-            self.study, annotations, technique=kinds["technique"], dimension=kinds["dimension"], pair=kinds["pair"]
-        )
+        kinds = {kind: kinds[kind] for kind in ("technique", "dimension", "pair")}
+        self.names = best_first(display_names(self.study, annotations, **kinds), self.run)

@@ -23,7 +23,6 @@ from judgebook.questions.collection import figures as collection
 from judgebook.questions.collection.tables import SHOWN
 from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance import leaderboard, leading
-from judgebook.questions.performance.arrangement import by_rank
 from judgebook.questions.sensitivity import figures as sensitivity
 from judgebook.questions.sensitivity import shown
 from judgebook.questions.validity import curves
@@ -72,7 +71,8 @@ def of_performance(size: Size) -> Iterator[Plot]:
     )
     lead = made("lead", size, of="system", low=0, high=2, odd=False, resample="session")
     rankings = leading.rankings(collect(rank, lead, scores[0][means], scores[1], rates, strength))
-    names, orders = by_rank(names, rankings), leaderboard.orders(rankings, names)
+    orders = leaderboard.orders(rankings, names)
+    names = names.in_order("system", orders[0].systems)
     yield from flat(leaderboard.plot(order, names, "leaderboard") for order in orders[:1])
     for method in METHODS:
         if method in {m for m, _ in size.methods_and_labels()}:

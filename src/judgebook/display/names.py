@@ -63,9 +63,10 @@ class DisplayNames:
         return f"{100 * self.confidence:g}% CI"
 
     def systems(self, *, without: Iterable[str | None] = ()) -> list[str]:
-        """Ids of systems in the order of figures, without some (those that are not compared)."""
+        """Ids of systems in the order of the YAML, in which analyses go through them, without some (those that are not
+        compared)."""
         left_out = set(without)
-        return [system for system in self.titles["system"] if system not in left_out]
+        return [system for system in self.colored.get("system", self.titles["system"]) if system not in left_out]
 
     def in_order(self, kind: str, keys: Iterable[str]) -> DisplayNames:
         """The same names with these first, and every colour as it is."""

@@ -13,8 +13,11 @@ from judgebook.study.params import Study
 from judgebook.study.questions import Question, declared
 
 NOTEBOOKS = params.ROOT / "notebooks"
-#: parts of the YAML any notebook may use: names of things and the look of figures
-COMMON = ("title", "simulated", "methods", "method", "label_set", "labels", "systems", "corpora", "groups", "figures")
+#: parts of the YAML any notebook may use: names of things, what orders systems, and the look of figures
+COMMON = (
+    *("title", "simulated", "methods", "method", "label_set", "labels", "systems", "corpora", "groups", "figures"),
+    *("performance.overall", "quality_control", "control_system", "unranked_systems"),
+)
 _MISSING = object()
 
 

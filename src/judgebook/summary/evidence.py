@@ -17,8 +17,10 @@ import pandas as pd
 from judgebook.annotations import population, summary
 from judgebook.annotations.dialogue_values import all_own
 from judgebook.annotations.population import UNKNOWN, Population
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.agreement import population as agreement
 from judgebook.questions.performance.analysis import chosen
+from judgebook.questions.performance.order import in_order
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.study import params, questions, results, store
@@ -62,6 +64,11 @@ class Evidence:
         """The annotations on which systems are compared: of workers who passed quality control, where there is one."""
         study = self.study
         return of_those_who_passed(self.annotations, study.label_list(), study.control_system, study.quality_control)
+
+    @cached_property
+    def names(self) -> DisplayNames:
+        """Display names, systems from best to worst."""
+        return in_order(display_names(self.study, self.annotations), self.study, self.annotations)
 
     @cached_property
     def populations(self) -> dict[tuple[str, str], Population]:

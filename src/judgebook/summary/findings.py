@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
-from judgebook.display.names import DisplayNames, display_names
+from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Plot
 from judgebook.questions.agreement.tables import TENTATIVE
@@ -88,7 +88,7 @@ def preface(evidence: Evidence) -> Preface | None:
     main = next(iter(parts(evidence)), None)
     if main is None:
         return None
-    names = display_names(evidence.study, evidence.annotations)
+    names = evidence.names
     rows = counted.stages(evidence)
     who = wording.run_and_group(main, evidence, names)
     table, line = (_PHRASES.say(form, rows=rows, who=who) for form in ("counted", "counted_line"))
@@ -102,7 +102,7 @@ def answers(evidence: Evidence) -> list[PageAnswer]:
     annotations."""
     if evidence.annotations.empty:
         return []
-    names = display_names(evidence.study, evidence.annotations)
+    names = evidence.names
     compared = analysis.sample(evidence)
     detectable = wording.detectable_differences(compared, names)
     return [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgebook.display.cells import apart
 from judgebook.display.names import DisplayNames
-from judgebook.questions.performance import arrangement, figures, leaderboard, leading, margins, tables
+from judgebook.questions.performance import figures, leaderboard, leading, margins, tables
 from judgebook.questions.performance.ranking import rank_intervals
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
@@ -98,12 +98,6 @@ class TestRankings:
         assert set(order["label"].isna()) == {True}
         assert set(order["group"]) == {"x"}
         assert leading.rankings(Results()).empty
-
-    def test_systems_are_shown_in_the_order_of_the_main_ranking(self):
-        results = ranked("badc")
-        names = arrangement.by_rank(NAMES, leading.rankings(results, PARTS))
-        assert list(names.titles["system"])[:5] == ["b", "a", "d", "c", "e"]
-        assert arrangement.by_rank(NAMES, leading.rankings(Results())) is NAMES
 
 
 class TestShown:

@@ -17,6 +17,7 @@ from judgebook.display.text import interval, number, plain
 from judgebook.display.views import Prose, View, show
 from judgebook.extras.compare import figures, findings, sides, tables
 from judgebook.extras.compare.analysis import RAW, Comparison, compare
+from judgebook.questions.performance.order import in_order
 from judgebook.report import html as report
 from judgebook.study import escape, store
 
@@ -53,7 +54,7 @@ def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
         names[old] = new
     one, two = sides.named_apart(one, sides.renamed(two, names))
     runs = compare(one, two)
-    shown = display_names(one.study, one.scores, two.scores)
+    shown = in_order(display_names(one.study, one.scores, two.scores), one.study, one.scores)
     print(terminal(runs, shown))
     print(f"page: {store.relative(write(runs, shown))}")
     return 0

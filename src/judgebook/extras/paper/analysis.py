@@ -12,6 +12,7 @@ import pandas as pd
 from judgebook.annotations.population import Population, populations
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.performance.analysis import chosen
+from judgebook.questions.performance.order import in_order
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity.analysis import ASKED
 from judgebook.study.params import Study
@@ -78,7 +79,8 @@ def gather(stored: StoredStudy, made: Made) -> Material:
     paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
     asked: Mapping[str, Any] = ASKED
     results = {path.stem: read(path, **asked) for path in paths}
-    names, counts = display_names(stored.params, scores), stored.frame("counts")
+    names = in_order(display_names(stored.params, scores), stored.params, scores)
+    counts = stored.frame("counts")
     return Material(stored.params, scores, results, names, made, counts)
 
 

@@ -10,7 +10,6 @@ from judgebook.display.names import DisplayNames
 from judgebook.questions.performance.analysis import of_wins
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
-from judgebook.study.schema import CELL
 
 #: with more systems than this, those with the highest estimates are named
 CROWDED = 15
@@ -128,14 +127,6 @@ def _padded(rows: pd.DataFrame) -> pd.DataFrame:
 def one_axis(rows: pd.DataFrame) -> bool:
     """Whether the panels of `arrange`d rows can share an axis: those of parts can, those of labels differ in scale."""
     return rows["system"].nunique() <= MANY and not set(rows["panel"]) & set(DIRECTIONS.values())
-
-
-def by_rank(names: DisplayNames, rankings: pd.DataFrame) -> DisplayNames:
-    """`names` with systems in the order of the first of `leading.rankings`, the best first."""
-    if rankings.empty:
-        return names
-    _, first = next(iter(rankings.groupby(CELL, dropna=False, sort=False)))
-    return names.in_order("system", first["system"])
 
 
 def median_effects(results: Results, names: DisplayNames) -> pd.DataFrame:

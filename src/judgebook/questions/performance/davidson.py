@@ -161,12 +161,12 @@ def _degrees(
     return np.minimum(of_system, whole[0]), reason, parts
 
 
-def point(comparisons: pd.DataFrame) -> pd.Series:
-    """Strengths by system, of all votes together, without intervals; NaN where they do not exist."""
+def point(comparisons: pd.DataFrame, weight: np.ndarray | None = None) -> pd.Series:
+    """Strengths by system, of all votes together, without intervals; NaN where they do not exist. weight : of votes."""
     systems = sorted({*comparisons["system"], *comparisons["system_b"]})
     names, score = pd.Index(systems), comparisons["score"].to_numpy(float)
     votes = names.get_indexer(comparisons["system"]), names.get_indexer(comparisons["system_b"]), score
-    return pd.Series(strengths_of(*_counts(*votes, np.zeros(len(score), int), len(systems)))[0][0], systems)
+    return pd.Series(strengths_of(*_counts(*votes, np.zeros(len(score), int), len(systems), weight))[0][0], systems)
 
 
 def strengths(fit: DavidsonFit, confidence: float = 0.95) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,7 @@ class Performance(Section):
 QUESTIONS = [
     Question(
         notebook="07_bot_performance",
+        uses=["quality_control"],
         asks="How good are the systems?",
         follows="Finch et al. 2023, Figures 4–8",
         options={"performance": Performance},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage
+from judgebook.questions.performance.order import best_first
 from judgebook.questions.validity.targets import Targets, find
 from judgebook.study.schema import Annotations, Dialogues
 
@@ -24,7 +25,7 @@ class Predictions(NotebookPage):
         section = self.study.importance
         self.everybody, self.dialogues = self.evaluated("annotations"), self.run.read("dialogues")
         self.annotations = with_means(self.everybody, self.labels)
-        self.names = display_names(self.study, self.everybody)
+        self.names = best_first(display_names(self.study, self.everybody), self.run)
         self.targets = find(
             self.annotations,
             self.dialogues,

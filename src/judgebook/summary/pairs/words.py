@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from judgebook.display.names import DisplayNames, display_names
+from judgebook.display.names import DisplayNames
 from judgebook.display.text import MISSING, Phrases, number, p_value
 from judgebook.report.first_page import Compared
 from judgebook.study.labels import METHODS, Label
@@ -28,7 +28,7 @@ MOST = 2500
 
 def compared(evidence: Evidence) -> list[Compared]:
     """What the pair finder has to say, by evaluation; empty where nothing was compared pair by pair."""
-    names = display_names(evidence.study, evidence.annotations)
+    names = evidence.names
     every = list(comparisons(evidence))
     n = np.cumsum([len(one.rows) for one in every])
     return [_compared(one, evidence, names) for one, so_far in zip(every, n, strict=True) if so_far <= MOST]
