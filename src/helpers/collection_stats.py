@@ -6,7 +6,7 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
 from judgebook.questions.collection import analysis, costs, figures, findings, tables
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 
 
 class Page(NotebookPage):

@@ -4,7 +4,7 @@ from judgebook.display.names import display_names
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.page import GroupSections
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 
 
 class Page(GroupSections):

@@ -3,7 +3,7 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.judges import analysis, figures, findings, tables
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 
 
 class Page(NotebookPage):

@@ -6,7 +6,7 @@ from judgebook.display.page import Section
 from judgebook.display.views import without_direction, without_means
 from judgebook.questions.metrics import analysis, text_metrics
 from judgebook.questions.metrics.page import MetricSections
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 

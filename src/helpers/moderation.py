@@ -5,7 +5,7 @@ from judgebook.published import numbers
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis, categories, preferences
 from judgebook.questions.moderation.page import ModerationSections
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 
 
 class Page(ModerationSections):

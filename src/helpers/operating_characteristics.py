@@ -4,7 +4,7 @@ from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.questions.operating_characteristics import analysis, figures, findings, tables
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 
 
 class Page(NotebookPage):

@@ -3,7 +3,7 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed

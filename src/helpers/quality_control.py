@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.published import verdicts
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control import analysis, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.page import QualityControlSections

@@ -4,7 +4,7 @@ from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis, findings, judged_groups

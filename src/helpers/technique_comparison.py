@@ -1,7 +1,7 @@
 """Notebook 11: compare or rate, per turn or per dialogue?"""
 
 from judgebook.display.names import display_names
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.techniques import analysis, effective_rates, messages, sittings, turn_marks
 from judgebook.questions.techniques.page import TechniqueSections
 from judgebook.study.results import collect

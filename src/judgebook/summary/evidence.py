@@ -20,7 +20,7 @@ from judgebook.annotations.population import UNKNOWN, Population
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.agreement import population as agreement
 from judgebook.questions.performance.analysis import chosen
-from judgebook.questions.performance.order import in_order
+from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.study import params, questions, results, store

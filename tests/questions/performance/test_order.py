@@ -9,7 +9,7 @@ from fixtures.made_annotations import SYSTEMS, comparisons, numbered
 
 from judgebook.annotations.summary import evaluations
 from judgebook.display.names import DisplayNames
-from judgebook.questions.performance import analysis, leading, order, rates
+from judgebook.questions.performance import analysis, arrangement, leading, rates
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
@@ -58,40 +58,40 @@ def two_labels():
 
 
 def test_by_the_overall_mean(two_labels):
-    found = order.by_score(study(), two_labels)
+    found = arrangement.by_score(study(), two_labels)
     assert found == board(two_labels, study())
     assert found[0] == "c"
 
 
 def test_by_the_only_label_that_counts(two_labels):
-    assert order.by_score(study(LABELS[:1]), two_labels) == ["d", "c", "b", "a"]
+    assert arrangement.by_score(study(LABELS[:1]), two_labels) == ["d", "c", "b", "a"]
 
 
 def test_less_of_a_label_may_be_better(two_labels):
-    assert order.by_score(study(LABELS[1:2]), two_labels) == ["a", "c", "b", "d"]
+    assert arrangement.by_score(study(LABELS[1:2]), two_labels) == ["a", "c", "b", "d"]
 
 
 def test_compared_systems_by_their_strengths():
     votes = [("a", "b", 1)] * 3 + [("b", "a", 1)] + [("b", "c", 1)] * 3 + [("c", "b", 1), ("c", "a", 1)]
     votes += [("d", "a", 1)] * 2 + [("a", "d", 1)]
     frame = comparisons(votes, annotator_kind="human", context=None)
-    found = order.by_score(study(), frame)
+    found = arrangement.by_score(study(), frame)
     assert found == board(frame, study())
     assert found[0] == "d"
 
 
 def test_without_those_that_are_not_ranked(two_labels):
-    assert order.by_score(study(unranked=["c"]), two_labels) == board(two_labels, study(unranked=["c"]))
-    assert "c" not in order.by_score(study(unranked=["c"]), two_labels)
+    assert arrangement.by_score(study(unranked=["c"]), two_labels) == board(two_labels, study(unranked=["c"]))
+    assert "c" not in arrangement.by_score(study(unranked=["c"]), two_labels)
 
 
 def test_nothing_orders_labels_without_direction(two_labels):
-    assert order.by_score(study([]), two_labels) == []
+    assert arrangement.by_score(study([]), two_labels) == []
 
 
 def test_the_order_of_analyses_stays(two_labels):
     names = DisplayNames({}, {"system": {s: s.upper() for s in SYSTEMS}})
-    shown = order.in_order(names, study(), two_labels)
+    shown = arrangement.in_order(names, study(), two_labels)
     assert next(iter(shown.titles["system"])) == "c"
     assert shown.systems() == list(SYSTEMS)
     assert shown.color("system", "c") == names.color("system", "c")

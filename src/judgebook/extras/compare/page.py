@@ -17,7 +17,7 @@ from judgebook.display.text import interval, number, plain
 from judgebook.display.views import Prose, View, show
 from judgebook.extras.compare import figures, findings, sides, tables
 from judgebook.extras.compare.analysis import RAW, Comparison, compare
-from judgebook.questions.performance.order import in_order
+from judgebook.questions.performance.arrangement import in_order
 from judgebook.report import html as report
 from judgebook.study import escape, store
 

@@ -12,7 +12,7 @@ import pandas as pd
 from judgebook.annotations.population import Population, populations
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.performance.analysis import chosen
-from judgebook.questions.performance.order import in_order
+from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity.analysis import ASKED
 from judgebook.study.params import Study

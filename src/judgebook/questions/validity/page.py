@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage
-from judgebook.questions.performance.order import best_first
+from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.validity.targets import Targets, find
 from judgebook.study.schema import Annotations, Dialogues
 
