@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from judgebook.display import captions
 from judgebook.display.names import BAD, NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import interval, number, plural, span
+from judgebook.display.text import Phrases, interval, number, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.annotators.analysis import INDICATORS, flagged
 from judgebook.study.results import Results
@@ -30,6 +30,7 @@ SCALE = (
     " indicators, it is in the standard deviations expected by chance if annotators neither differed nor drifted."
 )
 _GROUP = ["corpus", "group"]
+_PHRASES = Phrases(__package__)
 
 
 def worded(text: str, names: DisplayNames) -> str:
@@ -78,7 +79,22 @@ def severity(results: Results, names: DisplayNames, false_alarms: float) -> Iter
         alt = f"Leniency of annotators, {plural(total, 'estimate')}: {span(pd.concat(part)['estimate'])}"
         alt += " standard deviations."
         name = "severity" if start == 0 else f"severity_{start // PANELS + 1}"
-        yield Plot(fig, name, alt, captions.joined(caption, note))
+        unit = "Leniency over all labels, in standard deviations of scores, shrunk towards 0"
+        yield Plot(fig, name, alt, captions.joined(caption, note), severity_title(pd.concat(part)), unit)
+
+
+def severity_title(rows: pd.DataFrame) -> str:
+    """Of how many annotators (or estimates, where methods have one each) the interval excludes 0."""
+    off = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
+    people = len(rows[[*_GROUP, "annotator"]].drop_duplicates())
+    return _PHRASES.say("severity_title", n=len(rows), off=off, people=people)
+
+
+def indicators_title(rows: pd.DataFrame, false_alarms: float) -> str:
+    """How many annotators an indicator flags. rows : of `annotator_z`."""
+    people = [*_GROUP, "annotator"]
+    named = rows.loc[rows["p_adjusted"] < false_alarms, people].drop_duplicates()
+    return _PHRASES.say("indicators_title", n=len(rows[people].drop_duplicates()), named=len(named))
 
 
 def _named_in(out: pd.DataFrame, row: pd.Series) -> set[str]:
@@ -147,4 +163,5 @@ def indicators(results: Results, names: DisplayNames, false_alarms: float) -> It
         " if high, time only if short."
     )
     alt = f"Indicators of annotators; outside the spread of the others: {plural(n, 'value')}."
-    yield Plot(fig, "indicators", alt, caption)
+    unit = "Standardised value of each indicator, by group and method"
+    yield Plot(fig, "indicators", alt, caption, indicators_title(rows, false_alarms), unit)

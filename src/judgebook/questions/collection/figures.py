@@ -14,13 +14,14 @@ from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.names import DisplayNames
 from judgebook.display.plots import HOLLOW, heatmap, share_figure
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import counted, listing, number, span, told
+from judgebook.display.text import Phrases, counted, listing, number, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.collection.tables import ROUND, annotators, pilot_number, row_titles, shown_rates, task_name
 from judgebook.study.results import Results, where
 
 #: with fewer values than this all are drawn, and no box
 FEW = 20
+_PHRASES = Phrases(__package__)
 KEYS = ["corpus", "method", "group"]
 SPREAD = (
     "Points: medians; thick lines: interquartile range; thin lines: 5th to 95th percentile. Small samples are shown as"
@@ -53,7 +54,9 @@ def coverage(results: Results, names: DisplayNames) -> Iterator[Plot]:
         caption += " percent. Labels of a method with equal shares have one row; hatched: not judged by this group."
         once, twice = (percent_span(where(rows, times=times)["estimate"]) for times in (1, 2))
         alt = f"Two heatmaps by label and group: {once} of all possible items were judged at least once, {twice} at"
-        yield Plot(fig, f"coverage_{i}" if i else "coverage", alt + " least twice.", caption)
+        shares = {name: list(where(rows, times=k)["estimate"]) for name, k in (("once", 1), ("twice", 2))}
+        title, unit = _PHRASES.say("coverage_title", **shares), "Percent of all possible items, by label and group"
+        yield Plot(fig, f"coverage_{i}" if i else "coverage", alt + " least twice.", caption, title, unit)
 
 
 def percent_span(shares: pd.Series) -> str:
@@ -207,7 +210,10 @@ def workload(work: pd.DataFrame, names: DisplayNames) -> Plot | None:
     middle = rows.groupby("row")["units"].median()
     alt = f"Dialogues or pairs judged per annotator, in {n} rows by method and group: medians {span(middle, 0)}."
     per = f"{counted(rows.groupby('row')['units'].size(), 'annotators')} per row."
-    return Plot(fig, "workload", alt, f"Dialogues or pairs that each annotator judged. {SPREAD} {per}")
+    each = rows.groupby(["group", "annotator"])["units"].sum()
+    title = _PHRASES.say("workload_title", n=len(each), low=each.min(), median=each.median(), high=each.max())
+    unit = "Dialogues or pairs per annotator, by method and group"
+    return Plot(fig, "workload", alt, f"Dialogues or pairs that each annotator judged. {SPREAD} {per}", title, unit)
 
 
 def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot | None:

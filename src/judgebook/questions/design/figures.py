@@ -7,7 +7,7 @@ import numpy as np
 from judgebook.display.names import DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, subplots
-from judgebook.display.text import plural
+from judgebook.display.text import Phrases, plural
 from judgebook.display.views import Plot
 from judgebook.questions.design.analysis import SHOWN
 from judgebook.study.results import Results
@@ -36,4 +36,5 @@ def loads(results: Results, names: DisplayNames) -> Plot | None:
     )
     apart = int((wide > 0).sum(axis=1).eq(1).sum())
     alt = f"{plural(n_annotators, 'annotator')} by {plural(n_systems, 'system')}; {apart} judged one system only."
-    return Plot(fig, "loads", alt, caption)
+    title = Phrases(__package__).say("loads_title", n=n_annotators, apart=apart)
+    return Plot(fig, "loads", alt, caption, title, "Dialogues of each system that an annotator judged")

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from judgebook.display import captions
 from judgebook.display.names import NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import number, percent
+from judgebook.display.text import Phrases, number, percent
 from judgebook.display.views import Plot
 from judgebook.questions.fragility.analysis import DATA
 from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS
@@ -20,6 +20,7 @@ from judgebook.study.results import Results
 
 #: conclusions that have a panel of their own
 MOST = 4
+_PHRASES = Phrases(__package__)
 SIGNIFICANT, NOT = "#000000", "#B5B5B5"
 TITLES = {
     "workers": {
@@ -65,7 +66,9 @@ def curves(results: Results, names: DisplayNames) -> Iterator[Plot]:
     note = captions.chosen(len(panels), len(share), "conclusions that are significant under the fewest combinations")
     shares = [f"{_heading(o, names, several=several)} {percent(o['estimate'])}" for o, _ in panels]
     alt = f"Specification curves; share of combinations with a significant difference: {'; '.join(shares)}."
-    yield Plot(fig, "curves", alt, captions.joined(caption, note))
+    title = _PHRASES.say("curves_title", n=len(share), always=int((share["estimate"] == 1).sum()))
+    unit = "Difference between two systems in standard deviations, by combination of choices"
+    yield Plot(fig, "curves", alt, captions.joined(caption, note), title, unit)
 
 
 def _heading(one: Mapping[str, Any], names: DisplayNames, *, several: bool) -> str:

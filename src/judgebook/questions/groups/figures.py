@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import comb
 from textwrap import fill
 from typing import Any
@@ -17,7 +18,7 @@ from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
 from judgebook.display.plots import stacked
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
-from judgebook.display.text import percent, span
+from judgebook.display.text import Phrases, percent, span
 from judgebook.display.views import Plot
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.conclusions import VERDICTS, counted
@@ -26,6 +27,7 @@ from judgebook.questions.groups.tables import agreement, ordered
 from judgebook.study.results import Results
 
 GREY = "#C9C9C9"
+_PHRASES = Phrases(__package__)
 #: of VERDICTS
 _COLORS = (GOOD, NONE, BAD)
 #: verdict on a difference -> colour, marker, words
@@ -42,7 +44,8 @@ def differences(results: Results, names: DisplayNames, confidence: float, margin
     """Differences between groups and those expected by chance: figures of each corpus."""
     rows = analysis.differences(results, confidence)
     for name, part in _by(rows, ["corpus"], "differences"):
-        yield from _differences(part, names, name, confidence, margin)
+        heading = title(part, equivalence=True)
+        yield from (replace(plot, title=heading) for plot in _differences(part, names, name, confidence, margin))
 
 
 def figure_one(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
@@ -50,7 +53,17 @@ def figure_one(results: Results, names: DisplayNames, confidence: float, margin:
     rows = analysis.differences(results, confidence, scope="paper", pick="paper")
     # equivalence is tested in the primary analysis alone
     verdicts = [analysis.verdict(p, float("nan"), 1 - confidence) for p in rows["p_adjusted"]]
-    yield from _differences(rows.assign(verdict=verdicts), names, "figure1", confidence, margin)
+    rows = rows.assign(verdict=verdicts)
+    heading = title(rows, equivalence=False)
+    yield from (replace(plot, title=heading) for plot in _differences(rows, names, "figure1", confidence, margin))
+
+
+def title(rows: pd.DataFrame, *, equivalence: bool) -> str:
+    """How many differences are shown, and where equivalence was tested how many are small. rows : with `verdict`."""
+    tested = rows.loc[rows["verdict"] != analysis.UNTESTED, "verdict"]
+    same = int(tested.isin([analysis.EQUIVALENT, analysis.BOTH]).sum()) if equivalence else None
+    differ = int(tested.isin([analysis.DIFFERS, analysis.BOTH]).sum())
+    return _PHRASES.say("differences_title", n=len(tested), differ=differ, same=same)
 
 
 def _differences(
@@ -108,7 +121,8 @@ def _differences(
         of = f"{', '.join(methods)}. " if len(set(rows["method"])) > 1 else ""
         alt = f"{of}{len(page)} differences between groups by label{_spanned(page)}; verdicts: "
         alt += ", ".join(f"{_MARKS[v][2]} {counts[v]}" for v in verdicts if v in counts)
-        yield Plot(fig, f"{name}{suffix}", f"{alt}.", of + caption)
+        unit = "Mean absolute difference of effect sizes between two groups, over pairs of systems"
+        yield Plot(fig, f"{name}{suffix}", f"{alt}.", of + caption, subtitle=unit)
 
 
 def _style(verdict: str) -> dict[str, str]:

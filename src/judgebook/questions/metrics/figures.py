@@ -16,12 +16,13 @@ from judgebook.display.many import MOST, pages
 from judgebook.display.names import GOOD, NEUTRAL, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, subplots
-from judgebook.display.text import span
+from judgebook.display.text import Phrases, span
 from judgebook.display.views import Plot
 from judgebook.questions.metrics.analysis import data_sets, overall
 from judgebook.study.results import Results
 
 CEILING, PERSON = GOOD, "#555555"
+_PHRASES = Phrases(__package__)
 COMPUTED, GIVEN = "computed from the texts", "score in the data"
 STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o"), "ratings": (GOOD, "D"), "metrics": (NEUTRAL[1], "o")}
 
@@ -69,7 +70,14 @@ def _plots(
         )
         alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
         alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {estimates}."
-        yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption)
+        title, unit = correlations_title(rows), "Spearman's ρ of a metric with the mean rating of people"
+        yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption, title, unit)
+
+
+def correlations_title(rows: pd.DataFrame) -> str:
+    """How many correlations have an interval above 0."""
+    known = rows.dropna(subset="ci_low")
+    return _PHRASES.say("metrics_title", n=len(known), above=int((known["ci_low"] > 0).sum()))
 
 
 def panel(results: Results, names: DisplayNames, computed: Collection[str]) -> pd.DataFrame:

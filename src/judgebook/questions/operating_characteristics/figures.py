@@ -17,7 +17,7 @@ from judgebook.display import captions
 from judgebook.display.names import NEUTRAL, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import percent, plural, span, told
+from judgebook.display.text import Phrases, percent, plural, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.operating_characteristics.procedures import (
     ALTERNATIVE,
@@ -36,6 +36,7 @@ from judgebook.study.results import Results, where
 #: colour and marker; marks of published procedures are hollow
 STYLE = {PUBLISHED: (NEUTRAL[0], "s"), PRIMARY: ("#000000", "o"), ALTERNATIVE: (NEUTRAL[2], "D")}
 INFLATED = "as published, nominal level"
+_PHRASES = Phrases(__package__)
 #: role, dashes and width of each line of power
 LINES = {
     f"{PRIMARY}, size-corrected": (PRIMARY, (1, 0), 1.6),
@@ -71,7 +72,9 @@ def rejections(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption = "Marks: share of comparisons without any true difference that a test finds significant, mean over labels."
     caption += f" Lines: 95% Monte Carlo intervals ({captions.sample(rows['n'], 'simulated comparisons per label')})."
     caption += " Strokes: single labels, the highest of which is named. Dashed line: the nominal rate."
-    yield Plot(fig, "rejections", f"{alt} dashed line at {NOMINAL:g}.", caption)
+    facts = {"n": len(rows), "above": int((rows["ci_low"] > NOMINAL).sum()), "nominal": NOMINAL}
+    title, unit = _PHRASES.say("rejections_title", **facts), "Share of comparisons of equal systems found significant"
+    yield Plot(fig, "rejections", f"{alt} dashed line at {NOMINAL:g}.", caption, title, unit)
 
 
 def _rates(mean: float, labels: pd.DataFrame) -> str:
@@ -254,7 +257,10 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
         bar.set_ticks([confidence - 0.1, confidence - 0.05, confidence, 1.0])
         bar.ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         bar.ax.set_xlim(confidence - 0.1, 1.0)
-        yield Plot(fig, f"coverage_{i}" if i else "coverage", alt, caption)
+        shown = rows.loc[primary & (items | dialogues), "estimate"]
+        title = _PHRASES.say("coverage_title", low=shown.min(), high=shown.max(), confidence=confidence)
+        unit = "Share of samples whose interval contains the true alpha, by label and size of the sample"
+        yield Plot(fig, f"coverage_{i}" if i else "coverage", alt, caption, title, unit)
 
 
 def _pages(wide: dict[str, pd.DataFrame], most: int = 36) -> Iterator[dict[str, pd.DataFrame]]:

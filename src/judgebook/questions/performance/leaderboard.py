@@ -110,7 +110,18 @@ def plot(order: Order, names: DisplayNames, name: str, note: str = "") -> Plot |
     listed = [f"{names.name('system', s)} {number(score)}" for s, score in scores.items()]
     alt = _PHRASES.say("board_alt", **facts, listed=Markup("; ".join(listed)))
     of = {"Method": names.name("method", order.method), "Label": order.label or OVERALL}
-    return Plot(fig, name, alt, _PHRASES.say("board_caption", **facts) + note, of=of)
+    unit = f"Difference from the leader in {order.unit[2]}: {order.about()} ({facts['method']})"
+    return Plot(fig, name, alt, _PHRASES.say("board_caption", **facts) + note, title(order, names), unit, of)
+
+
+def title(order: Order, names: DisplayNames) -> str:
+    """Who leads by the first run and group, and how many others may be best; empty of a single system."""
+    if len(order.main) < 2:
+        return ""
+    facts = leading.leaders(order.main)
+    about = {key: facts[key] for key in ("n", "known", "sure", "any")} | {"rivals": len(facts["rivals"])}
+    about |= {"label": order.label, "main": order.parts[0] if len(order.parts) > 1 else ""}
+    return _PHRASES.say("board_title", name=names.name("system", facts["top"]["system"]), **about)
 
 
 def _facts(order: Order, rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:

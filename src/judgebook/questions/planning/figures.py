@@ -12,13 +12,14 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 from judgebook.display import captions
 from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import number, percent, plural, span
+from judgebook.display.text import Phrases, number, percent, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.planning.designs import SAME
 from judgebook.study.results import Results
 
 #: labels in the figure
 MOST = 6
+_PHRASES = Phrases(__package__)
 _DESIGN = ["n_dialogues", "annotators_per_dialogue"]
 _WANTED: dict[str, Any] = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
 
@@ -71,7 +72,11 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
     shown = [names.distinct_label(label, method) for (method, label), _ in panels]
     alt = f"Smallest difference found, by {'hours' if 'hours' in rows else 'dialogues'} and annotators, for"
     alt += f" {', '.join(shown)}: {span(pd.concat([of_resource for _, of_resource in panels])['estimate'])}."
-    yield Plot(fig, "map", alt, captions.joined(caption, chosen))
+    best = rows.groupby(["method", "label"])["estimate"].min()
+    facts = {"n": len(best), "found": int((best <= wanted.reindex(best.index)).sum())}
+    title = _PHRASES.say("map_title", **facts, power=rows["power"].iloc[0])
+    unit = f"Smallest true difference found, by {'hours of work' if 'hours' in rows else 'dialogues per system'}"
+    yield Plot(fig, "map", alt, captions.joined(caption, chosen), title, unit)
 
 
 def _style(i: int) -> tuple[str, str]:

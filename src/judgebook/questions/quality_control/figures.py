@@ -16,7 +16,7 @@ from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
-from judgebook.display.text import span
+from judgebook.display.text import Phrases, span
 from judgebook.display.views import Plot
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.tables import CORRELATION, SCORES, SETS, headings, repeat_rows
@@ -29,6 +29,7 @@ STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), 
 #: more systems than this are numbered below a matrix, not named
 MANY_COLUMNS = 12
 DASHED = (0, (2, 1.5))
+_PHRASES = Phrases(__package__)
 
 
 def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
@@ -55,7 +56,21 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
         caption += " by what is correlated (rows) and set of workers. Thick lines: CI if other workers had rated,"
         caption += f" {captions.sample(rows['n_annotators'], 'workers')}; thin lines: Fisher's CI over systems, which"
         caption += " takes their means as exact."
-        yield Plot(fig, f"repeat_{i}" if i else "repeat", alt, caption)
+        unit = "Pearson's r of mean ratings of systems; in the title, of those who passed, with CI over other workers"
+        yield Plot(fig, f"repeat_{i}" if i else "repeat", alt, caption, repeat_title(rows, crowd, corpus), unit)
+
+
+def repeat_title(rows: pd.DataFrame, crowd: Crowd, corpus: str) -> str:
+    """Whether the means of systems are shown to be repeated, by workers who passed; empty where r is not defined.
+
+    rows : r with the interval over workers, by CORRELATION.
+    """
+    of = where(rows, among="systems", scores="z", workers="passed").dropna(subset="estimate")
+    if of.empty:
+        return ""
+    r, low, high = of[["estimate", "ci_low", "ci_high"]].iloc[0].astype(float)
+    first, other = crowd.title(crowd.corpora[0]), crowd.title(corpus)
+    return _PHRASES.say("repeat_title", first=first, other=other, r=r, low=low, high=high)
 
 
 def p_values(crowd: Crowd) -> Plot:
@@ -84,7 +99,10 @@ def p_values(crowd: Crowd) -> Plot:
     )
     caption += f" other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
     caption += " those who could not be tested are left out."
-    return Plot(fig, "p_values", f"{alt}{', '.join(passing)}.", caption)
+    facts = [{"name": crowd.title(c), "passed": row["sum"], "n": row["size"]} for c, row in passed.iterrows()]
+    title = _PHRASES.say("passing_title", runs=facts)
+    unit = "Workers by the p-value of their test on the control"
+    return Plot(fig, "p_values", f"{alt}{', '.join(passing)}.", caption, title, unit)
 
 
 def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:

@@ -13,7 +13,7 @@ from judgebook.display.many import DRAWN, MANY
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap, lines
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import counted, number, p_value, percent, plural, span, told
+from judgebook.display.text import Phrases, counted, number, p_value, percent, plural, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.performance.arrangement import SIGNS
 from judgebook.questions.sensitivity.analysis import (
@@ -29,6 +29,7 @@ from judgebook.study.results import Results
 
 #: p-values below this have the deepest colour
 FLOOR = 1e-3
+_PHRASES = Phrases(__package__)
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
 the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}. Right: the {test}
@@ -90,7 +91,14 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     shares = [f"{(rows['p'] < 0.05).sum()} of {rows['p'].notna().sum()}" for rows in tests.values()]
     alt = f"Heatmaps of p-values for {len(systems)} systems: {shares[0]} comparisons are significant at 0.05 by the"
     alt = f"{part}: {alt}" if part else alt
-    return Plot(fig, name, f"{alt} published tests, {shares[1]} by the {test} after adjustment.", _of(part, caption))
+    alt = f"{alt} published tests, {shares[1]} by the {test} after adjustment."
+    return Plot(fig, name, alt, _of(part, caption), significance_title(primary(results), test))
+
+
+def significance_title(rows: pd.DataFrame, test: str) -> str:
+    """How many differences the primary test shows. rows : with `p_adjusted`."""
+    p = rows["p_adjusted"].dropna()
+    return _PHRASES.say("significance_title", n=len(p), found=int((p < 0.05).sum()), test=test)
 
 
 def _neither(rows: pd.DataFrame, *, many: bool) -> str:

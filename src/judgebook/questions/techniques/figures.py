@@ -16,7 +16,7 @@ from judgebook.display.grid_plots import ROW, filled, grid_figure, hue_styles, i
 from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import BAD, NEUTRAL, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
-from judgebook.display.text import percent, span, told
+from judgebook.display.text import Phrases, percent, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import TechniqueData
@@ -32,6 +32,7 @@ MOST_LINES = 12
 #: conversations of a system below which a turn is not drawn
 FEWEST = 5
 DASHED = (0, (2, 1.5))
+_PHRASES = Phrases(__package__)
 
 
 def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
@@ -182,7 +183,15 @@ def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
                 reference=0.5, named="both equal", percent=True,
             )  # fmt: skip
             alt = f"Win rates with intervals for {_sizes(few)}: {span(rows['estimate'].dropna())}."
-            yield Plot(fig, f"rates{suffix}{'_page' if page else ''}{page}", alt, caption)
+            name = f"rates{suffix}{'_page' if page else ''}{page}"
+            yield Plot(fig, name, alt, caption, rates_title(part), "Share of judgements that prefer the first system")
+
+
+def rates_title(rows: pd.DataFrame) -> str:
+    """How many win rates have an interval without one half."""
+    known = rows.dropna(subset="ci_low")
+    apart = (known["ci_low"] > 0.5) | (known["ci_high"] < 0.5)
+    return _PHRASES.say("rates_title", n=len(known), apart=int(apart.sum()))
 
 
 def _by_corpus(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -12,7 +12,7 @@ from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_
 from judgebook.display import plots
 from judgebook.display.names import DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import counted, number, span
+from judgebook.display.text import Phrases, counted, number, span
 from judgebook.display.views import Plot
 from judgebook.questions.validity.analysis import KEY, comparison, path
 from judgebook.questions.validity.analysis import correlations as correlations_of
@@ -24,6 +24,7 @@ AXES = {DIALOGUE_QUALITY: "R², dialogue quality", COMPARATIVE_QUALITY: "Pseudo-
 #: what one value of a target belongs to
 UNITS = {DIALOGUE_QUALITY: "dialogue", COMPARATIVE_QUALITY: "pair"}
 MISSED, MET = "#EAD7BF", "#BFE0DC"
+_PHRASES = Phrases(__package__)
 _GREY = {"color": "#444444"}
 
 
@@ -45,7 +46,10 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
     caption += f"; thin lines: {key[1]}" if len(light) else ""
     caption += f", both over {_over(rows)}; {counted(rows['n'], f'{UNITS[target]}s')}."
     caption += " Hollow: no CI available." if rows["ci_kind"].isin(plots.HOLLOW).any() else ""
-    return Plot(fig, target, alt, caption)
+    known = rows.dropna(subset="ci_low")
+    apart = int(((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum())
+    title = _PHRASES.say("correlations_title", n=len(known), apart=apart, target=TITLES[target]) if len(known) else ""
+    return Plot(fig, target, alt, caption, title, f"Pearson's r with {TITLES[target]}")
 
 
 def fits(results: Results, names: DisplayNames) -> Plot | None:

@@ -1,0 +1,176 @@
+"""Titles of figures say what their intervals show, and the opposite where these show the opposite."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.questions.annotators import figures as annotators
+from judgebook.questions.groups import analysis as groups_analysis
+from judgebook.questions.groups import figures as groups
+from judgebook.questions.metrics import figures as metrics
+from judgebook.questions.performance import leaderboard
+from judgebook.questions.performance.leaderboard import Order
+from judgebook.questions.quality_control import figures as quality_control
+from judgebook.questions.sensitivity import figures as sensitivity
+from judgebook.questions.techniques import figures as techniques
+
+NAMES = DisplayNames({}, {"system": {"a": "A", "b": "B", "c": "C"}, "method": {"likert": "Likert"}})
+
+
+def order(low, high, label="", parts=("First",)):
+    """Systems a, b, … with these ends of rank intervals."""
+    rows = pd.DataFrame({"rank_low": low, "rank_high": high, "rank": np.arange(1.0, len(low) + 1)})
+    rows = rows.assign(system=list("abc")[: len(low)], n_labels=1, unit="SD", over="session")
+    return Order(pd.concat([rows.assign(part=part) for part in parts]), "likert", label)
+
+
+class TestLeaderBoard:
+    @pytest.mark.parametrize(
+        ("low", "high", "expected"),
+        [
+            ([1, 2, 3], [1, 2, 3], "A ranks first of 3 systems"),
+            ([1, 1, 3], [2, 2, 3], "A leads, but 1 of the other 2 may be best"),
+            ([1, 1, 1], [3, 3, 3], "A leads, but any of the 3 systems may be best"),
+            ([1, 1], [2, 2], "A leads, but either system may be best"),
+            ([np.nan] * 3, [np.nan] * 3, "A leads; how certainly is not known"),
+        ],
+    )
+    def test_who_may_be_best(self, low, high, expected):
+        assert leaderboard.title(order(low, high), NAMES) == expected
+
+    def test_names_label_and_run(self):
+        found = leaderboard.title(order([1, 1, 3], [2, 2, 3], "Fluent", ("First", "Second")), NAMES)
+        assert found == "Fluent: A leads, but 1 of the other 2 may be best (First)"
+
+    def test_one_system_leads_nobody(self):
+        assert leaderboard.title(order([1], [1]), NAMES) == ""
+
+
+class TestGroups:
+    def said(self, verdicts, **options):
+        return groups.title(pd.DataFrame({"verdict": verdicts}), **{"equivalence": True} | options)
+
+    def test_differences_and_equivalence(self):
+        a = groups_analysis
+        found = self.said([a.DIFFERS, a.BOTH, a.EQUIVALENT, a.UNDECIDED, a.UNTESTED])
+        assert found == "2 of 4 differences between groups are significant; 2 are shown to be within the margin"
+
+    def test_undecided_is_neither(self):
+        found = self.said([groups_analysis.UNDECIDED] * 3)
+        assert found == "None of 3 differences between groups is significant; none is shown to be within the margin"
+        assert "margin" not in self.said([groups_analysis.UNDECIDED] * 3, equivalence=False)
+        assert self.said([groups_analysis.UNDECIDED], equivalence=False) == "The groups are not shown to differ"
+
+    def test_nothing_tested(self):
+        assert self.said([groups_analysis.UNTESTED]) == ""
+
+
+class TestRepeated:
+    class People:
+        corpora = ("one", "two")
+
+        def title(self, corpus):
+            return {"one": "Run 1", "two": "Run 2"}[corpus]
+
+    def said(self, low, **columns):
+        row = {"among": "systems", "scores": "z", "workers": "passed", "estimate": 0.9, "ci_low": low, "ci_high": 0.97}
+        return quality_control.repeat_title(pd.DataFrame([row | columns]), self.People(), "two")
+
+    def test_shown_and_not_shown(self):
+        assert self.said(0.8) == "Means of systems in Run 1 are repeated in Run 2: r = 0.90 [0.80, 0.97]"
+        assert "are not shown to be repeated in Run 2" in self.said(-0.1)
+        assert "are not shown to be repeated" in self.said(np.nan, ci_high=np.nan)
+
+    def test_of_those_who_passed_only(self):
+        assert self.said(0.8, workers="all") == ""
+
+
+def ends(*pairs):
+    return pd.DataFrame(list(pairs), columns=["ci_low", "ci_high"]).assign(corpus="main", group="all", annotator="")
+
+
+def numbered(frame):
+    return frame.assign(annotator=[f"A{i}" for i in range(len(frame))])
+
+
+class TestAnnotators:
+    def test_leniency(self):
+        outside, inside = (0.1, 0.4), (-0.2, 0.3)
+        said = annotators.severity_title
+        found = "The interval of leniency excludes 0, the average, for 1 of 2 annotators"
+        assert said(numbered(ends(outside, inside))) == found
+        assert said(numbered(ends(inside, inside))).startswith("No annotator is shown to be more or less lenient")
+        assert "in 1 of 2 estimates" in said(ends(outside, inside))
+
+    def test_who_stands_out(self):
+        rows = numbered(ends((0, 0), (0, 0), (0, 0))).assign(p_adjusted=[0.01, 0.2, np.nan])
+        assert annotators.indicators_title(rows, 0.05) == "1 of 3 annotators stands out from the others"
+        assert annotators.indicators_title(rows, 0.001) == "None of 3 annotators stands out from the others"
+
+
+def test_comparisons_after_adjustment():
+    rows = pd.DataFrame({"p_adjusted": [0.01, 0.2, np.nan]})
+    found = sensitivity.significance_title(rows, "permutation test")
+    assert found.startswith("1 of 2 differences between systems is significant by the permutation test, adjusted for")
+    assert sensitivity.significance_title(rows[1:], "t test").startswith(
+        "The difference between the two systems is not "
+    )
+    assert sensitivity.significance_title(rows[2:], "t test") == ""
+
+
+def test_win_rates():
+    assert techniques.rates_title(ends((0.55, 0.7), (0.2, 0.4), (0.4, 0.6))) == (
+        "2 of 3 win rates are clearly above or below one half"
+    )
+    assert techniques.rates_title(ends((0.4, 0.6))) == "The win rate is not clearly above or below one half"
+
+
+def test_metrics():
+    assert metrics.correlations_title(ends((0.1, 0.5), (-0.5, -0.1), (np.nan, np.nan))) == (
+        "1 of 2 correlations of a metric with people is clearly above 0"
+    )
+    assert metrics.correlations_title(ends((-0.1, 0.5))).endswith("is not clearly above 0")
+
+
+@pytest.mark.parametrize(
+    ("folder", "passage", "facts", "expected"),
+    [
+        ("fragility", "curves_title", {"n": 4, "always": 0}, "None of 4 differences is significant under every"),
+        ("fragility", "curves_title", {"n": 4, "always": 4}, "All 4 differences are significant under every"),
+        ("fragility", "curves_title", {"n": 4, "always": 1}, "1 of 4 differences is significant under every"),
+        ("planning", "map_title", {"n": 3, "found": 0, "power": 0.8}, "On none of these 3 labels, any design finds"),
+        ("planning", "map_title", {"n": 1, "found": 1, "power": 0.8}, "The difference worth finding is found with"),
+        ("planning", "map_title", {"n": 1, "found": 0, "power": 0.8}, "The difference worth finding is not found with"),
+        (
+            "collection",
+            "coverage_title",
+            {"once": [1, 1], "twice": [0, 0]},
+            "Everything that could be judged was",
+        ),
+        ("collection", "coverage_title", {"once": [0.2, 0.4], "twice": [0]}, "Of what could be judged, 20% to 40% was"),
+        (
+            "collection",
+            "workload_title",
+            {"n": 2, "low": 1, "median": 2, "high": 3},
+            "2 annotators judged 1 to 3",
+        ),
+        ("design", "loads_title", {"n": 5, "apart": 0}, "None of 5 annotators shown judged one system only"),
+        (
+            "validity",
+            "correlations_title",
+            {"n": 5, "apart": 0, "target": "x"},
+            "None of 5 labels is shown",
+        ),
+        (
+            "operating_characteristics",
+            "rejections_title",
+            {"n": 3, "above": 0, "nominal": 0.05},
+            "None of 3 tests finds",
+        ),
+        ("quality_control", "passing_title", {"runs": [{"name": "1", "passed": 2, "n": 3}]}, "2 of 3 workers pass"),
+    ],
+)
+def test_passage(folder, passage, facts, expected):
+    assert Phrases(f"judgebook.questions.{folder}").say(passage, **facts).startswith(expected)
