@@ -79,9 +79,9 @@ class TestRepeated:
         return quality_control.repeat_title(pd.DataFrame([row | columns]), self.People(), "two")
 
     def test_shown_and_not_shown(self):
-        assert self.said(0.8) == "Means of systems in Run 1 are repeated in Run 2: r = 0.90 [0.80, 0.97]"
-        assert "are not shown to be repeated in Run 2" in self.said(-0.1)
-        assert "are not shown to be repeated" in self.said(np.nan, ci_high=np.nan)
+        assert self.said(0.8) == "Means of systems in Run 1 are replicated in Run 2: r = 0.90 [0.80, 0.97]"
+        assert "are not shown to be replicated in Run 2" in self.said(-0.1)
+        assert "are not shown to be replicated" in self.said(np.nan, ci_high=np.nan)
 
     def test_of_those_who_passed_only(self):
         assert self.said(0.8, workers="all") == ""

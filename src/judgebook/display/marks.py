@@ -6,7 +6,7 @@ Rectangles of their own, since a backend leaves out or merges marks as it likes,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -36,12 +36,38 @@ class _Marks:
 
 
 _TOLD: WeakKeyDictionary[Figure, list[_Marks]] = WeakKeyDictionary()
+#: axes -> what they are about, heading of a table's column -> value
+_ABOUT: WeakKeyDictionary[Axes, dict[str, str]] = WeakKeyDictionary()
+#: classes of a panel and of the names at its left, which may be those of its neighbours, too
+PANEL, NAMES = "panel", "names"
 
 
 def remember(ax: Axes, texts: Iterable[str], near: np.ndarray, far: np.ndarray, of: Iterable[str]) -> None:
     """What `style.tips` is told, until the figure is saved."""
     figure = ax.get_figure(root=True)
     _TOLD.setdefault(figure, []).append(_Marks(ref(ax), list(texts), near, far, list(of)))
+
+
+def about(ax: Axes, of: Mapping[str, str]) -> None:
+    """What `style.panel` is told of axes."""
+    _ABOUT[ax] = dict(of)
+
+
+def marked_panels(fig: Figure) -> None:
+    """Make the panels of a figure recognisable in the SVG that is about to be written."""
+    for i, ax in enumerate(ax for ax in fig.axes if ax in _ABOUT):
+        ax.set_gid(f"{PANEL}-{i}")
+        ax.yaxis.set_gid(f"{NAMES}-{i}")
+
+
+def _with_panels(fig: Figure, text: str) -> str:
+    """An SVG whose panels say what they are about."""
+    panels = [_ABOUT[ax] for ax in fig.axes if ax in _ABOUT]
+    for i, of in enumerate(panels):
+        said = "".join(f' data-{heading.lower()}="{escape.html(value)}"' for heading, value in of.items())
+        text = text.replace(f' id="{PANEL}-{i}"', f' class="{PANEL}"{said}')
+        text = text.replace(f' id="{NAMES}-{i}"', f' class="{NAMES}"')
+    return text
 
 
 def with_tips(fig: Figure, svg: bytes) -> bytes:
@@ -51,7 +77,7 @@ def with_tips(fig: Figure, svg: bytes) -> bytes:
     Whose marks have a class of their own, a number: names come from data. Names on axes and in legends have it, too,
     and the axes that such marks are in are framed.
     """
-    text = svg.decode("utf-8")
+    text = _with_panels(fig, svg.decode("utf-8"))
     used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
     used = {name for pair in used for name in pair if name}
     text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)

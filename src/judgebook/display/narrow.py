@@ -57,7 +57,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         if isinstance(ax.xaxis.get_major_locator(), MaxNLocator):
             ax.xaxis.get_major_locator().set_params(nbins=4)
         getattr(ax, "_colorbar_info", {}).update(shrink=0.9)
-    height += _broken_names(fig, placed, height)
+    _break_names(placed)
 
     def placed_anew() -> None:
         fig.set_size_inches(WIDTH, height)
@@ -137,25 +137,33 @@ def _named_like(axis: Axis, other: Axis) -> None:
         axis.set_ticks(other.get_ticklocs(), names, rotation=first.get_rotation(), ha=first.get_ha(), va=first.get_va())
 
 
-def _broken_names(fig: Figure, placed: list[Axes], height: float) -> float:
-    """Break long names at the y axes; how many inches their rows then lack."""
-    lacking = 0.0
+def _break_names(placed: list[Axes]) -> None:
+    """Break long names at the y axes."""
     for ax in placed:
         labels = list(_tick_labels(ax.yaxis))
-        if max((len(label.get_text()) for label in labels), default=0) <= _LONG or labels[0].get_rotation():
-            continue
-        broken = {label: fill(label.get_text(), _LONG, break_long_words=False) for label in labels}
-        lines = max(text.count("\n") + 1 for text in broken.values())
-        names = [fill(label.get_text(), _LONG, break_long_words=False) for label in ax.get_yticklabels()]
-        ax.set_yticks(ax.get_yticks(), names)
-        lacking += max(0.0, 0.12 * lines * len(labels) - ax.get_position().height * height)
-    return lacking
+        if max((len(label.get_text()) for label in labels), default=0) > _LONG and not labels[0].get_rotation():
+            names = [fill(label.get_text(), _LONG, break_long_words=False) for label in ax.get_yticklabels()]
+            ax.set_yticks(ax.get_yticks(), names)
+
+
+def _lacking(ax: Axes) -> float:
+    """The inches that rows with broken names lack."""
+    boxes = sorted((label.get_window_extent() for label in _broken(ax)), key=lambda box: box.y0)
+    lines = [after.y0 + after.y1 - box.y0 - box.y1 for box, after in pairwise(boxes)]
+    lack = max(box.height for box in boxes) + 2 - min(lines) / 2 if lines else 0.0
+    return max(0.0, 1.1 * lack * len(boxes) / ax.get_figure(root=True).dpi)
+
+
+def _broken(ax: Axes) -> list[Text]:
+    labels = list(_tick_labels(ax.yaxis)) if ax.axison else []
+    return labels if any("\n" in label.get_text() for label in labels) and not labels[0].get_rotation() else []
 
 
 def _fitted(fig: Figure) -> float:
     """Break titles of panels and axes to the room they have, and raise what may rise; the inches that takes."""
     more = 0.12 * _raised(fig)
     for ax in fig.axes:
+        more += _lacking(ax)
         more += 0.0 if isinstance(ax.xaxis.get_major_locator(), MaxNLocator) else _turned(ax)
         box = ax.get_position()
         middle = (box.x0 + box.x1) / 2

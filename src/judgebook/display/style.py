@@ -13,6 +13,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
@@ -30,6 +31,8 @@ INK = "#222222"
 STRIP = 0.2
 #: dots per inch of PNG files; the picture in a notebook has those of the YAML
 FILE_DPI = 300
+#: columns by which pages choose panels
+FACETS = ("method", "label", "group", "corpus")
 #: digits of the place of axes, as a share of the figure
 PLACES = 6
 #: dots per inch at which legends are measured: at 100, letters are narrower than at any other
@@ -153,6 +156,7 @@ def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
         "pdf": {"Title": stem, "Subject": alt, "CreationDate": None},
     }
     file = io.BytesIO()
+    marks.marked_panels(fig)
     with _cutting_less() if suffix == "pdf" else nullcontext():
         fig.savefig(file, format=suffix, dpi=dpi, metadata=metadata[suffix])
     return marks.with_tips(fig, file.getvalue()) if suffix == "svg" else file.getvalue()
@@ -197,6 +201,15 @@ def tips(
     x, y = (np.asarray(list(v), float) for v in (x, y))
     x_to, y_to = (v if to is None else np.asarray(list(to), float) for v, to in ((x, x_to), (y, y_to)))
     marks.remember(ax, texts, np.stack([x, y], 1), np.stack([x_to, y_to], 1), of)
+
+
+def panel(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
+    """Note which method, label, group and run a panel is about, by which a page chooses panels; nothing that differs
+    within it. rows : what it shows, with any of method, label, group and corpus."""
+    one = {c: rows[c].dropna().iloc[0] for c in FACETS if c in rows and rows[c].dropna().nunique() == 1}
+    if "label" in one and "method" not in one:
+        del one["label"]
+    marks.about(ax, {kind.capitalize(): names.name(kind, v, one.get("method")) for kind, v in one.items()})
 
 
 def drawing(

@@ -20,14 +20,15 @@ _ELEMENTS = frozenset(
 _NUMBERS = frozenset("d x y x1 y1 x2 y2 cx cy r rx ry width height points".split())  # noqa: SIM905
 _ATTRIBUTES = _NUMBERS | frozenset(
     """id href style transform viewBox clip-path fill stroke opacity patternUnits patternContentUnits
-    patternTransform preserveAspectRatio text-anchor pointer-events class""".split()  # noqa: SIM905
+    patternTransform preserveAspectRatio text-anchor pointer-events class
+    data-method data-label data-group data-corpus""".split()  # noqa: SIM905
 )
 _STYLES = re.compile(
     r"fill|fill-opacity|fill-rule|stroke|stroke-(?:width|opacity|dasharray|dashoffset|linecap|linejoin|miterlimit)|opacity"
     r"|font|font-(?:size|weight|style)|text-anchor|image-rendering|white-space|dominant-baseline"
 )
-#: what rectangles over marks are, see `display.marks`
-_CLASSES = re.compile(r"tips|frame|s\d+")
+#: what rectangles over marks and groups of marks are, see `display.marks`
+_CLASSES = re.compile(r"tips|frame|panel|names|s\d+")
 _LOCAL = re.compile(r"url\(#([^()\s]+)\)")
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\s]+")
 _BOLD = re.compile(r"\b(?:bold|[6-9]00)\b")

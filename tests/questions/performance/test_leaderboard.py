@@ -1,5 +1,7 @@
 """Who leads, by how much, and how it is shown: figure, table and words agree with the intervals of ranks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,8 @@ from hypothesis import strategies as st
 
 from judgebook.display.cells import apart
 from judgebook.display.names import DisplayNames
+from judgebook.display.narrow import LETTERS, narrow, texts_of
+from judgebook.display.style import lay_out
 from judgebook.questions.performance import figures, leaderboard, leading, margins, tables
 from judgebook.questions.performance.ranking import rank_intervals
 from judgebook.study.labels import Label
@@ -121,6 +125,15 @@ class TestShown:
         assert table.frame["System"].tolist() == list("ABCD")
         assert frame["Verdict"].iloc[0] == "leads"
         assert frame["Behind"].iloc[0] is None
+
+    @pytest.mark.parametrize("groups", [("x",), ("x", "y")])
+    def test_panels_of_systems_with_long_names_have_a_form_for_phones(self, groups):
+        titles = NAMES.titles | {"system": {s: f"A system of kind {s} with a persona" for s in "abcd"}}
+        (order,) = self.orders(groups=groups)
+        fig = leaderboard.plot(order, replace(NAMES, titles=titles), "leaderboard").fig
+        lay_out(fig)
+        assert narrow(fig)
+        assert min(text.get_fontsize() for text in texts_of(fig)) >= LETTERS
 
     def test_of_very_many_systems_the_ends_are_drawn(self):
         many = [f"s{i:02}" for i in range(40)]

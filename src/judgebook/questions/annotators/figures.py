@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from judgebook.display import captions
 from judgebook.display.names import BAD, NEUTRAL, DisplayNames
-from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
+from judgebook.display.style import PAGE, handle, legend_of, panel, subplots, tips
 from judgebook.display.text import Phrases, interval, number, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.annotators.analysis import INDICATORS, flagged
@@ -68,6 +68,7 @@ def severity(results: Results, names: DisplayNames, false_alarms: float) -> Iter
         for ax, of_panel in zip(axes.flat, part, strict=False):
             _caterpillar(ax, of_panel, _named_in(out, of_panel.iloc[0]), names)
             ax.set_title(title(names, of_panel.iloc[0], several=several))
+            panel(ax, of_panel, names)
         stand_out = any(len(_named_in(out, of_panel.iloc[0])) for of_panel in part)
         key = [handle("flagged (any indicator)", BAD, "D")] if stand_out else []
         legend_of(fig, [handle(names.ci, NEUTRAL[1], "o"), *key])

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from judgebook.display import cells
+from judgebook.display import cells, style
 from judgebook.display.cells import intervals, of_interval
 from judgebook.display.many import DRAWN, MOST
 from judgebook.display.names import BAD, OPEN, DisplayNames
@@ -160,6 +160,7 @@ def _figure(order: Order, shown: list[str], names: DisplayNames) -> Figure:
     axes[0, 0].set_xlim(*limits(order.rows, order.unit[0]))
     for ax, part in zip(axes.flat, parts, strict=False):
         panel(ax, order.of(part).reindex(shown), titles, part, order.unit[0])
+        style.panel(ax, order.of(part), names)
         ax.set_title(fill(part, 26) if len(parts) > 1 else "")
         ax.tick_params(labelbottom=True)
     for ax in axes.flat[len(parts) :]:

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 from judgebook.display import captions
 from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
-from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
+from judgebook.display.style import PAGE, handle, legend_of, panel, subplots, tips
 from judgebook.display.text import Phrases, number, percent, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.planning.designs import SAME
@@ -51,6 +51,7 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
     )  # fmt: skip
     for ax, (key, of_resource) in zip(axes.flat, panels, strict=False):
         _panel(ax, of_resource, wanted[key], names, currency)
+        panel(ax, of_resource, names)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
     each = sorted(rows["annotators_per_dialogue"].unique())

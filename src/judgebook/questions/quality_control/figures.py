@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from judgebook.display import captions
+from judgebook.display import captions, marks
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
@@ -85,6 +85,7 @@ def p_values(crowd: Crowd) -> Plot:
         options = {"hue_order": [*PALETTE], "palette": PALETTE, "multiple": "stack", "alpha": 1, "legend": False}
         sns.histplot(x=workers["p"], hue=verdict, bins=np.linspace(0, 1, 21), ax=ax, **options)
         ax.axvline(crowd.options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
+        marks.about(ax, {"Corpus": crowd.title(corpus)})
         ax.set(xlabel="p: control rated lower than the others", ylabel="Workers", xlim=(0, 1))
         ax.set_title(crowd.title(corpus))
         counts = [(name, int((verdict == name).sum())) for name in PALETTE]
@@ -248,6 +249,7 @@ def _panels(crowd: Crowd, n_rows: int, below: int = 12, *, stacked: bool = False
 
 def _panel(ax: Axes, crowd: Crowd, corpus: str) -> None:
     ax.set_title(crowd.title(corpus))
+    marks.about(ax, {"Corpus": crowd.title(corpus)})
     ax.tick_params(labelleft=ax.get_subplotspec().is_first_col())
 
 
