@@ -169,7 +169,12 @@ def test_metrics():
             {"n": 3, "above": 0, "nominal": 0.05},
             "None of 3 tests finds",
         ),
-        ("quality_control", "passing_title", {"runs": [{"name": "1", "passed": 2, "n": 3}]}, "2 of 3 tested workers pass"),
+        (
+            "quality_control",
+            "passing_title",
+            {"runs": [{"name": "1", "passed": 2, "n": 3}]},
+            "2 of 3 tested workers pass",
+        ),
     ],
 )
 def test_passage(folder, passage, facts, expected):

@@ -121,12 +121,26 @@ def _marked(function: Any) -> Any:
     return lambda *args, **kwargs: Markup(function(*args, **kwargs))
 
 
+def out_of(k: int, n: int, what: str, verb: str = "are") -> str:
+    """`2 of 4 labels are`, `1 of 4 labels is`, `None of 4 labels is`, `All 4 labels are`. verb : in the plural."""
+    singular = {"are": "is"}.get(verb, verb + "s")
+    return f"{'All' if k == n else f'{k:,} of' if k else 'None of'} {n:,} {what} {verb if k > 1 else singular}"
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         autoescape=True, finalize=_shown, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    filters = {"number": number, "percent": percent, "p": p_value, "listing": listing, "plural": plural, "span": span}
+    filters = {
+        "number": number,
+        "percent": percent,
+        "p": p_value,
+        "listing": listing,
+        "plural": plural,
+        "span": span,
+        "out_of": out_of,
+    }
     environment.globals["command"] = lambda: Markup(project.command())
     environment.filters |= {name: _marked(function) for name, function in (filters | {"ci": _ci}).items()}
     return environment

@@ -106,6 +106,8 @@ def plot(order: Order, names: DisplayNames, name: str, note: str = "") -> Plot |
     fig = _figure(order, shown, names)
     facts = _facts(order, order.rows, names) | {"n": len(order.systems), "drawn": len(shown) if left_out else 0}
     facts["verdicts"] = [v for v in STYLES if (order.rows["verdict"] == v).any()]
+    (left, right), ends = limits(order.rows, order.unit[0]), -order.unit[0] * order.rows[["lead_low", "lead_high"]]
+    facts["cut"] = bool(((ends < left) | (ends > right)).any(axis=None))
     scores = order.of(order.parts[0])["estimate"].reindex(shown) * order.unit[0]
     listed = [f"{names.name('system', s)} {number(score)}" for s, score in scores.items()]
     alt = _PHRASES.say("board_alt", **facts, listed=Markup("; ".join(listed)))
@@ -211,7 +213,7 @@ def panel(ax: Axes, rows: pd.DataFrame, titles: list[str], part: str, scale: flo
         ax.axhspan(at - 0.5, at + 0.5, color=BAND, zorder=-2, linewidth=0)
     ax.axvline(0, color="#444444", linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
     beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center", "fontsize": 7}
-    for column, shift in (("score", 4), ("rank", 34)):
+    for column, shift in (("score", 6), ("rank", 36)):
         texts = (
             ["–" if pd.isna(v) else number(scale * v) for v in rows["estimate"]] if column == "score" else _ranges(rows)
         )
