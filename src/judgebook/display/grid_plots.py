@@ -17,9 +17,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from judgebook.display import style
 from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.plots import HOLLOW
-from judgebook.display.style import PAGE, handle, legend_columns, legend_of, panel, subplots, tips
+from judgebook.display.style import PAGE, handle, legend_columns, legend_of, subplots, tips
 from judgebook.display.text import told
 
 #: height of one row and of the gap between blocks, in inches
@@ -88,7 +89,7 @@ def grid_figure(
         _axis(ax, reference, percent, n)
         ax.set_title(headings[k])
         if names:
-            panel(ax, part, names)
+            style.panel(ax, part, names)
         ax.tick_params(labelbottom=True)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from judgebook.display import plots
+from judgebook.display import plots, style
 from judgebook.display.names import DisplayNames
 from judgebook.display.narrow import MAY_RISE
 from judgebook.display.plots import HOLLOW
-from judgebook.display.style import handle, legend_of, panel, subplots, tips
+from judgebook.display.style import handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, listing, percent, span
 from judgebook.display.views import Plot
 from judgebook.questions.agreement.population import BOUNDS, over_turns, primary
@@ -158,7 +158,7 @@ def _variance(panels: list, parts: dict[str, str], names: DisplayNames, several:
         ax.set(ylim=(len(wide) - 0.5, -0.5), xlim=(0, 1))
         ax.tick_params(axis="y", length=0)
         run = [names.name("corpus", corpus)] if several else []
-        panel(ax, shares.drop(columns="label"), names)
+        style.panel(ax, shares.drop(columns="label"), names)
         ax.set_title(", ".join([*run, names.name("method", method), *names_of_group(names, group)]))
     axes.flat[-1].xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f}%")
     axes.flat[-1].set_xlabel("Share of the variance")

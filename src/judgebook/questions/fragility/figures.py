@@ -48,6 +48,7 @@ def curves(results: Results, names: DisplayNames) -> Iterator[Plot]:
     for one in chosen.to_dict("records"):
         of_conclusion = rows[(rows[["corpus", *KEYS]] == [one[k] for k in ("corpus", *KEYS)]).all(axis=1)]
         of_conclusion = of_conclusion.assign(place=range(len(of_conclusion))).dropna(subset="estimate")
+        of_conclusion = names.pairs(of_conclusion)
         panels.append((one, of_conclusion.sort_values("estimate", kind="stable").reset_index(drop=True)))
     ratios = [inches for _, of_conclusion in panels for inches in (1.3, 0.17 * max(len(_lines(of_conclusion)), 1))]
     size = {"width": PAGE, "height": sum(ratios) + 0.45 * len(panels) + 0.6}
@@ -73,7 +74,7 @@ def curves(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 def _heading(one: Mapping[str, Any], names: DisplayNames, *, several: bool) -> str:
     """Label and systems of a conclusion, and its corpus where there are several."""
-    pair = f"{names.name('system', one['system'])} – {names.name('system', one['system_b'])}"
+    pair = names.pair_name(one["system"], one["system_b"])
     where = f" ({names.name('corpus', one['corpus'])})" if several else ""
     return f"{names.distinct_label(one['label'], one['method'])}: {pair}{where}"
 

@@ -22,7 +22,7 @@ def conclusions(results: Results, names: DisplayNames) -> Table:
     """Every conclusion: shares of specifications, how few dialogues or annotators reverse it, the verdict."""
     rows = results["conclusion"]
     key = pd.MultiIndex.from_frame(rows[_BY])
-    out = rows[[*_BY, "estimate"]].rename(columns={"estimate": "Difference"})
+    out = names.pairs(rows[[*_BY, "estimate"]]).rename(columns={"estimate": "Difference"})
     for keeps, heading in (("sign", "Same sign, %"), ("significance", "Significant, %")):
         share = results.select("specification_share", kept=keeps).set_index(_BY)["estimate"]
         out[heading] = 100 * share.reindex(key).to_numpy()

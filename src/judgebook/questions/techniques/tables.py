@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -43,12 +44,15 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
 
     Corpora are left out where techniques have corpora of their own: they do not separate what is compared.
     """
+    place = partial(names.position, "system")
     own_corpora = any(t.corpus for t in data.techniques.values())
     titles = {
         "Corpus": {} if own_corpora else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
         "Group": names.titles["group"],
-        "Pair": {pair: pair_title(names, *pair) for pair in data.pairs},
-        "System": {s: names.name("system", s) for s in data.systems},
+        "Pair": {
+            pair: pair_title(names, *pair) for pair in sorted(data.pairs, key=lambda pair: sorted(map(place, pair)))
+        },
+        "System": {s: names.name("system", s) for s in sorted(data.systems, key=place)},
         "Dimension": names.titles["dimension"],
         "Technique": names.titles["technique"],
     }
