@@ -206,7 +206,8 @@ def tips(
 def panel(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
     """Note which method, label, group and run a panel is about, by which a page chooses panels; nothing that differs
     within it. rows : what it shows, with any of method, label, group and corpus."""
-    one = {c: rows[c].dropna().iloc[0] for c in FACETS if c in rows and rows[c].dropna().nunique() == 1}
+    values = {column: set(rows[column].dropna()) for column in FACETS if column in rows}
+    one = {column: next(iter(found)) for column, found in values.items() if len(found) == 1}
     if "label" in one and "method" not in one:
         del one["label"]
     marks.about(ax, {kind.capitalize(): names.name(kind, v, one.get("method")) for kind, v in one.items()})

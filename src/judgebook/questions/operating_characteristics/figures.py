@@ -73,8 +73,8 @@ def rejections(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption += f" Lines: 95% Monte Carlo intervals ({captions.sample(rows['n'], 'simulated comparisons per label')})."
     caption += " Strokes: single labels, the highest of which is named. Dashed line: the nominal rate."
     facts = {"n": len(rows), "above": int((rows["ci_low"] > NOMINAL).sum()), "nominal": NOMINAL}
-    title, unit = _PHRASES.say("rejections_title", **facts), "Share of comparisons of equal systems found significant"
-    yield Plot(fig, "rejections", f"{alt} dashed line at {NOMINAL:g}.", caption, title, unit)
+    title, drawn = _PHRASES.say("rejections_title", **facts), "Share of comparisons of equal systems found significant"
+    yield Plot(fig, "rejections", f"{alt} dashed line at {NOMINAL:g}.", caption, title, drawn)
 
 
 def _rates(mean: float, labels: pd.DataFrame) -> str:
