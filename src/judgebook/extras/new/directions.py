@@ -105,6 +105,8 @@ def _plain(text: str) -> str:
 def _anchors(text: str) -> tuple[str, list[str]]:
     """A question without what it says of the ends of its scale, and that, from the lowest number to the highest."""
     matches = list(_ANCHOR.finditer(text.replace("_", " ")))
+    if len(matches) == 1 and int(matches[0][1]) < 2 and _LITTLE.fullmatch(matches[0][2].strip()):
+        return text[: matches[0].start()], []  # `(1 = not at all)` says how little, not of what
     if len(matches) < 2:
         return text, []
     ends = sorted((int(m[1]), m[2].strip()) for m in matches)

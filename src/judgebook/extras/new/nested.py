@@ -9,6 +9,7 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, declared, key_of_path, quoted
 from judgebook.extras.new.tree import LIST, MAP, Node, Place, collect, name_of, without_label
 from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SIDES, choice_warning, is_prose, looks_like_model
@@ -68,9 +69,25 @@ def guess_records(read: Records) -> Shape | None:
     if not groups:
         return None
     best = max(groups, key=lambda g: sum(len(leaves[p].values) for p in groups[g]) * (1 + (g[-1:] != (MAP,))))
-    return _Writer(read, leaves, maps, natures, groups[best]).shape(
-        [p for g, many in groups.items() if g != best for p in many]
+    others = [g for g in groups if g != best]
+    sure = [g for g in others if _surely(groups[g], natures, leaves)]
+    writers = [_Writer(read, leaves, maps, natures, groups[g]) for g in sure]
+    more = [writer.shape([], of_others=set(leaves)) for writer in writers]
+    unsure = [p for g in others if g not in sure for p in groups[g]]
+    out = _Writer(read, leaves, maps, natures, groups[best]).shape(
+        unsure, of_others={p for writer in writers for p in writer.used}
     )
+    out.more = more
+    return out
+
+
+def _surely(places: list[Place], natures: dict[Place, Nature], leaves: dict[Place, Node]) -> bool:
+    """Whether a group of scores is one beyond doubt: ratings or yes and no, below the name of a quality."""
+
+    def plainly_rated(place: Place) -> bool:
+        return natures[place].kind == "rating" or {str(v).lower() for v in leaves[place].values if v} <= set(ANSWERS)
+
+    return all(plainly_rated(p) and ASPECT.search(name_of(p)) for p in places)
 
 
 #: why numbers below keys that are numbers are not used
@@ -130,7 +147,11 @@ class _Writer:
         self.used: set[Place] = set(scores)
         self.label_column: Place | None = None
 
-    def shape(self, others: list[Place]) -> Shape:
+    def shape(self, others: list[Place], of_others: set[Place]) -> Shape:
+        """The source of these scores.
+
+        others : places of what may be judgements, too. of_others : those that other sources read.
+        """
         place = self.scores[0]
         label_column = self.label_column = self._label_beside(place)
         self._name_levels(place)
@@ -173,7 +194,7 @@ class _Writer:
             listed = ", ".join(sorted({self._path(p, label=False) for p in others})[:8])
             out.warnings.append(f"more that may be judgements, for a source of its own each: {listed}")
         for other, seems in self.natures.items():
-            if other not in self.used and other not in others:
+            if other not in self.used | of_others and other not in others:
                 out.unused[self._path(other, label=False)] = seems
         return out
 
@@ -296,7 +317,7 @@ class _Writer:
         """Whether an element of a list (or a record) says itself who judged, or of which system it is."""
         wanted = set(NAMES[ours])
         inside = [p for p in self.leaves if p[: len(level)] == level and not {LIST, MAP} & set(p[len(level) :])]
-        return any(plain(name_of(p)) in wanted for p in inside)
+        return any(plain(name_of(p)) in wanted or role_of(name_of(p)) == ours for p in inside if not self._is_text(p))
 
     def _reachable(self, place: Place) -> list[Place]:
         """Values of which there is one for a score: they go through no other list or keys than the score."""
@@ -310,26 +331,53 @@ class _Writer:
     def _columns(self, place: Place, label_column: Place | None) -> dict[str, str]:
         taken = set(self.names.values())
         near = [p for p in self._reachable(place) if p not in self.used and p != label_column]
-        # nearer to the score counts more, for people; further out, for dialogues
         out: dict[str, str] = {}
-        for ours, names in NAMES.items():
-            if ours in ("label", "score") or ours in taken:
-                continue
-            for name in names:
-                fits = [p for p in near if plain(name_of(p)) == name and self._path(p, label=False) not in out.values()]
-                fits = [
-                    p
-                    for p in fits
-                    if ours in ("seconds",)
-                    or is_prose(pd.Series(self.leaves[p].values, dtype=object).fillna(""))
-                    == (ours in ("user_text", "system_text", "reference"))
-                ]
-                if fits:
-                    best = max(fits, key=len) if ours != "dialogue" else min(fits, key=len)
-                    out[ours] = self._path(best, label=False)
-                    self.used.add(best)
-                    break
+        for ours in NAMES:
+            fits = self._named(ours, near) if ours not in ("label", "score", *taken) else []
+            fits = [p for p in fits if self._path(p, label=False) not in out.values()]
+            if fits:
+                best = self._nearest(ours, fits)
+                out[ours] = self._path(best, label=False)
+                self.used.add(best)
         return out
+
+    def _named(self, ours: str, near: list[Place]) -> list[Place]:
+        """Places whose keys say that they hold this: by their usual names, in this order, else by their words."""
+        texts = ours in ("user_text", "system_text", "reference")
+        for name in NAMES[ours]:
+            named = [p for p in near if plain(name_of(p)) == name and self._may_be(p, text=texts)]
+            if named or (named := [p for p in near if plain(name_of(p)) == name and ours == "seconds"]):
+                return named
+        if texts:
+            return [p for p in near if _TURNS.search(name_of(p[:-1])) and self._spoken(p) == ours]
+        wanted = ours in ("annotator", "system", "dialogue")
+        return [p for p in near if wanted and role_of(name_of(p)) == ours and not self._is_text(p)]
+
+    def _may_be(self, place: Place, *, text: bool) -> bool:
+        some = text and self.natures[place].kind == "names" and any(" " in v for v in self.leaves[place].values if v)
+        return some or self._is_text(place) == text
+
+    def _is_text(self, place: Place) -> bool:
+        """Whether values are sentences, or what was said in a turn: nearly each another."""
+        values = [v for v in self.leaves[place].values if v]
+        return is_prose(pd.Series(values or [""], dtype=object)) or self._spoken(place) is not None
+
+    def _spoken(self, place: Place) -> str | None:
+        """Whose words a turn holds below the name of a side, where they are not the side's own name."""
+        values = [v for v in self.leaves[place].values if v]
+        names = len(set(values)) <= max(1, len(values) / 2) and not any(" " in v for v in values)
+        if names or LIST not in place or not _TURNS.search(name_of(place[:-1])):
+            return None
+        side = plain(name_of(place))
+        if side in ("user", "human"):
+            return "user_text"
+        return "system_text" if role_of(side) == "system" else None
+
+    def _nearest(self, ours: str, places: list[Place]) -> Place:
+        """Of several places with a name: people stand near the score, dialogues further out, systems have few names."""
+        if ours == "system":
+            return min(places, key=lambda p: len(set(self.leaves[p].values)))
+        return max(places, key=len) if ours != "dialogue" else min(places, key=len)
 
     def _identify(self, place: Place, columns: dict[str, str], bound: set[str]) -> dict[str, list[str]]:
         """An id of the dialogue from all that a score's place has besides who judged what."""
@@ -407,9 +455,12 @@ class _Writer:
     def _labels(self, place: Place, label_column: Place | None) -> None:
         if label_column is not None:
             names = list(dict.fromkeys(v for v in self.leaves[label_column].values if v))
-            # which scores belong to which label is known in the file only: one scale for all
-            spec = declared(self.out, [v for p in self.scores for v in self.leaves[p].values], name_of(place))
-            self.out.labels = {name: spec for name in names}
+            scores, beside = [v for p in self.scores for v in self.leaves[p].values], self.leaves[label_column].values
+            # where not each score has its label beside it, all have one scale
+            each = dict.fromkeys(names, scores)
+            if len(beside) == len(scores):
+                each = {name: [s for b, s in zip(beside, scores, strict=True) if b == name] for name in names}
+            self.out.labels = {name: declared(self.out, values, name) for name, values in each.items()}
         elif "label" in self.names.values():
             level = next(v for v, n in self.names.items() if n == "label")
             spec = declared(self.out, self.leaves[place].values, name_of(place))

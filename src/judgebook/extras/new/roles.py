@@ -16,7 +16,8 @@ from judgebook.sources.nature import NAMES, nature, plain
 #: words of names, without accents and plural s, in English, German, French and Spanish
 _WORDS = {
     "annotator": "annotator rater judge worker crowdworker turker evaluator assessor reviewer labeler labeller "
-    "coder expert participant respondent subject grader marker ann annotateur evaluateur juge bewerter annotierer "
+    "coder expert participant respondent subject grader marker voter tester listener "
+    "ann annotateur evaluateur juge bewerter annotierer "
     "gutachter prufer kodierer anotador evaluador juez anotadora bewerterin",
     "system": "system sys model bot chatbot agent assistant engine generator llm architecture approach method "
     "submission algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
@@ -58,6 +59,12 @@ _AFTER = {
 #: kinds of values that may say which (`nature`); a rating or slider is a score, and a date none of these
 _NAMING = ("id", "names", "words", "counter")
 _MOST_SYSTEMS = 60
+#: `by` alone, or after a word for judging
+_BY = re.compile(
+    r"((rated|annotated|judged|evaluated|scored|label+ed|reviewed|voted|completed|assessed|marked|graded|coded)"
+    r"[ _.-]?)?by$",
+    re.I,
+)
 
 
 def role_of(name: str) -> str | None:
@@ -66,6 +73,8 @@ def role_of(name: str) -> str | None:
     `sys_name`, `INPUT:system`, `worker_id_anon` and `Bewerter` do; `system_prompt` does not.
     """
     bare = _PREFIX.sub("", name.strip())
+    if _BY.match(bare):
+        return "annotator"
     if chinese := next((role for word, role in _CHINESE.items() if bare.startswith(word)), None):
         return chinese
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
@@ -84,7 +93,7 @@ _ENDS = r"(?: (?:name|id|number|nr\.?|no\.?))?(?: (?:did|was|were|are|is|do|have
 #: questions of a form whose answers are names of ours
 _QUESTIONS = {
     "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat){_ENDS}", re.I),
-    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model){_ENDS}", re.I),
+    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model|(ai )?assistant|agent){_ENDS}", re.I),
 }
 #: questions whose answers are judgements
 _COMPARED = re.compile(

@@ -146,6 +146,7 @@ def number_in(word: str) -> float | None:
 
 def label_id(name: str) -> str:
     """An id for a label from its spelling; `fluency.label`, as MTurk's forms call it, is `fluency`."""
-    ascii_ = unicodedata.normalize("NFKD", name.removesuffix(".label")).encode("ascii", "ignore").decode()
+    name = re.sub(r" *\([^()]*=[^()]*\)$", "", name.removesuffix(".label"))  # a question without the ends of its scale
+    ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     id_ = re.sub(r"[^A-Za-z0-9]+", "_", ascii_).strip("_").lower() or "label"
     return id_ if id_[0].isalpha() else f"label_{id_}"
