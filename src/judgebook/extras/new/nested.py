@@ -9,6 +9,7 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.roles import NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, declared, key_of_path, quoted
 from judgebook.extras.new.tree import LIST, MAP, Node, Place, collect, name_of, without_label
 from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SIDES, choice_warning, is_prose, looks_like_model
@@ -38,6 +39,8 @@ _NO_SCORES = {
     "source",
     "group",
 }
+#: names of ids that do not say of what
+_IDS = {"id", "idx", "uid", "uuid"}
 #: so many systems at most are taken for such by their names alone
 _SYSTEMS = 60
 #: keys that say how judgements are kept, not what was judged
@@ -68,9 +71,23 @@ def guess_records(read: Records) -> Shape | None:
     if not groups:
         return None
     best = max(groups, key=lambda g: sum(len(leaves[p].values) for p in groups[g]) * (1 + (g[-1:] != (MAP,))))
-    return _Writer(read, leaves, maps, natures, groups[best]).shape(
-        [p for g, many in groups.items() if g != best for p in many]
-    )
+    beside = [g for g in groups if g != best and _same_but_group(g, best) and _keys(groups[g]) == _keys(groups[best])]
+    others = [p for g, many in groups.items() if g != best and g not in beside for p in many]
+    scores = groups[best] + [p for g in beside for p in groups[g]]
+    return _Writer(read, leaves, maps, natures, scores, len(groups[best])).shape(others)
+
+
+def _keys(places: list[Place]) -> set[str]:
+    return {name_of(p) for p in places}
+
+
+def _same_but_group(one: Place, other: Place) -> bool:
+    """Whether places differ in one key only, which says whose judgements these are: `expert_ratings`, `crowd_ratings`."""
+    differing = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    if len(one) != len(other) or len(differing) != 1:
+        return False
+    ends = {key.rpartition("_")[2] for key in differing[0]}
+    return len(ends) == 1 and all("_" in key for key in differing[0]) and bool(_CONTAINER.fullmatch(ends.pop()))
 
 
 #: why numbers below keys that are numbers are not used
@@ -85,7 +102,7 @@ def _may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> boo
     words = {str(v).strip().lower() for v in leaves[place].values if v}
     if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
         return False
-    if re.search(r"cancel|skipped|draft|submitted|^was", name):
+    if re.search(r"cancel|skipped|draft|submitted|^was|^(is)?(completed|finished)$", name):  # states of a task
         return False
     if words and words <= set(ANSWERS) and len(words) > 1:
         return True
@@ -123,8 +140,11 @@ class _Writer:
         maps: dict[Place, list[str]],
         natures: dict[Place, Nature],
         scores: list[Place],
+        n_first: int,
     ):
+        """scores : those of the first group of people (`n_first`), and of others beside it."""
         self.read, self.leaves, self.maps, self.natures, self.scores = read, leaves, maps, natures, scores
+        self.groups = {x: p for p in scores[n_first:] for x, y in zip(p, scores[0], strict=True) if x != y and x != p[-1]}
         self.out = Shape(in_json_column=isinstance(scores[0][0], JsonColumn))
         self.names: dict[Place, str] = {}
         self.used: set[Place] = set(scores)
@@ -137,6 +157,9 @@ class _Writer:
         columns = self._columns(place, label_column)
         by_key = "label" in self.names.values()
         path = self._path(place, label=label_column is None and place[-1] != MAP and not by_key)
+        if self.groups:  # `{group}_ratings` reads those of all
+            key = next(k for k in place if k.rpartition("_")[2] == next(iter(self.groups)).rpartition("_")[2])
+            path = path.replace(key, "{group}_" + key.rpartition("_")[2], 1)
         out = self.out
         out.source = [f"scores: {quoted(path)}"]
         bound = set(re.findall(r"[{\[]([a-z_]+)[}\]]", path))
@@ -324,12 +347,26 @@ class _Writer:
                     or is_prose(pd.Series(self.leaves[p].values, dtype=object).fillna(""))
                     == (ours in ("user_text", "system_text", "reference"))
                 ]
+                if ours == "dialogue" and name in _IDS:
+                    fits = [p for p in fits if self._of_record(p)]
                 if fits:
                     best = max(fits, key=len) if ours != "dialogue" else min(fits, key=len)
                     out[ours] = self._path(best, label=False)
                     self.used.add(best)
                     break
+        for p in near:
+            role = role_of(name_of(p))
+            free = role in ("system", "annotator", "dialogue") and role not in {*out, *taken} and p not in self.used
+            if role and free and self.natures[p].kind in NAMING and len(set(self.leaves[p].values)) > 1:
+                out[role] = self._path(p, label=False)
+                self.used.add(p)
         return out
+
+    def _of_record(self, place: Place) -> bool:
+        """Whether an id is that of a record, and not of something that the record names (`target.id`)."""
+        ids = self.leaves[place].values
+        inside = len(place) > 1 and place[-2] not in (LIST, MAP)
+        return not inside or len(set(ids)) == len(ids) == len(self.read.records)
 
     def _identify(self, place: Place, columns: dict[str, str], bound: set[str]) -> dict[str, list[str]]:
         """An id of the dialogue from all that a score's place has besides who judged what."""
@@ -417,9 +454,10 @@ class _Writer:
         elif place[-1] == MAP or _label_at(place) < 0:
             self.out.labels = {"score": declared(self.out, self.leaves[place].values, "score")}
         else:
-            self.out.labels = {
-                p[_label_at(p)]: declared(self.out, self.leaves[p].values, p[_label_at(p)]) for p in self.scores
-            }
+            held: dict[str, list[str | None]] = {}
+            for p in self.scores:
+                held.setdefault(p[_label_at(p)], []).extend(self.leaves[p].values)
+            self.out.labels = {key: declared(self.out, values, key) for key, values in held.items()}
 
     def _pairs(self) -> None:
         """Keys made of several parts, of which two are systems: `82__alpha__beta__1`."""

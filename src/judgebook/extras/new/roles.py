@@ -58,7 +58,7 @@ _AFTER = {
 #: of a system, a kind is what is compared (`model_type`); of an annotator or an item it is a group of them
 _KINDS = {"type", "variant", "version"}
 #: kinds of values that may say which (`nature`); a rating or slider is a score, and a date none of these
-_NAMING = ("id", "names", "words", "counter")
+NAMING = ("id", "names", "words", "counter")
 _MOST_SYSTEMS = 60
 
 
@@ -233,7 +233,7 @@ def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
 def _names_something(column: str, held: pd.Series) -> bool:
     """Whether values may say which: each comes several times, and none is missing."""
     text = held.str.strip()
-    return nature(column, text).kind in _NAMING and (text != "").all() and 1 < text.nunique() <= len(text) / 2
+    return nature(column, text).kind in NAMING and (text != "").all() and 1 < text.nunique() <= len(text) / 2
 
 
 def _take(
