@@ -147,7 +147,7 @@ def abuse(path: Path) -> pd.DataFrame:
 
 def sets_of(path: Path, text: str, columns: tuple[str, ...], system: str) -> pd.DataFrame:
     f = csv(path)
-    held = [(str(i), system, None, plain(c), ";".join(sorted(x.strip() for x in r[c].split(","))))
+    held = [(str(i), system, None, plain(c), ";".join(sorted(x.strip() for x in r[c].split(",") if x)))
             for i, r in f.iterrows() for c in columns if r[c]]  # fmt: skip
     return pd.DataFrame(held, columns=["item", "system", "annotator", "label", "score"])
 

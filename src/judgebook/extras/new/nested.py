@@ -48,6 +48,9 @@ _CONTAINER = re.compile(
     r"scores?$|annotations?$|ratings?$|labels?$|values?$|individual|responses?$|answers?$|votes?$", re.I
 )
 
+#: keys whose values are judgements, whatever they are called
+_JUDGED = re.compile(r"(annotation|rating|judge?ment|evaluation|score)s?", re.I)
+
 
 def guess_records(read: Records) -> Shape | None:
     """What the records seem to hold; None where nothing looks like judgements."""
@@ -106,12 +109,13 @@ def _may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> boo
         return False
     if words and words <= set(ANSWERS) and len(words) > 1:
         return True
-    short = all(len(str(v)) < 30 for v in leaves[place].values if v)
+    judged = bool(_JUDGED.fullmatch(place[-2] if len(place) > 1 else ""))
+    short = all(len(str(v)) < (60 if judged else 30) for v in leaves[place].values if v)
     if not seems.judged:
         # one answer for all is still a judgement where its key says so
         return seems.kind == "constant" and short and name in _SCORE_KEYS - {"label", "value"}
     if seems.kind == "words":
-        inside = place[-1] in (LIST, MAP)
+        inside = judged or place[-1] in (LIST, MAP)
         siblings = [p for p in leaves if without_label(p) == without_label(place)]
         return (
             short
@@ -379,6 +383,8 @@ class _Writer:
         if "dialogue" in bound:
             return {}
         single = self.read.single and "dialogue" not in columns
+        if "annotator" not in {*columns, *bound} and self._repeated(columns.get("dialogue")):
+            columns["dialogue"] = "{row}"
         base = ([columns.pop("dialogue")] if "dialogue" in columns else [] if single else self._some_id(place)) + free
         if system is not None and (free or "system" in bound or self._several(base, system)):
             return {"dialogue": [*base, system], "context": base} if base else {"dialogue": [system]}
@@ -386,6 +392,16 @@ class _Writer:
             columns["dialogue"] = base[0]
             return {}
         return {"dialogue": base} if base else {}
+
+    def _repeated(self, path: str | None) -> bool:
+        """Whether a few records have the id of another, which says it is no id of what was judged."""
+        place = next((p for p in self.leaves if self._path(p, label=False) == path and not {LIST, MAP} & set(p)), ())
+        ids = self.leaves[place].values if place else []
+        again = len(ids) - len(set(ids))
+        if not 0 < again < 0.1 * len(ids):
+            return False
+        self.out.warnings.append(f"{path}: {again} records repeat an id of the dialogue; each record is taken for one")
+        return True
 
     def _compared(self, columns: dict[str, str]) -> dict[str, list[str]]:
         """Both sides of a comparison, where the values say in words which won."""
