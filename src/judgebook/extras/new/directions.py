@@ -38,7 +38,7 @@ _TURNS = re.compile(
     r"|sin|\w+less|\w+frei|(?:abs[et]|acknowledg|address|admit|apolog|avoid|break|correcti|corrects|corrected|correcting"
     r"|damag|deal|declin|decreas|degrad|detect|deviat|difficult|distan|drop|effort|escap|explain|fix|flag|hand[l]|hard|identif"
     r"|invert|lack|los[ts]|miss(?:ing|ed)|mitigat|need|notic|prevent|recogni|recover|reduc|refus|rejec|remov|resist|resol"
-    r"|revers|robust|solv|spot|stop|warn)\w*|gap|burden|check|confidence|cost|sure|certain|time"
+    r"|revers|robust|solv|spot|stop|warn)\w*|gap|burden|check|confidence|cost|sure|certain|time|rank\w*|place|position"
 )
 #: what a number of a bad thing is often called although more of it is good: `toxicity_score`
 _SCORE = re.compile(r"scores?|ratings?|rate|level|grade|evaluation|assessment")

@@ -5,6 +5,8 @@ The guesses are a start for a YAML that a person reads and corrects (`draft`); n
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
 from judgebook.extras.new import cleaning, items, roles, several
@@ -29,7 +31,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
     given : our column -> the file's, where the format says so.
     """
     out = Guess(columns=dict(given or {}))
-    nameless = [not c.strip() for c in cells.columns]
+    # pandas calls an index that was saved without a name `Unnamed: 0`
+    nameless = [not c.strip() or re.fullmatch(r"Unnamed: \d+", c) is not None for c in cells.columns]
     if sum(nameless) == 1 and numbers(cells.loc[:, nameless].iloc[:, 0], out.na_values) is None:
         nameless = [False] * len(nameless)  # names of rows, as in a table of wins
     elif any(cells.loc[:, nameless].ne("").any()) and sum(nameless) > 1:

@@ -98,7 +98,7 @@ ORDERED = [
         "very dissatisfied, dissatisfied, neutral|neither satisfied nor dissatisfied, satisfied, very satisfied",
         "very low, low, medium|moderate|average, high, very high",
         "very unlikely, unlikely, neutral, likely, very likely",
-        "no, partly|partially|somewhat|maybe|unsure, yes",
+        "no, partly|partially|somewhat|to some extent|maybe|unsure, yes",
     )
 ]
 
