@@ -15,8 +15,10 @@ from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.words import (
     ANSWERS,
     DECIMAL_COMMA,
+    label_id,
     looks_like_model,
     number_in,
+    ranked,
     side_of,
 )
 from judgebook.sources import sampling
@@ -64,8 +66,13 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
         out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row per judgement"
         numeric |= _words(out, cells[[score]], numeric)
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+        steps = None if score in numeric else ranked([w for w in cells[score].unique() if w not in out.na_values])
         for name, rows in cells.groupby(label, sort=False):
-            add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
+            if steps:
+                out.categories[str(name)] = steps
+                out.labels[str(name)] = (label_id(str(name)), 1, len(steps), True)
+            else:
+                add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
     elif several.items_beside(out, cells, numeric) or several.systems_beside(out, cells, numeric):
         pass
     else:

@@ -57,10 +57,10 @@ def side_of(word: str) -> int | None:
 #: answers in words
 ANSWERS = {
     **dict.fromkeys(
-        ("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "thumbs_up", "thumbs up", "👍", "✓", "✔", "✅"), 1.0
+        ("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "thumbs_up", "thumbs up", "up", "👍", "✓", "✔", "✅"), 1.0
     ),
     **dict.fromkeys(
-        ("no", "n", "false", "nein", "non", "fail", "failed", "thumbs_down", "thumbs down", "👎", "✗", "✘", "❌"), 0.0
+        ("no", "n", "false", "nein", "non", "fail", "failed", "thumbs_down", "thumbs down", "down", "👎", "✗", "✘", "❌"), 0.0
     ),
 }
 #: a number as spreadsheets write it in much of Europe
