@@ -50,7 +50,7 @@ def _groups(keys: Iterable[Any], held: Iterable[Any]) -> Counter:
 
 def fingerprint(rows: list[Judgement]) -> dict[str, Any]:
     """Facts of judgements that do not depend on names of people and items."""
-    scored = [(r.label, r.system, r.other, float(r.score)) for r in rows]
+    scored = [(r.label, r.system, r.other, r.score if isinstance(r.score, str) else float(r.score)) for r in rows]
     return {
         "labels": dict(Counter(r.label for r in rows)),
         "scores by system": Counter(scored),

@@ -38,7 +38,7 @@ _TURNS = re.compile(
     r"|sin|\w+less|\w+frei|(?:abs[et]|acknowledg|address|admit|apolog|avoid|break|correcti|corrects|corrected|correcting"
     r"|damag|deal|declin|decreas|degrad|detect|deviat|difficult|distan|drop|effort|escap|explain|fix|flag|hand[l]|hard|identif"
     r"|invert|lack|los[ts]|miss(?:ing|ed)|mitigat|need|notic|prevent|recogni|recover|reduc|refus|rejec|remov|resist|resol"
-    r"|revers|robust|solv|spot|stop|warn)\w*|gap|burden|check|confidence|cost|sure|certain|time"
+    r"|revers|robust|solv|spot|stop|warn)\w*|gap|burden|check|confidence|cost|sure|certain|time|rank\w*|place|position"
 )
 #: what a number of a bad thing is often called although more of it is good: `toxicity_score`
 _SCORE = re.compile(r"scores?|ratings?|rate|level|grade|evaluation|assessment")
@@ -105,6 +105,8 @@ def _plain(text: str) -> str:
 def _anchors(text: str) -> tuple[str, list[str]]:
     """A question without what it says of the ends of its scale, and that, from the lowest number to the highest."""
     matches = list(_ANCHOR.finditer(text.replace("_", " ")))
+    if len(matches) == 1 and int(matches[0][1]) < 2 and _LITTLE.fullmatch(matches[0][2].strip()):
+        return text[: matches[0].start()], []  # `(1 = not at all)` says how little, not of what
     if len(matches) < 2:
         return text, []
     ends = sorted((int(m[1]), m[2].strip()) for m in matches)

@@ -166,16 +166,28 @@ def _json_source(data: Path, file: str) -> list[str]:
 
 
 def _records(shape: Shape, file: str, options: dict[str, str]) -> list[str]:
-    """A source for records, by paths."""
-    labels, spelt = label_lines(shape.labels, compared=shape.method == "comparative")
-    lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in shape.warnings)]
-    lines += [f"method: {shape.method}", "sources:", "  - adapter: records", f"    file: {quoted(file)}"]
-    lines += [f"    {key}: {value}" for key, value in options.items()]
-    lines += [f"    {line}" for line in shape.source]
-    if spelt:
-        lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
+    """A source for records, by paths, and one more for each other place of scores."""
+    shapes = [shape, *shape.more]
+    warnings = dict.fromkeys(warning for one in shapes for warning in one.warnings)
+    lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in warnings)]
+    lines += [f"method: {shape.method}", "sources:"]
+    declared: list[str] = []
+    for one in shapes:
+        one.labels = {name: spec for name, spec in one.labels.items() if one is shape or name not in shape.labels}
+        labels, spelt = label_lines(one.labels, compared=one.method == "comparative")
+        lines += ["  - adapter: records", f"    file: {quoted(file)}"]
+        lines += [f"    {line}" for line in [*(f"{key}: {value}" for key, value in options.items()), *one.source]]
+        lines += [f"    label_names: {exports.flow(spelt)}"] if spelt else []
+        declared += labels if one.method == shape.method else [_of_method(line, one.method) for line in labels]
     lines += ["    " + comment(f"not used: {path}: {kind.says}") for path, kind in shape.unused.items()]
-    return [*lines, "labels:", *labels]
+    return [*lines, "labels:", *declared]
+
+
+def _of_method(line: str, method: str) -> str:
+    """The line of a label's declaration, with its method."""
+    if line.endswith("}"):
+        return f"{line[:-1]}, method: {method}}}"
+    return f"{line}\n    method: {method}" if line.endswith(":") else line
 
 
 def _with_json(read: Records) -> Records:

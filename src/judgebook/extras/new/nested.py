@@ -9,6 +9,7 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.roles import NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, declared, key_of_path, quoted
 from judgebook.extras.new.tree import LIST, MAP, Node, Place, collect, name_of, without_label
 from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SIDES, choice_warning, is_prose, looks_like_model
@@ -38,12 +39,17 @@ _NO_SCORES = {
     "source",
     "group",
 }
+#: names of ids that do not say of what
+_IDS = {"id", "idx", "uid", "uuid"}
 #: so many systems at most are taken for such by their names alone
 _SYSTEMS = 60
 #: keys that say how judgements are kept, not what was judged
 _CONTAINER = re.compile(
     r"scores?$|annotations?$|ratings?$|labels?$|values?$|individual|responses?$|answers?$|votes?$", re.I
 )
+
+#: keys whose values are judgements, whatever they are called
+_JUDGED = re.compile(r"(annotation|rating|judge?ment|evaluation|score)s?", re.I)
 
 
 def guess_records(read: Records) -> Shape | None:
@@ -68,9 +74,40 @@ def guess_records(read: Records) -> Shape | None:
     if not groups:
         return None
     best = max(groups, key=lambda g: sum(len(leaves[p].values) for p in groups[g]) * (1 + (g[-1:] != (MAP,))))
-    return _Writer(read, leaves, maps, natures, groups[best]).shape(
-        [p for g, many in groups.items() if g != best for p in many]
+    beside = [g for g in groups if g != best and _same_but_group(g, best) and _keys(groups[g]) == _keys(groups[best])]
+    others = [g for g in groups if g != best and g not in beside]
+    sure = [g for g in others if _surely(groups[g], natures, leaves)]
+    writers = [_Writer(read, leaves, maps, natures, groups[g], len(groups[g])) for g in sure]
+    more = [writer.shape([], of_others=set(leaves)) for writer in writers]
+    unsure = [p for g in others if g not in sure for p in groups[g]]
+    scores = groups[best] + [p for g in beside for p in groups[g]]
+    out = _Writer(read, leaves, maps, natures, scores, len(groups[best])).shape(
+        unsure, of_others={p for writer in writers for p in writer.used}
     )
+    out.more = more
+    return out
+
+
+def _surely(places: list[Place], natures: dict[Place, Nature], leaves: dict[Place, Node]) -> bool:
+    """Whether a group of scores is one beyond doubt: ratings or yes and no, below the name of a quality."""
+
+    def plainly_rated(place: Place) -> bool:
+        return natures[place].kind == "rating" or {str(v).lower() for v in leaves[place].values if v} <= set(ANSWERS)
+
+    return all(plainly_rated(p) and ASPECT.search(name_of(p)) for p in places)
+
+
+def _keys(places: list[Place]) -> set[str]:
+    return {name_of(p) for p in places}
+
+
+def _same_but_group(one: Place, other: Place) -> bool:
+    """Whether places differ in one key only, which says whose judgements they are: `expert_ratings`, `crowd_ratings`."""
+    differing = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    if len(one) != len(other) or len(differing) != 1:
+        return False
+    ends = {key.rpartition("_")[2] for key in differing[0]}
+    return len(ends) == 1 and all("_" in key for key in differing[0]) and bool(_CONTAINER.fullmatch(ends.pop()))
 
 
 #: why numbers below keys that are numbers are not used
@@ -85,16 +122,17 @@ def _may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> boo
     words = {str(v).strip().lower() for v in leaves[place].values if v}
     if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
         return False
-    if re.search(r"cancel|skipped|draft|submitted|^was", name):
+    if re.search(r"cancel|skipped|draft|submitted|^was|^(is)?(completed|finished)$", name):  # states of a task
         return False
     if words and words <= set(ANSWERS) and len(words) > 1:
         return True
-    short = all(len(str(v)) < 30 for v in leaves[place].values if v)
+    judged = bool(_JUDGED.fullmatch(place[-2] if len(place) > 1 else ""))
+    short = all(len(str(v)) < (60 if judged else 30) for v in leaves[place].values if v)
     if not seems.judged:
         # one answer for all is still a judgement where its key says so
         return seems.kind == "constant" and short and name in _SCORE_KEYS - {"label", "value"}
     if seems.kind == "words":
-        inside = place[-1] in (LIST, MAP)
+        inside = judged or place[-1] in (LIST, MAP)
         siblings = [p for p in leaves if without_label(p) == without_label(place)]
         return (
             short
@@ -123,20 +161,32 @@ class _Writer:
         maps: dict[Place, list[str]],
         natures: dict[Place, Nature],
         scores: list[Place],
+        n_first: int,
     ):
+        """scores : those of the first group of people (`n_first`), and of others beside it."""
         self.read, self.leaves, self.maps, self.natures, self.scores = read, leaves, maps, natures, scores
+        self.groups = {
+            x: p for p in scores[n_first:] for x, y in zip(p, scores[0], strict=True) if x != y and x != p[-1]
+        }
         self.out = Shape(in_json_column=isinstance(scores[0][0], JsonColumn))
         self.names: dict[Place, str] = {}
         self.used: set[Place] = set(scores)
         self.label_column: Place | None = None
 
-    def shape(self, others: list[Place]) -> Shape:
+    def shape(self, others: list[Place], of_others: set[Place]) -> Shape:
+        """The source of these scores.
+
+        others : places of what may be judgements, too. of_others : those that other sources read.
+        """
         place = self.scores[0]
         label_column = self.label_column = self._label_beside(place)
         self._name_levels(place)
         columns = self._columns(place, label_column)
         by_key = "label" in self.names.values()
         path = self._path(place, label=label_column is None and place[-1] != MAP and not by_key)
+        if self.groups:  # `{group}_ratings` reads those of all
+            key = next(k for k in place if k.rpartition("_")[2] == next(iter(self.groups)).rpartition("_")[2])
+            path = path.replace(key, "{group}_" + key.rpartition("_")[2], 1)
         out = self.out
         out.source = [f"scores: {quoted(path)}"]
         bound = set(re.findall(r"[{\[]([a-z_]+)[}\]]", path))
@@ -173,7 +223,7 @@ class _Writer:
             listed = ", ".join(sorted({self._path(p, label=False) for p in others})[:8])
             out.warnings.append(f"more that may be judgements, for a source of its own each: {listed}")
         for other, seems in self.natures.items():
-            if other not in self.used and other not in others:
+            if other not in self.used | of_others and other not in others:
                 out.unused[self._path(other, label=False)] = seems
         return out
 
@@ -296,7 +346,7 @@ class _Writer:
         """Whether an element of a list (or a record) says itself who judged, or of which system it is."""
         wanted = set(NAMES[ours])
         inside = [p for p in self.leaves if p[: len(level)] == level and not {LIST, MAP} & set(p[len(level) :])]
-        return any(plain(name_of(p)) in wanted for p in inside)
+        return any(plain(name_of(p)) in wanted or role_of(name_of(p)) == ours for p in inside if not self._is_text(p))
 
     def _reachable(self, place: Place) -> list[Place]:
         """Values of which there is one for a score: they go through no other list or keys than the score."""
@@ -310,26 +360,62 @@ class _Writer:
     def _columns(self, place: Place, label_column: Place | None) -> dict[str, str]:
         taken = set(self.names.values())
         near = [p for p in self._reachable(place) if p not in self.used and p != label_column]
-        # nearer to the score counts more, for people; further out, for dialogues
         out: dict[str, str] = {}
-        for ours, names in NAMES.items():
-            if ours in ("label", "score") or ours in taken:
-                continue
-            for name in names:
-                fits = [p for p in near if plain(name_of(p)) == name and self._path(p, label=False) not in out.values()]
-                fits = [
-                    p
-                    for p in fits
-                    if ours in ("seconds",)
-                    or is_prose(pd.Series(self.leaves[p].values, dtype=object).fillna(""))
-                    == (ours in ("user_text", "system_text", "reference"))
-                ]
-                if fits:
-                    best = max(fits, key=len) if ours != "dialogue" else min(fits, key=len)
-                    out[ours] = self._path(best, label=False)
-                    self.used.add(best)
-                    break
+        for ours in NAMES:
+            fits = self._named(ours, near) if ours not in ("label", "score", *taken) else []
+            fits = [p for p in fits if self._path(p, label=False) not in out.values()]
+            if fits:
+                best = self._nearest(ours, fits)
+                out[ours] = self._path(best, label=False)
+                self.used.add(best)
         return out
+
+    def _named(self, ours: str, near: list[Place]) -> list[Place]:
+        """Places whose keys say that they hold this: by their usual names, in this order, else by their words."""
+        texts = ours in ("user_text", "system_text", "reference")
+        for name in NAMES[ours]:
+            named = [p for p in near if plain(name_of(p)) == name and self._may_be(p, text=texts)]
+            if ours == "dialogue" and name in _IDS:
+                named = [p for p in named if self._of_record(p)]
+            if named or (named := [p for p in near if plain(name_of(p)) == name and ours == "seconds"]):
+                return named
+        if texts:
+            return [p for p in near if _TURNS.search(name_of(p[:-1])) and self._spoken(p) == ours]
+        wanted = [p for p in near if ours in ("annotator", "system", "dialogue") and role_of(name_of(p)) == ours]
+        several = [p for p in wanted if self.natures[p].kind in NAMING and len(set(self.leaves[p].values)) > 1]
+        return [p for p in several if not self._is_text(p)]
+
+    def _may_be(self, place: Place, *, text: bool) -> bool:
+        some = text and self.natures[place].kind == "names" and any(" " in v for v in self.leaves[place].values if v)
+        return some or self._is_text(place) == text
+
+    def _is_text(self, place: Place) -> bool:
+        """Whether values are sentences, or what was said in a turn: nearly each another."""
+        values = [v for v in self.leaves[place].values if v]
+        return is_prose(pd.Series(values or [""], dtype=object)) or self._spoken(place) is not None
+
+    def _spoken(self, place: Place) -> str | None:
+        """Whose words a turn holds below the name of a side, where they are not the side's own name."""
+        values = [v for v in self.leaves[place].values if v]
+        names = len(set(values)) <= max(1, len(values) / 2) and not any(" " in v for v in values)
+        if names or LIST not in place or not _TURNS.search(name_of(place[:-1])):
+            return None
+        side = plain(name_of(place))
+        if side in ("user", "human"):
+            return "user_text"
+        return "system_text" if role_of(side) == "system" else None
+
+    def _nearest(self, ours: str, places: list[Place]) -> Place:
+        """Of several places with a name: people stand near the score, dialogues further out, systems have few names."""
+        if ours == "system":
+            return min(places, key=lambda p: len(set(self.leaves[p].values)))
+        return max(places, key=len) if ours != "dialogue" else min(places, key=len)
+
+    def _of_record(self, place: Place) -> bool:
+        """Whether an id is that of a record, and not of something that the record names (`target.id`)."""
+        ids = self.leaves[place].values
+        inside = len(place) > 1 and place[-2] not in (LIST, MAP)
+        return not inside or len(set(ids)) == len(ids) == len(self.read.records)
 
     def _identify(self, place: Place, columns: dict[str, str], bound: set[str]) -> dict[str, list[str]]:
         """An id of the dialogue from all that a score's place has besides who judged what."""
@@ -342,6 +428,8 @@ class _Writer:
         if "dialogue" in bound:
             return {}
         single = self.read.single and "dialogue" not in columns
+        if "annotator" not in {*columns, *bound} and self._repeated(columns.get("dialogue")):
+            columns["dialogue"] = "{row}"
         base = ([columns.pop("dialogue")] if "dialogue" in columns else [] if single else self._some_id(place)) + free
         if system is not None and (free or "system" in bound or self._several(base, system)):
             return {"dialogue": [*base, system], "context": base} if base else {"dialogue": [system]}
@@ -349,6 +437,16 @@ class _Writer:
             columns["dialogue"] = base[0]
             return {}
         return {"dialogue": base} if base else {}
+
+    def _repeated(self, path: str | None) -> bool:
+        """Whether a few records have the id of another, which says it is no id of what was judged."""
+        place = next((p for p in self.leaves if self._path(p, label=False) == path and not {LIST, MAP} & set(p)), ())
+        ids = self.leaves[place].values if place else []
+        again = len(ids) - len(set(ids))
+        if not 0 < again < 0.1 * len(ids):
+            return False
+        self.out.warnings.append(f"{path}: {again} records repeat an id of the dialogue; each record is taken for one")
+        return True
 
     def _compared(self, columns: dict[str, str]) -> dict[str, list[str]]:
         """Both sides of a comparison, where the values say in words which won."""
@@ -407,9 +505,12 @@ class _Writer:
     def _labels(self, place: Place, label_column: Place | None) -> None:
         if label_column is not None:
             names = list(dict.fromkeys(v for v in self.leaves[label_column].values if v))
-            # which scores belong to which label is known in the file only: one scale for all
-            spec = declared(self.out, [v for p in self.scores for v in self.leaves[p].values], name_of(place))
-            self.out.labels = {name: spec for name in names}
+            scores, beside = [v for p in self.scores for v in self.leaves[p].values], self.leaves[label_column].values
+            # where not each score has its label beside it, all have one scale
+            each = dict.fromkeys(names, scores)
+            if len(beside) == len(scores):
+                each = {name: [s for b, s in zip(beside, scores, strict=True) if b == name] for name in names}
+            self.out.labels = {name: declared(self.out, values, name) for name, values in each.items()}
         elif "label" in self.names.values():
             level = next(v for v, n in self.names.items() if n == "label")
             spec = declared(self.out, self.leaves[place].values, name_of(place))
@@ -417,9 +518,10 @@ class _Writer:
         elif place[-1] == MAP or _label_at(place) < 0:
             self.out.labels = {"score": declared(self.out, self.leaves[place].values, "score")}
         else:
-            self.out.labels = {
-                p[_label_at(p)]: declared(self.out, self.leaves[p].values, p[_label_at(p)]) for p in self.scores
-            }
+            held: dict[str, list[str | None]] = {}
+            for p in self.scores:
+                held.setdefault(p[_label_at(p)], []).extend(self.leaves[p].values)
+            self.out.labels = {key: declared(self.out, values, key) for key, values in held.items()}
 
     def _pairs(self) -> None:
         """Keys made of several parts, of which two are systems: `82__alpha__beta__1`."""

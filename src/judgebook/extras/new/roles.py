@@ -16,7 +16,8 @@ from judgebook.sources.nature import NAMES, nature, plain
 #: words of names, without accents and plural s, in English, German, French and Spanish
 _WORDS = {
     "annotator": "annotator rater judge worker crowdworker turker evaluator assessor reviewer labeler labeller "
-    "coder expert participant respondent subject grader marker ann annotateur evaluateur juge bewerter annotierer "
+    "coder expert participant respondent subject grader marker voter tester listener "
+    "ann annotateur evaluateur juge bewerter annotierer "
     "gutachter prufer kodierer anotador evaluador juez anotadora bewerterin",
     "system": "system sys model bot chatbot agent assistant engine generator llm architecture approach method "
     "submission algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
@@ -55,9 +56,17 @@ _AFTER = {
     "anonymised",
     "uid",
 }
+#: of a system, a kind is what is compared (`model_type`); of an annotator or an item it is a group of them
+_KINDS = {"type", "variant", "version"}
 #: kinds of values that may say which (`nature`); a rating or slider is a score, and a date none of these
-_NAMING = ("id", "names", "words", "counter")
+NAMING = ("id", "names", "words", "counter")
 _MOST_SYSTEMS = 60
+#: `by` alone, or after a word for judging
+_BY = re.compile(
+    r"((rated|annotated|judged|evaluated|scored|label+ed|reviewed|voted|completed|assessed|marked|graded|coded)"
+    r"[ _.-]?)?by$",
+    re.I,
+)
 
 
 def role_of(name: str) -> str | None:
@@ -66,6 +75,8 @@ def role_of(name: str) -> str | None:
     `sys_name`, `INPUT:system`, `worker_id_anon` and `Bewerter` do; `system_prompt` does not.
     """
     bare = _PREFIX.sub("", name.strip())
+    if _BY.match(bare):
+        return "annotator"
     if chinese := next((role for word, role in _CHINESE.items() if bare.startswith(word)), None):
         return chinese
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
@@ -73,6 +84,8 @@ def role_of(name: str) -> str | None:
     words = [w for w in re.split(r"[^a-z]+", text) if w]
     while len(words) > 1 and words[-1] in _AFTER:
         words.pop()
+    if len(words) == 2 and words[1] in _KINDS and ROLES.get(words[0]) == "system":
+        return "system"
     if len(words) != 1 or bare[-1:].isdigit():  # `rater_2` is a person's column of scores
         return None
     plural = ROLES.get(words[0].removesuffix("s"))
@@ -84,7 +97,7 @@ _ENDS = r"(?: (?:name|id|number|nr\.?|no\.?))?(?: (?:did|was|were|are|is|do|have
 #: questions of a form whose answers are names of ours
 _QUESTIONS = {
     "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat){_ENDS}", re.I),
-    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model){_ENDS}", re.I),
+    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model|(ai )?assistant|agent){_ENDS}", re.I),
 }
 #: questions whose answers are judgements
 _COMPARED = re.compile(
@@ -183,7 +196,32 @@ def by_structure(out: Guess, cells: pd.DataFrame) -> None:
     if "dialogue" not in out.columns and unit and who and cells.groupby(unit)[who].nunique().median() > 1:
         out.columns["dialogue"] = out.columns.pop("work_unit")
         out.why["dialogue"] = "several people have the same"
+    _by_text(out, cells)
     _make_unique(out, cells)
+
+
+def _by_text(out: Guess, cells: pd.DataFrame) -> None:
+    """The system where each item has a text for each value of a column, which several rows share.
+
+    Of several such columns the finest is taken, so that nothing is pooled that differs.
+    """
+    item = out.columns.get("dialogue")
+    if item is None or {"system", "system_b"} & set(out.columns):
+        return
+    texts = [c for c in cells if c != item and is_prose(cells[c]) and cells.groupby(item)[c].nunique().median() > 1]
+    fits = []
+    for column in (c for c in cells if c and c not in out.columns.values() and _names_something(c, cells[c])):
+        groups = cells.groupby([item, column])
+        with_all = cells.groupby(item)[column].nunique().median() * 2 > cells[column].nunique()
+        shared = groups.size().median() > 1 and cells[column].nunique() <= _MOST_SYSTEMS
+        if with_all and shared and any(groups[t].nunique().max() == 1 for t in texts):
+            fits.append(column)
+    if fits:
+        fits.sort(key=lambda c: -cells[c].nunique())
+        out.columns["system"] = fits[0]
+        out.why["system"] = "each of its values has a text of its own for an item"
+        also = f"; {', '.join(map(repr, fits[1:]))} would do as well" if fits[1:] else ""
+        out.warnings.append(f"the system: {fits[0]!r} is taken, as each value has a text of its own for an item{also}")
 
 
 def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
@@ -204,7 +242,7 @@ def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
 def _names_something(column: str, held: pd.Series) -> bool:
     """Whether values may say which: each comes several times, and none is missing."""
     text = held.str.strip()
-    return nature(column, text).kind in _NAMING and (text != "").all() and 1 < text.nunique() <= len(text) / 2
+    return nature(column, text).kind in NAMING and (text != "").all() and 1 < text.nunique() <= len(text) / 2
 
 
 def _take(

@@ -112,16 +112,13 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
         for divider in (";", "|", ","):
             parts = held[held != ""].str.split(divider, regex=False).map(lambda many: [p.strip() for p in many])
             each = parts.explode()
+            each = each[each != ""]  # a divider at the end
             several = parts.str.len().gt(1)
-            few = 1 < each.nunique() <= 30 and each.value_counts().median() >= 3 and each.str.len().max() <= SHORT
+            # a few words that come once are slips of the pen
+            usual = each.map(each.value_counts()).ge(3).mean() >= 0.9
+            few = 1 < each.nunique() <= 30 and usual and each.str.len().max() <= SHORT
             once = parts.map(lambda many: len(set(many)) == len(many)).all()
-            if (
-                several.any()
-                and few
-                and once
-                and (each != "").all()
-                and pd.to_numeric(each, errors="coerce").isna().all()
-            ):
+            if several.any() and few and once and pd.to_numeric(each, errors="coerce").isna().all():
                 out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]
                 out.unused.pop(column, None)
                 out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]

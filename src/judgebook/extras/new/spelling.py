@@ -23,7 +23,7 @@ _LONGEST = 64
 class Shape:
     """A guess: lines of YAML below `sources:` and `labels:`, with warnings and what is not used.
 
-    in_json_column : whether the scores stand inside cells of a table.
+    in_json_column : whether the scores stand inside cells of a table. more : guesses about scores at other places.
     """
 
     source: list[str] = field(default_factory=list)
@@ -32,6 +32,7 @@ class Shape:
     warnings: list[str] = field(default_factory=list)
     unused: dict[str, Nature] = field(default_factory=dict)
     in_json_column: bool = False
+    more: list[Shape] = field(default_factory=list)
 
 
 def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float, ...] = ()) -> str:

@@ -5,6 +5,8 @@ The guesses are a start for a YAML that a person reads and corrects (`draft`); n
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
 from judgebook.extras.new import cleaning, items, roles, several
@@ -13,8 +15,10 @@ from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.words import (
     ANSWERS,
     DECIMAL_COMMA,
+    label_id,
     looks_like_model,
     number_in,
+    ranked,
     side_of,
 )
 from judgebook.sources import sampling
@@ -29,7 +33,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
     given : our column -> the file's, where the format says so.
     """
     out = Guess(columns=dict(given or {}))
-    nameless = [not c.strip() for c in cells.columns]
+    # pandas calls an index that was saved without a name `Unnamed: 0`
+    nameless = [not c.strip() or re.fullmatch(r"Unnamed: \d+", c) is not None for c in cells.columns]
     if sum(nameless) == 1 and numbers(cells.loc[:, nameless].iloc[:, 0], out.na_values) is None:
         nameless = [False] * len(nameless)  # names of rows, as in a table of wins
     elif any(cells.loc[:, nameless].ne("").any()) and sum(nameless) > 1:
@@ -61,8 +66,13 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
         out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row per judgement"
         numeric |= _words(out, cells[[score]], numeric)
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+        steps = None if score in numeric else ranked([w for w in cells[score].unique() if w not in out.na_values])
         for name, rows in cells.groupby(label, sort=False):
-            add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
+            if steps:
+                out.categories[str(name)] = steps
+                out.labels[str(name)] = (label_id(str(name)), 1, len(steps), True)
+            else:
+                add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
     elif several.items_beside(out, cells, numeric) or several.systems_beside(out, cells, numeric):
         pass
     else:

@@ -58,8 +58,12 @@ class Node:
             self.items._take(other.items)
 
     def is_map(self) -> bool:
-        """Whether the keys of an object are values: many, or few above objects that are all alike."""
-        nodes = list(self.keys.values())
+        """Whether the keys of an object are values: many, or few above objects that are all alike.
+
+        Objects are alike that have the same keys, or many that are themselves objects of keys that are values, as where
+        each item has keys of the few people who judged it.
+        """
+        nodes = [node for node in self.keys.values() if node.keys or node.items or node.values]
         kinds = {node.kind for node in nodes}
         if len(nodes) < 2 or len(kinds) > 1:
             return False
@@ -67,7 +71,8 @@ class Node:
             return len(nodes) > _MANY
         every = set.union(*(set(node.keys) for node in nodes))
         sizes = [len(node.keys) for node in nodes]
-        return len(every) > 0 and (sum(sizes) / len(sizes) >= 0.6 * len(every) or min(sizes) > _MANY)
+        alike = sum(sizes) / len(sizes) >= 0.6 * len(every) or min(sizes) > _MANY
+        return alike or (len(nodes) > _MANY and self.merged().is_map())
 
 
 def collect(node: Node, at: Place, leaves: dict[Place, Node], maps: dict[Place, list[str]]) -> None:

@@ -57,10 +57,10 @@ def side_of(word: str) -> int | None:
 #: answers in words
 ANSWERS = {
     **dict.fromkeys(
-        ("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "thumbs_up", "thumbs up", "👍", "✓", "✔", "✅"), 1.0
+        ("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "thumbs_up", "thumbs up", "up", "👍", "✓", "✔", "✅"), 1.0
     ),
     **dict.fromkeys(
-        ("no", "n", "false", "nein", "non", "fail", "failed", "thumbs_down", "thumbs down", "👎", "✗", "✘", "❌"), 0.0
+        ("no", "n", "false", "nein", "non", "fail", "failed", "thumbs_down", "thumbs down", "down", "👎", "✗", "✘", "❌"), 0.0
     ),
 }
 #: a number as spreadsheets write it in much of Europe
@@ -98,7 +98,7 @@ ORDERED = [
         "very dissatisfied, dissatisfied, neutral|neither satisfied nor dissatisfied, satisfied, very satisfied",
         "very low, low, medium|moderate|average, high, very high",
         "very unlikely, unlikely, neutral, likely, very likely",
-        "no, partly|partially|somewhat|maybe|unsure, yes",
+        "no, partly|partially|somewhat|to some extent|maybe|unsure, yes",
     )
 ]
 
@@ -146,6 +146,7 @@ def number_in(word: str) -> float | None:
 
 def label_id(name: str) -> str:
     """An id for a label from its spelling; `fluency.label`, as MTurk's forms call it, is `fluency`."""
-    ascii_ = unicodedata.normalize("NFKD", name.removesuffix(".label")).encode("ascii", "ignore").decode()
+    name = re.sub(r" *\([^()]*=[^()]*\)$", "", name.removesuffix(".label"))  # a question without the ends of its scale
+    ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     id_ = re.sub(r"[^A-Za-z0-9]+", "_", ascii_).strip("_").lower() or "label"
     return id_ if id_[0].isalpha() else f"label_{id_}"

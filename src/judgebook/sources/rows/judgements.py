@@ -50,7 +50,8 @@ def finish(
     marks["label"] = marks["label"].replace(source.label_names)
     _check_names(source, name, marks, labels, state)
     marks = scored(source, marks, labels, state)
-    marks = _who(source, with_method(composed(source, marks, {label.id for label in labels}, state), labels))
+    marks = with_method(composed(source, marks, {label.id for label in labels}, state), labels)
+    marks = _who(source, marks, {label.id for label in labels if label.level == "sets"})
     state.count(marks, "read")
     marks, gone = _filtered(source, name, marks, state)
     cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
@@ -103,8 +104,11 @@ def _check_names(source: JudgementOptions, name: str, marks: pd.DataFrame, label
             state.problems.append(Problem(name, "", "judges", "an annotator", repr(pattern), hint))
 
 
-def _who(source: JudgementOptions, marks: pd.DataFrame) -> pd.DataFrame:
-    """Annotators: people, models, or positions (columns in their order, else the repeats of an item in theirs)."""
+def _who(source: JudgementOptions, marks: pd.DataFrame, sets: set[str]) -> pd.DataFrame:
+    """Annotators: people, models, or positions (columns in their order, else the repeats of an item in theirs).
+
+    sets : labels of which the answers in one record are one person's.
+    """
     marks = marks.assign(annotator_known=True)
     if "annotator_kind" not in marks:
         marks["annotator_kind"] = "human"
@@ -117,6 +121,10 @@ def _who(source: JudgementOptions, marks: pd.DataFrame) -> pd.DataFrame:
             place = pd.Series(pd.factorize(marks["annotator"].where(human))[0], marks.index)
         else:
             place = _places(marks)
+            answers = marks[marks["label"].isin(sets)] if "_record" in marks else marks[:0]
+            item = [c for c in ITEM if c in marks]
+            together = answers.groupby(item, dropna=False, sort=False)["_record"]
+            place[answers.index] = together.transform(lambda record: pd.factorize(record)[0])
         positions = ("pos" + place.astype(str)).where(place >= 0, None)
         marks["annotator"] = positions.where(human, marks.get("annotator"))
         marks["annotator_known"] = ~human

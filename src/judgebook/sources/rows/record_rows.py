@@ -53,7 +53,7 @@ class Walk:
             yield node, _place(where, place), env
             return
         step = steps[i]
-        if node is None or node == "":
+        if node is None or node == "" or node != node:  # JSON of Python writes NaN for nothing
             if node == "" and step.kind == "split" and self.empty is not None:  # nothing of a list was marked
                 yield self.empty, _place(where, place), env
             return

@@ -1,0 +1,163 @@
+"""Files that others published, and what each holds: read with pandas alone, straight from the file.
+
+They stand beside the project and are never part of it; facts and numbers of them are. `python -m doors.public` prints
+what `new` makes of each as a table in Markdown (with `src` and `tests` on the path).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from doors import reading
+from judgebook.sources import build
+from judgebook.study import params
+
+
+@dataclass(frozen=True)
+class File:
+    """A published file.
+
+    path : below the folder of all data. held : its judgements as a frame with item, system, annotator (None: the file
+    does not say), label, score (a number, or the answer in words) and, of a pair, other. facts : systems, annotators
+    (0: not known), items and judgements, counted once and written down. means : (label, system or None) -> mean score,
+    written down, too. scales : label -> lowest, highest, level, where the file's description says so. ways : label ->
+    whether high is good. also : answers of the same people to other questions, which may be read or not. note : what
+    is special.
+    """
+
+    path: str
+    held: Callable[[Path], pd.DataFrame]
+    facts: tuple[int, int, int, int] = (0, 0, 0, 0)
+    means: dict[tuple[str, str | None], float] = field(default_factory=dict)
+    scales: dict[str, tuple[float, float, str]] = field(default_factory=dict)
+    ways: dict[str, int] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+    note: str = ""
+    slow: bool = False
+
+
+def long(
+    cells: pd.DataFrame,
+    labels: Iterable[str],
+    item: list[str],
+    system: str | list[str] | None = None,
+    annotator: str | None = None,
+) -> pd.DataFrame:
+    """A row per judgement from a row per item and person; empty cells are no judgements."""
+    out = cells[list(labels)].rename(columns=plain)
+    of = "system" if system is None else cells[[system] if isinstance(system, str) else system].agg(" ".join, axis=1)
+    out = out.assign(_item=cells[item].agg("|".join, axis=1), _system=of, _who=cells[annotator] if annotator else None)
+    held = out.melt(["_item", "_system", "_who"]).set_axis(["item", "system", "annotator", "label", "score"], axis=1)
+    held = held[held["score"] != ""]
+    return held.assign(score=[number(x) for x in held["score"]])
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def number(value: object) -> float | str:
+    """A score as a number where it is one, yes and no as 1 and 0, else the answer as it stands."""
+    if isinstance(value, bool):
+        return float(value)
+    text = str(value).strip()
+    try:
+        return float(text)
+    except ValueError:
+        return {"yes": 1.0, "true": 1.0, "y": 1.0, "no": 0.0, "false": 0.0, "n": 0.0}.get(text.lower(), text)
+
+
+def rows(many: Iterable[tuple], *, pairs: bool = False) -> pd.DataFrame:
+    names = ["item", "system", "annotator", "label", "score", *(["other"] if pairs else [])]
+    out = pd.DataFrame(list(many), columns=names)
+    who = out["annotator"].map(str, na_action="ignore")
+    return out.assign(annotator=who, score=[number(x) for x in out["score"]])
+
+
+def csv(path: Path, **options: object) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False, **options)
+
+
+def lines(path: Path) -> Iterator[dict]:
+    return map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def content(path: Path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def judgements(file: File, path: Path) -> list[reading.Judgement]:
+    """The judgements of a file, by pandas."""
+    held = file.held(path)
+    held = held.astype(object).where(held.notna(), None)
+    order = ["item", "system", "annotator", "label", "score", *(["other"] if "other" in held else [])]
+    return [reading.Judgement(*row) for row in held[order].itertuples(index=False)]
+
+
+def facts(marks: list[reading.Judgement]) -> tuple[int, int, int, int]:
+    """Systems, annotators (0: not known), items and judgements."""
+    systems = {r.system for r in marks} | {r.other for r in marks if r.other}
+    people = {r.annotator for r in marks}
+    items = {(r.item, r.system, r.other) for r in marks}
+    return len(systems), 0 if None in people else len(people), len(items), len(marks)
+
+
+def mean(marks: list[reading.Judgement], label: str, system: str | None) -> float:
+    """Of words: the share of the first in the alphabet."""
+    scores = [r.score for r in marks if r.label == label and system in (None, r.system)]
+    words = sorted({s for s in scores if isinstance(s, str)})
+    return sum(s == words[0] if words else s for s in scores) / len(scores)
+
+
+#: which questions in a YAML are about which fact
+_ABOUT = {
+    "labels": r"label|rating|judgement|score|choice|answers|declare|treated as|fractions",
+    "scores by system": r"system|response|label|rating|score|answers|values",
+    "items": r"dialogue|item|pair|turn|system",
+    "annotators": r"who judged|annotator|people|person",
+    "scale": r"scale|level",
+}
+
+
+def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
+    """What `new` and `build` make of a file below `folder`. place : an empty folder to write to."""
+    path = folder / file.path
+    link = place / path.name
+    link.symlink_to(path)
+    truth = [r for r in judgements(file, path) if r.label not in file.also]
+    read = reading.read(link, [r._replace(score=0.0) for r in truth], file.ways)
+    if not (place / "door.yaml").exists() or read.outcome in (reading.CRASHED, reading.REFUSED):
+        return read
+    study = params.load(place / "door.yaml")
+    words = {x.id: (x.scale[0], x.categories, x.level) for x in study.label_list() if x.categories}
+    seen = [
+        r._replace(score=_answer(r.score, *words[r.label]) if r.label in words else r.score)
+        for r in reading.judgements(build.build(study))
+        if r.label not in file.also
+    ]
+    expected, got = reading.fingerprint(truth), reading.fingerprint(seen)
+    differs = [f for f in expected if expected[f] != got[f]]
+    scales = {x.id: (*x.scale, x.level) for x in study.label_list()}
+    differs += ["scale"] if any(scales.get(x, s) != s for x, s in file.scales.items()) else []
+    directions = {x.id: x.direction for x in study.label_list() if x.direction_declared}
+    if any(directions.get(x, way) != way for x, way in file.ways.items()):
+        return reading.Reading(reading.WRONG, read.said, [*differs, "direction"])
+    questions = [line for line in read.said.splitlines() if "Unsure: " in line]
+    asked = all(any(re.search(_ABOUT[f], q) for q in questions) for f in differs)
+    found = reading.RIGHT if not differs else reading.ASKED if asked else reading.WRONG
+    return reading.Reading(found, read.said, differs)
+
+
+def _answer(score: float, lowest: float, categories: tuple[str, ...], level: str) -> float | str:
+    """An answer as the file spells it."""
+    if level == "sets":
+        return ";".join(sorted(c for i, c in enumerate(categories) if int(score) >> i & 1 and c != "none"))
+    return number(categories[int(score - lowest)])
