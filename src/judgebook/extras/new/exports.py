@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -25,6 +27,8 @@ from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
 _LONG = 90
+#: a time in the name of a file, which differs between files of one kind
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+-]*[0-9]")
 
 
 def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: str) -> Guess:
@@ -41,7 +45,8 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         rules = source.get("drop", {})
         remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
         of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
-        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"])
+        codes = [v for v in source.get("na_values", []) if cells.isin([v]).any().any()]
+        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"], codes)
         out.drop, out.comment = rules, export.comment
         out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
         if "system" not in out.columns and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
@@ -134,7 +139,7 @@ def _files(export: Export) -> dict[str, dict[str, Records]]:
     suffix = "".join(export.data.suffixes)
     out: dict[str, dict[str, Records]] = {}
     for name in export.form.files:
-        pattern = name.replace("<suffix>", suffix).replace("<name>", export.data.name)
+        pattern = name.replace("<suffix>", suffix).replace("<name>", _TIME.sub("*", export.data.name))
         folder = export.data.resolve().parents[pattern.count("/")]
         matching = sorted(path for path in folder.glob(wildcards(pattern)) if path.is_file())
         read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in matching}
@@ -151,7 +156,7 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     """What was judged, on which scales, and how an item is known; completes the source."""
     out = Shape()
     columns = source.setdefault("columns", {})
-    if "annotator" not in {*columns, *paths.names(source["scores"][0])}:
+    if "annotator" not in {*columns, *source.get("either", {}), *paths.names(source["scores"][0])}:
         source["annotators"] = "positions"
         out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
     source |= {"join": [dict(export.join)]} if any(p.startswith("item.") for p in columns.values()) else {}
@@ -171,14 +176,29 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     ):
         columns["context"] = columns.pop("dialogue")
         source["identify"] = {"dialogue": [columns["context"], columns["system"]]}
-    people = cells[columns["annotator"]].dropna().unique() if columns.get("annotator") in cells else []
-    if models := [name for name in people if looks_like_model(name)]:
-        source["judges"] = dict.fromkeys(models, "llm")
-        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
+    who = columns.get("annotator", "{annotator}")
+    _judges(export, source, list(cells[who].dropna().unique()) if who in cells else [], out)
     _labels(export, source, cells, out)
     out.method = "turn_rating" if "turn" in columns else "dialogue_rating"
     out.method = "comparative" if "dialogue_b" in columns else out.method
     return out
+
+
+def _judges(export: Export, source: dict[str, Any], annotators: list[str], out: Shape) -> None:
+    """Annotators that are no people: by the form, else those that are called like language models."""
+    people = set(values_at(export.read, export.form.people, export.table)) if export.form.people else set()
+    kinds = {
+        name: next((kind for pattern, kind in export.form.machines.items() if fnmatch.fnmatchcase(name, pattern)), "")
+        or ("llm" if looks_like_model(name) else "human")
+        for name in annotators
+        if name not in people
+    }
+    source |= {"judges": found} if (found := {name: kind for name, kind in kinds.items() if kind != "human"}) else {}
+    models = [name for name, kind in found.items() if kind == "llm"]
+    if models:
+        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
+    if programs := [name for name in found if name not in models]:
+        out.warnings.append(f"treated as programs, neither people nor models: {', '.join(programs)} (`judges`)")
 
 
 def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]]) -> list[pd.DataFrame]:
@@ -191,7 +211,7 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
             for name, read in records.items():
                 cells, odd = cells_of(model, name, read, folder)
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
-                if lists:
+                if lists and not export.form.labels:
                     hint = "to read lists, add a separate source whose path ends in .[]"
                     what = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
                     export.warnings.append(f"{path}: {what} {lists[0].where}) and left out; {hint}")
@@ -206,6 +226,9 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
     ends = dict(zip(stated[0], zip(*stated[1:], strict=True), strict=True)) if len(set(map(len, stated))) == 1 else {}
     name = source["columns"].get("label", "{label}")
     label = cells[name] if name in cells else pd.Series(source.get("constants", {}).get("label"), cells.index)
+    if export.form.labels:
+        label = label[label.isin(values_at(export.read, export.form.labels, export.table))]
+        cells = cells.loc[label.index]
     score = cells["{score}"].map(lambda text: source.get("values", {}).get(text, text))
     score = score[~score.isin(source.get("na_values", [""])) & score.notna()]
     for one, held in score.groupby(label[score.index], sort=False):
@@ -224,9 +247,10 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
         seems, rows = nature("score", held), cells.loc[held.index]
         # of answers that stand in a list, or are keys, what is above them is the same for one question
         inner = rows["_path"].str.endswith(("[]", "{score}"))
-        above = rows["_place"].str.replace(r"(?:\.[^.\[]*|\[[0-9]+\])$", "", regex=True)
+        above = rows["_place"].str.replace(r"(?:\.(?:(?!:::)[^.\[])*|\[[0-9]+\]|:::[^:]*)$", "", regex=True)
         several = rows["_place"].where(~inner, above).duplicated().any()
-        keys = rows["_path"].str.endswith("{score}") & (rows["_place"].str.rpartition(".")[2] != held)
+        ends_so = [place.endswith(answer) for place, answer in zip(rows["_place"], held, strict=True)]
+        keys = rows["_path"].str.endswith("{score}") & ~pd.Series(ends_so, held.index)
         if several and seems.kind == "words" and not keys.any():
             out.labels[one] = f"{{categories: {flow(sorted(held.unique()))}, level: sets}}"
         elif several and keys.any():
@@ -236,3 +260,5 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
             out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else seems.says}")
         else:
             out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))
+            if way := export.form.direction:
+                out.labels[one] = f"{out.labels[one][:-1]}, direction: {way}}}"

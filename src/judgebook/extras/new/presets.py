@@ -42,7 +42,11 @@ class Form(Strict):
     these are guessed. own : columns of the tool itself. left_out, notes : what is not read, and what else to know.
     alone : what to say where nothing was judged. files : files that belong together -> further keys of their source;
     {names} stand for any text. scale : paths to the label and the ends of its scale. join : a file beside that
-    describes the items. method : of the judgements, where the form says it.
+    describes the items. method : of the judgements, where the form says it. labels : path to the names of the labels,
+    where other keys stand beside them. direction : 1 where a high score is good by definition, -1 where a low one is.
+    machines : name of an annotator (* is any text) -> llm, classifier or human;
+    people : path to the names of those who are people whatever they are called. In `identify`, <x> is the place that
+    `columns` has for x.
     """
 
     has: list[str]
@@ -58,6 +62,10 @@ class Form(Strict):
     scale: dict[str, str] = Field({})
     join: dict[str, str] = Field({})
     method: str = ""
+    labels: str = ""
+    direction: int = 0
+    machines: dict[str, str] = Field({})
+    people: str = ""
 
 
 class Tool(Strict):
@@ -113,10 +121,16 @@ class Export:
         for ours, wanted in form.get("columns", {}).items():
             name = self._first(ours, wanted, columns)
             columns |= {ours: name} if name else {}
-        parts = {k: [self._first("", n, {}) for n in v] for k, v in form.get("identify", {}).items()}
+        parts = {
+            k: [columns.get(n[1:-1]) if n[0] == "<" else self._first("", n, {}) for n in v]
+            for k, v in form.get("identify", {}).items()
+        }
+        if "dialogue" in parts:
+            columns.pop("dialogue", None)
         out: dict[str, Any] = {}
         out["scores"] = [path for path in form.get("scores", []) if values_at(self.read, path, self.table)]
         out |= {"columns": columns, "identify": {ours: [n for n in names if n] for ours, names in parts.items()}}
+        out["either"] = {ours: [p for p in many if self._one(p)] for ours, many in form.get("either", {}).items()}
         out |= {key: self._rules(form.get(key, {})) for key in ("keep", "drop")}
         return {**{k: v for k, v in out.items() if v}, **{k: v for k, v in form.items() if k not in out}}
 
@@ -142,6 +156,14 @@ class Export:
             if name:
                 return name
         return None
+
+    def _one(self, path: str) -> bool:
+        """Whether texts or numbers stand at a path, and nothing else."""
+        walk, steps = Look(), paths.parse(path, table=self.table)
+        values = [v for r in self.read.records[:_MOST] for v, _, _ in walk.each(r, steps, "", {})]
+        return paths.ALONE.fullmatch(path) is not None or (
+            any(v not in (None, "") for v in values) and not any(isinstance(v, dict | list) for v in values)
+        )
 
     def _held(self, path: str) -> list[str]:
         """What stands at a path of this file, or of the joined one."""

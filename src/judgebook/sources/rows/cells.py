@@ -53,7 +53,7 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         number = pd.to_numeric(out["turn"], errors="coerce") - source.first_turn
         out["turn"] = number.astype(object).where(number.notna(), out["turn"])
     if "annotator_kind" in out:
-        kind = out["annotator_kind"].str.lower()
+        kind = out["annotator_kind"].str.lower().replace({"code": "classifier"})
         out["annotator_kind"] = kind.where(kind.isin(KINDS), out["annotator_kind"])
     if "seconds" in out:
         out["seconds"] = out["seconds"].map(_seconds)
