@@ -14,8 +14,9 @@ from judgebook.extras.new.nested import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
 from judgebook.extras.new.spelling import Shape, comment, declared, label_lines, quoted
 from judgebook.extras.new.tables import guess
-from judgebook.extras.new.words import looks_like_model, side_of
+from judgebook.extras.new.words import looks_like_model, ranked, side_of
 from judgebook.sources import filters
+from judgebook.sources.in_words import counted
 from judgebook.sources.adapters.options.records import Records as RecordSource
 from judgebook.sources.adapters.records import cells_of
 from judgebook.sources.formats import Records, read_records
@@ -53,11 +54,24 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
             out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
         if out.columns.get("annotator") == "{row}":
             out.warnings.append("no column says who answered: each row is treated as a different person")
+        if "repeats" in source:
+            keys = {c for c in (*out.columns.values(), *out.patterns) if c in cells} - {source["columns"].get("completed_at")}
+            _repeated(out, source, cells[remaining].duplicated(list(keys - {out.columns.get("work_unit")})))
+            out.repeats = source.get("repeats", "")
         if export.form.alone and not out.labels:
             raise DataError([Problem(data.name, "", "", "judgements", export.form.alone, "")])
     if "annotator" in out.columns and out.columns["annotator"] in cells:
         _with_status(out, set(cells[out.columns["annotator"]]), data, PurePosixPath(file).parent)
     return out
+
+
+def _repeated(out: Guess | Shape, source: dict[str, Any], again: pd.Series) -> None:
+    """Keeps `repeats` of the form where somebody judged an item more than once."""
+    if not again.any():
+        source.pop("repeats", None)
+    elif "repeats" in source:
+        n = counted(int(again.sum()), "judgement")
+        out.warnings.append(f"{n} of an item that the same person had judged before: the last counts (`repeats`)")
 
 
 def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath) -> None:
@@ -179,6 +193,9 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     who = columns.get("annotator", "{annotator}")
     _judges(export, source, list(cells[who].dropna().unique()) if who in cells else [], out)
     _labels(export, source, cells, out)
+    item = [c for ours, c in columns.items() if ours in ("annotator", "dialogue", "context", "system", "turn", "label")]
+    item = ["_path", *(c for c in item if c in cells)]
+    _repeated(out, source, cells.drop_duplicates([*item, "{.where_record}"]).duplicated(item))
     out.method = "turn_rating" if "turn" in columns else "dialogue_rating"
     out.method = "comparative" if "dialogue_b" in columns else out.method
     return out
@@ -251,7 +268,9 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
         several = rows["_place"].where(~inner, above).duplicated().any()
         ends_so = [place.endswith(answer) for place, answer in zip(rows["_place"], held, strict=True)]
         keys = rows["_path"].str.endswith("{score}") & ~pd.Series(ends_so, held.index)
-        if several and seems.kind == "words" and not keys.any():
+        if (words := _options(export, out)) and set(held) <= set(words):
+            out.labels[one] = _in_words(source, words, several=bool(several), out=out)
+        elif several and seems.kind == "words" and not keys.any():
             out.labels[one] = f"{{categories: {flow(sorted(held.unique()))}, level: sets}}"
         elif several and keys.any():
             hint = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
@@ -262,3 +281,29 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
             out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))
             if way := export.form.direction:
                 out.labels[one] = f"{out.labels[one][:-1]}, direction: {way}}}"
+
+
+def _options(export: Export, out: Shape) -> dict[str, str]:
+    """Numbers that stand for options -> their words; nothing where the words are the numbers."""
+    if not export.form.options:
+        return {}
+    numbers, words = (values_at(export.read, path, export.table) for path in export.form.options)
+    if len(numbers) != len(words) or not all(map(str.isdecimal, numbers)) or numbers == words:
+        return {}
+    pairs = list(dict.fromkeys(zip(numbers, words, strict=True)))
+    if len(dict(pairs)) < len(pairs):
+        out.warnings.append("a number stands for different options in different tasks, and is read as it is")
+        return {}
+    return dict(pairs)
+
+
+def _in_words(source: dict[str, Any], words: dict[str, str], *, several: bool, out: Shape) -> str:
+    """The declaration of a label whose answers are numbers that stand for words, which `values` then maps."""
+    ordered = ranked(list(words.values()))
+    answers = ordered or list(words.values())
+    level = "sets" if several else "ordinal" if ordered else "nominal"
+    code = {word: 2**i if several else i + bool(ordered) for i, word in enumerate(answers)}
+    source["values"] = {number: code[word] for number, word in words.items()}
+    if level == "nominal":
+        out.warnings.append("if the answers have an order, list them from the lowest up and add `level: ordinal`")
+    return f"{{categories: {flow(answers)}, level: {level}}}"
