@@ -158,7 +158,7 @@ def _files(export: Export) -> dict[str, dict[str, Records]]:
         matching = sorted(path for path in folder.glob(wildcards(pattern)) if path.is_file())
         read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in matching}
         strange = [name for name, one in read.items() if not holds(export.form, one)]
-        if strange and paths.names(pattern):
+        if strange and wildcards(pattern) != pattern:
             export.warnings.append(
                 f"{', '.join(strange)}: fits {pattern!r} by name, but not in content: move it elsewhere"
             )
@@ -174,6 +174,10 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
         source["annotators"] = "positions"
         out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
     source |= {"join": [dict(export.join)]} if any(p.startswith("item.") for p in columns.values()) else {}
+    if export.form.method == "comparative" and not {"system", "system_b"} <= columns.keys():
+        places = ", ".join(export.places)[:200]
+        hint = "name them so in the file, e.g. `model_a` and `model_b` beside what was shown"
+        raise DataError([Problem(export.data.name, "", "", "keys that name both systems of a pair", places, hint)])
     parts = _cells(export, source, files)
     if not parts:
         return out
@@ -279,7 +283,8 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
             out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else seems.says}")
         else:
             out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))
-            if way := export.form.direction:
+            known = set(cells.loc[held.index, "{score}"]) <= set(source.get("values", {}))
+            if (way := export.form.direction) and (known or not source.get("values")):
                 out.labels[one] = f"{out.labels[one][:-1]}, direction: {way}}}"
 
 
