@@ -14,9 +14,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.sources import eval_logs, json_text
+from judgebook.sources import json_text
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.sources.rows import eval_logs
 from judgebook.study import limits
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions

@@ -9,15 +9,16 @@ import re
 
 import pytest
 import yaml
+from doors.reading import Judgement, fingerprint
+from doors.reading import judgements as read_as
 from fixtures import exports, workbook
 from fixtures import yaml_studies as studies
 from fixtures.exports import EXPORTS, PEOPLE, lines, save, table
 from fixtures.harnesses import HARNESSES, INSPECT
 
-from doors.reading import Judgement, fingerprint
-from doors.reading import judgements as read_as
 from judgebook.extras.new import draft
-from judgebook.sources import build, eval_logs
+from judgebook.sources import build
+from judgebook.sources.rows import eval_logs
 from judgebook.study import params
 from judgebook.study.schema import DataError
 
@@ -115,7 +116,7 @@ def test_a_scorer_of_inspect_with_several_values(tmp_path):
 def test_a_log_that_is_cut_off_is_refused(tmp_path):
     whole = (INSPECT / "alpha.eval").read_bytes()
     (tmp_path / "log.eval").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match="expected a log of Inspect, found .*is the run finished"):
+    with pytest.raises(DataError, match=r"expected a log of Inspect, found .*is the run finished"):
         draft.new_yaml("tried", tmp_path / "log.eval")
 
 
@@ -143,8 +144,10 @@ def test_scores_as_the_api_gives_them(tmp_path, tool):
 
 def test_a_pair_whose_systems_nothing_names_is_asked_for(tmp_path):
     data, _, _ = HARNESSES["Label Studio, pairs"](tmp_path)
-    tasks = [{**t, "data": {k: v for k, v in t["data"].items() if "model" not in k}} for t in json.loads(data.read_text())]
-    with pytest.raises(DataError, match="expected keys that name both systems of a pair, found .*data.text1"):
+    tasks = [
+        {**t, "data": {k: v for k, v in t["data"].items() if "model" not in k}} for t in json.loads(data.read_text())
+    ]
+    with pytest.raises(DataError, match=r"expected keys that name both systems of a pair, found .*data\.text1"):
         draft.new_yaml("tried", save(data, tasks))
 
 
@@ -195,7 +198,7 @@ def test_categories_of_a_taxonomy(tmp_path):
             marks.append(exports.annotation(10 * i + PEOPLE.index(who), who, 5, result))
         data = {"dialogue_id": f"d{i}", "model": "ab"[i % 2], "text": "Well, yes."}
         tasks.append({"id": i, "data": data, "annotations": marks, "predictions": []})
-    text, study, built = tried(tmp_path, save(tmp_path / "project.json", tasks))
+    _, study, built = tried(tmp_path, save(tmp_path / "project.json", tasks))
     (label,) = study.label_list()
     assert (label.level, label.categories) == ("sets", ("Error", "Fact", "Fine", "Style"))
     codes = sorted(sum(2 ** label.categories.index(node) for node in nodes) for nodes in picked)
@@ -242,7 +245,9 @@ def test_a_task_of_prodigy_that_was_done_twice(tmp_path):
     again = 1 + records[0]["accept"][0] % 5
     save(data, lines([*records, records[0] | {"accept": [again]}]))
     text, _, built = tried(tmp_path, data)
-    assert "# Unsure: 1 judgement of an item that the same person had judged before: the last counts (`repeats`)." in text
+    assert (
+        "# Unsure: 1 judgement of an item that the same person had judged before: the last counts (`repeats`)." in text
+    )
     assert fingerprint(read_as(built)) == fingerprint(meant([(*written[0][:4], again, None), *written[1:]]))
 
 

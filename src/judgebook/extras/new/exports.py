@@ -16,10 +16,10 @@ from judgebook.extras.new.spelling import Shape, comment, declared, label_lines,
 from judgebook.extras.new.tables import guess
 from judgebook.extras.new.words import looks_like_model, ranked, side_of
 from judgebook.sources import filters
-from judgebook.sources.in_words import counted
 from judgebook.sources.adapters.options.records import Records as RecordSource
 from judgebook.sources.adapters.records import cells_of
 from judgebook.sources.formats import Records, read_records
+from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature
 from judgebook.sources.places import wildcards
 from judgebook.sources.rows.cells import WHERE
@@ -55,7 +55,9 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         if out.columns.get("annotator") == "{row}":
             out.warnings.append("no column says who answered: each row is treated as a different person")
         if "repeats" in source:
-            keys = {c for c in (*out.columns.values(), *out.patterns) if c in cells} - {source["columns"].get("completed_at")}
+            keys = {c for c in (*out.columns.values(), *out.patterns) if c in cells} - {
+                source["columns"].get("completed_at")
+            }
             _repeated(out, source, cells[remaining].duplicated(list(keys - {out.columns.get("work_unit")})))
             out.repeats = source.get("repeats", "")
         if export.form.alone and not out.labels:

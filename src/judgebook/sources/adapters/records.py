@@ -18,7 +18,7 @@ from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
 from judgebook.sources.reading import OpenFile, Reading
-from judgebook.sources.rows.cells import WHERE, mapped, spellings, with_patterns
+from judgebook.sources.rows.cells import WHERE, first_given, mapped, spellings, with_patterns
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.record_rows import Walk, of_each, unused
 from judgebook.sources.rows.table_cells import identified
@@ -77,7 +77,7 @@ def read(source: Records, open_file: Files) -> Reading:
     cells, made = identified(cells, source.identify)
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
-    base = _either(source, cells, mapped(source, cells, source.columns))
+    base = first_given(source, cells, mapped(source, cells, source.columns))
     base["_item"], base["_record"], base["_positional"] = base.index, cells[NUMBER], positional
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
@@ -101,15 +101,6 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
             [Problem(name, "", "sheet", f"one like {source.sheet!r}", names, "correct `sheet`, or the file")]
         )
     return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
-
-
-def _either(source: Records, cells: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame:
-    """`base` with the first value that is given of each of the lists of `either`."""
-    for ours, several in source.either.items():
-        held = cells[several].astype(object).where(~cells[several].isin(source.na_values))
-        first = held.bfill(axis=1).iloc[:, 0].str.strip()
-        base[ours] = first.where(first.notna(), base.get(ours))
-    return base
 
 
 def _matcher(name: str) -> paths.Matcher:
@@ -171,7 +162,7 @@ def cells_of(source: Records, name: str, read: Read, folder: Path) -> tuple[pd.D
     joins = {join.name: _Joined(source, join, lambda file: folder / file) for join in source.join}
     file = _File(source, name, read, {}, joins)
     cells = pd.DataFrame(file.rows(), dtype=object)
-    first = _either(source, cells, pd.DataFrame(index=cells.index)) if len(cells) else cells
+    first = first_given(source, cells, pd.DataFrame(index=cells.index)) if len(cells) else cells
     return cells.assign(**{f"{{{ours}}}": first[ours] for ours in source.either if len(cells)}), file.problems
 
 

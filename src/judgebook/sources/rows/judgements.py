@@ -195,7 +195,11 @@ def _without_repeats(source: JudgementOptions, marks: pd.DataFrame, state: State
     again = marks.duplicated([c for c in ("annotator", *ITEM) if c in marks], keep=keep)
     if source.repeats == "error" or not again.any():
         return marks
-    state.count(marks[again], "dropped", f"not the {keep} judgement of the item by its annotator")
+    state.count(
+        marks[again],
+        "dropped",
+        f"the annotator {'judged the item again' if keep == 'last' else 'had judged the item before'}",
+    )
     return marks[~again].reset_index(drop=True)
 
 
