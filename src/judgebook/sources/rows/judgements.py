@@ -195,11 +195,8 @@ def _without_repeats(source: JudgementOptions, marks: pd.DataFrame, state: State
     again = marks.duplicated([c for c in ("annotator", *ITEM) if c in marks], keep=keep)
     if source.repeats == "error" or not again.any():
         return marks
-    state.count(
-        marks[again],
-        "dropped",
-        f"the annotator {'judged the item again' if keep == 'last' else 'had judged the item before'}",
-    )
+    reason = {"first": "the annotator had judged the item before", "last": "the annotator judged the item again"}
+    state.count(marks[again], "dropped", reason[keep])
     return marks[~again].reset_index(drop=True)
 
 
