@@ -17,6 +17,7 @@ import pandas as pd
 from judgebook.sources import json_text
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.sources.rows import eval_logs
 from judgebook.study import limits
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
@@ -76,7 +77,8 @@ def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
 
 
 def read_records(path: Path, name: str, options: FileOptions) -> Records:
-    """The records of a table (rows, as column -> text), of JSON Lines, or of JSON (elements of its list, or itself).
+    """The records of a table (rows, as column -> text), of JSON Lines, or of JSON (elements of its list, or itself);
+    a log of Inspect is one record.
 
     Raises DataError for a file that cannot be read.
     """
@@ -87,6 +89,8 @@ def read_records(path: Path, name: str, options: FileOptions) -> Records:
         cells = read_table(path, name, options)
         cells = cells[[c for c in cells if c]]
         return Records(cells.to_dict("records"), [f"row {i}" for i in cells.index])
+    if kind(path) == ".eval":
+        return Records([eval_logs.read(path, name)], [""], single=True)
     text = read_text(path, name, options.encoding)
     if kind(path) not in _LINES:
         try:

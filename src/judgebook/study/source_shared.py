@@ -202,8 +202,8 @@ class JudgementOptions(Strict):
         description="positions: annotators are unknown, and columns or repeated rows become pos0, pos1, …; people: "
         "they are known; default: positions where they are places in a list, otherwise people",
     )
-    repeats: Literal["error", "first"] = Field(
-        "error", description="first: if an annotator judged an item more than once, the first judgement counts"
+    repeats: Literal["error", "first", "last"] = Field(
+        "error", description="first, last: if an annotator judged an item more than once, that judgement counts"
     )
     judges: dict[Name, Literal["llm", "classifier"]] = Field(
         {}, description="annotators that are models; * stands for any text", examples=[{"gpt-*": "llm"}]

@@ -53,6 +53,7 @@ class Guess:
     comment: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
     first_turn: int = 0
+    repeats: str = ""
     values: dict[str, float] = field(default_factory=dict)
     na_values: list[str] = field(default_factory=lambda: [""])
     why: dict[str, str] = field(default_factory=dict)

@@ -116,7 +116,7 @@ def _anchors(text: str) -> tuple[str, list[str]]:
 def _what(text: str) -> int | None:
     """Whether what a text names is good (1) or bad (-1); None where it names neither, or both."""
     words = [w for w in re.split(r"[\W_]+", text) if w]
-    words = [_PAIRS.get(pair, pair[0]) for pair in zip(words, [*words[1:], ""], strict=True)]
+    words = [_PAIRS.get(pair, pair[0]) for pair in zip(words, [*words[1:], ""], strict=False)]
     if words[:2] in (["lack", "of"], ["lacks", "of"]):
         return -1 if {_of_word(w) for w in words[2:]} == {1} else None
     if any(_TURNS.fullmatch(w) for w in words):

@@ -331,6 +331,10 @@ def _two_headers(rows: list[list[str]]) -> bool:
     """Whether the first two rows name the columns together: names that only both make different, above numbers."""
     above, below, data = ([c.strip() for c in cells] for cells in rows)
     given = [c for c in below if c]
+    if any(a and not b and _number(d) for a, b, d in zip(above, below, data, strict=False)):
+        # SurveyMonkey: options below their question, which is named once, and nothing below what is no question
+        options = [b for a, b in zip(above, below, strict=False) if b and not a]
+        return bool(options) and not any(map(_number, [*above, *below]))
     if len(given) < 4 or any(map(_number, [*above, *below])) or not any(map(_number, data)):
         return False
     twice = len(set(given)) < len(given) and sum(map(bool, above)) > 1
@@ -428,6 +432,7 @@ def _source(
         lines.append("patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in guess.patterns.items()) + "}")
     lines += guess.join
     lines += [f"drop: {exports.flow(guess.drop)}"] if guess.drop else []
+    lines += [f"repeats: {guess.repeats}"] if guess.repeats else []
     if guess.judges:
         lines.append("judges: {" + ", ".join(f"{quoted(j)}: llm" for j in guess.judges) + "}")
     if guess.positions:

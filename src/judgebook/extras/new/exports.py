@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,11 +14,12 @@ from judgebook.extras.new.nested import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
 from judgebook.extras.new.spelling import Shape, comment, declared, label_lines, quoted
 from judgebook.extras.new.tables import guess
-from judgebook.extras.new.words import looks_like_model, side_of
+from judgebook.extras.new.words import looks_like_model, ranked, side_of
 from judgebook.sources import filters
 from judgebook.sources.adapters.options.records import Records as RecordSource
 from judgebook.sources.adapters.records import cells_of
 from judgebook.sources.formats import Records, read_records
+from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature
 from judgebook.sources.places import wildcards
 from judgebook.sources.rows.cells import WHERE
@@ -25,6 +28,8 @@ from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
 _LONG = 90
+#: a time in the name of a file, which differs between files of one kind
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+-]*[0-9]")
 
 
 def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: str) -> Guess:
@@ -41,18 +46,34 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         rules = source.get("drop", {})
         remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
         of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
-        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"])
+        codes = [v for v in source.get("na_values", []) if cells.isin([v]).any().any()]
+        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"], codes)
         out.drop, out.comment = rules, export.comment
         out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
         if "system" not in out.columns and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
             out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
         if out.columns.get("annotator") == "{row}":
             out.warnings.append("no column says who answered: each row is treated as a different person")
+        if "repeats" in source:
+            keys = {c for c in (*out.columns.values(), *out.patterns) if c in cells} - {
+                source["columns"].get("completed_at")
+            }
+            _repeated(out, source, cells[remaining].duplicated(list(keys - {out.columns.get("work_unit")})))
+            out.repeats = source.get("repeats", "")
         if export.form.alone and not out.labels:
             raise DataError([Problem(data.name, "", "", "judgements", export.form.alone, "")])
     if "annotator" in out.columns and out.columns["annotator"] in cells:
         _with_status(out, set(cells[out.columns["annotator"]]), data, PurePosixPath(file).parent)
     return out
+
+
+def _repeated(out: Guess | Shape, source: dict[str, Any], again: pd.Series) -> None:
+    """Keeps `repeats` of the form where somebody judged an item more than once."""
+    if not again.any():
+        source.pop("repeats", None)
+    elif "repeats" in source:
+        n = counted(int(again.sum()), "judgement")
+        out.warnings.append(f"{n} of an item that the same person had judged before: the last counts (`repeats`)")
 
 
 def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath) -> None:
@@ -134,12 +155,12 @@ def _files(export: Export) -> dict[str, dict[str, Records]]:
     suffix = "".join(export.data.suffixes)
     out: dict[str, dict[str, Records]] = {}
     for name in export.form.files:
-        pattern = name.replace("<suffix>", suffix).replace("<name>", export.data.name)
+        pattern = name.replace("<suffix>", suffix).replace("<name>", _TIME.sub("*", export.data.name))
         folder = export.data.resolve().parents[pattern.count("/")]
         matching = sorted(path for path in folder.glob(wildcards(pattern)) if path.is_file())
         read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in matching}
         strange = [name for name, one in read.items() if not holds(export.form, one)]
-        if strange and paths.names(pattern):
+        if strange and wildcards(pattern) != pattern:
             export.warnings.append(
                 f"{', '.join(strange)}: fits {pattern!r} by name, but not in content: move it elsewhere"
             )
@@ -151,10 +172,14 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     """What was judged, on which scales, and how an item is known; completes the source."""
     out = Shape()
     columns = source.setdefault("columns", {})
-    if "annotator" not in {*columns, *paths.names(source["scores"][0])}:
+    if "annotator" not in {*columns, *source.get("either", {}), *paths.names(source["scores"][0])}:
         source["annotators"] = "positions"
         out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
     source |= {"join": [dict(export.join)]} if any(p.startswith("item.") for p in columns.values()) else {}
+    if export.form.method == "comparative" and not {"system", "system_b"} <= columns.keys():
+        places = ", ".join(export.places)[:200]
+        hint = "name them so in the file, e.g. `model_a` and `model_b` beside what was shown"
+        raise DataError([Problem(export.data.name, "", "", "keys that name both systems of a pair", places, hint)])
     parts = _cells(export, source, files)
     if not parts:
         return out
@@ -171,14 +196,32 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     ):
         columns["context"] = columns.pop("dialogue")
         source["identify"] = {"dialogue": [columns["context"], columns["system"]]}
-    people = cells[columns["annotator"]].dropna().unique() if columns.get("annotator") in cells else []
-    if models := [name for name in people if looks_like_model(name)]:
-        source["judges"] = dict.fromkeys(models, "llm")
-        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
+    who = columns.get("annotator", "{annotator}")
+    _judges(export, source, list(cells[who].dropna().unique()) if who in cells else [], out)
     _labels(export, source, cells, out)
+    item = [c for ours, c in columns.items() if ours in ("annotator", "dialogue", "context", "system", "turn", "label")]
+    item = ["_path", *(c for c in item if c in cells)]
+    _repeated(out, source, cells.drop_duplicates([*item, "{.where_record}"]).duplicated(item))
     out.method = "turn_rating" if "turn" in columns else "dialogue_rating"
     out.method = "comparative" if "dialogue_b" in columns else out.method
     return out
+
+
+def _judges(export: Export, source: dict[str, Any], annotators: list[str], out: Shape) -> None:
+    """Annotators that are no people: by the form, else those that are called like language models."""
+    people = set(values_at(export.read, export.form.people, export.table)) if export.form.people else set()
+    kinds = {
+        name: next((kind for pattern, kind in export.form.machines.items() if fnmatch.fnmatchcase(name, pattern)), "")
+        or ("llm" if looks_like_model(name) else "human")
+        for name in annotators
+        if name not in people
+    }
+    source |= {"judges": found} if (found := {name: kind for name, kind in kinds.items() if kind != "human"}) else {}
+    models = [name for name, kind in found.items() if kind == "llm"]
+    if models:
+        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
+    if programs := [name for name in found if name not in models]:
+        out.warnings.append(f"treated as programs, neither people nor models: {', '.join(programs)} (`judges`)")
 
 
 def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]]) -> list[pd.DataFrame]:
@@ -191,7 +234,7 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
             for name, read in records.items():
                 cells, odd = cells_of(model, name, read, folder)
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
-                if lists:
+                if lists and not export.form.labels:
                     hint = "to read lists, add a separate source whose path ends in .[]"
                     what = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
                     export.warnings.append(f"{path}: {what} {lists[0].where}) and left out; {hint}")
@@ -206,6 +249,9 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
     ends = dict(zip(stated[0], zip(*stated[1:], strict=True), strict=True)) if len(set(map(len, stated))) == 1 else {}
     name = source["columns"].get("label", "{label}")
     label = cells[name] if name in cells else pd.Series(source.get("constants", {}).get("label"), cells.index)
+    if export.form.labels:
+        label = label[label.isin(values_at(export.read, export.form.labels, export.table))]
+        cells = cells.loc[label.index]
     score = cells["{score}"].map(lambda text: source.get("values", {}).get(text, text))
     score = score[~score.isin(source.get("na_values", [""])) & score.notna()]
     for one, held in score.groupby(label[score.index], sort=False):
@@ -224,10 +270,13 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
         seems, rows = nature("score", held), cells.loc[held.index]
         # of answers that stand in a list, or are keys, what is above them is the same for one question
         inner = rows["_path"].str.endswith(("[]", "{score}"))
-        above = rows["_place"].str.replace(r"(?:\.[^.\[]*|\[[0-9]+\])$", "", regex=True)
+        above = rows["_place"].str.replace(r"(?:\.(?:(?!:::)[^.\[])*|\[[0-9]+\]|:::[^:]*)$", "", regex=True)
         several = rows["_place"].where(~inner, above).duplicated().any()
-        keys = rows["_path"].str.endswith("{score}") & (rows["_place"].str.rpartition(".")[2] != held)
-        if several and seems.kind == "words" and not keys.any():
+        ends_so = [place.endswith(answer) for place, answer in zip(rows["_place"], held, strict=True)]
+        keys = rows["_path"].str.endswith("{score}") & ~pd.Series(ends_so, held.index)
+        if (words := _options(export, out)) and set(held) <= set(words):
+            out.labels[one] = _in_words(source, words, several=bool(several), out=out)
+        elif several and seems.kind == "words" and not keys.any():
             out.labels[one] = f"{{categories: {flow(sorted(held.unique()))}, level: sets}}"
         elif several and keys.any():
             hint = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
@@ -236,3 +285,32 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
             out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else seems.says}")
         else:
             out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))
+            known = set(cells.loc[held.index, "{score}"]) <= set(source.get("values", {}))
+            if (way := export.form.direction) and (known or not source.get("values")):
+                out.labels[one] = f"{out.labels[one][:-1]}, direction: {way}}}"
+
+
+def _options(export: Export, out: Shape) -> dict[str, str]:
+    """Numbers that stand for options -> their words; nothing where the words are the numbers."""
+    if not export.form.options:
+        return {}
+    numbers, words = (values_at(export.read, path, export.table) for path in export.form.options)
+    if len(numbers) != len(words) or not all(map(str.isdecimal, numbers)) or numbers == words:
+        return {}
+    pairs = list(dict.fromkeys(zip(numbers, words, strict=True)))
+    if len(dict(pairs)) < len(pairs):
+        out.warnings.append("a number stands for different options in different tasks, and is read as it is")
+        return {}
+    return dict(pairs)
+
+
+def _in_words(source: dict[str, Any], words: dict[str, str], *, several: bool, out: Shape) -> str:
+    """The declaration of a label whose answers are numbers that stand for words, which `values` then maps."""
+    ordered = ranked(list(words.values()))
+    answers = ordered or list(words.values())
+    level = "sets" if several else "ordinal" if ordered else "nominal"
+    code = {word: 2**i if several else i + bool(ordered) for i, word in enumerate(answers)}
+    source["values"] = {number: code[word] for number, word in words.items()}
+    if level == "nominal":
+        out.warnings.append("if the answers have an order, list them from the lowest up and add `level: ordinal`")
+    return f"{{categories: {flow(answers)}, level: {level}}}"

@@ -19,12 +19,13 @@ from pydantic import Field
 
 from judgebook.extras.new.spelling import key_of_path
 from judgebook.extras.new.words import TEXT, is_prose
+from judgebook.sources import typed
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.formats import Records, read_records, scalar
 from judgebook.sources.nature import NAMES, plain
 from judgebook.sources.rows.record_rows import Look, leaves
 from judgebook.study import paths, yaml_file
-from judgebook.study.schema import DataError
+from judgebook.study.schema import ANNOTATIONS, DataError
 from judgebook.study.source_shared import FileOptions
 from judgebook.study.yaml_file import Strict
 
@@ -35,14 +36,19 @@ _MOST = 2000
 
 class Form(Strict):
     """One shape in which a tool writes. `a|b` is the first of several names that is there, `x.*` a key below `x` (or a
-    column beginning so) whose name is usual for our column.
+    column beginning so) whose name is usual for our column, `/x/` a column that the expression fits.
 
     has : paths or columns that lead to a value. keys : keys of a record, whatever they hold. name : expression for the
     name of the file. matches : path -> expression for all its values. source : keys of a source; without `scores`,
     these are guessed. own : columns of the tool itself. left_out, notes : what is not read, and what else to know.
     alone : what to say where nothing was judged. files : files that belong together -> further keys of their source;
     {names} stand for any text. scale : paths to the label and the ends of its scale. join : a file beside that
-    describes the items. method : of the judgements, where the form says it.
+    describes the items. method : of the judgements, where the form says it. labels : path to the names of the labels,
+    where other keys stand beside them. direction : 1 where a high score is good by definition, -1 where a low one is.
+    options : paths to the numbers that stand for options, and to their words.
+    machines : name of an annotator (* is any text) -> llm, classifier or human;
+    people : path to the names of those who are people whatever they are called. In `identify`, <x> is the place that
+    `columns` has for x.
     """
 
     has: list[str]
@@ -58,6 +64,11 @@ class Form(Strict):
     scale: dict[str, str] = Field({})
     join: dict[str, str] = Field({})
     method: str = ""
+    labels: str = ""
+    direction: int = 0
+    options: list[str] = Field([])
+    machines: dict[str, str] = Field({})
+    people: str = ""
 
 
 class Tool(Strict):
@@ -112,11 +123,17 @@ class Export:
         columns: dict[str, str] = {}
         for ours, wanted in form.get("columns", {}).items():
             name = self._first(ours, wanted, columns)
-            columns |= {ours: name} if name else {}
-        parts = {k: [self._first("", n, {}) for n in v] for k, v in form.get("identify", {}).items()}
+            columns |= {ours: name} if name and not (ours == "completed_at" and self._no_times(name)) else {}
+        parts = {
+            k: [columns.get(n[1:-1]) if n[0] == "<" else self._first("", n, {}) for n in v]
+            for k, v in form.get("identify", {}).items()
+        }
+        if "dialogue" in parts:
+            columns.pop("dialogue", None)
         out: dict[str, Any] = {}
         out["scores"] = [path for path in form.get("scores", []) if values_at(self.read, path, self.table)]
         out |= {"columns": columns, "identify": {ours: [n for n in names if n] for ours, names in parts.items()}}
+        out["either"] = {ours: [p for p in many if self._one(p)] for ours, many in form.get("either", {}).items()}
         out |= {key: self._rules(form.get(key, {})) for key in ("keep", "drop")}
         return {**{k: v for k, v in out.items() if v}, **{k: v for k, v in form.items() if k not in out}}
 
@@ -137,11 +154,26 @@ class Export:
                 return one
             if one.endswith("*"):
                 name = self._named(ours, one[:-1], taken)
+            elif one[0] == "/":
+                fits = re.compile(one[1:-1], re.I)
+                name = next((path for path in self.places if fits.fullmatch(path.strip()) and self._held(path)), None)
             else:
                 name = next((path for path in one.split("|") if self._held(path)), None)
             if name:
                 return name
         return None
+
+    def _no_times(self, path: str) -> bool:
+        """Whether what stands at a path is no time that a source may hold."""
+        return bool(typed.parsed(pd.Series(self._held(path)), ANNOTATIONS["completed_at"])[0].isna().any())
+
+    def _one(self, path: str) -> bool:
+        """Whether texts or numbers stand at a path, and nothing else."""
+        walk, steps = Look(), paths.parse(path, table=self.table)
+        values = [v for r in self.read.records[:_MOST] for v, _, _ in walk.each(r, steps, "", {})]
+        return paths.ALONE.fullmatch(path) is not None or (
+            any(v not in (None, "") for v in values) and not any(isinstance(v, dict | list) for v in values)
+        )
 
     def _held(self, path: str) -> list[str]:
         """What stands at a path of this file, or of the joined one."""

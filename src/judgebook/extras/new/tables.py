@@ -27,12 +27,13 @@ from judgebook.sources.nature import nature
 from judgebook.study import limits
 
 
-def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
+def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[str] | None = None) -> Guess:
     """What the columns of a table mean. `cells` holds text; an empty cell is an empty string.
 
-    given : our column -> the file's, where the format says so.
+    given : our column -> the file's, where the format says so. codes : what stands there for no answer.
     """
     out = Guess(columns=dict(given or {}))
+    out.na_values += codes or []
     # pandas calls an index that was saved without a name `Unnamed: 0`
     nameless = [not c.strip() or re.fullmatch(r"Unnamed: \d+", c) is not None for c in cells.columns]
     if sum(nameless) == 1 and numbers(cells.loc[:, nameless].iloc[:, 0], out.na_values) is None:

@@ -18,7 +18,7 @@ from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
 from judgebook.sources.reading import OpenFile, Reading
-from judgebook.sources.rows.cells import WHERE, mapped, spellings, with_patterns
+from judgebook.sources.rows.cells import WHERE, first_given, mapped, spellings, with_patterns
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.record_rows import Walk, of_each, unused
 from judgebook.sources.rows.table_cells import identified
@@ -43,6 +43,7 @@ def read(source: Records, open_file: Files) -> Reading:
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     left: dict[str, dict[str, pd.Series]] = {}
+    readers: list[_File] = []
     notes: list[str] = []
     for name in open_file.fitting(source.file):
         for sheet, options in _sheets(source, name, open_file):
@@ -50,8 +51,10 @@ def read(source: Records, open_file: Files) -> Reading:
             records, unused_ = reader.rows(), reader.unused()
             drawn = reader.drawn(unused_)
             rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in records]
-            problems += reader.problems
+            readers.append(reader)
             left.setdefault(name, {}).update(unused_)
+    _check(readers)
+    problems += [problem for reader in readers for problem in reader.problems]
     for join in joins.values():
         problems += join.problems
         notes += join.notes()
@@ -74,7 +77,7 @@ def read(source: Records, open_file: Files) -> Reading:
     cells, made = identified(cells, source.identify)
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
-    base = mapped(source, cells, source.columns)
+    base = first_given(source, cells, mapped(source, cells, source.columns))
     base["_item"], base["_record"], base["_positional"] = base.index, cells[NUMBER], positional
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
@@ -90,7 +93,7 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
     if not source.sheet or not ("*" in source.sheet or paths.names(source.sheet)):
         return [(None, source)]
     sheets = filled_sheets(open_file(name), name)
-    match = paths.Matcher(source.sheet.replace("*", "{_any}"))
+    match = _matcher(source.sheet)
     fitting = [s for s in sheets if match(s) is not None]
     if not fitting:
         names = ", ".join(sheets) or "no sheet with data"
@@ -98,6 +101,11 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
             [Problem(name, "", "sheet", f"one like {source.sheet!r}", names, "correct `sheet`, or the file")]
         )
     return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
+
+
+def _matcher(name: str) -> paths.Matcher:
+    """What the names in the name of a file or a sheet stand for, where * is any text."""
+    return paths.Matcher(name.replace("*", "{any_text}"))
 
 
 def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
@@ -147,10 +155,15 @@ def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> p
 
 
 def cells_of(source: Records, name: str, read: Read, folder: Path) -> tuple[pd.DataFrame, list[Problem]]:
-    """The scores of one file and what the source's paths lead to, for guessing the labels; problems."""
+    """The scores of one file and what the source's paths lead to, for guessing the labels; problems.
+
+    What `either` chooses stands in columns called {label}, {score} and so on.
+    """
     joins = {join.name: _Joined(source, join, lambda file: folder / file) for join in source.join}
     file = _File(source, name, read, {}, joins)
-    return pd.DataFrame(file.rows(), dtype=object), file.problems
+    cells = pd.DataFrame(file.rows(), dtype=object)
+    first = first_given(source, cells, pd.DataFrame(index=cells.index)) if len(cells) else cells
+    return cells.assign(**{f"{{{ours}}}": first[ours] for ours in source.either if len(cells)}), file.problems
 
 
 def _paths(source: Records) -> dict[str, tuple[str | None, list[Step]]]:
@@ -242,7 +255,7 @@ class _File:
         self.walk = Walk(name, known, columns, source.empty)
         self.problems = self.walk.problems
         self.scores = [(path, *source.steps(path)) for path in source.scores]
-        self.named = paths.Matcher(source.file.replace("*", "{_any}"))(name) if paths.names(source.file) else {}
+        self.named = _matcher(source.file)(name) if paths.names(source.file) else {}
         if self.named is None:
             self.problems.append(
                 Problem(name, "", "file", f"a name like {source.file!r} that fits in one way", "another")
@@ -250,8 +263,8 @@ class _File:
             self.named = {}
         self.sheet = sheet
         if sheet is not None:
-            self.named = {**self.named, **(paths.Matcher(str(source.sheet).replace("*", "{_any}"))(sheet) or {})}
-        self._there: set[str] = set()
+            self.named = {**self.named, **(_matcher(str(source.sheet))(sheet) or {})}
+        self.there: set[str] = set()
         who = source.columns.get("annotator", "{annotator}")
         #: paths in which the annotator is a place in a list
         self._positional = {
@@ -269,7 +282,7 @@ class _File:
             for path, join, steps in self.scores:
                 root = joined.get(join) if join else record
                 for value, place, names in self.walk.each(root, steps, where, env):
-                    self._there.add(path)
+                    self.there.add(path)
                     if isinstance(value, dict | list):
                         hint = "write the path on to what is in it: .[] for each of a list, .{label} for the keys"
                         self.walk.report(
@@ -287,7 +300,6 @@ class _File:
                             continue
                         text = names["score"] if text.strip().lower() == "true" else text
                     out.append(self._row(record, joined, path, place, names, n, None if text is None else text.strip()))
-        self._check()
         return out
 
     def _join(self, record: Any, where: str, env: dict[str, Any]) -> dict[str, Any]:
@@ -298,7 +310,7 @@ class _File:
                 s.iterates or paths.placeholders(s.text) for s in self.paths[join.by][1]
             ):
                 key, there = self.walk.value(record, self.paths[join.by][1], where, env, join.by)
-                self._there |= {join.by} if there else set()
+                self.there |= {join.by} if there else set()
                 out[join.name] = join.find(key)
         return out
 
@@ -319,25 +331,15 @@ class _File:
                     if ALONE.fullmatch(on)
                     else self.walk.value(record, self.paths[on][1], place, env, on)[0]
                 )
-                self._there.add(on)
+                self.there.add(on)
                 joined = {**joined, name: join.find(key)}
         for other, (into, steps) in self.paths.items():
             root = joined.get(into) if into else record
             row[other], there = self.walk.value(root, steps, place, env, other)
             if there:
-                self._there.add(other)
+                self.there.add(other)
         row[POSITIONAL] = path in self._positional
         return row
-
-    def _check(self) -> None:
-        """Paths that lead nowhere in the whole file."""
-        named = self.source.looked_up() | {path: "scores" for path in self.source.scores}
-        for path, place in named.items():
-            if path in self._there or ALONE.fullmatch(path):
-                continue
-            join, steps = self.source.steps(path)
-            walk, read = (self.joins[join].walk, self.joins[join].read) if join else (self.walk, self.read)
-            self.problems.append(walk.missed(read, steps, path, place))
 
     def unused(self) -> dict[str, pd.Series]:
         """Paths that the YAML does not name -> their values."""
@@ -350,3 +352,16 @@ class _File:
         """Of the paths in `left`, those that may say how dialogues were drawn -> the value of every record."""
         wanted = [path for path, values in left.items() if sampling.key_for(path, values)]
         return of_each(self.read, wanted) if wanted else {}
+
+
+def _check(readers: list[_File]) -> None:
+    """Paths that lead nowhere in any of the files: a problem of the first."""
+    first = readers[0]
+    there = {path for reader in readers for path in reader.there}
+    named = first.source.looked_up() | {path: "scores" for path in first.source.scores}
+    for path, place in named.items():
+        if path in there or ALONE.fullmatch(path):
+            continue
+        join, steps = first.source.steps(path)
+        walk, read = (first.joins[join].walk, first.joins[join].read) if join else (first.walk, first.read)
+        first.problems.append(walk.missed(read, steps, path, place))

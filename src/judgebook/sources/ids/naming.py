@@ -43,6 +43,8 @@ _PHONE = re.compile(r"(?<![\w.])(?:\+\d[\d ()./-]{6,16}\d|\(?\d{3}\)?[ .-]?\d{3}
 def private(source: Any) -> frozenset[str]:
     """Columns of a source, ours and the file's, whose values identify people and tasks."""
     mapped = {column for ours, column in getattr(source, "columns", {}).items() if ours in PEOPLE}
+    either = getattr(source, "either", {})
+    mapped |= {column for ours in PEOPLE & set(either) for column in either[ours]}
     rules = [getattr(source, key, {}) for key in ("keep", "drop")]
     return PEOPLE | mapped | {c for rule in rules for c in rule if _OF_PEOPLE.fullmatch(c)}
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import sampling
+from judgebook.sources.adapters.options.records import Records
 from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.paths import Matcher
@@ -53,7 +54,7 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         number = pd.to_numeric(out["turn"], errors="coerce") - source.first_turn
         out["turn"] = number.astype(object).where(number.notna(), out["turn"])
     if "annotator_kind" in out:
-        kind = out["annotator_kind"].str.lower()
+        kind = out["annotator_kind"].str.lower().replace({"code": "classifier"})
         out["annotator_kind"] = kind.where(kind.isin(KINDS), out["annotator_kind"])
     if "seconds" in out:
         out["seconds"] = out["seconds"].map(_seconds)
@@ -66,6 +67,15 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         named = out["file"].astype("str") + ":" + out["work_unit"].astype("str")
         out["work_unit"] = named.where(out["work_unit"].notna(), None)
     return out
+
+
+def first_given(source: Records, cells: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame:
+    """`base` with the first value that is given of each of the lists of `either`; else what `base` has."""
+    for ours, several in source.either.items():
+        held = cells[several].astype(object).where(~cells[several].isin(source.na_values))
+        first = held.bfill(axis=1).iloc[:, 0].str.strip()
+        base[ours] = first.where(first.notna(), base.get(ours))
+    return base
 
 
 _CLOCK = re.compile(r"([0-9]+):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")

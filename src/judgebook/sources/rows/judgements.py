@@ -198,11 +198,13 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: S
 
 
 def _without_repeats(source: JudgementOptions, marks: pd.DataFrame, state: State) -> pd.DataFrame:
-    """Where the YAML allows it, a person's first judgement of an item only."""
-    again = marks.duplicated([c for c in ("annotator", *ITEM) if c in marks])
+    """Where the YAML allows it, a person's first or last judgement of an item only."""
+    keep = "last" if source.repeats == "last" else "first"
+    again = marks.duplicated([c for c in ("annotator", *ITEM) if c in marks], keep=keep)
     if source.repeats == "error" or not again.any():
         return marks
-    state.count(marks[again], "dropped", "the annotator had judged the item before")
+    reason = {"first": "the annotator had judged the item before", "last": "the annotator judged the item again"}
+    state.count(marks[again], "dropped", reason[keep])
     return marks[~again].reset_index(drop=True)
 
 

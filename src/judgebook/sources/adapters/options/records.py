@@ -53,6 +53,11 @@ class Records(FileOptions, JudgementOptions, SourceModel):
         description="our column -> path of its value, or a name that `scores` binds",
         examples=[{"dialogue": "id", "annotator": "meta.rater"}],
     )
+    either: dict[Ours, Annotated[list[Name], Field(min_length=1)]] = Field(
+        {},
+        description="our column -> paths, of which the first that has a value counts; where none has, `constants`",
+        examples=[{"annotator": ["author", "source"]}],
+    )
     join: list[Join] = Field(
         [], description="further files whose records are matched to these by a key, with the same options for reading"
     )
@@ -106,6 +111,7 @@ class Records(FileOptions, JudgementOptions, SourceModel):
     def looked_up(self) -> dict[str, str]:
         """Paths of values that belong to a score -> where the YAML gives them."""
         named = {path: f"columns.{ours}" for ours, path in self.columns.items()}
+        named |= {path: f"either.{ours}" for ours, many in self.either.items() for path in many}
         named |= {path: f"identify.{ours}" for ours, many in self.identify.items() for path in many}
         named |= {path: f"metrics.{metric}" for metric, path in self.metrics.items()}
         named |= {path: "patterns" for path in self.patterns}
@@ -118,7 +124,7 @@ class Records(FileOptions, JudgementOptions, SourceModel):
 
     @model_validator(mode="after")
     def _complete(self) -> Records:
-        given = {*self.columns, *self.constants, *self.identify, *(self.variables & set(OURS))}
+        given = {*self.columns, *self.either, *self.constants, *self.identify, *(self.variables & set(OURS))}
         if "label" not in given:
             raise ValueError(
                 "scores: what was judged is not known: write {label} in the path, map `columns: {label: …}`, or set "

@@ -1,0 +1,260 @@
+"""Exports of platforms, evaluation harnesses and tracing tools: read without an edit, and nobody taken for a person
+who is none."""
+
+import csv
+import datetime as dt
+import json
+import random
+import re
+
+import pytest
+import yaml
+from doors.reading import Judgement, fingerprint
+from doors.reading import judgements as read_as
+from fixtures import exports, workbook
+from fixtures import yaml_studies as studies
+from fixtures.exports import EXPORTS, PEOPLE, lines, save, table
+from fixtures.harnesses import HARNESSES, INSPECT
+
+from judgebook.extras.new import draft
+from judgebook.sources import build
+from judgebook.sources.rows import eval_logs
+from judgebook.study import params
+from judgebook.study.schema import DataError
+
+PAGE = (params.ROOT / "docs" / "presets.md").read_text(encoding="utf-8")
+#: scales of the labels that `new` declares
+SCALES = {
+    "SurveyMonkey": {"fluency": (1, 5), "relevance": (1, 5)},
+    "Toloka": {"fluency": (1, 5), "relevance": (1, 5)},
+    "Appen": {"fluency": (1, 5), "relevance": (1, 5)},
+    "Potato 1": {"fluency": (1, 5), "relevance": (0, 1)},
+    "Inspect": {"includes": (0, 1), "model_graded_qa": (0, 1)},
+    "lm-evaluation-harness": {"exact_match": (0, 1)},
+    "Langfuse": {"fluency": (1, 5), "relevance": (0, 1)},
+    "Phoenix": {"helpfulness": (1, 5), "polite": (0, 1)},
+    "promptfoo": {"is_polite": (0, 1), "hello": (0, 1), "human": (0, 1)},
+    "ParlAI ACUTE-Eval": {"who_would_you_prefer_to_talk_to": (-1, 1)},
+    "Label Studio, pairs": {"pw": (-1, 1)},
+    "Label Studio, ranks": {"rank": (1, 3)},
+}
+
+
+def tried(folder, data):
+    """The YAML that `new` writes for a file, the study, and what it reads."""
+    text = draft.new_yaml("tried", data)
+    study = params.load(studies.write(folder, text, name="tried"))
+    return text, study, build.build(study)
+
+
+def meant(written):
+    """What a fixture wrote, as `doors.reading` compares it."""
+    pairs = [(s if isinstance(s, tuple) else (s, None)) for _, s, *_ in written]
+    return [
+        Judgement(f"{d} {s} {other}", s, who, label, score, other)
+        for (d, _, who, label, score, _), (s, other) in zip(written, pairs, strict=True)
+    ]
+
+
+def kinds(built):
+    marks = built.frames["annotations"]
+    models = marks[marks["annotator_kind"] != "human"]
+    return models.groupby("annotator")["annotator_kind"].first().to_dict()
+
+
+@pytest.mark.parametrize("tool", HARNESSES)
+def test_every_judgement_is_read(tmp_path, tool):
+    data, written, models = HARNESSES[tool](tmp_path)
+    text, study, built = tried(tmp_path, data)
+    assert re.search(rf"^# Recognised: an export of {tool.partition(',')[0].removesuffix(' 1')} \(", text, re.MULTILINE)
+    assert fingerprint(read_as(built)) == fingerprint(meant(written))
+    assert kinds(built) == models
+    assert {label.id: label.scale for label in study.label_list()} == SCALES[tool]
+    if "context" in text:  # what several systems answered is known to be the same
+        assert built.frames["annotations"]["context"].nunique() == len({row[0] for row in written})
+
+
+@pytest.mark.parametrize("tool", [tool for tool in HARNESSES if f"\n## {tool}\n" in PAGE])
+def test_the_page_shows_what_new_writes(tmp_path, tool):
+    data, written, _ = HARNESSES[tool](tmp_path)
+    text = draft.new_yaml("my_study", data)
+    block = re.search(r"```yaml\n(.*?)```", PAGE.split(f"\n## {tool}\n")[1], re.DOTALL)[1]
+    inside = text.replace(f"{tmp_path.resolve().as_posix()}/", "")
+    assert yaml.safe_load(block) == yaml.safe_load(inside)
+    scores = [row[4] for row in written if row[3] == written[0][3]]
+    n, mean = re.search(rf"^\| {tool} \|(.*)\|$", PAGE, re.MULTILINE)[1].split("|")[3:5]
+    assert (int(n), mean.strip()) == (len(scores), f"{sum(scores) / len(scores):.3f}")
+
+
+def test_names_of_people_stay_in_the_file(tmp_path):
+    data, _, _ = HARNESSES["Langfuse"](tmp_path)
+    text, _, built = tried(tmp_path, data)
+    assert "Example" not in text
+    assert not built.frames["annotations"].astype(str).apply(lambda c: c.str.contains("Ann Example")).any().any()
+
+
+def test_a_log_of_inspect_as_json(tmp_path):
+    """The same object, which `inspect log convert` writes."""
+    _, written, models = HARNESSES["Inspect"](tmp_path)
+    for path in INSPECT.glob("*.eval"):
+        save(tmp_path / "json" / f"{path.stem}.json", eval_logs.read(path, path.name))
+    _, _, built = tried(tmp_path, tmp_path / "json" / "alpha.json")
+    assert fingerprint(read_as(built)) == fingerprint(meant(written))
+    assert kinds(built) == models
+
+
+def test_a_scorer_of_inspect_with_several_values(tmp_path):
+    log = eval_logs.read(INSPECT / "beta.eval", "beta.eval")
+    for i, sample in enumerate(log["samples"]):
+        sample["scores"] = {"rubric": {"value": {"tone": 1 + i, "depth": 5 - i}, "history": []}}
+    _, _, built = tried(tmp_path, save(tmp_path / "log.json", log))
+    marks = built.frames["annotations"]
+    assert marks.groupby("label")["score"].apply(list).to_dict() == {"depth": [5, 4, 3], "tone": [1, 2, 3]}
+    assert kinds(built) == {"rubric": "classifier"}
+
+
+def test_a_log_that_is_cut_off_is_refused(tmp_path):
+    whole = (INSPECT / "alpha.eval").read_bytes()
+    (tmp_path / "log.eval").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"expected a log of Inspect, found .*is the run finished"):
+        draft.new_yaml("tried", tmp_path / "log.eval")
+
+
+@pytest.mark.parametrize("tool", ["Langfuse", "Phoenix"])
+def test_scores_as_the_api_gives_them(tmp_path, tool):
+    data, written, models = HARNESSES[tool](tmp_path)
+    with data.open() as file:
+        rows = list(csv.DictReader(file))
+    held = []
+    for row in rows:
+        one = {k: v or None for k, v in row.items() if "." not in k}
+        one["metadata"] = {"model": row["metadata.model"]}
+        if tool == "Langfuse":
+            one["authorUserId"] = one.pop("authorUserName")
+            one["value"] = one["value"] and float(one["value"])
+        else:
+            one["name"] = one.pop("annotation_name")
+            result = {"label": row["result.label"], "score": row["result.score"] and float(row["result.score"])}
+            one["result"] = {k: v for k, v in result.items() if v != ""}
+        held.append(one)
+    _, _, built = tried(tmp_path, save(tmp_path / "api.json", {"data": held, "meta": {}}))
+    assert fingerprint(read_as(built)) == fingerprint(meant(written))
+    assert kinds(built) == models
+
+
+def test_a_pair_whose_systems_nothing_names_is_asked_for(tmp_path):
+    data, _, _ = HARNESSES["Label Studio, pairs"](tmp_path)
+    tasks = [
+        {**t, "data": {k: v for k, v in t["data"].items() if "model" not in k}} for t in json.loads(data.read_text())
+    ]
+    with pytest.raises(DataError, match=r"expected keys that name both systems of a pair, found .*data\.text1"):
+        draft.new_yaml("tried", save(data, tasks))
+
+
+@pytest.mark.parametrize("who", ["Email Address", "Your name", "Name", "Your initials", "Who are you?", "Rater"])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_form_as_a_workbook(tmp_path, who, again):
+    tasks = exports.drawn(9, n=6)
+    rows = [["Timestamp", who, "Which chat?", "Which bot was it?", "Fluency", "Relevance"]]
+    for i, ((d, s, person), (scores, _)) in enumerate(tasks.items()):
+        name = f"{person}@example.org" if who == "Email Address" else person.title()
+        rows.append([dt.datetime(2024, 5, 1, 9, i, 3), name, d, s, *scores.values()])
+    if again:  # somebody sent the first form again, with another answer
+        first = rows[1]
+        rows.insert(3, [dt.datetime(2024, 5, 1, 11), *first[1:4], first[4] % 5 + 1, first[5]])
+        tasks[next(iter(tasks))][0]["fluency"] = first[4] % 5 + 1
+    data = workbook.write(tmp_path / "Rate (Responses).xlsx", {"Form Responses 1": rows})
+    text, _, built = tried(tmp_path, data)
+    assert "# Recognised: an export of Google Forms" in text
+    assert ("repeats: last" in text) == again
+    assert fingerprint(read_as(built)) == fingerprint(meant(exports.truth(tasks)))
+    assert "example.org" not in text
+    assert built.frames["annotations"]["completed_at"].notna().all()
+
+
+def test_codes_of_qualtrics_are_no_answers(tmp_path):
+    data, written = EXPORTS["Qualtrics"](tmp_path)
+    with data.open() as file:
+        rows = list(csv.reader(file))
+    rows[5][14], rows[6][14], rows[7][15] = "-99", "-50", "-99"
+    text, _, built = tried(tmp_path, save(data, table(rows)))
+    assert 'na_values: ["", "-99", "-50"]' in text
+    gone = {(2, "q1_1"), (3, "q1_1"), (4, "q1_2")}
+    stays = [row for i, row in enumerate(written) if (i // 2, row[3]) not in gone]
+    assert len(stays) == len(written) - 3
+    assert fingerprint(read_as(built)) == fingerprint(meant(stays))
+
+
+def test_categories_of_a_taxonomy(tmp_path):
+    """A category and those above it, as a set."""
+    pick, tasks, picked = random.Random(31), [], []
+    paths = [["Error"], ["Error", "Fact"], ["Error", "Style"], ["Fine"]]
+    for i in range(12):
+        marks = []
+        for who in PEOPLE:
+            chosen = pick.sample(paths, pick.choice((1, 2)))
+            picked.append({node for path in chosen for node in path})
+            result = [{"from_name": "kind", "to_name": "t", "type": "taxonomy", "value": {"taxonomy": chosen}}]
+            marks.append(exports.annotation(10 * i + PEOPLE.index(who), who, 5, result))
+        data = {"dialogue_id": f"d{i}", "model": "ab"[i % 2], "text": "Well, yes."}
+        tasks.append({"id": i, "data": data, "annotations": marks, "predictions": []})
+    _, study, built = tried(tmp_path, save(tmp_path / "project.json", tasks))
+    (label,) = study.label_list()
+    assert (label.level, label.categories) == ("sets", ("Error", "Fact", "Fine", "Style"))
+    codes = sorted(sum(2 ** label.categories.index(node) for node in nodes) for nodes in picked)
+    assert sorted(built.frames["annotations"]["score"]) == codes
+
+
+def prodigy(folder, words, more=lambda record, i: record):
+    data, written = EXPORTS["Prodigy"](folder)
+    records = [json.loads(line) for line in data.read_text().splitlines()]
+    for i, record in enumerate(records):
+        record["options"] = [{"id": n, "text": word} for n, word in enumerate(words, start=1)]
+        records[i] = more(record, i)
+    return save(data, lines(records)), written
+
+
+def test_numbers_of_prodigy_stand_for_words(tmp_path):
+    data, written = prodigy(tmp_path, ["Terrible", "Poor", "Fair", "Good", "Excellent"])
+    _, study, built = tried(tmp_path, data)
+    (label,) = study.label_list()
+    assert (label.level, label.categories[0], label.categories[-1]) == ("ordinal", "Terrible", "Excellent")
+    assert fingerprint(read_as(built)) == fingerprint(meant(written))
+
+
+def test_options_of_prodigy_without_an_order(tmp_path):
+    data, written = prodigy(tmp_path, ["Greeting", "Question", "Joke", "Insult", "Other"])
+    text, study, built = tried(tmp_path, data)
+    assert study.label_list()[0].level == "nominal"
+    assert "# Unsure: if the answers have an order" in text
+    assert fingerprint(read_as(built)) == fingerprint(meant([(*w[:4], w[4] - 1, None) for w in written]))
+
+
+def test_several_options_of_prodigy_are_a_set(tmp_path):
+    words = ["Greeting", "Question", "Joke", "Insult", "Other"]
+    data, written = prodigy(tmp_path, words, lambda r, i: r | {"accept": sorted({*r["accept"], 1 + i % 5})})
+    _, study, built = tried(tmp_path, data)
+    assert study.label_list()[0].level == "sets"
+    codes = [(*w[:4], sum(2 ** (n - 1) for n in {w[4], 1 + i % 5}), None) for i, w in enumerate(written)]
+    assert fingerprint(read_as(built)) == fingerprint(meant(codes))
+
+
+def test_a_task_of_prodigy_that_was_done_twice(tmp_path):
+    data, written = EXPORTS["Prodigy"](tmp_path)
+    records = [json.loads(line) for line in data.read_text().splitlines()]
+    again = 1 + records[0]["accept"][0] % 5
+    save(data, lines([*records, records[0] | {"accept": [again]}]))
+    text, _, built = tried(tmp_path, data)
+    assert (
+        "# Unsure: 1 judgement of an item that the same person had judged before: the last counts (`repeats`)." in text
+    )
+    assert fingerprint(read_as(built)) == fingerprint(meant([(*written[0][:4], again, None), *written[1:]]))
+
+
+def test_examples_of_doccano_that_nobody_labelled(tmp_path):
+    data, written = EXPORTS["doccano"](tmp_path)
+    empty = [{"id": 200 + i, "text": f"Hm, {i}.", "label": [], "Comments": []} for i in range(3)]
+    save(tmp_path / "unknown.jsonl", lines(empty))
+    text, _, built = tried(tmp_path, data)
+    assert "Unsure: unknown.jsonl" not in text
+    assert fingerprint(read_as(built)) == fingerprint(meant(written))
