@@ -189,7 +189,7 @@ def _same_for_all(
         named = (
             COUNT.search(column) or _SETTING.search(column) or nature(column, pd.Series(["1", "2", "2"])).kind == "id"
         )
-        if named or not (value in levels or (not levels and 0 <= value <= 10)):
+        if named or out.comparative or not (value in levels or (not levels and 0 <= value <= 10)):
             out.unused[column] = kind.says
             continue
         out.warnings.append(f"{column!r} is {value:g} in every row: taken for a label; if it is a setting, remove it")

@@ -314,7 +314,8 @@ class _File:
         return row
 
     def _check(self) -> None:
-        """Paths that lead nowhere in the whole file."""
+        """Paths that lead nowhere in the whole file, and keys that hold now this, now that."""
+        self.walk.mixed()
         named = self.source.looked_up() | {path: "scores" for path in self.source.scores}
         for path, place in named.items():
             if path in self._there or ALONE.fullmatch(path):
