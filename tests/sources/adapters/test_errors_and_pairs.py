@@ -85,7 +85,9 @@ def test_rows_of_errors_are_counted_with_what_became_of_them(tmp_path):
 
 
 def test_a_severity_without_a_weight_is_reported_with_what_to_write(tmp_path):
-    with pytest.raises(DataError, match=r"row 2, severity, score: .* found 'Critical'; .*`errors: {weights: {Critical: 1}}`"):
+    with pytest.raises(
+        DataError, match=r"row 2, severity, score: .* found 'Critical'; .*`errors: {weights: {Critical: 1}}`"
+    ):
         held(tmp_path, MARKED.replace("Omission,Major", "Omission,Critical"), ERRORS, {"mqm": PENALTY})
 
 
