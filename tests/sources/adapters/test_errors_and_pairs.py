@@ -1,5 +1,7 @@
 """Weights of marked errors, options that were chosen, and comparisons that ranks and choices imply."""
 
+import json
+
 import pytest
 import yaml
 
@@ -153,3 +155,46 @@ def test_rows_of_one_annotator_are_compared_within_their_context(tmp_path):
     alone = "p,w,s,rank\n1,a,A,1\n2,a,B,2\n"
     with pytest.raises(DataError, match="expected two options to compare"):
         held(tmp_path, alone, source, {"better": COMPARED}, method="comparative")
+
+
+def test_in_json_an_empty_list_of_errors_is_a_score_of_0(tmp_path):
+    spans = [{"severity": "major", "type": "Accuracy/Omission"}, {"severity": "minor", "type": "Fluency/Punctuation"}]
+    records = [
+        {"id": "1", "system": "a", "by": [{"who": "r1", "spans": spans}, {"who": "r2", "spans": []}]},
+        {"id": "2", "system": "a", "by": [{"who": "r1", "spans": spans[1:]}]},
+    ]
+    (tmp_path / "f.json").write_text(json.dumps(records), encoding="utf-8")
+    source = {
+        "file": "f.json",
+        "scores": "by.[].spans.[].severity",
+        "empty": "No-error",
+        "errors": {"category": "by.[].spans.[].type"},
+        "columns": {"dialogue": "id", "system": "system", "annotator": "by.[].who"},
+        "constants": {"label": "mqm"},
+    }
+    rows = held(tmp_path, "", source, {"mqm": PENALTY}, "dialogue", "annotator")
+    assert rows == [("1", "A0001", 5.1), ("1", "A0002", 0), ("2", "A0001", 0.1)]
+
+
+def test_a_key_of_a_system_that_holds_no_object_in_some_records_is_reported(tmp_path):
+    source = {
+        "file": "f.json",
+        "scores": "{system}.score",
+        "columns": {"annotator": "who"},
+        "identify": {"dialogue": ["id", "{system}"]},
+        "constants": {"label": "score"},
+    }
+    first = {
+        "id": "1",
+        "who": "r1",
+        "prompt": "a text",
+        "a": {"reply": "x", "score": 4},
+        "b": {"reply": "y", "score": 2},
+    }
+    (tmp_path / "f.json").write_text(json.dumps([first, first | {"id": "2"}]), encoding="utf-8")
+    scale = {"score": {"scale": [1, 5], "direction": 1}}
+    rows = held(tmp_path, "", source, scale, "dialogue", "system")
+    assert rows == [("1_a", "a", 4), ("1_b", "b", 2), ("2_a", "a", 4), ("2_b", "b", 2)]
+    (tmp_path / "f.json").write_text(json.dumps([first, first | {"id": "2", "b": "failed"}]), encoding="utf-8")
+    with pytest.raises(DataError, match=r"record 2, b.*expected an object with keys, as in other records"):
+        held(tmp_path, "", source, scale)
