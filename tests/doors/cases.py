@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 
+from doors import shapes
+from doors.made import Case, text_of
 from doors.reading import Judgement
-
-
-@dataclass
-class Case:
-    """A file. files : name -> text or bytes; the first is given to `new`. truth : what it holds."""
-
-    name: str
-    files: dict[str, str | bytes]
-    truth: list[Judgement]
-    directions: dict[str, int] = field(default_factory=dict)
-
-    def write(self, folder: Path) -> Path:
-        for name, content in self.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, bytes):
-                path.write_bytes(content)
-            else:
-                path.write_text(content, encoding="utf-8", newline="")
-        return folder / next(iter(self.files))
-
-
-def text_of(rows: list[list[object]], delimiter: str = ",") -> str:
-    out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
 
 SYSTEMS = ("alpha", "beta", "gamma")
 PEOPLE = ("ann", "ben", "eve")
@@ -361,8 +332,10 @@ def _pairs() -> list[Case]:
     for r in truth:
         sides = ("A", "B") if r.score > 0 else ("B", "A")
         best.append([r.item, r.annotator, "Approved", r.system, r.other, *sides])
-    both = [x for r in truth for x in (r._replace(label="best"), r._replace(label="worst", score=-r.score))]
-    cases.append(_rows("best and worst of two", best, both, directions={"best": 1, "worst": -1}))
+    # the worst is always the other one: a judgement, and not two
+    cases.append(
+        _rows("best and worst of two", best, [r._replace(label="best") for r in truth], directions={"best": 1})
+    )
     return cases
 
 
@@ -432,4 +405,13 @@ def _several_answers() -> list[Case]:
 
 def cases() -> list[Case]:
     """All of them, each with a name of its own."""
-    return [*_shapes(), *_dialects(), *_damage(), *_labels(), *_pairs(), *_nested(), *_several_answers()]
+    return [
+        *_shapes(),
+        *_dialects(),
+        *_damage(),
+        *_labels(),
+        *_pairs(),
+        *_nested(),
+        *_several_answers(),
+        *shapes.cases(),
+    ]

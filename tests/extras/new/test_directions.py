@@ -241,11 +241,16 @@ def test_check_lists_directions_and_doubts_first(tmp_path):
     ]
 
 
-def test_best_and_worst_are_opposite(tmp_path):
+@pytest.mark.parametrize(("slips", "wanted"), [(0, {"best": 1}), (3, {"best": 1, "worst": -1})])
+def test_the_worst_of_two_is_the_other_one_or_a_doubt(tmp_path, slips, wanted):
+    """One judgement, and not two; where some rows name the same side twice, a person says which label holds."""
     rows = ["HITId,WorkerId,AssignmentStatus,Input.system1,Input.system2,Answer.best,Answer.worst"]
     for i in range(30):
         best, worst = ("A", "B") if i % 3 else ("B", "A")
+        worst = best if i < slips else worst
         rows.append(f"h{i // 2},w{i % 2},Approved,sys{i % 3},sys{(i + 1) % 3},{best},{worst}")
     (tmp_path / "mturk.csv").write_text("\n".join(rows) + "\n")
-    labels = yaml.safe_load(draft.new_yaml("mturk", tmp_path / "mturk.csv", tmp_path))["labels"]
-    assert {name.split("_")[-1]: spec.get("direction") for name, spec in labels.items()} == {"best": 1, "worst": -1}
+    text = draft.new_yaml("mturk", tmp_path / "mturk.csv", tmp_path)
+    labels = yaml.safe_load(text)["labels"]
+    assert {name: spec.get("direction") for name, spec in labels.items()} == wanted
+    assert ("name the same side in 3 rows" in text) == bool(slips)

@@ -28,14 +28,17 @@ class Guess:
     none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
     what was recognised. sampling : key that says how dialogues were drawn, and its column. one_label : that of all
     scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
-    counted : cells hold how often the score was given that their column names.
+    counted : cells hold how often the score was given that their column names. more : further lines of a source that
+    `records` reads. ways : label -> its direction, where the shape says it.
     """
 
     layout: str = "wide"
     columns: dict[str, str] = field(default_factory=dict)
-    scores: str = "{label}"
+    scores: str | list[str] = "{label}"
     one_label: str | None = None
     counted: bool = False
+    more: list[str] = field(default_factory=list)
+    ways: dict[str, int] = field(default_factory=dict)
     sets: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)

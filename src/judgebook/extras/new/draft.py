@@ -18,6 +18,7 @@ from judgebook.extras.new import exports, presets
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.nested import NUMBERED, guess_records
+from judgebook.extras.new.shapes.ranks import as_rows
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
 from judgebook.extras.new.tables import nameless
 from judgebook.extras.new.words import label_id
@@ -146,10 +147,9 @@ def _json_source(data: Path, file: str) -> list[str]:
     export = presets.recognise(read, data, table=False)
     if export and (lines := exports.nested_lines(export, file, {})):
         return lines
-    if not read.single and read.records and all(_flat(record) for record in read.records):
-        cells = pd.DataFrame(
-            [{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in read.records], dtype=object
-        )
+    flat = as_rows(read.records)
+    if not read.single and flat and all(_flat(record) for record in flat):
+        cells = pd.DataFrame([{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in flat], dtype=object)
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file)
         if rows.labels:
             return _table(file, {}, rows, records=True)
@@ -365,7 +365,7 @@ def _as_yaml(value: Any) -> str:
 def _table(file: str, options: dict[str, str], guess: Guess, *, records: bool = False) -> list[str]:
     """The sources for a table, or for records that are as flat as one, and the labels."""
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
-    records = records or bool(guess.repeated or guess.join or guess.counted) or several
+    records = records or bool(guess.repeated or guess.join or guess.counted or guess.more) or several
     lines = [*guess.comment, _GUESSED]
     lines += [comment(f"Unsure: {warning}.") for warning in guess.warnings]
     method = "turn_rating" if "turn" in guess.columns or "{turn}" in guess.scores else "dialogue_rating"
@@ -382,14 +382,15 @@ def _table(file: str, options: dict[str, str], guess: Guess, *, records: bool = 
     for column, (divider, _) in guess.sets.items():
         # one row for each answer; a cell without any is a judgement that there is none
         scores = [
-            f"scores: {quoted(f'{column}:split({divider}).[]')}",
-            *(["empty: none"] if "none" in guess.sets[column][1] else []),
+            f"scores: {quoted(f'{column}:split({divider}).[]' if divider else column)}",
+            *(["empty: none"] if divider and "none" in guess.sets[column][1] else []),
             f"constants: {{label: {ids[column]}}}",
         ]
         lines += _source(file, options, guess, scores, {}, records=True)
     if guess.labels or not guess.sets:
         lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
     labels = {name: _label(*one[1:], guess.categories.get(name)) for name, one in guess.labels.items()}
+    labels |= {name: f"{labels[name][:-1]}, direction: {way}}}" for name, way in guess.ways.items()}
     declared = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=guess.comparative)]
     declared += [
         f"  {ids[c]}: {{categories: [{', '.join(map(quoted, answers))}], level: sets}}"
@@ -404,10 +405,11 @@ def _scores(guess: Guess, *, records: bool) -> list[str]:
     if records and guess.layout == "long":
         lines.append(f"scores: {quoted(guess.columns['score'])}" + _why(guess, "layout"))
     if guess.layout == "wide":
-        lines.append(f"scores: {quoted(guess.scores)}{_why(guess, 'scores')}")
+        lines.append(f"scores: {exports.flow(guess.scores)}{_why(guess, 'scores')}")
     lines += [f"skip_columns: {exports.flow(guess.skip_columns)}"] if guess.skip_columns else []
     lines += ['count: "{value}"'] if guess.counted else []
     lines += [f"constants: {{label: {guess.one_label}}}"] if guess.one_label else []
+    lines += guess.more
     lines += [f"first_turn: {guess.first_turn}"] if guess.first_turn else []
     if guess.values:
         lines.append("values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in guess.values.items()) + "}")

@@ -14,6 +14,10 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     dialogue, system = out.columns.get("dialogue"), out.columns.get("system")
     if any("{dialogue}" in pattern for pattern in out.patterns.values()):
         pass
+    elif dialogue is None and system and "system_b" in out.columns and "user_text" in out.columns:
+        prompt = out.columns["user_text"]
+        out.identify, out.identify_b = [prompt, system], [prompt, out.columns["system_b"]]
+        out.why["identify"] = "no column names what was compared: the same prompt is the same item"
     elif dialogue is None and texts and cells.duplicated(texts).any():
         out.identify = texts
         out.why["identify"] = "no column names the dialogue: the same texts are the same item"

@@ -11,10 +11,13 @@ import pandas as pd
 
 from judgebook.extras.new.roles import NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, declared, key_of_path, quoted
-from judgebook.extras.new.tree import LIST, MAP, Node, Place, collect, name_of, without_label
+from judgebook.extras.new.tree import LIST, MAP, REPLIES, Node, Place, collect, name_of, without_label
 from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SIDES, choice_warning, is_prose, looks_like_model
 from judgebook.sources.formats import Records
+from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
+from judgebook.sources.rows.record_rows import Look
+from judgebook.study import paths
 from judgebook.study.source_shared import OURS
 
 _TURNS = re.compile(r"turns?$|utterances?$|messages?$|^log$|^dialog(ue)?$|^conversation$|exchanges$", re.I)
@@ -136,7 +139,7 @@ def _may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> boo
         siblings = [p for p in leaves if without_label(p) == without_label(place)]
         return (
             short
-            and (inside or name in _SCORE_KEYS or any(s in name for s in ("rating", "preference", "winner", "score")))
+            and (inside or name in _SCORE_KEYS or any(s in name for s in ("rating", "prefer", "winner", "score")))
             and len(siblings) < 12
         )
     return True
@@ -206,6 +209,7 @@ class _Writer:
         out.source += [f"identify: {{{', '.join(parts)}}}"] if parts else []
         out.source += [f"constants: {{{', '.join(f'{k}: {v}' for k, v in constants.items())}}}"] if constants else []
         self._labels(place, label_column)
+        self._sets(place, path)
         self._judges(bound)
         self._pairs()
         if out.method == "comparative":
@@ -267,9 +271,10 @@ class _Writer:
                 (aspects or _CONTAINER.search(name_of(level[:-1])))
                 and plain(name_of(place)) in _SCORE_KEYS
                 and len(below) == 1
+                and not self._says(level)
             ):
                 name = "label"
-            elif models and self._has_text(level) and "system" not in taken:
+            elif ((models and self._has_text(level)) or self._says(level)) and "system" not in taken:
                 name = "system"  # what it said stands beside what was said of it
             elif (people or (models and not deeper)) and "annotator" not in taken:
                 name = "annotator"
@@ -341,6 +346,11 @@ class _Writer:
 
     def _has_text(self, level: Place) -> bool:
         return any(p[:-1] == level and self.natures[p].kind == "text" for p in self.leaves)
+
+    def _says(self, level: Place) -> bool:
+        """Whether a reply stands below each of the keys."""
+        texts = {plain(p[-1]) for p in self.leaves if p[:-1] == level and self.natures[p].kind == "text"}
+        return bool(texts & REPLIES)
 
     def _named_in(self, level: Place, ours: str) -> bool:
         """Whether an element of a list (or a record) says itself who judged, or of which system it is."""
@@ -522,6 +532,23 @@ class _Writer:
             for p in self.scores:
                 held.setdefault(p[_label_at(p)], []).extend(self.leaves[p].values)
             self.out.labels = {key: declared(self.out, values, key) for key, values in held.items()}
+
+    def _sets(self, place: Place, path: str) -> None:
+        """Answers in a list that no name stands for are several of one person; an empty list is the answer `none`."""
+        words = sorted({v for v in self.leaves[place].values if v})
+        if place[-1] != LIST or place in self.names or self.natures[place].kind != "words":
+            return
+        steps = paths.parse(path.replace(":json", "").replace("{label}", name_of(place)), table=False)
+        walk = Look("none")
+        none = sum(value == "none" for record in self.read.records for value, _, _ in walk.each(record, steps, "", {}))
+        words += ["none"] if none and "none" not in words else []
+        if none:
+            what = counted(none, "empty list")
+            self.out.warnings.append(f"{what} of {name_of(place)!r}: taken for judgements that nothing applies")
+        self.out.source += ["empty: none"] if none else []
+        label = name_of(place)
+        self.out.labels = {label: f"{{categories: [{', '.join(map(quoted, words))}], level: sets}}"}
+        self.out.warnings = [w for w in self.out.warnings if "level: ordinal" not in w]
 
     def _pairs(self) -> None:
         """Keys made of several parts, of which two are systems: `82__alpha__beta__1`."""

@@ -189,7 +189,7 @@ def _same_for_all(
         named = (
             COUNT.search(column) or _SETTING.search(column) or nature(column, pd.Series(["1", "2", "2"])).kind == "id"
         )
-        if named or not (value in levels or (not levels and 0 <= value <= 10)):
+        if named or out.comparative or not (value in levels or (not levels and 0 <= value <= 10)):
             out.unused[column] = kind.says
             continue
         out.warnings.append(f"{column!r} is {value:g} in every row: taken for a label; if it is a setting, remove it")
@@ -268,7 +268,7 @@ def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Serie
 def _same_pattern(out: Guess, of: dict[str, str], columns: list[str]) -> dict[str, str]:
     """All columns that the pattern of a grid reads: more than those that look like it, models for example."""
     labels = sorted(set(of.values()), key=len, reverse=True)
-    left, right = out.scores.split("{label}")[0], out.scores.split("{label}")[1]
+    left, _, right = str(out.scores).partition("{label}")
     patterns = dict(of)
     for column in columns:
         for label in labels:

@@ -7,8 +7,9 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import roles
-from judgebook.extras.new.columns import Guess, add_label, is_rating
-from judgebook.extras.new.words import ANSWERS, SHORT, is_prose
+from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating
+from judgebook.extras.new.shapes import items
+from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import plain
 
@@ -81,26 +82,28 @@ def systems_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series
         for b, ix in families.items()
         if b != same[0]
         and sorted(ix) == sorted(index)
-        and all(b + i in numeric and is_rating(b, numeric[b + i]) for i in ix)
+        and all(b + i in numeric and (is_rating(b, numeric[b + i]) or _magnitudes(b, numeric[b + i])) for i in ix)
     ]
-    item = out.columns.get("dialogue") or out.columns.get("context")
     if not rated:
         return False
-    for ours in ("system", "system_b", "dialogue", "dialogue_b", "context", "label", "score"):
-        out.columns.pop(ours, None)
+    items.of_options(out, cells, [same[0] + i for i in index], same[0] + "{i}")
     separator = next((c for c in "_ .-" if all(b.endswith(c) for b in rated)), "")
     out.repeated, out.scores = ["{i}"], f"{{label}}{separator}{{i}}"
     for base in rated:
         add_label(out, base.removesuffix(separator), pd.concat([numeric[base + i] for i in index]))
     out.columns["system"] = same[0] + "{i}"
     out.score_columns = [b + i for b in (same[0], *rated) for i in index]
-    out.identify = [item or "{row}", same[0] + "{i}"]
-    out.columns |= {"context": item} if item else {}
-    out.why["identify"] = "systems stand side by side in a row"
-    if "annotator" not in out.columns:
-        out.positions = True
-        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
+    out.more.append(items.alternative("high"))
+    free = [b for b in rated if any(_magnitudes(b, numeric[b + i]) for i in index)]
+    if free:
+        shown = ", ".join(f"{b}1, {b}2, …" for b in free)
+        out.warnings.append(f"{shown}: numbers without an upper end: means follow the largest, `pairs: high` does not")
     return True
+
+
+def _magnitudes(name: str, values: pd.Series) -> bool:
+    """Whether an aspect of quality was given in numbers of any size, as in magnitude estimation."""
+    return bool(ASPECT.search(name) and values.min() > 0 and values.nunique() > MAX_LEVELS)
 
 
 def several_answers(out: Guess, cells: pd.DataFrame) -> None:

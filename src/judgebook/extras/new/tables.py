@@ -12,6 +12,8 @@ import pandas as pd
 from judgebook.extras.new import cleaning, items, roles, several
 from judgebook.extras.new.columns import Guess, add_label, is_rating, left_out, numbers, one_an_item
 from judgebook.extras.new.score_columns import wide
+from judgebook.extras.new.shapes import tables as shapes
+from judgebook.extras.new.shapes.options import opposites
 from judgebook.extras.new.words import (
     ANSWERS,
     DECIMAL_COMMA,
@@ -62,7 +64,9 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     _combined(out, cells)
     _pair_in_a_cell(out, cells, numeric)
     label, score = out.columns.get("label"), out.columns.get("score")
-    if label and score and label not in numeric and cells[label].nunique() <= 60:
+    if shapes.read(out, cells, numeric):
+        pass
+    elif label and score and label not in numeric and cells[label].nunique() <= 60:
         out.layout = "long"
         out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row per judgement"
         numeric |= _words(out, cells[[score]], numeric)
@@ -81,10 +85,11 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         out.columns.pop("score", None)
         if out.comparative:
             numeric |= _sides(out, cells)
+            opposites(out, numeric)
         free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
         numeric |= _words(out, free, numeric)
         wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
-    if not out.repeated:
+    if not (out.repeated or out.identify):
         items.check(out, cells)
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgebook.sources.formats import scalar
+from judgebook.sources.nature import plain
 
 #: keys of leaves or lists are values where there are more
 _MANY = 15
 #: parts of a place that are no keys: any element of a list, any key of an object whose keys are values
 LIST, MAP = "[]", "{}"
 Place = tuple[str, ...]
+#: keys of what a system said, as `nature.plain` writes them
+REPLIES = {"text", "response", "reply", "output", "answer", "completion", "generation", "content", "systemtext"}
 
 
 @dataclass
@@ -81,12 +84,24 @@ def collect(node: Node, at: Place, leaves: dict[Place, Node], maps: dict[Place, 
         maps[(*at, MAP)] = list(node.keys)
         collect(node.merged(), (*at, MAP), leaves, maps)
     else:
+        replies = _replies(node)
+        if replies.keys:  # models beside keys of the record itself
+            maps[(*at, MAP)] = list(replies.keys)
+            collect(replies.merged(), (*at, MAP), leaves, maps)
         for key, inner in node.keys.items():
-            collect(inner, (*at, key), leaves, maps)
+            if key not in replies.keys:
+                collect(inner, (*at, key), leaves, maps)
     if node.items:
         collect(node.items, (*at, LIST), leaves, maps)
     if node.values and not (node.keys or node.items):
         leaves[at] = node
+
+
+def _replies(node: Node) -> Node:
+    """Of an object, the keys of objects that are alike and hold a reply with something beside it: two or more."""
+    inner = {key: one for key, one in node.keys.items() if len(one.keys) > 1 and REPLIES & {*map(plain, one.keys)}}
+    alike = len(inner) > 1 and len({frozenset(one.keys) for one in inner.values()}) == 1
+    return Node(keys=inner if alike else {})
 
 
 def name_of(place: Place) -> str:

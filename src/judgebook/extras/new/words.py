@@ -55,14 +55,9 @@ def side_of(word: str) -> int | None:
 
 
 #: answers in words
-ANSWERS = {
-    **dict.fromkeys(
-        ("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "thumbs_up", "thumbs up", "up", "👍", "✓", "✔", "✅"), 1.0
-    ),
-    **dict.fromkeys(
-        ("no", "n", "false", "nein", "non", "fail", "failed", "thumbs_down", "thumbs down", "down", "👎", "✗", "✘", "❌"), 0.0
-    ),
-}
+_YES = "yes, y, true, ja, oui, sí, pass, passed, thumbs_up, thumbs up, up, like, upvote, 👍, ✓, ✔, ✅"
+_NO = "no, n, false, nein, non, fail, failed, thumbs_down, thumbs down, down, dislike, downvote, 👎, ✗, ✘, ❌"
+ANSWERS = dict.fromkeys(_YES.split(", "), 1.0) | dict.fromkeys(_NO.split(", "), 0.0)
 #: a number as spreadsheets write it in much of Europe
 DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
 #: columns that stand for one person each
@@ -80,7 +75,7 @@ _MODEL = re.compile(
 )
 #: aspects of quality, as files name what was judged
 ASPECT = re.compile(
-    r"fluen|flüss|fluss|coher|kohär|kohar|relev|quality|qualit|overall|engag|interest|inform|natural|consist|gramm|help|harm"
+    r"fluen|flüss|fluss|coher|kohär|kohar|relev|quality|qualit|overall|engag|interest|inform|natur|consist|gramm|help|harm"
     r"|safe|empath|accura|correct|faith|complete|clarity|humor|specific|sensib|sense|understand|factual|concise|creativ|toxi"
     r"|likea|human|divers|trust|satisf|appropri|usab|ease",
     re.I,
@@ -146,7 +141,8 @@ def number_in(word: str) -> float | None:
 
 def label_id(name: str) -> str:
     """An id for a label from its spelling; `fluency.label`, as MTurk's forms call it, is `fluency`."""
-    name = re.sub(r" *\([^()]*=[^()]*\)$", "", name.removesuffix(".label"))  # a question without the ends of its scale
+    # a question without the ends of its scale
+    name = re.sub(r" *\([^()]*=[^()]*\)$", "", name.removesuffix(".label").removeprefix("Answer."))
     ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     id_ = re.sub(r"[^A-Za-z0-9]+", "_", ascii_).strip("_").lower() or "label"
     return id_ if id_[0].isalpha() else f"label_{id_}"

@@ -13,23 +13,26 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters.options.records import VALUE, Records
+from judgebook.sources.adapters.options.records import SCORE, Records
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
 from judgebook.sources.reading import OpenFile, Reading
-from judgebook.sources.rows.cells import WHERE, first_given, mapped, spellings, with_patterns
+from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, with_patterns
 from judgebook.sources.rows.judgements import finish
+from judgebook.sources.rows.marked_errors import summed
+from judgebook.sources.rows.options import chosen, compared
 from judgebook.sources.rows.record_rows import Walk, of_each, unused
+from judgebook.sources.rows.scoring import State
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
 from judgebook.study.paths import ALONE, Step
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS
 
-ROW, FILE, SCORE = "{row}", "{file}", "{score}"
-#: of `cells`, besides cells.WHERE: names that no path and no pattern can have
-WHERE_RECORD, NUMBER, POSITIONAL = "{.where_record}", "{.record}", "{.positional}"
+ROW, FILE = "{row}", "{file}"
+#: of `cells`, besides those of rows.cells: names that no path and no pattern can have
+NUMBER, POSITIONAL = "{.record}", "{.positional}"
 #: leads the names of columns with values that nothing uses, and that may say how dialogues were drawn
 _DRAWN = "{.drawn}"
 #: a number of judgements above this is none
@@ -68,7 +71,7 @@ def read(source: Records, open_file: Files) -> Reading:
     # names that only paths bind which lead nowhere
     cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
     if source.chosen:
-        cells = _chosen(source, cells, problems)
+        cells = chosen(source, cells, problems)
     if source.count:
         cells = _counted(source, cells, problems)
     positional = cells.pop(POSITIONAL)
@@ -78,10 +81,22 @@ def read(source: Records, open_file: Files) -> Reading:
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
     base = first_given(source, cells, mapped(source, cells, source.columns))
-    base["_item"], base["_record"], base["_positional"] = base.index, cells[NUMBER], positional
+    base["_record"], base["_positional"] = cells[NUMBER], positional
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
-    reading = finish(source, source.file, cells, base, base.copy(), open_file.labels, problems)
+    parts = base
+    if source.errors is not None:
+        cells, base = summed(source, cells, base, problems)
+    base["_item"] = base.index
+    marks = compared(source, base) if source.pairs else base.copy()
+    reading = finish(source, source.file, cells, base, marks, open_file.labels, problems)
+    state = State(counts=reading.counts)
+    if source.errors is not None:
+        state.count(parts, "read", what="rows of errors")
+        state.count(parts, "dropped", "the sum of their weights is the score", what="rows of errors")
+    if source.pairs:
+        state.count(parts, "read", what="options")
+        state.count(parts, "dropped", "compared two by two", what="options")
     reading.unused, reading.notes, reading.made = {f: u for f, u in left.items() if u}, notes, made
     drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
     reading.dialogue_facts = sampling.facts(base, drawn)
@@ -106,37 +121,6 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
 def _matcher(name: str) -> paths.Matcher:
     """What the names in the name of a file or a sheet stand for, where * is any text."""
     return paths.Matcher(name.replace("*", "{any_text}"))
-
-
-def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
-    """Options with the score of having been chosen: known by what stands there, or by what `scores` calls its place."""
-    scores = pd.Series(0.0, cells.index)
-    silent = pd.Series(False, cells.index)
-    names = [f"{{{n}}}" for path in source.scores for n in paths.names(path)]
-    once = pd.Series(False, cells.index)
-    # an option that nobody filled in was not shown
-    shown = ~cells[VALUE].isin(source.na_values) & cells[VALUE].notna()
-    for path, score in source.chosen.items():
-        picked = cells[path].astype(object).where(cells[path].notna(), "").astype(str).str.strip()
-        missing = picked.isin(source.na_values)
-        hit = shown & (cells[VALUE] == picked) & ~missing
-        picked_any = hit.groupby(cells[WHERE_RECORD]).transform("any")
-        for name in names:
-            hit |= shown & ~picked_any & ~missing & (cells[name] == picked)
-        picked_any = hit.groupby(cells[WHERE_RECORD]).transform("any")
-        hint = "correct it in the file, or the path in `chosen`"
-        for i in cells.index[~picked_any & ~missing & ~cells[WHERE_RECORD].duplicated()]:
-            options = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
-            place = cells.at[i, FILE], cells.at[i, WHERE_RECORD], path
-            problems.append(Problem(*place, f"one of {options}", repr(picked[i]), hint))
-        for i in cells.index[hit & once]:
-            place = cells.at[i, FILE], cells.at[i, WHERE], path
-            problems.append(Problem(*place, "an option not chosen before", repr(picked[i]), hint))
-        once |= hit
-        scores = scores.where(~hit, score)
-        silent |= missing
-    text = scores.map("{:g}".format).astype(object)
-    return cells.assign(**{SCORE: text.where(~silent & shown, None)})
 
 
 def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
@@ -355,8 +339,10 @@ class _File:
 
 
 def _check(readers: list[_File]) -> None:
-    """Paths that lead nowhere in any of the files: a problem of the first."""
+    """Paths that lead nowhere in any of the files: a problem of the first; keys that hold now this, now that."""
     first = readers[0]
+    for reader in readers:
+        reader.walk.mixed()
     there = {path for reader in readers for path in reader.there}
     named = first.source.looked_up() | {path: "scores" for path in first.source.scores}
     for path, place in named.items():

@@ -19,6 +19,8 @@ from judgebook.study.source_shared import OURS, JudgementOptions
 TEXTS = ("user_text", "system_text", "reference")
 #: column of `cells` that says where a row is from: no column of a file and no name of a pattern is called so
 WHERE = "{.where}"
+#: the same of the record that the row is in
+WHERE_RECORD = "{.where_record}"
 
 
 def cell_column(name: str) -> str:

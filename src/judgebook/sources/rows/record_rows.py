@@ -34,6 +34,9 @@ class Walk:
         self.problems: list[Problem] = []
         self._matchers: dict[tuple, paths.Matcher] = {}
         self._told: set[str] = set()
+        #: keys that a name stands for, by the path to them: above an object, and above none with the place
+        self._objects: set[tuple[str, str]] = set()
+        self._others: dict[tuple[str, str], str] = {}
         self._pairs: dict[int, tuple[list[Step], list[tuple[str, Step]]]] = {}
 
     def report(self, where: str, path: str, expected: str, content: str, hint: str = "") -> None:
@@ -70,15 +73,28 @@ class Walk:
                     continue
                 yield from self._each(node[k], steps, at, i + 1, [*place, f"[{k}]"], where, env | more)
         elif step.kind == "key":
+            if not isinstance(node, dict | list) and i and ALONE.fullmatch(steps[i - 1].text):
+                self._others.setdefault((at[i - 1], place[-1]), _place(where, place))  # no key that the name means?
+                return
             if not isinstance(node, dict):
                 hint = "write [] where the path goes through a list" if isinstance(node, list) else ""
                 self.report(_place(where, place), at[i], "an object with keys", _named(node), hint)
                 return
+            if i:
+                self._objects.add((at[i - 1], place[-1] if place else ""))
             for key, more in self._keys(node, step.text, env):
                 yield from self._each(node[key], steps, at, i + 1, [*place, key], where, env | more)
         else:
             value = self._opened(node, step, _place(where, place), at[i])
             yield from self._each(value, steps, at, i + 1, place, where, env)
+
+    def mixed(self) -> None:
+        """Report keys that a name stands for and that hold an object in some records, and something else in others.
+
+        A key that holds no object in any record is beside those that the name means.
+        """
+        for path, key in [k for k in self._others if k in self._objects]:
+            self.report(self._others[path, key], path, "an object with keys, as in other records", "none")
 
     def _keys(self, node: dict, text: str, env: Env) -> Iterator[tuple[str, Env]]:
         """Keys that a key of a path means, and what its names stand for there."""
@@ -228,8 +244,8 @@ class Walk:
 class Look(Walk):
     """A walk along a path that is only tried: where it does not fit, nothing is found and nothing is wrong."""
 
-    def __init__(self) -> None:
-        super().__init__("", {})
+    def __init__(self, empty: str | None = None) -> None:
+        super().__init__("", {}, empty=empty)
 
     def report(self, where: str, path: str, expected: str, content: str, hint: str = "") -> None:
         """Nobody is told."""

@@ -8,12 +8,13 @@ from pydantic import Field, field_validator, model_validator
 
 from judgebook.study import limits, paths
 from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions, Name, Ours, SourceModel
+from judgebook.study.yaml_file import Strict
 
 TABLES = (".csv", ".tsv", ".txt", ".tab", ".xlsx", ".xls", ".xlsb", ".ods")
 #: what a path may name besides places in the file
 SPECIAL = ("{row}", "{file}")
-#: what stands where a path to scores ends
-VALUE = "{value}"
+#: what stands where a path to scores ends, and the score
+VALUE, SCORE = "{value}", "{score}"
 
 
 class Join(FileOptions):
@@ -25,6 +26,23 @@ class Join(FileOptions):
     )
     by: Name = Field(description="path of the key in the records of the first file")
     key: Name | None = Field(None, description="path of the key in this file; default: as `by`")
+
+
+Weight = Annotated[float, Field(ge=-limits.SCALE_END, le=limits.SCALE_END)]
+
+
+class Errors(Strict):
+    """How marked errors count, where `scores` leads to the severity of each."""
+
+    category: Name | None = Field(None, description="path of the kind of error")
+    weights: dict[Name, Weight] = Field(
+        {}, description="severity -> weight; of those not given, major has 5, minor 1 and neutral 0"
+    )
+    categories: dict[Name, Weight | dict[Name, Weight]] = Field(
+        {},
+        description="kind of error, or what comes before its / -> weight, or severity -> weight; of those not given, "
+        "a major Non-translation has 25 and a minor Fluency/Punctuation 0.1",
+    )
 
 
 class Records(FileOptions, JudgementOptions, SourceModel):
@@ -70,6 +88,17 @@ class Records(FileOptions, JudgementOptions, SourceModel):
         {},
         description="where `scores` leads to the options that were shown: path of the one that was chosen -> its "
         "score, e.g. {best: 1, worst: -1}; that of the others is 0",
+    )
+    pairs: Literal["high", "low"] | None = Field(
+        None,
+        description="the options of a record are compared two by two instead: who has the higher (or lower) score "
+        "wins, and equal scores are a tie; with `chosen`, options of which none was chosen are not compared",
+    )
+    errors: Errors | None = Field(
+        None,
+        description="`scores` leads to severities of marked errors, and the score is the sum of their weights: {} for "
+        "those of Freitag et al. (2021), 5 for a major and 1 for a minor error",
+        examples=[{"category": "category", "weights": {"critical": 25}}],
     )
     empty: str | None = Field(
         None,
@@ -120,6 +149,7 @@ class Records(FileOptions, JudgementOptions, SourceModel):
         named |= {join.by: f"join.{i}.by" for i, join in enumerate(self.join)}
         named |= {self.sampling[1]: self.sampling[0]} if self.sampling else {}
         named |= {path: "chosen" for path in self.chosen} | ({self.count: "count"} if self.count else {})
+        named |= {self.errors.category: "errors"} if self.errors and self.errors.category else {}
         return {path: place for path, place in named.items() if path not in SPECIAL}
 
     @model_validator(mode="after")
@@ -139,6 +169,7 @@ class Records(FileOptions, JudgementOptions, SourceModel):
             raise ValueError("count: several judgements have several annotators: expected no `annotator`, no `chosen`")
         if self.chosen and "score" in given:
             raise ValueError("chosen: it gives the scores: expected no other `score`")
+        self._alone(given)
         if "annotator" not in given and self.annotators != "positions" and not self.count:
             raise ValueError(
                 "columns: who judged is not known: map `annotator`, write {annotator} (keys) or [annotator] (places in "
@@ -158,6 +189,22 @@ class Records(FileOptions, JudgementOptions, SourceModel):
                 known = ", ".join(sorted(self.variables)) or "no names"
                 raise ValueError(f"{place}: {path!r}: {{{sorted(unbound)[0]}}} is not bound; `scores` binds {known}")
         return self
+
+    def _alone(self, given: set[str]) -> None:
+        """Refuse what `errors` and `pairs` cannot be combined with."""
+        if self.errors is None and self.pairs is None:
+            return
+        key = "pairs" if self.errors is None else "errors"
+        if self.count or (self.errors is not None and (self.pairs or self.chosen)):
+            raise ValueError(f"{key}: expected neither `count` nor, with `errors`, `chosen` or `pairs`")
+        if "system" not in given or "dialogue_b" in given:
+            raise ValueError(f"{key}: each score is of one system: expected `system`, and no `dialogue_b`")
+        if self.errors is not None and "annotator" not in given:
+            raise ValueError("errors: those of one annotator are added: expected `annotator` in `columns`")
+        rows = {*self.keep, *self.drop} & {*self.scores, *([self.errors.category] if self.errors else [])}
+        if self.errors is not None and rows:
+            hint = "a weight of 0 leaves errors out and keeps what was judged"
+            raise ValueError(f"keep and drop: found {', '.join(sorted(map(str, rows)))}: {hint}")
 
 
 def is_table(file: str) -> bool:

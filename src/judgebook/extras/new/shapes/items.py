@@ -1,0 +1,52 @@
+"""What several options in a row were shown for."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from judgebook.extras.new import roles
+from judgebook.extras.new.columns import Guess
+
+#: columns that say who and what, which a shape gives anew
+_ITEM = ("system", "system_b", "dialogue", "dialogue_b", "context", "label", "score")
+
+
+def of_options(out: Guess, cells: pd.DataFrame, options: list[str], system: str) -> None:
+    """The context and the id of each option of a row. options : columns that say what was shown. system : its name.
+
+    A column of which each annotator has each value once is taken, best one that has the same value for the same
+    options; else the options themselves.
+    """
+    named = [out.columns.get(ours) for ours in ("dialogue", "context")]
+    for ours in _ITEM:
+        out.columns.pop(ours, None)
+        out.why.pop(ours, None)
+    free = [c for c in cells if c and c not in {*out.columns.values(), *options}]
+    columns = [c for c in dict.fromkeys([*named, *(c for c in free if roles.role_of(c) == "dialogue")]) if c in cells]
+    who = [out.columns[c] for c in ("annotator",) if c in out.columns]
+    columns = [c for c in columns if cells[c].duplicated().any() and not (who and cells.duplicated([c, *who]).any())]
+    columns.sort(key=lambda c: not _same(cells, c, options))
+    again = len(options) > 1 and cells.duplicated(options).any()
+    item = next(iter(columns), None) or (None if again else next((c for c in named if c), None))
+    if item:
+        out.columns["context"], out.identify = item, [item, system]
+    else:
+        out.identify = [*(options if again else ["{row}"]), system]
+    out.why["identify"] = "the options of a row are judged together"
+    if "annotator" not in out.columns:
+        out.positions = True
+        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
+
+
+def _same(cells: pd.DataFrame, item: str, options: list[str]) -> bool:
+    """Whether rows of an item show the same options, in whatever order."""
+    shown = cells[options].apply(lambda row: "\n".join(sorted(row)), axis=1) if options else cells[item]
+    return bool(shown.groupby(cells[item]).nunique().max() <= 1)
+
+
+def alternative(pairs: str) -> str:
+    """A comment that says how scores of options are read as comparisons."""
+    return (
+        f"# as comparisons: `pairs: {pairs}` here, `method: comparative` above, "
+        "and a label with `scale: [-1, 1]` (docs/own_data.md)"
+    )

@@ -1,0 +1,120 @@
+"""Options side by side of which the best was chosen, or the best and the worst."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from judgebook.extras.new import roles
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.shapes import items
+from judgebook.extras.new.spelling import quoted
+from judgebook.extras.new.words import is_prose, label_id
+
+_OPTION = re.compile(r"(.*?[^0-9])([0-9]{1,2})|(.*[ _.-])([a-zA-Z])|(.*[a-z])([A-Z])")
+_BEST = re.compile(
+    r"(?<![a-z])(best|most|winner|top|first|preferred|preference|favou?rite|choice|chosen|selected)(?![a-z])", re.I
+)
+_WORST = re.compile(r"(?<![a-z])(worst|least|loser|last)(?![a-z])", re.I)
+_MOST = 26
+
+
+def chosen(out: Guess, cells: pd.DataFrame) -> bool:
+    """Three or more options in a row, and columns that say which of them was chosen."""
+    for base, places in _families(cells).items():
+        options = [base + p for p in places]
+        picks = {
+            c: way for c in cells if c not in options and (way := _way(c)) and _names_one(cells, c, options, places)
+        }
+        best, worst = ([c for c, w in picks.items() if w == way] for way in (1, -1))
+        if len(best) != 1 or len(worst) > 1:
+            continue
+        name = "{i}" if all(p.isdecimal() for p in places) else "{option}"
+        items.of_options(out, cells, options, "{value}")
+        out.columns["system"] = "{value}"
+        out.scores, out.score_columns = base + name, [*options, *picks]
+        out.why["scores"] = "what was shown, side by side"
+        out.one_label = _label(best[0], bool(worst))
+        out.more = [
+            f"chosen: {{{', '.join(f'{quoted(c)}: {w}' for c, w in picks.items())}}}",
+            items.alternative("high"),
+        ]
+        out.labels[out.one_label] = (out.one_label, -1 if worst else 0, 1, True)
+        out.ways[out.one_label] = 1
+        _texts(out, cells, places, name)
+        return True
+    return False
+
+
+def _families(cells: pd.DataFrame) -> dict[str, list[str]]:
+    """Three or more columns that differ in a number or a letter and hold names -> these, by what they begin with.
+
+    Columns that name systems come first.
+    """
+    families: dict[str, list[str]] = {}
+    for column in cells:
+        if match := _OPTION.fullmatch(column):
+            base, place = [part for part in match.groups() if part is not None]
+            families.setdefault(base, []).append(place)
+    fits = {b: p for b, p in families.items() if 3 <= len(p) <= _MOST and _holds_options(cells, [b + x for x in p])}
+    fits = {b: p for b, p in fits.items() if not any(c.startswith(b) and c[len(b) :] not in p for c in cells)}
+    return dict(sorted(fits.items(), key=lambda f: roles.role_of(f[0].rstrip("_ .-")) != "system"))
+
+
+def _holds_options(cells: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether columns hold texts, each row different ones."""
+    held = cells[columns].apply(lambda c: c.str.strip()).replace("", None)
+    if held.apply(pd.to_numeric, errors="coerce").notna().any(axis=None):
+        return False
+    distinct = held.nunique(axis=1)
+    return bool((distinct == held.notna().sum(axis=1)).all() and distinct.gt(1).all())
+
+
+def _way(column: str) -> int | None:
+    """1 for a column of what was best by its name, -1 for one of what was worst; None for any other."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", column)
+    return -1 if _WORST.search(name) else 1 if _BEST.search(name) else None
+
+
+def _names_one(cells: pd.DataFrame, column: str, options: list[str], places: list[str]) -> bool:
+    """Whether each cell names an option of its row: by what it is, its place, its letter or its column."""
+    held = cells[column].str.strip()
+    given = held != ""
+    letters = [chr(64 + int(p)) if p.isdecimal() and int(p) <= _MOST else p for p in places]
+    by_place = held.isin({*places, *letters, *map(str.lower, letters), *options})
+    by_name = pd.concat([cells[o].str.strip() == held for o in options], axis=1).any(axis=1)
+    return bool(given.any() and (by_place | by_name)[given].all())
+
+
+def _label(best: str, worst: bool) -> str:
+    """The label that a column of the best is about: `coherence` of `Answer.best_coherence`."""
+    rest = re.sub(r"^[a-z]+(?:best|most)$|^(?:Answer|Input|OUTPUT)[.:]", "", _BEST.sub("", best)).strip(" _.:-")
+    return label_id(rest) if rest else "best_worst" if worst else label_id(best.rpartition(".")[2])
+
+
+def _texts(out: Guess, cells: pd.DataFrame, places: list[str], name: str) -> None:
+    """What each option said, where columns with the same places hold texts."""
+    bases = {c[: -len(p)] for p in places for c in cells if c.endswith(p) and is_prose(cells[c])}
+    for base in bases:
+        if all(base + p in cells and base + p not in out.score_columns for p in places):
+            out.columns["system_text"] = base + name
+            out.score_columns += [base + p for p in places]
+            return
+
+
+def opposites(out: Guess, numeric: dict[str, pd.Series]) -> None:
+    """Leave out a column of the worse of two that says in every row the opposite of one of the better."""
+    for worst in [c for c in numeric if _way(c) == -1]:
+        for best in [c for c in numeric if _way(c) == 1]:
+            both = numeric[best].notna() & numeric[worst].notna()
+            if both.any() and set(numeric[best][both]) <= {-1, 0, 1}:
+                same = int((numeric[best] == numeric[worst])[both & (numeric[best] != 0)].sum())
+                if same:
+                    out.warnings.append(
+                        f"{best!r} and {worst!r} name the same side in {same} rows; remove the label that does not hold"
+                    )
+                elif (numeric[best] == -numeric[worst])[both].all() and numeric[worst][~both].isna().all():
+                    out.unused[worst] = f"the other side of {best!r} in every row: the same judgement"
+                    del numeric[worst]
+                break
