@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import build, sampling
+from judgebook.sources.accounts import words
 from judgebook.sources.nature import Nature, nature
 from judgebook.study import params
 from judgebook.study.schema import ITEM
@@ -154,12 +155,10 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     if drawn := sizes["sampling"]:
         ends = f"{drawn['low']:.3g} to {drawn['high']:.3g} (design effect {drawn['design_effect']:.2f})"
         lines.append(f"dialogues have sampling weights from {ends}, by `{'`, `'.join(drawn['by'])}`")
-    by = ["file", "what", "action", "reason"]
-    for row in built.frames["counts"].groupby(by, sort=False)["n"].sum().reset_index().itertuples():
-        if row.what == sampling.NOT_USED:
-            lines += [f"warning: not used from {row.file}: {row.reason}"] if row.action == "dropped" else []
-        elif row.action in ("mended", "dropped"):
-            lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
+    counts = built.frames["counts"]
+    lines += words.sentences(counts, len(marks.drop_duplicates(["method", "label"])))
+    not_drawn = counts[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped")]
+    lines += [f"warning: not used from {row.file}: {row.reason}" for row in not_drawn.itertuples()]
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
     lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
     return lines + not_used(built.unused)
