@@ -15,7 +15,7 @@ import pandas as pd
 
 from judgebook.annotations.features import profile
 from judgebook.sources import checks, embedded, filters, joining, sampling
-from judgebook.sources.accounts import balance
+from judgebook.sources.accounts import balance, physical
 from judgebook.sources.ids import naming, pseudonyms, recorded
 from judgebook.sources.places import names
 from judgebook.sources.reading import Reading, first_places
@@ -153,7 +153,7 @@ def _join(study: Study, readings: list[Reading], problems: list[Problem]) -> _Jo
     problems += odd
     if len(joining.present(study)) == len(study.sources):
         problems += checks.unmatched(study, raw, {label.id for label in labels})
-    counts = [*(r.counts.frame() for r in readings), trained]
+    counts = [physical.once([r.counts.frame() for r in readings]), trained]
     counted = {pair for f in counts for pair in f[["file", "what"]].itertuples(index=False, name=None)}
     raw, filtered, unknown = filters.of_study(study, raw, where, counted)
     problems += unknown

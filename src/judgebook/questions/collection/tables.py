@@ -82,7 +82,9 @@ def read(counts: pd.DataFrame) -> Iterator[Table | Prose]:
 
 def _units(counts: pd.DataFrame) -> Iterator[Table]:
     """Units other than rows and annotations that the format of a file knows: work units, dialogues, texts."""
-    known = counts["what"].isin([physical.LINES, *physical.ROWS]) | counts["what"].str.endswith("annotations")
+    known = counts["what"].isin([physical.LINES, *physical.ROWS, physical.SOURCES]) | counts["what"].str.endswith(
+        "annotations"
+    )
     if known.all():
         return
     rows = counts[~known]

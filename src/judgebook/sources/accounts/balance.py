@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judgebook.sources.accounts.physical import SOURCES
 from judgebook.study.schema import Problem
 
 #: said where they do not: what was read is right or wrong, but its account is a defect of ours
@@ -14,7 +15,7 @@ def problems(counts: pd.DataFrame, n_annotations: int) -> list[Problem]:
     """What does not add up in the frame `counts` of a study that has so many annotations."""
     total = counts.groupby(["file", "what", "action"], sort=False)["n"].sum().unstack(fill_value=0)  # noqa: PD010
     total = total.reindex(columns=["read", "kept", "dropped"], fill_value=0)
-    total = total[total["read"] > 0]
+    total = total[(total["read"] > 0) & (total.index.get_level_values("what") != SOURCES)]
     out = [
         Problem(
             row.Index[0],

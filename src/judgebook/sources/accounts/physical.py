@@ -12,10 +12,12 @@ from judgebook.sources.reading import Counts
 LINES = "lines"
 #: what a row of data may be called
 ROWS = ("rows", "records")
+#: counted of a file that several sources read
+SOURCES = "sources"
 HEADER, EMPTY, SKIPPED = "header", "empty", "left out (`skip_rows`)"
-BROKEN = "continue a cell with a line break"
+BROKEN = "within cells that hold line breaks"
 SWALLOWED = (
-    "continue a cell that opens with a quotation mark, and look like rows of their own: if they are, `quoting: false`"
+    "within cells between quotation marks, where each looks like a row: if they are rows, write `quoting: false`"
 )
 _PLACE = re.compile(r"(?:sheet .*?, )?(?:row|line|record) [0-9]+")
 
@@ -80,6 +82,22 @@ def of_records(counts: Counts, name: str, where: list[str], text: str = "") -> N
         counts.add(name, LINES, "dropped", EMPTY, total - len(where))
         counts.add(name, LINES, "kept", n=len(where))
     counts.add(name, "records", "read", n=len(where))
+
+
+def once(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """The counts of several sources: lines of a file that more than one reads in the same way are the same lines."""
+    every = pd.concat([frame.assign(_source=n) for n, frame in enumerate(frames)], ignore_index=True)
+    lines = every["what"] == LINES
+    same = every[lines].groupby(["_source", "file"], sort=False)["n"].agg(tuple).rename("n").reset_index()
+    again = same[same.duplicated(["file", "n"])]
+    left = pd.MultiIndex.from_frame(every[["_source", "file"]]).isin(
+        pd.MultiIndex.from_frame(again[["_source", "file"]])
+    )
+    times = every.groupby("file", sort=False)["_source"].nunique()
+    counts = Counts()
+    for file, n in times[times > 1].items():
+        counts.add(str(file), SOURCES, "read", n=int(n))
+    return pd.concat([every[~(lines & left)].drop(columns="_source"), counts.frame()], ignore_index=True)
 
 
 def places(where: pd.Series | Iterable[str]) -> Iterable[str]:

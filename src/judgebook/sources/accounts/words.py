@@ -63,11 +63,15 @@ def sentences(counts: pd.DataFrame, n_labels: int) -> Iterator[str]:
         yield f"… and {len(steps) - _FILES} more files (notebook 00 lists each)"
     for row in differences(counts).itertuples():
         if row.reason == physical.SWALLOWED:
-            yield f"warning: {row.n:,} lines {row.reason} ({row.where})"
+            yield f"warning: {_counted(row.n, row.what)} {row.reason} ({row.where})"
         elif row.what != physical.LINES:
             of = f" of {row.labels}" if row.labels else ""
             place = f" ({row.where})" if row.where else ""
-            yield f"{row.action}: {row.n:,} {row.what}{of}: {row.reason}{place}"
+            yield f"{row.action}: {_counted(row.n, row.what)}{of}: {row.reason}{place}"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what.removesuffix('s') if n == 1 else what}"
 
 
 def _chain(numbers: pd.Series, counts: pd.DataFrame, n_labels: int) -> str:
@@ -75,14 +79,14 @@ def _chain(numbers: pd.Series, counts: pd.DataFrame, n_labels: int) -> str:
     given = {step: int(n) for step, n in numbers.items() if pd.notna(n)}
     of_lines = counts[counts["what"] == physical.LINES]
     lost = of_lines[of_lines["action"] == "dropped"].groupby("reason", sort=False)["n"].sum()
-    data = int(of_lines.loc[of_lines["action"] == "kept", "n"].sum())
     notes = [f"{n:,} {reason}" for reason, n in lost.items() if reason != physical.SWALLOWED]
-    if data and given.get("rows", 0) > data:
-        notes.append("some read by more than one source")
+    times = counts.loc[counts["what"] == physical.SOURCES, "n"]
+    if len(times):
+        notes.append(f"read by {times.max()} sources")
     if given.get("rows") == 1 and "lines" not in given:  # one JSON value holds them all
         del given["rows"]
     rows = next((what for what in physical.ROWS if (counts["what"] == what).any()), physical.ROWS[0])
     said = {"lines": "lines", "rows": rows, "annotations": "annotations", "kept": "kept"}
     more = {"rows": ", ".join(notes), "annotations": f"{n_labels} label{'s' * (n_labels != 1)}" if n_labels else ""}
-    steps = [f"{n:,} {said[step]}" + (f" ({more[step]})" if more.get(step) else "") for step, n in given.items()]
+    steps = [_counted(n, said[step]) + (f" ({more[step]})" if more.get(step) else "") for step, n in given.items()]
     return " -> ".join(steps)
