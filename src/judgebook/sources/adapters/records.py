@@ -21,7 +21,7 @@ from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.rows.cells import WHERE, mapped, spellings, with_patterns
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.record_rows import Walk, of_each, unused
-from judgebook.sources.rows.scoring import State
+from judgebook.sources.rows.scoring import BLANK, State
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
 from judgebook.study.paths import ALONE, Step
@@ -113,7 +113,7 @@ def _without_scores(state: State, held: list[tuple[str, str]], cells: pd.DataFra
     """Count records that have no place for a score. held : file and place of every record."""
     having = set(cells[[FILE, WHERE_RECORD]].drop_duplicates().itertuples(index=False, name=None))
     for file, where in (record for record in held if record not in having):
-        state.counts.add(file, state.of_rows(file), "dropped", "hold no score", where=[where])
+        state.counts.add(file, state.of_rows(file), "dropped", BLANK, where=[where])
 
 
 def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:

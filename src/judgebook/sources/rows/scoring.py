@@ -40,7 +40,7 @@ class State:
         stay, answered = _rows(after), _rows(after[after["score"].notna()])
         for reason, rows in (
             (DROPPED, left[~left.index.isin(stay.index)]),
-            (UNANSWERED, stay[~stay.index.isin(answered.index)]),
+            (BLANK, stay[~stay.index.isin(answered.index)]),
             ("", answered),
         ):
             for file, part in rows.groupby("file", sort=False):
@@ -56,7 +56,8 @@ class State:
     def count_missing(self, source: JudgementOptions, marks: pd.DataFrame, missing: pd.Series) -> None:
         """Scores that are missing, by what the cells hold, method, label and systems: a design is asked whether some
         systems lack more."""
-        answered = marks["score"].notna().groupby([marks["file"], marks["_place"]], sort=False).transform("any")
+        rows = marks["score"].groupby([marks["file"], marks["_place"]], sort=False)
+        answered = rows.transform("count").gt(0) | rows.transform("size").eq(1)
         reason = marks["_blank"].where(marks["_blank"].fillna("") != "", EMPTY)
         reason = reason.where(reason == EMPTY, reason.map(repr) + " (`na_values`)").where(answered, UNANSWERED)
         reason = reason.mask(marks["label"].isin(list(source.composites)), TOO_FEW)
@@ -74,8 +75,8 @@ class State:
 
 
 #: why a row has no judgement, or a judgement no score
-DROPPED = "left out with all their annotations (`keep`, `drop`)"
-UNANSWERED = "no label has a score"
+DROPPED = "left out with all they hold (`keep`, `drop`)"
+BLANK, UNANSWERED = "hold no score", "no score, like all labels of its row"
 EMPTY = "no score"
 TOO_FEW = "too few of its questions answered (`composites`)"
 
