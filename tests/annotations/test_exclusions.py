@@ -143,7 +143,7 @@ def written(tmp_path):
 def test_what_is_left_out_is_counted_with_its_reason(written):
     frames = written(YAML)
     assert frames["annotations"]["score"].tolist() == [3, 3, 1, 1, 1]
-    counts = frames["counts"].groupby(["action", "reason"], dropna=False)["n"].sum()
+    counts = frames["counts"].query("what == 'annotations'").groupby(["action", "reason"], dropna=False)["n"].sum()
     assert counts["dropped"].to_dict() == {"far from the median of the item (`filters`)": 1}
     assert counts["kept"].sum() + counts["dropped"].sum() == counts["read"].sum() == 6
 

@@ -239,6 +239,15 @@ def test_labels_are_named_by_verdict(study):
     assert "Engagingness" in rest.split("Too few")[1]
 
 
+def test_alpha_of_annotations_that_are_all_alike_is_undefined(study):
+    nothing = float("nan")
+    note = "all 36 annotations have the same value: alpha is undefined"
+    rows = [row | {"note": note} for row in alphas((nothing, nothing))]
+    said = texts(evidence(study, n03=rows))["labels"]
+    assert "Single judgements: alpha is undefined: all 36 annotations have the same value" in said
+    assert "not shown to be reliable" not in said
+
+
 def test_without_double_judgements_agreement_cannot_be_said(study):
     assert "Single judgements: not run yet" in texts(evidence(study, n03=alphas((0.1, 0.6), n=0)))["labels"]
 

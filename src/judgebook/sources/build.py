@@ -15,9 +15,10 @@ import pandas as pd
 
 from judgebook.annotations.features import profile
 from judgebook.sources import checks, embedded, filters, joining, sampling
+from judgebook.sources.accounts import balance, physical
 from judgebook.sources.ids import naming, pseudonyms, recorded
 from judgebook.sources.places import names
-from judgebook.sources.reading import Reading
+from judgebook.sources.reading import Reading, first_places
 from judgebook.sources.rows import table_cells
 from judgebook.study import schema, store
 from judgebook.study.labels import Label
@@ -127,6 +128,8 @@ def _built(study: Study) -> Built:
     missed = {} if frames["annotations"]["sampling_weight"].notna().any() else unused
     joined.counts += [joining.left_out(study), differing, cleared, sampling.not_used(missed)]
     frames["counts"] = _counts(joined.counts, within)
+    if problems := balance.problems(frames["counts"], len(frames["annotations"])):
+        raise DataError(problems)
     frames = {name: frame.reset_index(drop=True) for name, frame in frames.items()}
     return Built(
         frames,
@@ -150,7 +153,7 @@ def _join(study: Study, readings: list[Reading], problems: list[Problem]) -> _Jo
     problems += odd
     if len(joining.present(study)) == len(study.sources):
         problems += checks.unmatched(study, raw, {label.id for label in labels})
-    counts = [*(r.counts.frame() for r in readings), trained]
+    counts = [physical.once([r.counts.frame() for r in readings]), trained]
     counted = {pair for f in counts for pair in f[["file", "what"]].itertuples(index=False, name=None)}
     raw, filtered, unknown = filters.of_study(study, raw, where, counted)
     problems += unknown
@@ -180,9 +183,11 @@ def _checked(study: Study, named: dict[str, pd.DataFrame], joined: _Joined) -> d
 def _counts(counts: list[pd.DataFrame], within: naming.Names) -> pd.DataFrame:
     """The frame `counts`, without ids in the names of files."""
     out = pd.concat(counts, ignore_index=True)
-    out["file"] = out["file"].map({name: within.within(name) for name in out["file"].unique()})
-    by = [c for c in schema.COUNTS if c != "n"]
-    return schema.conform(out.groupby(by, dropna=False, sort=False)["n"].sum().reset_index(), schema.COUNTS)
+    for column in ("file", "where"):
+        out[column] = out[column].map({text: within.within(text) for text in out[column].dropna().unique()})
+    groups = out.groupby([c for c in schema.COUNTS if c not in ("where", "n")], dropna=False, sort=False)
+    out = groups.agg({"where": lambda texts: first_places(texts.dropna()) or None, "n": "sum"}).reset_index()
+    return schema.conform(out, schema.COUNTS)
 
 
 def _some(marks: pd.DataFrame) -> pd.DataFrame:

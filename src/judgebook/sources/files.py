@@ -23,7 +23,9 @@ import pandas as pd
 
 from judgebook import project
 from judgebook.sources import json_text
+from judgebook.sources.accounts import physical
 from judgebook.sources.places import candidates, find, wild
+from judgebook.sources.reading import Counts
 from judgebook.sources.registry import fetch_hint
 from judgebook.study import limits
 from judgebook.study.labels import Label
@@ -176,10 +178,12 @@ def read_csv(
     skip_rows: Collection[int] = (),
     fill: bool = False,
     columns: Collection[str] = (),
+    counts: Counts | None = None,
 ) -> pd.DataFrame:
     """The file as text cells; an empty cell is an empty string, empty lines are passed over.
 
-    header, skip_rows, fill : as in `as_table`. columns : those that must be there.
+    header, skip_rows, fill : as in `as_table`. columns : those that must be there. counts : takes up
+    how many lines there are, and what became of them.
 
     The index is the row in the file as a spreadsheet counts it: 1-based, header included. Raises DataError for an
     unclosed quote, and as `as_table` does.
@@ -197,6 +201,8 @@ def read_csv(
             hint = "this looks like JSON: name the file .json or .jsonl and use `adapter: records`"
         problem = Problem(name, f"row {n + 1} (line {reader.line_num})", "", "well-formed cells", str(error), hint)
         raise DataError([problem]) from None
+    if counts is not None:
+        physical.of_table(counts, name, rows, header=header, skip_rows=skip_rows, text=text, delimiter=delimiter)
     frame = as_table(name, rows, header=header, skip_rows=skip_rows, fill=fill)
     absent = ", ".join(c for c in columns if c not in frame)
     if absent:

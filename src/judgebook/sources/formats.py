@@ -15,8 +15,10 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import json_text
+from judgebook.sources.accounts import physical
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.sources.reading import Counts
 from judgebook.sources.rows import eval_logs
 from judgebook.study import limits
 from judgebook.study.schema import DataError, Problem
@@ -42,8 +44,10 @@ def kind(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
+def read_table(path: Path, name: str, options: FileOptions, counts: Counts | None = None) -> pd.DataFrame:
     """All cells of a table as text; the index is the row in the file, 1-based, header included.
+
+    counts : takes up how many lines and rows there are.
 
     Raises DataError for a file that cannot be read, or whose columns are not as many as `column_names`.
     """
@@ -51,11 +55,15 @@ def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
     if suffix in (".json", *_LINES):
         hint = "use `adapter: records`"
         raise DataError([Problem(name, "", "", "a table (CSV, TSV, Excel, Parquet)", f"a {suffix} file", hint)])
+    counted = Counts() if counts is None else counts
     header, skipped, fill = options.header_rows, options.skip_rows, options.short_rows == "fill"
     if suffix == ".parquet":
         cells = _read_parquet(path, name)
+        counted.add(name, "rows", "read", n=len(cells))
     elif suffix in WORKBOOKS:
-        cells = as_table(name, read_workbook(path, name, options.sheet), header=header, skip_rows=skipped, fill=fill)
+        rows = read_workbook(path, name, options.sheet)
+        physical.of_table(counted, name, rows, header=header, skip_rows=skipped)
+        cells = as_table(name, rows, header=header, skip_rows=skipped, fill=fill)
     else:
         delimiter = options.delimiter or ("\t" if suffix in _TABS else ",")
         cells = read_csv(
@@ -67,6 +75,7 @@ def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
             encoding=options.encoding,
             skip_rows=skipped,
             fill=fill,
+            counts=counted,
         )
     if options.column_names:
         if len(options.column_names) != len(cells.columns):
@@ -76,20 +85,23 @@ def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
     return cells
 
 
-def read_records(path: Path, name: str, options: FileOptions) -> Records:
+def read_records(path: Path, name: str, options: FileOptions, counts: Counts | None = None) -> Records:
     """The records of a table (rows, as column -> text), of JSON Lines, or of JSON (elements of its list, or itself);
     a log of Inspect is one record.
 
     Raises DataError for a file that cannot be read.
     """
+    counted = Counts() if counts is None else counts
     if kind(path) == ".parquet":
         rows = _parquet_rows(path, name)
+        counted.add(name, "rows", "read", n=len(rows))
         return Records(rows, [f"row {i}" for i in range(2, len(rows) + 2)])
     if is_table(path.name):
-        cells = read_table(path, name, options)
+        cells = read_table(path, name, options, counted)
         cells = cells[[c for c in cells if c]]
         return Records(cells.to_dict("records"), [f"row {i}" for i in cells.index])
     if kind(path) == ".eval":
+        counted.add(name, "records", "read")
         return Records([eval_logs.read(path, name)], [""], single=True)
     text = read_text(path, name, options.encoding)
     if kind(path) not in _LINES:
@@ -99,11 +111,12 @@ def read_records(path: Path, name: str, options: FileOptions) -> Records:
             lines = text.strip().splitlines()
             if len(lines) < 2 or lines[0].strip()[:1] not in ("{", "["):
                 raise DataError([_broken(name, error)]) from None
-            return _lines(text, name, error)
-        if isinstance(value, list):
-            return Records(value, [f"record {i + 1}" for i in range(len(value))])
-        return Records([value], [""], single=True)
-    return _lines(text, name)
+            return _lines(text, name, counted, error)
+        records = value if isinstance(value, list) else [value]
+        where = [f"record {i + 1}" if isinstance(value, list) else "" for i in range(len(records))]
+        physical.of_records(counted, name, where)
+        return Records(records, where, single=not isinstance(value, list))
+    return _lines(text, name, counted)
 
 
 def _broken(name: str, error: json.JSONDecodeError, line: int | None = None) -> Problem:
@@ -111,7 +124,7 @@ def _broken(name: str, error: json.JSONDecodeError, line: int | None = None) -> 
     return Problem(name, place, "", "JSON", error.msg, "the file may be truncated: fetch or export it again")
 
 
-def _lines(text: str, name: str, whole: json.JSONDecodeError | None = None) -> Records:
+def _lines(text: str, name: str, counts: Counts, whole: json.JSONDecodeError | None = None) -> Records:
     """One JSON value per line. whole : what was wrong when the text was read as one JSON value."""
     records, where, problems = [], [], []
     for n, line in enumerate(text.split("\n"), start=1):
@@ -124,6 +137,7 @@ def _lines(text: str, name: str, whole: json.JSONDecodeError | None = None) -> R
             problems.append(_broken(name, error, n))
     if problems:
         raise DataError([_broken(name, whole)] if whole is not None and len(problems) > len(records) else problems)
+    physical.of_records(counts, name, where, text)
     return Records(records, where)
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import build, sampling
+from judgebook.sources.accounts import levels, words
 from judgebook.sources.nature import Nature, nature
 from judgebook.study import params
+from judgebook.study.labels import Label
 from judgebook.study.schema import ITEM
 
 #: items of a label below which intervals are wide
@@ -129,6 +131,25 @@ def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
     return [*out, "nothing names the dialogue: each row is treated as a separate dialogue"] if rows else out
 
 
+def _summary(label: Label | None, scores: pd.Series) -> str:
+    """What all scores are, how often each answer was given where these have no order, or the mean."""
+    if label is not None and label.unordered and label.categories:
+        words = _answers(label, scores)
+        return ", ".join(f"{word}: {n:,}" for word, n in words.most_common(4)) + (", …" if len(words) > 4 else "")
+    return levels.alike(label, scores) or f"mean {scores.mean():.2f}"
+
+
+def _answers(label: Label, scores: pd.Series) -> Counter[str]:
+    """How often each answer was given; of sets of answers, in how many sets it is."""
+    out: Counter[str] = Counter()
+    for score, n in scores.value_counts(sort=False).items():
+        code = int(score)
+        given = [i for i in range(len(label.categories)) if code >> i & 1]
+        for i in given if label.level == "sets" else [code - int(label.scale[0])]:
+            out[label.categories[i]] += int(n)
+    return out
+
+
 def describe(study: params.Study, built: build.Built | None = None) -> list[str]:
     """What a study's data contain, one line per fact: sizes, labels with their scores, what was mended and dropped."""
     built = built or build.build(study)
@@ -147,19 +168,18 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
         scale = titles[method, label].scale if (method, label) in titles else (low, high)
         lines.append(
             f"{method} {label}: {counted(len(rows), 'score')} of {counted(items, 'item')}, {low:g} to {high:g} on a "
-            f"scale from {scale[0]:g} to {scale[1]:g}, mean {rows['score'].mean():.2f}"
+            f"scale from {scale[0]:g} to {scale[1]:g}, {_summary(titles.get((method, label)), rows['score'])}"
         )
+        lines += levels.doubts(titles[method, label], rows["score"]) if (method, label) in titles else []
         if items < _FEW:
             lines.append(f"warning: only {counted(items, 'item')} for {label}: intervals will be wide and imprecise")
     if drawn := sizes["sampling"]:
         ends = f"{drawn['low']:.3g} to {drawn['high']:.3g} (design effect {drawn['design_effect']:.2f})"
         lines.append(f"dialogues have sampling weights from {ends}, by `{'`, `'.join(drawn['by'])}`")
-    by = ["file", "what", "action", "reason"]
-    for row in built.frames["counts"].groupby(by, sort=False)["n"].sum().reset_index().itertuples():
-        if row.what == sampling.NOT_USED:
-            lines += [f"warning: not used from {row.file}: {row.reason}"] if row.action == "dropped" else []
-        elif row.action in ("mended", "dropped"):
-            lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
+    counts = built.frames["counts"]
+    lines += words.sentences(counts, len(marks.drop_duplicates(["method", "label"])))
+    not_drawn = counts[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped")]
+    lines += [f"warning: not used from {row.file}: {row.reason}" for row in not_drawn.itertuples()]
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
     lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
     return lines + not_used(built.unused)

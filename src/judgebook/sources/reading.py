@@ -7,8 +7,9 @@ work units by the ids of the source: `sources.build` replaces them by pseudonyms
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from judgebook.study.schema import COUNTS, Problem
 
 OpenFile = Callable[[str], Path]
 ACTIONS = ("read", "kept", "mended", "dropped")
+#: places that a count names
+PLACES = 3
+SEPARATOR = "; "
 
 
 class Counts:
@@ -26,6 +30,7 @@ class Counts:
 
     def __init__(self) -> None:
         self._n: Counter[tuple[str | None, ...]] = Counter()
+        self._where: dict[tuple[str | None, ...], str] = {}
 
     def add(
         self,
@@ -37,17 +42,25 @@ class Counts:
         *,
         corpus: str | None = None,
         missing: tuple[str | None, ...] = (None, None, None, None),
+        where: Iterable[str] = (),
     ) -> None:
         """Add `n` units of `what` (annotations, dialogues, work units, …) to which `action` happened.
 
         missing : of scores that are missing, their method, label, system and, of comparisons, the other system.
+        where : places of the units in the file, of which the first are noted.
         """
         if action not in ACTIONS:
             raise ValueError(f"action: expected one of {', '.join(ACTIONS)}, found {action!r}")
         if (action in ("mended", "dropped")) != bool(reason):
             raise ValueError(f"{action} {what}: a reason is needed for mended and dropped, and only there")
         if n:
-            self._n[(corpus, file, what, action, reason, *missing)] += int(n)
+            key = (corpus, file, what, action, reason, *missing)
+            self._n[key] += int(n)
+            self._where[key] = first_places([self._where.get(key, ""), *itertools.islice(dict.fromkeys(where), PLACES)])
+
+    def has(self, file: str, what: str) -> bool:
+        """Whether units of `what` were counted in the file."""
+        return any(key[1:3] == (file, what) for key in self._n)
 
     def add_kept(self, file: str, corpus: str | None = None, **n: int) -> None:
         """Add units that were read and kept: what (`_` for a space) -> number."""
@@ -57,7 +70,20 @@ class Counts:
 
     def frame(self) -> pd.DataFrame:
         """One row per count, columns of `schema.COUNTS`."""
-        return pd.DataFrame([(*key, n) for key, n in self._n.items()], columns=list(COUNTS))
+        rows = [(*key, self._where[key] or None, n) for key, n in self._n.items()]
+        return pd.DataFrame(rows, columns=list(COUNTS))
+
+
+def first_places(texts: Iterable[str | None]) -> str:
+    """The first of all places that texts name, each once: of `row 17; row 31` and `row 9`, `row 9; row 17; row 31`."""
+    every = {place for text in texts if text for place in text.split(SEPARATOR)}
+    return SEPARATOR.join(sorted(every, key=_by_number)[:PLACES])
+
+
+def _by_number(place: str) -> tuple[str, int]:
+    """In the order of a file: `row 9` before `row 17`."""
+    before, _, number = place.rpartition(" ")
+    return (before, int(number)) if number.isdecimal() else (place, 0)
 
 
 @dataclass

@@ -173,6 +173,8 @@ def _labels(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE}
     facts["means"] = wording.reliability_of_means(evidence, names, several)
     facts["pairs"] = all(METHODS[method].unit == "pair" for method in judged["method"].unique())
+    alike = judged["estimate"].isna() & judged["note"].fillna("").str.contains("have the same value")
+    facts["alike"] = list(judged["note"].str.partition(":")[0].unique()) if alike.all() else []
     text = _PHRASES.say("labels", **facts)
     return _answer(evidence, "labels", text, AGREEMENT, figures.labels(judged, names, threshold))
 

@@ -337,7 +337,7 @@ def test_training_is_compared_with_the_intended_answers(study, said, tool, expor
     assert sorted(tried["mistakes"]) == sorted(1 - score for score in given.values())
     assert set(tried["dialogue"]) == {"d0a"}
     assert set(tried["attempt"]) == {0}
-    dropped = frames["counts"][frames["counts"]["action"] == "dropped"]
+    dropped = frames["counts"].query("action == 'dropped' and what == 'annotations'")
     assert dropped.set_index("reason")["n"].to_dict() == {
         "of training items, compared with the intended answers": len(given)
     }

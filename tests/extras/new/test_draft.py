@@ -447,7 +447,7 @@ def test_a_study_is_described(tmp_path):
     )
     lines = in_words.describe(params.load(path))
     assert lines[0] == "71 annotations of 24 items in 12 dialogues of 1 system by 3 annotators"
-    assert "dropped: 1 annotations of my.csv: no score" in lines
+    assert "dropped: 1 annotation of fluency: 'N/A' (`na_values`) (row 2)" in lines
     assert sum("only 12 items for" in line for line in lines) == 2
     assert any(line.startswith("dialogue_rating fluency: 35 scores of 12 items") for line in lines)
 

@@ -60,7 +60,7 @@ def test_keys_that_are_values(tmp_path):
         ("item_1", "A0002", "human", 5),
         ("item_1", "gpt", "llm", 3),
     ]
-    counts = built.frames["counts"].set_index(["file", "action"])["n"]
+    counts = built.frames["counts"].query("what == 'annotations'").set_index(["file", "action"])["n"]
     assert (counts["models.json", "read"], counts["models.json", "dropped"], counts["models.json", "kept"]) == (2, 1, 1)
 
 
@@ -126,7 +126,7 @@ def test_two_indices_and_rejected_work(tmp_path):
         ("h1_1_2", "B", "h1_1", "A0001", 0),
         ("h1_2_1", "B", "h1_2", "A0001", 1),
     ]
-    dropped = built.frames["counts"].query("action == 'dropped'").set_index("reason")["n"]
+    dropped = built.frames["counts"].query("action == 'dropped' and what == 'annotations'").set_index("reason")["n"]
     assert dropped.to_dict() == {"AssignmentStatus is not Approved or Submitted (`keep`)": 4, "no score": 1}
     assert built.frames["annotations"]["seconds"].eq(60).all()
 
@@ -147,7 +147,7 @@ def test_a_questionnaire(tmp_path):
     assert dropped.to_dict() == {
         "Status is Survey Preview (`drop`)": 1,
         "Duration (in seconds) is <60 (`drop`)": 1,
-        "no score": 1,
+        "too few of its questions answered (`composites`)": 1,
     }
 
 

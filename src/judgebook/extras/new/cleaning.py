@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
+from judgebook.sources.accounts import levels
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NOTHING
 from judgebook.study import limits
@@ -28,24 +29,15 @@ def missing_words(out: Guess, column: str, values: pd.Series) -> None:
         out.warnings.append(f"{shown} in {column!r}, a column of numbers: treated as missing values (`na_values`)")
 
 
-#: numbers that stand for no answer in exports of surveys and annotation tools
-_CODES = (-1, -9, -50, -77, -88, -98, -99, -999, 9, 88, 98, 99, 999, 9999)
-
-
 def codes(out: Guess, column: str, values: pd.Series) -> None:
     """A number away from the levels of a rating that surveys write where nobody answered."""
     number = numbers(values, out.na_values)
     if number is None:
         return
-    seen = sorted(set(number.dropna()))
-    codes = [n for n in seen if n in _CODES]
-    levels = [n for n in seen if n not in codes]
-    if not codes or not 3 <= len(levels) <= 11 or any(n % 1 for n in levels) or COUNT.search(column):
+    stand = levels.apart(number)
+    if stand is None or 0 in stand[0] or COUNT.search(column):
         return
-    low, high = levels[0], levels[-1]
-    alone = [n for n in codes if n < low - 1 or n > high + 1]
-    if not alone or alone != codes or high - low + 1 != len(levels) or high > 10 or low < -3:
-        return
+    alone, (low, *_, high) = stand
     spelt = sorted({v for v, n in zip(values.str.strip(), number, strict=True) if n in alone})
     out.na_values += [v for v in spelt if v not in out.na_values]
     n = int(number.isin(alone).sum())

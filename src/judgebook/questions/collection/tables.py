@@ -13,6 +13,7 @@ from judgebook.display.views import Prose, Table
 from judgebook.questions.collection import screening
 from judgebook.questions.collection.pilot import BOTS
 from judgebook.questions.collection.question import Costs, Pilot
+from judgebook.sources.accounts import physical, words
 from judgebook.study import schema
 from judgebook.study.definitions import definitions
 from judgebook.study.labels import METHODS, Label
@@ -62,17 +63,40 @@ def kind_names(annotations: Annotations, names: DisplayNames) -> dict[str, str]:
 
 
 def read(counts: pd.DataFrame) -> Iterator[Table | Prose]:
-    """What was read from each file, what became of it, and why rows were recoded, corrected or dropped."""
-    wide = counts.pivot_table(index=["file", "what"], columns="action", values="n", aggfunc="sum", sort=False)
+    """What became of the lines of each file, and why rows were recoded, corrected or dropped; the numbers add up."""
+    steps = words.chains(counts)
+    if len(steps) > 1:
+        steps.loc["All files"] = steps.sum(min_count=1)
+    steps = steps.dropna(axis=1, how="all").rename(columns=str.capitalize).rename_axis("File").reset_index()
+    caption = "From the lines of each file to its rows (or records), the annotations in them, and those that were kept."
+    why = dict.fromkeys(["Lines", "Rows"], "The file has none, or its format counts other units.")
+    yield Table(steps, "read", caption, why=why)
+    yield from _units(counts)
+    reasons = words.differences(counts).drop(columns="labels").replace("mended", "changed")
+    reasons = reasons.rename(columns={"where": "First places"}).rename(columns=lambda c: c if c == "n" else _title(c))
+    caption = "Every difference between what was read and what was kept, and what was recoded or corrected."
+    yield Table(reasons, "reasons", caption)
+    if reasons.empty:
+        yield Prose("Nothing was recoded, corrected or dropped.")
+
+
+def _units(counts: pd.DataFrame) -> Iterator[Table]:
+    """Units other than rows and annotations that the format of a file knows: work units, dialogues, texts."""
+    known = counts["what"].isin([physical.LINES, *physical.ROWS, physical.SOURCES]) | counts["what"].str.endswith(
+        "annotations"
+    )
+    if known.all():
+        return
+    rows = counts[~known]
+    wide = rows.pivot_table(index=["file", "what"], columns="action", values="n", aggfunc="sum", sort=False)
     wide = wide.reindex(columns=["read", "kept", "mended", "dropped"]).astype("Int64").fillna(0).reset_index()
     heads = {"mended": "Changed"}
-    caption = "What was read from each file, and how much of it was kept, changed or dropped."
-    yield Table(wide.rename(columns=lambda c: heads.get(c, c.capitalize())), "read", caption)
-    why = counts[counts["action"].isin(["mended", "dropped"])]
-    why = why.groupby(["what", "action", "reason"], sort=False)["n"].sum().reset_index().replace("mended", "changed")
-    yield Table(why.rename(columns=str.capitalize), "reasons", "Reasons for recoding, correcting or dropping rows.")
-    if why.empty:
-        yield Prose("Nothing was recoded, corrected or dropped.")
+    caption = "Other units of the files, and how many were kept, changed or dropped."
+    yield Table(wide.rename(columns=lambda c: heads.get(c, c.capitalize())), "units", caption)
+
+
+def _title(column: str) -> str:
+    return column[:1].upper() + column[1:]
 
 
 #: direction of a label -> what the table of labels says of it

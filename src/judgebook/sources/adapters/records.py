@@ -17,13 +17,13 @@ from judgebook.sources.adapters.options.records import SCORE, Records
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
-from judgebook.sources.reading import OpenFile, Reading
+from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, with_patterns
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.marked_errors import summed
 from judgebook.sources.rows.options import chosen, compared
 from judgebook.sources.rows.record_rows import Walk, of_each, unused
-from judgebook.sources.rows.scoring import State
+from judgebook.sources.rows.scoring import BLANK, State
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
 from judgebook.study.paths import ALONE, Step
@@ -42,7 +42,9 @@ _MOST = 1_000_000
 def read(source: Records, open_file: Files) -> Reading:
     """One annotation per score. Missing scores are dropped and counted, with the reason the YAML gives."""
     known = {"label": list(spellings(source, open_file.labels))}
-    joins = {join.name: _Joined(source, join, open_file) for join in source.join}
+    state = State()
+    joins = {join.name: _Joined(source, join, open_file, state.counts) for join in source.join}
+    held: list[tuple[str, str]] = []
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     left: dict[str, dict[str, pd.Series]] = {}
@@ -50,8 +52,10 @@ def read(source: Records, open_file: Files) -> Reading:
     notes: list[str] = []
     for name in open_file.fitting(source.file):
         for sheet, options in _sheets(source, name, open_file):
-            reader = _File(source, name, read_records(open_file(name), name, options), known, joins, sheet)
+            read_ = read_records(open_file(name), name, options, state.counts)
+            reader = _File(source, name, read_, known, joins, sheet)
             records, unused_ = reader.rows(), reader.unused()
+            held += [(name, reader.place(n)) for n in range(len(read_.where))]
             drawn = reader.drawn(unused_)
             rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in records]
             readers.append(reader)
@@ -61,6 +65,7 @@ def read(source: Records, open_file: Files) -> Reading:
     for join in joins.values():
         problems += join.problems
         notes += join.notes()
+        join.count(state)
         left[join.file] = join.unused()
     if problems and not rows:
         raise DataError(problems)
@@ -74,6 +79,7 @@ def read(source: Records, open_file: Files) -> Reading:
         cells = chosen(source, cells, problems)
     if source.count:
         cells = _counted(source, cells, problems)
+    _without_scores(state, held, cells)
     positional = cells.pop(POSITIONAL)
     cells, odd = with_patterns(source, cells)
     problems += odd
@@ -81,7 +87,7 @@ def read(source: Records, open_file: Files) -> Reading:
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
     base = first_given(source, cells, mapped(source, cells, source.columns))
-    base["_record"], base["_positional"] = cells[NUMBER], positional
+    base["_record"], base["_positional"], base["_place"] = cells[NUMBER], positional, cells[WHERE_RECORD]
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
     parts = base
@@ -89,14 +95,10 @@ def read(source: Records, open_file: Files) -> Reading:
         cells, base = summed(source, cells, base, problems)
     base["_item"] = base.index
     marks = compared(source, base) if source.pairs else base.copy()
-    reading = finish(source, source.file, cells, base, marks, open_file.labels, problems)
-    state = State(counts=reading.counts)
-    if source.errors is not None:
-        state.count(parts, "read", what="rows of errors")
-        state.count(parts, "dropped", "the sum of their weights is the score", what="rows of errors")
-    if source.pairs:
-        state.count(parts, "read", what="options")
-        state.count(parts, "dropped", "compared two by two", what="options")
+    state.problems += problems
+    if source.errors is not None or source.pairs:
+        _count_parts(state, source, parts, marks)
+    reading = finish(source, source.file, cells, base, marks, open_file.labels, state)
     reading.unused, reading.notes, reading.made = {f: u for f, u in left.items() if u}, notes, made
     drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
     reading.dialogue_facts = sampling.facts(base, drawn)
@@ -123,6 +125,33 @@ def _matcher(name: str) -> paths.Matcher:
     return paths.Matcher(name.replace("*", "{any_text}"))
 
 
+def _without_scores(state: State, held: list[tuple[str, str]], cells: pd.DataFrame) -> None:
+    """Count records that have no place for a score. held : file and place of every record."""
+    having = set(cells[[FILE, WHERE_RECORD]].drop_duplicates().itertuples(index=False, name=None))
+    for file, where in (record for record in held if record not in having):
+        state.counts.add(file, state.of_rows(file), "dropped", BLANK, where=[where])
+
+
+def _count_parts(state: State, source: Records, parts: pd.DataFrame, marks: pd.DataFrame) -> None:
+    """Count what several records make a score of, and the records that no score is named for.
+
+    parts : errors that are summed, or options that are compared. marks : what they were made into.
+    """
+    what = "options" if source.pairs else "rows of errors"
+    state.count(parts, "read", what=what)
+    state.count(parts, "dropped", "compared two by two" if source.pairs else "their weights are summed", what=what)
+    places = set(marks[["file", "_place"]].itertuples(index=False, name=None))
+    rest = parts.drop_duplicates(["file", "_place"])
+    rest = rest[[place not in places for place in rest[["file", "_place"]].itertuples(index=False, name=None)]]
+    used = pd.Series(True, rest.index)
+    if source.pairs:
+        used = rest["dialogue"].isin({*marks["dialogue"], *marks["dialogue_b"]})
+    for file, rows in rest.groupby("file", sort=False):
+        state.counts.add(file, state.of_rows(file), "kept", "", int(used[rows.index].sum()))
+        none = rows[~used[rows.index]]
+        state.counts.add(file, state.of_rows(file), "dropped", "nothing to compare", len(none), where=none["where"])
+
+
 def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
     """Every row as many times as it was judged so."""
     column = str(source.count)
@@ -143,7 +172,7 @@ def cells_of(source: Records, name: str, read: Read, folder: Path) -> tuple[pd.D
 
     What `either` chooses stands in columns called {label}, {score} and so on.
     """
-    joins = {join.name: _Joined(source, join, lambda file: folder / file) for join in source.join}
+    joins = {join.name: _Joined(source, join, lambda file: folder / file, Counts()) for join in source.join}
     file = _File(source, name, read, {}, joins)
     cells = pd.DataFrame(file.rows(), dtype=object)
     first = first_given(source, cells, pd.DataFrame(index=cells.index)) if len(cells) else cells
@@ -158,13 +187,14 @@ def _paths(source: Records) -> dict[str, tuple[str | None, list[Step]]]:
 class _Joined:
     """The records of a joined file by their key."""
 
-    def __init__(self, source: Records, join: Any, open_file: OpenFile):
+    def __init__(self, source: Records, join: Any, open_file: OpenFile, counts: Counts):
         self.file, self.name = join.file, join.name
         self.by = join.by
-        self.read = read_records(open_file(join.file), join.file, join)
+        self.read = read_records(open_file(join.file), join.file, join, counts)
         self.walk = Walk(join.file, {})
         self.problems = self.walk.problems
         self.n_found = self.n_missed = 0
+        self._used_keys: set[str] = set()
         self._used = [
             steps for name, steps in (*_paths(source).values(), *map(source.steps, source.scores)) if name == join.name
         ]
@@ -189,9 +219,16 @@ class _Joined:
 
     def find(self, key: str | None) -> Any:
         record = self.of.get(key) if key is not None else None
+        self._used_keys |= {key} if record is not None and key is not None else set()
         self.n_found += record is not None
         self.n_missed += record is None
         return record
+
+    def count(self, state: State) -> None:
+        """Count the records that belong to a score, and the others."""
+        what, total = state.of_rows(self.file), len(self.read.records)
+        state.counts.add(self.file, what, "kept", n=len(self._used_keys))
+        state.counts.add(self.file, what, "dropped", "belong to no score", total - len(self._used_keys))
 
     def notes(self) -> list[str]:
         if not self.n_found and self.of:
@@ -245,7 +282,7 @@ class _File:
                 Problem(name, "", "file", f"a name like {source.file!r} that fits in one way", "another")
             )
             self.named = {}
-        self.sheet = sheet
+        self._of_sheet = f"sheet {sheet}, " if sheet else ""
         if sheet is not None:
             self.named = {**self.named, **(_matcher(str(source.sheet))(sheet) or {})}
         self.there: set[str] = set()
@@ -256,6 +293,10 @@ class _File:
             for path, _, steps in self.scores
             if any(s.kind == "list" and s.name and who == f"{{{s.name}}}" for s in steps)
         }
+
+    def place(self, n: int) -> str:
+        """Where the record with this number is."""
+        return self._of_sheet + self.read.where[n]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per score: cells by path, names as {name}."""
@@ -301,11 +342,10 @@ class _File:
     def _row(
         self, record: Any, joined: dict[str, Any], path: str, place: str, env: dict[str, Any], n: int, text: str | None
     ) -> dict[str, Any]:
-        where = f"sheet {self.sheet}, " if self.sheet else ""
         env = {"value": text, **env}
         row = {f"{{{name}}}": value for name, value in env.items() if name[0] != "@"}
-        row |= {WHERE_RECORD: where + self.read.where[n]}
-        place = where + place
+        row |= {WHERE_RECORD: self.place(n)}
+        place = self._of_sheet + place
         row |= {ROW: str(n + 1), FILE: self.name, SCORE: text, WHERE: place, NUMBER: n}
         for name, join in self.joins.items():
             if name not in joined:

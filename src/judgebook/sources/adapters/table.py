@@ -9,10 +9,11 @@ from judgebook.sources import sampling
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.files import Files
 from judgebook.sources.nature import nature
-from judgebook.sources.reading import Reading
+from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import table_cells
 from judgebook.sources.rows.cells import mapped, spellings
 from judgebook.sources.rows.judgements import finish
+from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
 from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem
@@ -24,11 +25,13 @@ def read(source: Table, open_file: Files) -> Reading:
     A table without systems has one, named `system`. Where the pattern of score columns names systems, an item of the
     file is the context they share, and each system's response to it a dialogue of its own.
     """
-    cells = table_cells.load(source, open_file(source.file))
+    counts = Counts()
+    cells = table_cells.load(source, open_file(source.file), counts)
     columns = [c for c in cells if c and c != table_cells.ROW]
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
     base = mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
+    base["_place"] = "row " + cells[table_cells.ROW]
     taken = set[str]()
     if source.layout == "wide":
         marks, odd, taken = _wide(source, cells, base, open_file.labels)
@@ -37,7 +40,8 @@ def read(source: Table, open_file: Files) -> Reading:
         marks = base.copy()
         taken = {source.columns[ours] for ours in ("label", "score") if ours in source.columns}
     by_system = "{system}" in source.scores
-    reading = finish(source, source.file, cells, base, marks, open_file.labels, problems, item_of_marks=by_system)
+    state = State(counts, problems)
+    reading = finish(source, source.file, cells, base, marks, open_file.labels, state, item_of_marks=by_system)
     if by_system and "dialogue" in made:
         # as `_wide` makes contexts and dialogues of the ids of items
         sums, systems = made["dialogue"], marks["system"].unique()
@@ -83,7 +87,8 @@ def _wide(
     for name in next(iter(columns.values())):
         marks[name] = np.tile(np.array([named[name] for named in columns.values()], dtype=object), len(base))
     score = pd.Series(cells[list(columns)].to_numpy(dtype=object).ravel(), dtype=object).str.strip()
-    marks["score"] = score.where(~score.isin(source.na_values), None)
+    marks["_blank"] = score.where(score.isin(source.na_values), None)
+    marks["score"] = score.where(marks["_blank"].isna(), None)
     marks["where"] = marks["where"] + ", " + pd.Series(np.tile(np.array(list(columns), dtype=object), len(base)))
     if "{system}" in source.scores:
         item = marks["dialogue"]

@@ -50,6 +50,9 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
     for name in {**source.keep, **source.drop}:
         if name not in out and name in cells:
             out[cell_column(name)] = cells[name].fillna("")
+    if "score" in out:
+        blank = out["score"].astype(object)
+        out["_blank"] = blank.where(blank.isin(source.na_values), None)
     held = [c for c in out if c[0] != "_"]
     out[held] = out[held].astype(object).where(~out[held].isin(source.na_values) & out[held].notna(), None)
     if "turn" in out:

@@ -38,26 +38,27 @@ def finish(
     base: pd.DataFrame,
     marks: pd.DataFrame,
     labels: list[Label],
-    problems: list[Problem],
+    state: State,
     *,
     item_of_marks: bool = False,
 ) -> Reading:
     """The reading that the frames amount to: filtered, scored, attributed to annotators, counted.
 
-    name : the file, as the YAML calls it. item_of_marks : dialogues are those of `marks`, not of `base`.
+    name : the file, as the YAML calls it. state : with the rows that were read, and what is wrong so far.
+    item_of_marks : dialogues are those of `marks`, not of `base`.
     """
-    state = State(problems=list(problems))
     marks["label"] = marks["label"].replace(source.label_names)
     _check_names(source, name, marks, labels, state)
     marks = scored(source, marks, labels, state)
     marks = with_method(composed(source, marks, {label.id for label in labels}, state), labels)
     marks = _who(source, marks, {label.id for label in labels if label.level == "sets"})
     state.count(marks, "read")
+    before = marks
     marks, gone = _filtered(source, name, marks, state)
+    state.count_rows(before, marks)
     cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
     missing = marks["score"].isna()
-    for label, rows in marks[missing].groupby("label", dropna=False):
-        state.count_missing(rows, source.na_reasons.get(label, "no score"))
+    state.count_missing(source, marks, missing)
     marks = reversed_(source, marks[~missing].reset_index(drop=True), labels, state)
     oriented = orient(_without_repeats(source, sets(marks, labels, state), state))
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.sources.accounts import physical
 from judgebook.sources.reading import Counts
 from judgebook.study import limits
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label
@@ -28,16 +29,62 @@ class State:
     problems: list[Problem] = field(default_factory=list)
 
     def count(self, rows: pd.DataFrame, action: str, reason: str = "", what: str = "annotations") -> None:
-        for (file, corpus), n in rows.groupby(["file", "corpus"], sort=False, dropna=False).size().items():
-            self.counts.add(file, what, action, reason, n, corpus=None if pd.isna(corpus) else corpus)
+        for (file, corpus), part in rows.groupby(["file", "corpus"], sort=False, dropna=False):
+            where = physical.places(part["where"]) if reason else ()
+            corpus = None if pd.isna(corpus) else corpus
+            self.counts.add(file, what, action, reason, len(part), corpus=corpus, where=where)
 
-    def count_missing(self, rows: pd.DataFrame, reason: str) -> None:
-        """Scores that are missing, by method, label and systems: a design is asked whether some systems lack more."""
+    def count_rows(self, before: pd.DataFrame, after: pd.DataFrame) -> None:
+        """Rows (or records) of files: with an answer, without one, and left out with all of their judgements."""
+        left = _rows(before)
+        stay, answered = _rows(after), _rows(after[after["score"].notna()])
+        for reason, rows in (
+            (DROPPED, left[~left.index.isin(stay.index)]),
+            (BLANK, stay[~stay.index.isin(answered.index)]),
+            ("", answered),
+        ):
+            for file, part in rows.groupby("file", sort=False):
+                where = part["where"] if reason else ()
+                self.counts.add(
+                    file, self.of_rows(file), "dropped" if reason else "kept", reason, len(part), where=where
+                )
+
+    def of_rows(self, file: str) -> str:
+        """What the rows of a file were counted as when it was read."""
+        return next((what for what in physical.ROWS if self.counts.has(file, what)), physical.ROWS[0])
+
+    def count_missing(self, source: JudgementOptions, marks: pd.DataFrame, missing: pd.Series) -> None:
+        """Scores that are missing, by what the cells hold, method, label and systems: a design is asked whether some
+        systems lack more."""
+        rows = marks["score"].groupby([marks["file"], marks["_place"]], sort=False)
+        answered = rows.transform("count").gt(0) | rows.transform("size").eq(1)
+        reason = marks["_blank"].where(marks["_blank"].fillna("") != "", EMPTY)
+        reason = reason.where(reason == EMPTY, reason.map(repr) + " (`na_values`)").where(answered, UNANSWERED)
+        reason = reason.mask(marks["label"].isin(list(source.composites)), TOO_FEW)
+        reason = marks["label"].map(source.na_reasons).astype(object).fillna(reason)
         by = ["file", "corpus", "method", "label", "system", "system_b"]
-        of_rows = rows.assign(corpus=rows.get("corpus"), system_b=rows.get("system_b"))[by].astype(object)
-        for key, n in of_rows.groupby(by, sort=False, dropna=False).size().items():
-            corpus, *of = (None if pd.isna(k) else k for k in key[1:])
-            self.counts.add(key[0], "annotations", "dropped", reason, n, corpus=corpus, missing=tuple(of))
+        of_rows = marks.assign(corpus=marks.get("corpus"), system_b=marks.get("system_b"))[[*by, "where"]].astype(
+            object
+        )
+        groups = of_rows[missing].groupby([*by, reason[missing]], sort=False, dropna=False)["where"]
+        for (file, corpus, *of, why), where in groups:
+            ids = tuple(None if pd.isna(k) else k for k in of)
+            corpus = None if pd.isna(corpus) else corpus
+            places = physical.places(where)
+            self.counts.add(file, "annotations", "dropped", why, len(where), corpus=corpus, missing=ids, where=places)
+
+
+#: why a row has no judgement, or a judgement no score
+DROPPED = "left out with all they hold (`keep`, `drop`)"
+BLANK, UNANSWERED = "hold no score", "no score, like all labels of its row"
+EMPTY = "no score"
+TOO_FEW = "too few of its questions answered (`composites`)"
+
+
+def _rows(marks: pd.DataFrame) -> pd.DataFrame:
+    """The rows or records that judgements are from, each once: `file` and `where`."""
+    rows = marks[["file", "_place"]].drop_duplicates().rename(columns={"_place": "where"})
+    return rows.set_index(["file", "where"], drop=False).rename_axis([None, None])
 
 
 def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import pandas as pd
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
-from judgebook.sources.reading import Reading
+from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows.cells import WHERE, with_patterns
 from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
@@ -27,12 +27,14 @@ _SHARED = (("dialogue", "dialogue_b"), ("context",), ("session",))
 _LONG = 60
 
 
-def load(source: Table, path: Path) -> pd.DataFrame:
+def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
     """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it.
+
+    counts : takes up how many lines and rows there are.
 
     Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have.
     """
-    cells = read_table(path, source.file, source)
+    cells = read_table(path, source.file, source, counts)
     _check_columns(source, list(cells.columns))
     return cells.assign(**{ROW: cells.index.astype(str)})
 

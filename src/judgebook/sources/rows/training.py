@@ -68,6 +68,7 @@ def taken_out(
     rows["wrong"] = [w is not None and s != w for s, w in zip(scores, wanted, strict=True)]
     for file, n in rows.groupby("file", sort=False).size().items():
         counts.add(file, "annotations", "dropped", "of training items, compared with the intended answers", int(n))
+        counts.add(file, "annotations", "kept", n=-int(n))
     by = [*_ATTEMPT, "work_unit"]
     each = rows.groupby([*by, "_turn"], dropna=False, sort=False)["wrong"].sum().reset_index()
     each["wrong"] = each["wrong"].where(each["_turn"] < 0, each["wrong"].gt(0).astype(int))
