@@ -118,12 +118,7 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
             usual = each.map(each.value_counts()).ge(3).mean() >= 0.9
             few = 1 < each.nunique() <= 30 and usual and each.str.len().max() <= SHORT
             once = parts.map(lambda many: len(set(many)) == len(many)).all()
-            if (
-                several.any()
-                and few
-                and once
-                and pd.to_numeric(each, errors="coerce").isna().all()
-            ):
+            if several.any() and few and once and pd.to_numeric(each, errors="coerce").isna().all():
                 out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]
                 out.unused.pop(column, None)
                 out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]
