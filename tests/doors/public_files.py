@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from doors import public_reading as by
+from doors import reading
 from doors.public import File, csv, long, rows
 
 _TOPIC = ("familiarity", "interest", "search_prob", "summary_result")
@@ -85,6 +86,7 @@ FILES = [
         by.asset_pairs,
         facts=(3, 10, 718, 2154),
         means={("fluency", None): 0.2479, ("simplicity", None): 0.3273},
+        becomes=reading.REFUSED,
     ),
     File(
         f"{_CIS.format('cis_answerability')}/answerability/processed/aggregated_output_both_runs.csv",
@@ -111,20 +113,22 @@ FILES = [
         by.abuse,
         facts=(2, 8, 4185, 12768),
         means={("is_abuse", "CarbonBot"): 0.7875, ("is_abuse", "E.L.I.Z.A."): 0.3546},
+        becomes=reading.REFUSED,
     ),
     File(
         f"{_ATLAS}/d2t_bws/lab1_coherence.csv",
         lambda p: by.best_of_two(p, "coh"),
-        ways={"worst_coh": -1},
-        also=("worst_coh",),
+        ways={"worst": -1},
+        also=("worst",),
         facts=(5, 115, 200, 596),
-        means={("best_coh", "sys0"): 0.1061, ("best_coh", "sys4"): 0.0179},
+        means={("best", "sys0"): 0.1061, ("best", "sys4"): 0.0179},
     ),
     File(
         f"{_ATLAS}/e2e_rankme/naturalness.csv",
         lambda p: by.side_by_side(p, "natur"),
         facts=(21, 107, 6012, 21195),
         means={("natur", "adapt"): 81.5848, ("natur", "zhaw2"): 185.5494},
+        becomes=reading.WRONG,
     ),
     File(
         f"{_ATLAS}/empathy_judges/annotations/lend_an_ear/expert1_ratings.csv",
@@ -160,6 +164,7 @@ FILES = [
         ),
         facts=(12, 0, 1179, 2159),
         means={("avg_factual_correctness", "GPT2-large DBS"): 0.7, ("verifiable", "GPT2-xlarge nucleus"): 0.52},
+        becomes=reading.ASKED,
     ),
     File(
         f"{_ATLAS}/factual_dialog/human_annotations/factual_dataset_expert.csv",
@@ -200,6 +205,7 @@ FILES = [
         by.forms,
         facts=(3, 70, 18, 2520),
         means={("quality", "A"): 7.3381, ("diversity", "C"): 7.1881},
+        becomes=reading.REFUSED,
     ),
     File(
         f"{_ATLAS}/mrbench/MRBench/MRBench_V1.json",
@@ -226,14 +232,16 @@ FILES = [
         by.pairs_in_rows,
         facts=(7, 123, 1280, 3936),
         means={("meaning", "dips"): -0.4593, ("meaning", "vae"): 0.6949},
+        becomes=reading.ASKED,
     ),
     File(
         f"{_ATLAS}/reprohum_d2t/Coherence.xlsx",
         lambda p: by.best_of_two(p, "coh", by.excel(p)),
-        ways={"worst_coh": -1},
-        also=("worst_coh",),
+        ways={"worst": -1},
+        also=("worst",),
         facts=(5, 116, 200, 597),
-        means={("best_coh", "sys0"): 0.1061, ("best_coh", "sys4"): 0.0179},
+        means={("best", "sys0"): 0.1061, ("best", "sys4"): 0.0179},
+        becomes=reading.WRONG,
     ),
     File(
         f"{_ATLAS}/reprohum_definitions/results.xlsx",
@@ -289,6 +297,7 @@ FILES = [
         ),
         facts=(11, 317, 11000, 66000),
         means={("relevance", "Baseline"): 2.9107, ("informativeness", "TeamG"): 2.572},
+        becomes=reading.REFUSED,
     ),
     File(
         f"{_DATA}/dstc9/ratings.csv",

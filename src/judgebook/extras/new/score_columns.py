@@ -274,8 +274,14 @@ def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Serie
     """Without ratings that say no side, if others of a comparison surely do: how sure somebody was, for example."""
     seen = {c: set(v.dropna()) for c, v in ratings.items()} if out.comparative else {}
     sides = {c for c, outcomes in seen.items() if outcomes and (min(outcomes) < 0 or outcomes <= {0, 1, 2})}
-    if not any(min(seen[c]) < 0 or 2 in seen[c] for c in sides):
+    sure = {c for c in sides if min(seen[c]) < 0 or 2 in seen[c]}
+    if not sure and sides:
+        listed = ", ".join(sorted(sides))
+        hint = "answers that are left out may: map their words in `values` to 1 (the first), 0 and -1"
+        out.warnings.append(f"{listed}: no answer says that the second side won; {hint}")
+    if not sure:
         return ratings
+    sides = sure
     out.unused |= {c: "does not say which side won" for c in ratings if c not in sides}
     return {c: v for c, v in ratings.items() if c in sides}
 

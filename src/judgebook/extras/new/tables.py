@@ -84,6 +84,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
         items.check(out, cells)
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
+        several.ask_beside(out, cells)
     _models(out, cells)
     _not_used(out, cells)
     return out
