@@ -88,7 +88,7 @@ def role_of(name: str) -> str | None:
 _ASKS = r"^(?:please )?(?:which|what|select|enter)(?: the)?(?: [a-z]+)? "
 _ENDS = r"(?: (?:name|id|number|nr\.?|no\.?))?(?: (?:did|was|were|are|is|do|have|it|you|this|that)\b.*)?[?:.]?$"
 #: questions of a form whose answers are names of ours
-_QUESTIONS = {
+QUESTIONS = {
     "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat){_ENDS}", re.I),
     "system": re.compile(rf"{_ASKS}((chat)?bot|system|model){_ENDS}", re.I),
 }
@@ -124,7 +124,7 @@ def by_name(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
 
 def by_question(out: Guess, cells: pd.DataFrame) -> None:
     """Columns that a form names by its question: `Which bot was it?`."""
-    for ours, asked in _QUESTIONS.items():
+    for ours, asked in QUESTIONS.items():
         free = [c for c in cells if c not in out.columns.values()] if ours not in out.columns else []
         questions = [c for c in free if asked.search(c) and not _COMPARED.search(c) and _come_back(cells[c])]
         if len(questions) == 1:

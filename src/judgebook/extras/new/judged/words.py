@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.roles import QUESTIONS
 from judgebook.sources.nature import NOTHING, nature
 
 #: so many items with differing answers, and so many people with several, show that people judged
@@ -23,6 +24,9 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
         if nature(column, given).kind != "words" or given.nunique() < 2:
             continue
+        systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
+        if set(given) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
+            continue  # a choice between systems says nothing of one reply
         rows = cells.loc[given.index]
         by_item = given.groupby([rows[c] for c in item])
         by_person = given.groupby(rows[who]).nunique()
