@@ -22,7 +22,8 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
     for column in cells.columns.difference([*out.columns.values(), *out.categories], sort=False):
         held = cells[column].str.strip()
         given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
-        if nature(column, given).kind != "words" or given.nunique() < 2:
+        several = given.str.contains(r"[;|,]").any()  # of "mark all that apply"
+        if several or nature(column, given).kind != "words" or given.nunique() < 2:
             continue
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
         if set(given) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
@@ -30,7 +31,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         rows = cells.loc[given.index]
         by_item = given.groupby([rows[c] for c in item])
         by_person = given.groupby(rows[who]).nunique()
-        several = by_item.size() > 1
-        if several.any() and by_item.nunique()[several].gt(1).mean() > _ITEMS and by_person.gt(1).mean() > _PEOPLE:
+        again = by_item.size() > 1
+        if again.any() and by_item.nunique()[again].gt(1).mean() > _ITEMS and by_person.gt(1).mean() > _PEOPLE:
             found[column] = sorted(given.unique())
     return found
