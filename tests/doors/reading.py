@@ -65,7 +65,7 @@ def judgements(built: build.Built) -> list[Judgement]:
     marks = marks.where(marks.notna(), None)
     out = []
     for r in marks.to_dict("records"):
-        item = f"{r['dialogue']}/{r['turn']}/{r['dialogue_b']}"
+        item = f"{r['corpus']}/{r['dialogue']}/{r['turn']}/{r['dialogue_b']}"
         who = r["annotator"] if r["annotator_known"] else None
         other = r.get("system_b")
         out.append(Judgement(item, r["system"], who, r["label"], r["score"], other))

@@ -189,4 +189,4 @@ def test_uss_gets_a_clear_answer(more_data, name):
     with pytest.raises(DataError) as error:
         draft.new_yaml("tried", more_data / "uss" / f"{name}.txt")
     assert "blocks of lines divided by empty lines" in str(error.value)
-    assert "header dialogue,turn,system,annotator,label,score" in str(error.value)
+    assert "header `dialogue,turn,system,annotator,label,score`" in str(error.value)

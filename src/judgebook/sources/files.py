@@ -298,7 +298,7 @@ LONG_FORMAT = "dialogue,turn,system,annotator,label,score"
 def blocks_problem(name: str) -> Problem:
     hint = (
         "here, only the position of a line shows which dialogue it belongs to: write a table with one row per judgement"
-        f", header {LONG_FORMAT} (a short script will do), and use that instead"
+        f", header `{LONG_FORMAT}` (a short script will do), and use that instead"
     )
     return Problem(name, "", "", "a table, JSON or JSON Lines", "blocks of lines divided by empty lines", hint)
 

@@ -305,11 +305,6 @@ def _(folder):
     return save(folder, "f.csv", text(by_annotator(spell=lambda v: AGREE[v - 1])))
 
 
-@case("words without an order that is known", refused="answers in words need `categories`: fluency")
-def _(folder):
-    return save(folder, "f.csv", text(by_annotator(spell=lambda v: ("meh", "wow", "ugh", "hm", "oh")[v - 1])))
-
-
 @case("a number with its meaning")
 def _(folder):
     return save(folder, "f.csv", text(by_annotator(spell=lambda v: f"{v} - {AGREE[v - 1]}")))

@@ -14,6 +14,8 @@ COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|
 MAX_LEVELS = 15
 #: a column that does not differ between annotators in so many items is none of theirs
 _ENOUGH_ITEMS = 10
+#: of so many scores, a tenth at the highest level leaves hardly a chance that nobody gave the next one
+_MANY = 500
 
 
 @dataclass
@@ -28,8 +30,9 @@ class Guess:
     none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
     what was recognised. sampling : key that says how dialogues were drawn, and its column. one_label : that of all
     scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
-    counted : cells hold how often the score was given that their column names. more : further lines of a source that
-    `records` reads. ways : label -> its direction, where the shape says it.
+    constants : our column -> its value in all rows. counted : cells hold how often the score was given that their
+    column names. more : further lines of a source that `records` reads. ways : label -> its direction, where the shape
+    says it.
     """
 
     layout: str = "wide"
@@ -39,6 +42,7 @@ class Guess:
     counted: bool = False
     more: list[str] = field(default_factory=list)
     ways: dict[str, int] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
     sets: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
@@ -67,7 +71,7 @@ class Guess:
     @property
     def comparative(self) -> bool:
         paired = any("{system_b}" in pattern for pattern in self.patterns.values())
-        return paired or "dialogue_b" in self.columns or "system_b" in self.columns
+        return paired or "system_b" in self.constants or "dialogue_b" in self.columns or "system_b" in self.columns
 
 
 def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
@@ -127,11 +131,12 @@ def left_out(out: Guess, columns: list[str]) -> None:
 
 
 def _all_used(scores: pd.Series) -> bool:
-    """Whether four to ten whole levels in a row are each given so often that a further one would have been, too."""
+    """Whether four to ten whole levels in a row are given so often that a further one above would have been, too."""
     counts = scores.value_counts()
     low, high = scores.min(), scores.max()
     in_a_row = (scores % 1 == 0).all() and high - low + 1 == len(counts) and low in (0, 1)
-    return bool(in_a_row and 4 <= len(counts) <= 10 and counts.min() >= max(5, 0.05 * len(scores)))
+    often = counts.min() >= max(5, 0.05 * len(scores)) or (len(scores) >= _MANY and counts[high] >= 0.1 * len(scores))
+    return bool(in_a_row and 4 <= len(counts) <= 10 and often)
 
 
 def add_label(out: Guess, name: str, values: pd.Series) -> None:

@@ -21,7 +21,7 @@ from judgebook.extras.new.nested import NUMBERED, guess_records
 from judgebook.extras.new.shapes.ranks import as_rows
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
 from judgebook.extras.new.tables import nameless
-from judgebook.extras.new.words import label_id
+from judgebook.extras.new.words import label_id, ranked
 from judgebook.sources import json_text
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
@@ -408,7 +408,8 @@ def _scores(guess: Guess, *, records: bool) -> list[str]:
         lines.append(f"scores: {exports.flow(guess.scores)}{_why(guess, 'scores')}")
     lines += [f"skip_columns: {exports.flow(guess.skip_columns)}"] if guess.skip_columns else []
     lines += ['count: "{value}"'] if guess.counted else []
-    lines += [f"constants: {{label: {guess.one_label}}}"] if guess.one_label else []
+    constants = guess.constants | ({"label": guess.one_label} if guess.one_label else {})
+    lines += [f"constants: {exports.flow(constants)}"] if constants else []
     lines += guess.more
     lines += [f"first_turn: {guess.first_turn}"] if guess.first_turn else []
     if guess.values:
@@ -453,7 +454,8 @@ def _source(
 
 def _label(low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:
     if categories:
-        return f"{{categories: [{', '.join(map(quoted, categories))}], level: ordinal}}"
+        level = ", level: ordinal" if ranked(categories) else ""
+        return f"{{categories: [{', '.join(map(quoted, categories))}]{level}}}"
     # on a slider equal steps are meant to be equal; ranks of a hundred values would also be slow
     more = ", level: interval" if not whole or high - low > _SLIDER else ""
     more += "" if whole else ", integer: false"

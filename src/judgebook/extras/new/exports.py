@@ -50,7 +50,8 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"], codes)
         out.drop, out.comment = rules, export.comment
         out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
-        if "system" not in out.columns and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
+        named = {*out.columns, *out.constants}
+        if "system" not in named and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
             out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
         if out.columns.get("annotator") == "{row}":
             out.warnings.append("no column says who answered: each row is treated as a different person")

@@ -5,21 +5,27 @@ from __future__ import annotations
 import pandas as pd
 
 from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.words import is_prose
 from judgebook.sources.nature import plain
+
+#: how files call what was said before a reply
+_BEFORE = {"context", "history", "dialoguehistory", "conversationhistory", "dialoguecontext", "source"}
 
 
 def check(out: Guess, cells: pd.DataFrame) -> None:
     """How an item is known, who judged it, and what looks odd."""
     texts = [out.columns[c] for c in ("user_text", "system_text") if c in out.columns]
+    if len(texts) == 1 and "system_text" in out.columns:  # one reply may be given to several
+        texts = [*[c for c in cells if plain(c) in _BEFORE and is_prose(cells[c])][:1], *texts]
     dialogue, system = out.columns.get("dialogue"), out.columns.get("system")
-    if any("{dialogue}" in pattern for pattern in out.patterns.values()):
+    if out.constants or any("{dialogue}" in pattern for pattern in out.patterns.values()):
         pass
     elif dialogue is None and system and "system_b" in out.columns and "user_text" in out.columns:
         prompt = out.columns["user_text"]
         out.identify, out.identify_b = [prompt, system], [prompt, out.columns["system_b"]]
         out.why["identify"] = "no column names what was compared: the same prompt is the same item"
     elif dialogue is None and texts and cells.duplicated(texts).any():
-        out.identify = texts
+        out.identify = [*texts, *([system] if system else [])]
         out.why["identify"] = "no column names the dialogue: the same texts are the same item"
     elif dialogue is None and system and "system_b" in out.columns and "dialogue_b" not in out.columns:
         out.identify, out.identify_b = ["{row}", system], ["{row}", out.columns["system_b"]]
@@ -50,6 +56,8 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
         people = '; if each column is a person, write `scores: "{annotator}"` and `constants: {label: …}`'
         one_each = people if out.layout == "wide" and out.scores == "{label}" and len(out.score_columns) > 1 else ""
         out.warnings.append(f"it is not known who judged: analyses of annotators will be skipped{one_each}")
+    if texts and system and out.identify:
+        _of_systems(out, cells, [c for c in texts if c != out.columns.get("system_text")], system)
     named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
     twice = int(cells.duplicated(named).sum()) if "{annotator}" in out.scores and named not in ([], ["{row}"]) else 0
     if twice:
@@ -59,8 +67,19 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
         out.warnings.append(
             "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"
         )
-    if out.comparative and "dialogue_b" not in out.columns and not out.identify_b:
+    if out.comparative and not out.constants and "dialogue_b" not in out.columns and not out.identify_b:
         out.warnings.append("no column names the other dialogue of a comparison: map `dialogue_b` by hand")
+
+
+def _of_systems(out: Guess, cells: pd.DataFrame, before: list[str], system: str) -> None:
+    """Ask of a column that says with the system which reply was given: the systems may differ by it, too."""
+    reply = out.columns.get("system_text")
+    if reply is None or not before or cells.groupby([*before, system])[reply].nunique().max() == 1:
+        return
+    for column in cells.columns.difference([*out.columns.values(), *before]):
+        each = cells.groupby([*before, system, column])[reply].nunique()
+        if 1 < cells[column].nunique() <= 12 and each.mean() < 1.1:
+            out.warnings.append(f"{column!r} says with {system!r} how a reply was made: are the systems named by both?")
 
 
 def _shown(out: Guess, cells: pd.DataFrame, item: str) -> str:

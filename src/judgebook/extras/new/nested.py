@@ -105,7 +105,7 @@ def _keys(places: list[Place]) -> set[str]:
 
 
 def _same_but_group(one: Place, other: Place) -> bool:
-    """Whether places differ in one key only, which says whose judgements they are: `expert_ratings`, `crowd_ratings`."""
+    """Whether places differ in one key only, which says who judged: `expert_ratings` and `crowd_ratings`."""
     differing = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
     if len(one) != len(other) or len(differing) != 1:
         return False
@@ -168,8 +168,9 @@ class _Writer:
     ):
         """scores : those of the first group of people (`n_first`), and of others beside it."""
         self.read, self.leaves, self.maps, self.natures, self.scores = read, leaves, maps, natures, scores
-        self.groups = {
-            x: p for p in scores[n_first:] for x, y in zip(p, scores[0], strict=True) if x != y and x != p[-1]
+        # the key of this group, which the places of others do not have
+        self.of_groups = {
+            k for p in scores[n_first:] for k in set(scores[0]) - set(p) if "_" in k and k != scores[0][-1]
         }
         self.out = Shape(in_json_column=isinstance(scores[0][0], JsonColumn))
         self.names: dict[Place, str] = {}
@@ -187,8 +188,7 @@ class _Writer:
         columns = self._columns(place, label_column)
         by_key = "label" in self.names.values()
         path = self._path(place, label=label_column is None and place[-1] != MAP and not by_key)
-        if self.groups:  # `{group}_ratings` reads those of all
-            key = next(k for k in place if k.rpartition("_")[2] == next(iter(self.groups)).rpartition("_")[2])
+        for key in self.of_groups:  # `{group}_ratings` reads those of all
             path = path.replace(key, "{group}_" + key.rpartition("_")[2], 1)
         out = self.out
         out.source = [f"scores: {quoted(path)}"]

@@ -213,7 +213,17 @@ def fits(form: Form, read: Records, data: Path, table: bool) -> bool:
     if not all(any(values_at(read, path, table) for path in one.split("|")) for one in form.has):
         return False
     required = [(pattern, values_at(read, p, table)) for one, pattern in form.matches.items() for p in one.split("|")]
-    return all(re.fullmatch(pattern, value, re.I) for pattern, values in required for value in values)
+    if not all(re.fullmatch(pattern, value, re.I) for pattern, values in required for value in values):
+        return False
+    # a box for consent that everybody ticked is no label with an answer in each column
+    return all(len(_ticked(read, path, table)) > 1 for path in form.matches if "{score}" in path)
+
+
+def _ticked(read: Records, path: str, table: bool) -> set[str]:
+    """The answers that have a column each, of which at least one record has a true one."""
+    walk, steps = Look(), paths.parse(path, table=table)
+    held = (one for r in read.records[:_MOST] if isinstance(r, dict) for one in walk.each(r, steps, "", {}))
+    return {env["score"] for value, _, env in held if str(value).lower() == "true"}
 
 
 def values_at(read: Records, path: str, table: bool) -> list[str]:

@@ -50,6 +50,8 @@ _AFTER = {
     "number",
     "code",
     "key",
+    "idx",
+    "index",
     "hash",
     "anon",
     "anonymized",
@@ -95,7 +97,7 @@ def role_of(name: str) -> str | None:
 _ASKS = r"^(?:please )?(?:which|what|select|enter)(?: the)?(?: [a-z]+)? "
 _ENDS = r"(?: (?:name|id|number|nr\.?|no\.?))?(?: (?:did|was|were|are|is|do|have|it|you|this|that)\b.*)?[?:.]?$"
 #: questions of a form whose answers are names of ours
-_QUESTIONS = {
+QUESTIONS = {
     "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat){_ENDS}", re.I),
     "system": re.compile(rf"{_ASKS}((chat)?bot|system|model|(ai )?assistant|agent){_ENDS}", re.I),
 }
@@ -131,7 +133,7 @@ def by_name(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
 
 def by_question(out: Guess, cells: pd.DataFrame) -> None:
     """Columns that a form names by its question: `Which bot was it?`."""
-    for ours, asked in _QUESTIONS.items():
+    for ours, asked in QUESTIONS.items():
         free = [c for c in cells if c not in out.columns.values()] if ours not in out.columns else []
         questions = [c for c in free if asked.search(c) and not _COMPARED.search(c) and _come_back(cells[c])]
         if len(questions) == 1:
@@ -171,6 +173,16 @@ def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> 
             continue
         out.columns[role] = column
         out.why[role] = "by the words of its name"
+    if out.why.get("dialogue") == "by the words of its name":
+        for column in (c for c in cells if role_of(c) == "dialogue" and c not in out.columns.values()):
+            if not is_prose(cells[column]) and _finer(cells, column, out.columns["dialogue"]):
+                out.columns["dialogue"] = column
+
+
+def _finer(cells: pd.DataFrame, column: str, than: str) -> bool:
+    """Whether values that come several times divide those of another column: dialogues of a scenario, for example."""
+    more = cells[than].nunique() < cells[column].nunique() <= len(cells) / 2
+    return more and cells.groupby(column)[than].nunique().max() == 1
 
 
 _SIDE = re.compile(r"(.*[^0-9])(?:(?P<first>1|[_ .-]?[aA]|left)|2|[_ .-]?[bB]|right)")
@@ -197,6 +209,13 @@ def by_structure(out: Guess, cells: pd.DataFrame) -> None:
         out.columns["dialogue"] = out.columns.pop("work_unit")
         out.why["dialogue"] = "several people have the same"
     _by_text(out, cells)
+    text, keys = (
+        out.columns.get("system_text"),
+        [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns],
+    )
+    by_words = out.why.get("dialogue") == "by the words of its name" and "annotator" not in out.columns
+    if by_words and text and cells.groupby(keys)[text].nunique().mean() > 1.05:
+        del out.columns["dialogue"], out.why["dialogue"]  # it names a scenario, or what the dialogue was taken from
     _make_unique(out, cells)
 
 
@@ -214,7 +233,9 @@ def _by_text(out: Guess, cells: pd.DataFrame) -> None:
         groups = cells.groupby([item, column])
         with_all = cells.groupby(item)[column].nunique().median() * 2 > cells[column].nunique()
         shared = groups.size().median() > 1 and cells[column].nunique() <= _MOST_SYSTEMS
-        if with_all and shared and any(groups[t].nunique().max() == 1 for t in texts):
+        # not a name of the value itself, which is the same for all items
+        own = [t for t in texts if cells.groupby(column)[t].nunique().median() > 1]
+        if with_all and shared and any(groups[t].nunique().max() == 1 for t in own):
             fits.append(column)
     if fits:
         fits.sort(key=lambda c: -cells[c].nunique())
@@ -232,11 +253,16 @@ def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
     if item is None or not missing or "system_b" in out.columns or not cells.duplicated(keys).any():
         return
     free = [c for c in cells if c and c not in out.columns.values() and _names_something(c, cells[c])]
+    free = [c for c in free if not _PLACE.search(c)]
     for n in range(1, len(missing) + 1):
         sets = [c for c in itertools.combinations(free, n) if not cells.duplicated([*keys, *c]).any()]
         if sets:
             _take(out, cells, missing, min(sets, key=lambda c: sum(cells[x].nunique() for x in c)), sets)
             return
+
+
+#: names of a place in a list, which says who judged only as far as `annotators: positions` does
+_PLACE = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat|index|idx|nr|no|number)$", re.I)
 
 
 def _names_something(column: str, held: pd.Series) -> bool:

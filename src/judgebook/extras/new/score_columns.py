@@ -8,6 +8,8 @@ import pandas as pd
 
 from judgebook.extras.new import grids
 from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item, rated
+from judgebook.extras.new.judged.means import means
+from judgebook.extras.new.judged.words import differing
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
 from judgebook.extras.new.words import CHOICE, choice_warning, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature, plain
@@ -66,6 +68,14 @@ def _ratings(
             fractions.remove(column)
             ratings[column] = numeric[column]
             out.warnings.append(f"{column!r}: fractions that differ between annotators of an item: treated as a label")
+        of_people = means(numeric, fractions, list(ratings))
+        fractions = [c for c in fractions if c not in of_people]
+        ratings |= {c: numeric[c] for c in of_people}
+        if of_people:
+            out.warnings.append(
+                f"{', '.join(of_people)}: fractions as means of a few people have them, treated as labels; "
+                "if a program computed them, write them below `metrics`"
+            )
     out.metrics = list(dict.fromkeys(fractions + [c for c in shared if c not in (*none, *ratings)]))
     return numeric, ratings
 
@@ -209,6 +219,11 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
         out.categories[column] = steps
         out.na_values += [w for w in nothing if w not in out.na_values]
         ordered[column] = held.map({word: i for i, word in enumerate(steps, start=1)})
+    for column, answers in differing(out, cells).items():
+        if column in out.sets or set(answers) <= set(out.values):
+            continue
+        out.categories[column] = answers
+        ordered[column] = cells[column].str.strip().map({word: i for i, word in enumerate(answers, start=1)})
     return ordered
 
 
@@ -259,8 +274,14 @@ def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Serie
     """Without ratings that say no side, if others of a comparison surely do: how sure somebody was, for example."""
     seen = {c: set(v.dropna()) for c, v in ratings.items()} if out.comparative else {}
     sides = {c for c, outcomes in seen.items() if outcomes and (min(outcomes) < 0 or outcomes <= {0, 1, 2})}
-    if not any(min(seen[c]) < 0 or 2 in seen[c] for c in sides):
+    sure = {c for c in sides if min(seen[c]) < 0 or 2 in seen[c]}
+    if not sure and sides:
+        listed = ", ".join(sorted(sides))
+        hint = "answers that are left out may: map their words in `values` to 1 (the first), 0 and -1"
+        out.warnings.append(f"{listed}: no answer says that the second side won; {hint}")
+    if not sure:
         return ratings
+    sides = sure
     out.unused |= {c: "does not say which side won" for c in ratings if c not in sides}
     return {c: v for c, v in ratings.items() if c in sides}
 
@@ -290,7 +311,7 @@ def _categories(out: Guess, of: dict[str, str]) -> None:
     for label, words in out.categories.items():
         out.labels[label] = (label_id(label), 1, len(words), True)
         out.warnings = [w for w in out.warnings if not w.startswith(f"label {label_id(label)}:")]
-        out.warnings.append(
-            f"{label!r}: answers in words, ordered from {words[0]!r} to {words[-1]!r}; "
-            "answers that nobody gave are missing from `categories`"
-        )
+        order = f"answers in words, ordered from {words[0]!r} to {words[-1]!r}"
+        if ranked(words) is None:
+            order = "answers in words; if they have an order, list them from the lowest up and add `level: ordinal`"
+        out.warnings.append(f"{label!r}: {order}; answers that nobody gave are missing from `categories`")

@@ -106,6 +106,23 @@ def _magnitudes(name: str, values: pd.Series) -> bool:
     return bool(ASPECT.search(name) and values.min() > 0 and values.nunique() > MAX_LEVELS)
 
 
+def ask_beside(out: Guess, cells: pd.DataFrame) -> None:
+    """Ask whether numbered labels are one label of several items, where the names of these are numbered as well."""
+    families: dict[str, set[str]] = {}
+    for base, index in (m.groups() for c in cells if (m := _INDEXED.fullmatch(c))):
+        families.setdefault(base, set()).add(index)
+    for base, index in families.items():
+        judged = {base + i for i in index} <= set(out.score_columns)
+        named = [b for b, ix in families.items() if b != base and ix >= index and roles.role_of(b[:-1]) == "system"]
+        named += [b for b, ix in families.items() if ix >= index and roles.role_of(b) == "system" and b not in named]
+        if judged and len(index) > 2 and named:
+            hint = "then `adapter: records` reads each row as separate items, with {i} in `identify` and"
+            out.warnings.append(
+                f"{base}1, {base}2, …: judgements of several items in a row, whose systems are in {named[0]}1, …? "
+                f"{hint} `scores: {base}{{i}}` (docs/own_data.md)"
+            )
+
+
 def several_answers(out: Guess, cells: pd.DataFrame) -> None:
     """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
     for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):

@@ -11,6 +11,8 @@ import pandas as pd
 
 from judgebook.extras.new import cleaning, items, roles, several
 from judgebook.extras.new.columns import Guess, add_label, is_rating, left_out, numbers, one_an_item
+from judgebook.extras.new.judged.choices import between_texts
+from judgebook.extras.new.judged.criteria import criterion
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
@@ -59,6 +61,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     roles.by_name(out, cells, numeric)
     roles.by_question(out, cells)
     roles.by_words(out, cells, numeric)
+    criterion(out, cells, numeric)
+    between_texts(out, cells, numeric)
     roles.by_structure(out, cells)
     _judged_again(out, cells, numeric)
     _combined(out, cells)
@@ -93,6 +97,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         items.check(out, cells)
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
+        several.ask_beside(out, cells)
     _models(out, cells)
     _not_used(out, cells)
     return out

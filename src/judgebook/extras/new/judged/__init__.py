@@ -1,0 +1,1 @@
+"""What people judged where no usual column says it: means of a few people, choices between texts."""

@@ -1,0 +1,39 @@
+"""`new` reads files that others published as they are meant: most without an edit, none wrongly in silence."""
+
+from collections import Counter
+
+import pytest
+
+from doors import public, reading
+from doors.public_files import FILES
+
+
+@pytest.fixture(scope="session")
+def folder(raw_data):
+    """The folder of all data beside the project."""
+    return raw_data.parent
+
+
+def test_most_files_are_right():
+    counts = Counter(f.becomes for f in FILES)
+    assert counts[reading.RIGHT] >= 0.7 * len(FILES)
+    # to become 0: magnitudes side by side with a trust of the platform, and letters with slips among best and worst
+    assert counts[reading.WRONG] <= 2
+    assert not counts[reading.CRASHED]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.path.rpartition("/")[2])
+def test_facts_are_those_of_the_file(file, folder):
+    marks = public.judgements(file, folder / file.path)
+    assert public.facts(marks) == file.facts
+    assert {k: round(public.mean(marks, *k), 4) for k in file.means} == file.means
+    assert file.most in (0, public.most(marks))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.path.rpartition("/")[2])
+def test_read_as_meant(file, folder, tmp_path):
+    read = public.outcome(file, folder, tmp_path)
+    assert read.outcome == file.becomes, read.differs or read.said[-500:]
+    if read.outcome == reading.REFUSED:
+        assert "`" in read.said, "a refusal says what to write"
