@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
+from judgebook.sources import filters
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NOTHING
 from judgebook.study import limits
@@ -82,8 +83,19 @@ def summary_rows(out: Guess, cells: pd.DataFrame) -> None:
 
 def rows_left_out(out: Guess, cells: pd.DataFrame) -> pd.Series:
     """Rows that `drop` leaves out."""
-    left_out = pd.Series(False, cells.index)
-    for column, values in out.drop.items():
-        if column in cells:
-            left_out |= cells[column].str.strip().isin([values] if isinstance(values, str) else values)
-    return left_out
+    return filters.dropped(cells, {}, {c: v for c, v in out.drop.items() if c in cells}, cells.index)[0].notna()
+
+
+def self_comparisons(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """Comparisons of a system with itself, or of a dialogue with itself, which say nothing: `cells` without them."""
+    role = "dialogue" if "dialogue_b" in out.columns else "system"
+    left, right = out.columns.get(role), out.columns.get(f"{role}_b")
+    if left is None or right is None:
+        return cells
+    rule = {left: f"= {right}"}
+    odd = filters.dropped(cells, {}, rule, cells.index)[0].notna()
+    if odd.any() and not odd.all():
+        out.drop |= rule
+        n = counted(int(odd.sum()), "row")
+        out.warnings.append(f"{n} with the same {role} on both sides, which compare nothing: left out (`drop`)")
+    return cells[~odd] if not odd.all() else cells

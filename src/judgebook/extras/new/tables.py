@@ -53,6 +53,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None) -> Guess:
     roles.by_words(out, cells, numeric)
     roles.by_structure(out, cells)
     _judged_again(out, cells, numeric)
+    cells = cleaning.self_comparisons(out, cells)
+    numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
     _pair_in_a_cell(out, cells, numeric)
     label, score = out.columns.get("label"), out.columns.get("score")

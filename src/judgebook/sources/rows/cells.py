@@ -44,7 +44,7 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         out[ours] = cells[column] if ours in TEXTS else cells[column].str.strip()
     for ours in source.identify:
         out[ours] = cells[f"identify.{ours}"]
-    for name in {**source.keep, **source.drop}:
+    for name in source.ruled:
         if name not in out and name in cells:
             out[cell_column(name)] = cells[name].fillna("")
     held = [c for c in out if c[0] != "_"]

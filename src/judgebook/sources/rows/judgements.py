@@ -58,7 +58,7 @@ def finish(
     for label, rows in marks[missing].groupby("label", dropna=False):
         state.count_missing(rows, source.na_reasons.get(label, "no score"))
     marks = reversed_(source, marks[~missing].reset_index(drop=True), labels, state)
-    oriented = orient(_without_repeats(source, sets(marks, labels, state), state))
+    oriented = orient(sets(marks, labels, state), repeated=source.repeats != "error")
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")
     state.count(oriented.turned, "mended", "comparison turned to the side first met")
     annotations = oriented.annotations
@@ -165,7 +165,7 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: S
     if not (source.keep or source.drop):
         return marks, pd.Index([])
     columns, problems = {}, []
-    for column in {**source.keep, **source.drop}:
+    for column in source.ruled:
         # the file may have a column with a name that `marks` uses for something else
         held = column if column in OURS and column in marks else cell_column(column)
         if held in marks:
@@ -187,15 +187,6 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: S
         nothing = Problem(name, "", "", "rows left by `keep` and `drop`", f"none ({each})", "correct them")
         raise DataError(state.problems or [nothing])
     return left, pd.Index(sorted(set(marks["_item"]) - set(left["_item"])))
-
-
-def _without_repeats(source: JudgementOptions, marks: pd.DataFrame, state: State) -> pd.DataFrame:
-    """Where the YAML allows it, a person's first judgement of an item only."""
-    again = marks.duplicated([c for c in ("annotator", *ITEM) if c in marks])
-    if source.repeats == "error" or not again.any():
-        return marks
-    state.count(marks[again], "dropped", "the annotator had judged the item before")
-    return marks[~again].reset_index(drop=True)
 
 
 def _dialogues(items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:

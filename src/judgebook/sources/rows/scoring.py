@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.sources.reading import Counts
+from judgebook.sources.rows.repeats import settled
 from judgebook.study import limits
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label
 from judgebook.study.schema import Problem, several
@@ -116,10 +117,16 @@ def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], 
             state.problems.append(Problem(*place, expected, repr(marks.at[i, "score"]), hint))
         turned = items["label"].isin(composite.reversed)
         score = score.where(~turned, low + high - score).where(~off)
-        again = items[score.notna()].duplicated([*by, "label"]).reindex(items.index, fill_value=False)
+        given = items.assign(score=score)[score.notna()]
         if source.repeats == "error":
-            state.problems += several(items.index[again], partial(_twice_at, marks, name))
-        groups = items.assign(score=score.where(~again)).groupby(by, dropna=False, sort=False)
+            again = given.index[given.duplicated([*by, "label"])]
+            state.problems += several(again, partial(_twice_at, marks, name))
+            given = given.drop(index=again)
+        else:
+            given = settled(given, given[[*by, "label"]], source.repeats)[0]
+        of_given = given[["score", "corpus"]].reindex(items.index)
+        items = items.assign(score=pd.to_numeric(of_given["score"]), corpus=of_given["corpus"].fillna(items["corpus"]))
+        groups = items.groupby(by, dropna=False, sort=False)
         least = composite.least or len(composite.mean)
         mean = groups["score"].mean().where(groups["score"].count() >= least)
         first = groups.head(1).assign(label=name)
@@ -139,7 +146,7 @@ def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], 
 
 def _twice(mark: pd.Series, composite: str) -> Problem:
     expected = f"one answer by each annotator to each question of {composite}"
-    hint = "delete one, name the column of annotators, or set `repeats: first`"
+    hint = "delete one, name the column of annotators, or set `repeats: last`, `first`, `mean` or `number`"
     return Problem(mark["file"], mark["where"], "score", expected, f"a second answer to {mark['label']!r}", hint)
 
 
