@@ -10,6 +10,7 @@ from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
 from judgebook.sources import filters
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NOTHING
+from judgebook.sources.rows import numbers as number_texts
 from judgebook.study import limits
 
 
@@ -17,7 +18,7 @@ def missing_words(out: Guess, column: str, values: pd.Series) -> None:
     """Words in a column of numbers: those that mean no answer, and few odd ones, are missing values."""
     held = values.str.strip()
     held = held[(held != "") & ~held.isin(out.na_values)]
-    number = pd.to_numeric(held.str.replace(",", ".", regex=False), errors="coerce")
+    number = number_texts.read(held)
     words = list(held[number.isna()].unique())
     if not words or number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
         return

@@ -63,8 +63,6 @@ ANSWERS = {
         ("no", "n", "false", "nein", "non", "fail", "failed", "thumbs_down", "thumbs down", "👎", "✗", "✘", "❌"), 0.0
     ),
 }
-#: a number as spreadsheets write it in much of Europe
-DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
 #: columns that stand for one person each
 PERSON = re.compile(
     r"((?:student|expert|annotator|rater|worker|judge|coder|evaluator|crowd|human|person|participant|assessor|user)"

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import sampling
+from judgebook.sources.rows import numbers
 from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.paths import Matcher
@@ -77,6 +78,7 @@ _UNITS = re.compile(
 
 def _seconds(text: str | None) -> str | None:
     """A duration such as 0:01:30 or 1m 30s in seconds; any other text as it is. 1:30 could be hours, too."""
+    text = numbers.plain(text) if text else text
     parts = (_CLOCK.fullmatch(text) or _UNITS.fullmatch(text)) if text else None
     if not parts:
         return text

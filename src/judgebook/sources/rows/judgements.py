@@ -17,6 +17,7 @@ import pandas as pd
 from judgebook.sources import filters, sampling, typed
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
+from judgebook.sources.rows import numbers as number_texts
 from judgebook.sources.rows.cells import TEXTS, cell_column
 from judgebook.sources.rows.comparisons import orient
 from judgebook.sources.rows.scoring import ITEM, State, composed, reversed_, scored, sets, with_method
@@ -229,7 +230,9 @@ def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, 
     scores = {}
     for metric, column in source.metrics.items():
         score = cells[column].str.strip()
-        score = score.astype(object).where(~score.isin(source.na_values), None)
+        score = (
+            score.astype(object).where(~score.isin(source.na_values), None).map(number_texts.plain, na_action="ignore")
+        )
         scores[metric] = _numbers(base, score, "score", METRIC_SCORES, state, column)
     numbers = dict(scores)
     for metric, formula in source.derived_metrics.items():

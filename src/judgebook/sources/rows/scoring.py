@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.sources.reading import Counts
+from judgebook.sources.rows import numbers
 from judgebook.sources.rows.repeats import settled
 from judgebook.study import limits
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label
@@ -70,7 +71,16 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
         score = score.where(~mine, score.map(lambda x, code=code: code.get(x, x) if isinstance(x, str) else x))
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)
-    return marks.assign(score=score)
+    return _plain_numbers(marks.assign(score=score), state)
+
+
+def _plain_numbers(marks: pd.DataFrame, state: State) -> pd.DataFrame:
+    """Scores such as `3,5` and `5 - very good` as the numbers that they are."""
+    held = marks["score"]
+    plain = held.map(lambda text: numbers.plain(text) if isinstance(text, str) else text).astype(object)
+    read = [isinstance(text, str) and text.strip() != number for text, number in zip(held, plain, strict=True)]
+    state.count(marks[read], "mended", "the number taken from a score with words or a decimal comma")
+    return marks.assign(score=plain)
 
 
 def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
