@@ -89,7 +89,7 @@ def test_each_problem_has_its_place(row, column, expected, found):
 def test_a_repeat_names_the_first():
     (problem,) = problems({}, {"annotator": "A0002"}, {"score": 4})
     assert problem.where == "row 3"
-    assert problem.found == "a repeat of row 1"
+    assert problem.found == "a repeat of row 1, with another score"
 
 
 def test_a_repeat_in_another_work_unit_is_a_repeat_for_people_only():
@@ -103,7 +103,7 @@ def test_the_other_side_of_a_comparison_is_a_repeat():
     pair = {"method": "comparative", "label": "better", "score": 1, "dialogue_b": "d2", "system_b": "B"}
     mirror = {**pair, "dialogue": "d2", "system": "B", "dialogue_b": "d1", "system_b": "A", "score": -1}
     (problem,) = problems(pair, mirror)
-    assert problem.found == "a repeat of row 1"
+    assert problem.found == "a repeat of row 1, with another score"
 
 
 def test_a_dialogue_has_one_system_on_either_side():

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import operator
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from judgebook.annotations import exclusions
+from judgebook.sources import typed
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts
+from judgebook.sources.rows import numbers
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
-from judgebook.study.schema import DataError, Problem
+from judgebook.study.schema import ANNOTATIONS, DataError, Problem
+from judgebook.study.sections import conditions
+from judgebook.study.sections.conditions import Condition
 
-_COMPARISON = re.compile(r"(<=|>=|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)")
+_SIGNS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "=": operator.eq, "!=": operator.ne}
 #: a number; 007 is none
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+#: column -> its cells
+Columns: TypeAlias = Mapping[str, pd.Series] | pd.DataFrame
 #: columns that a comparison has twice
 _SIDES = ("system", "dialogue")
 #: columns in which a value that does not occur is a mistake, not a case that did not arise
@@ -43,16 +50,20 @@ def _short(values: list[str]) -> str:
     return named if len(values) <= 5 else f"{named} or {len(values) - 3} others"
 
 
-def matches(cells: pd.Series, value: str, *, ids: bool = False) -> pd.Series:
-    """Which cells a value of `keep` or `drop` means: a comparison, text with *, the very text, or the same number.
+def _texts(cells: pd.Series) -> pd.Series:
+    return cells.astype(object).where(cells.notna(), "").astype(str).str.strip()
 
-    ids : cells are ids, of which 1 and 1.0 are two.
+
+def matches(columns: Columns, column: str, value: str, *, ids: bool = False) -> pd.Series:
+    """Which cells of a column a value of `keep` or `drop` means: by a condition, by text with *, the very text, or the
+    same number.
+
+    columns : also those that a condition compares with; where one is absent, no cell is meant. ids : cells are ids, of
+    which 1 and 1.0 are two.
     """
-    text = cells.astype(object).where(cells.notna(), "").astype(str).str.strip()
-    if comparison := _COMPARISON.fullmatch(value):
-        number = pd.to_numeric(text, errors="coerce")
-        sign, limit = comparison[1], float(comparison[2])
-        return {"<": number < limit, ">": number > limit, "<=": number <= limit, ">=": number >= limit}[sign]
+    text = _texts(columns[column])
+    if condition := conditions.parse(value):
+        return _holds(condition, text, columns)
     if "*" in value:
         wanted = re.compile(fnmatch.translate(value))
         return text.map(lambda cell: wanted.match(cell) is not None).astype(bool)
@@ -62,8 +73,28 @@ def matches(cells: pd.Series, value: str, *, ids: bool = False) -> pd.Series:
     return text.eq(value) | text.str.lower().eq(value) & text.str.lower().isin(["true", "false"])
 
 
+def _holds(condition: Condition, text: pd.Series, columns: Columns) -> pd.Series:
+    """Where a condition is true of cells. An empty cell is neither equal nor unequal to anything, nor less or more."""
+    if condition.sign == "empty":
+        return text.eq("")
+    if condition.sign == "matches":
+        return text.str.contains(re.compile(condition.expression)).astype(bool)
+    compared = _SIGNS[condition.sign]
+    if condition.number is not None:
+        number = numbers.read(text)
+        return compared(number, condition.number) & number.notna()
+    other = _texts(columns[condition.column]) if condition.column in columns else pd.Series("", text.index)
+    both = text.ne("") & other.ne("")
+    if condition.sign in ("=", "!="):
+        return compared(text, other) & both
+    sides = [numbers.read(text), numbers.read(other)]
+    if any(side[both].isna().any() for side in sides):
+        sides = [typed.parsed(side.where(both, None), ANNOTATIONS["completed_at"])[0] for side in (text, other)]
+    return compared(*sides) & both
+
+
 def dropped(
-    columns: Mapping[str, pd.Series],
+    columns: Columns,
     keep: Mapping[str, Any],
     drop: Mapping[str, Any],
     index: pd.Index,
@@ -79,7 +110,7 @@ def dropped(
     for key, rules in (("drop", drop), ("keep", keep)):
         for column, values in rules.items():
             ids = column in _IDS or column in people
-            hits = {value: matches(columns[column], value, ids=ids) for value in listed(values)}
+            hits = {value: matches(columns, column, value, ids=ids) for value in listed(values)}
             unknown += [(f"{key}.{column}", value) for value, hit in hits.items() if not hit.any() and len(index)]
             if key == "keep":
                 stays = pd.concat(hits.values(), axis=1).any(axis=1)
@@ -87,14 +118,22 @@ def dropped(
                 reason[reason.isna() & ~stays] = f"{column} is {said} (`keep`)"
                 continue
             for value, hit in hits.items():
-                said = "one of those left out" if column in people else value or "empty"
-                reason[reason.isna() & hit] = f"{column} is {said} (`drop`)"
+                condition = conditions.parse(value)
+                said = "is one of those left out" if column in people else f"is {value or 'empty'}"
+                # a condition names nobody, but for what an expression says
+                said = value if condition and (column not in people or condition.sign != "matches") else said
+                reason[reason.isna() & hit] = f"{column} {said} (`drop`)"
     return reason, unknown
+
+
+def _of(rules: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    """Rules that look at no other columns than these."""
+    return {c: v for c, v in rules.items() if set(conditions.columns({c: v})) <= set(columns)}
 
 
 def of_rows(
     marks: pd.DataFrame,
-    columns: Mapping[str, pd.Series],
+    columns: Columns,
     keep: Mapping[str, Any],
     drop: Mapping[str, Any],
     people: frozenset[str] = naming.PEOPLE,
@@ -104,19 +143,19 @@ def of_rows(
     if "dialogue_b" not in marks or not marks["dialogue_b"].notna().any():
         return reason, unknown
     pairs = marks[marks["dialogue_b"].notna()]
-    sides = [{c: v for c, v in rules.items() if c in _SIDES and f"{c}_b" in marks} for rules in (keep, drop)]
+    sides = [_of(rules, [c for c in _SIDES if f"{c}_b" in marks]) for rules in (keep, drop)]
     other, missed = dropped({c: pairs[f"{c}_b"] for c in {**sides[0], **sides[1]}}, sides[0], sides[1], pairs.index)
     two_sided = {c for rules in sides for c in rules}
     unknown = [u for u in unknown if u[0].split(".", 1)[1] not in two_sided or u in missed]
     return reason.fillna(other.reindex(reason.index)), unknown
 
 
-def unknown_values(place: str, unknown: list[tuple[str, str]], columns: Mapping[str, pd.Series]) -> list[Problem]:
+def unknown_values(place: str, unknown: list[tuple[str, str]], columns: Columns) -> list[Problem]:
     """Problems for values that no row has: ids always, other values where another spelling occurs."""
     problems = []
     for key, value in unknown:
         column = key.split(".", 1)[1]
-        if _COMPARISON.fullmatch(value) or "*" in value:
+        if conditions.parse(value) or "*" in value:
             continue
         seen = [str(v).strip() for v in columns[column].dropna().unique()]
         near = difflib.get_close_matches(value, seen, n=1, cutoff=0.6 if column in _IDS else 0.8)
@@ -143,7 +182,7 @@ def of_study(
     if not (keep or drop):
         return raw, counts.frame(), []
     marks = raw["annotations"]
-    reason, unknown = of_rows(marks, {c: marks[c] for c in {**keep, **drop}}, keep, drop)
+    reason, unknown = of_rows(marks, marks, keep, drop)
     pairs = marks[marks["dialogue_b"].notna()]
     out = reason.notna()
     _count(counts, marks, reason, where, counted)
@@ -155,8 +194,8 @@ def of_study(
     left = {"annotations": marks[~out]}
     for name in ("dialogues", "work_units", "screening"):
         frame = raw[name]
-        rules = [{c: v for c, v in r.items() if c in frame} for r in (keep, drop)]
-        why, _ = dropped({c: frame[c] for c in {**rules[0], **rules[1]}}, rules[0], rules[1], frame.index)
+        rules = [_of(r, frame) for r in (keep, drop)]
+        why, _ = dropped(frame, rules[0], rules[1], frame.index)
         left[name] = frame[why.isna()]
     judged = pd.concat([marks["dialogue"], pairs["dialogue_b"]])
     stay = {*left["dialogues"]["dialogue"], *marks.loc[~out, "dialogue"], *marks.loc[~out, "dialogue_b"].dropna()}

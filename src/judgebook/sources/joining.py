@@ -15,7 +15,7 @@ from judgebook.sources import embedded, typed
 from judgebook.sources.files import Files
 from judgebook.sources.places import find, names
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows import training
+from judgebook.sources.rows import repeats, training
 from judgebook.study import limits, schema
 from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study
@@ -73,6 +73,7 @@ def read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
         try:
             reading = importlib.import_module(f"{ADAPTERS}.{source.adapter}").read(source, files_of(study, source))
             typed.check(reading, source.names()[0])
+            repeats.settle(reading, source.repeats, [*study.label_list(every=True), *reading.labels])
         except (DataError, ParamsError) as error:
             problems += getattr(
                 error, "problems", [Problem(study.key, "", "", "a source that can be read", str(error))]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from judgebook.sources.rows import numbers as number_texts
+
 #: our column -> how files call it, most telling first; matched on the name without case and punctuation
 NAMES = {
     ours: names.split()
@@ -121,8 +123,10 @@ def nature(name: str, values: pd.Series) -> Nature:
     if len(seen) == 1 and len(values) > 1:
         return Nature("constant", f"the same in every row: {shown}")
     words = held[~held.str.lower().isin(NOTHING)]
-    numbers = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce")
-    if len(words) and numbers.notna().all():
+    numbers = number_texts.read(words)
+    # 1 - poor, 2, 3, 4 - good are numbers; 1 - fluency, 2 - relevance are not
+    bare = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce").notna().any()
+    if len(words) and bare and numbers.notna().all():
         return _numeric(name, words, numbers)
     if len(words) and words.str.fullmatch(_RANKING).mean() > 0.9:
         return Nature("ranking", f"rankings: {shown}; `adapter: records` reads them by `{name}:ranking.{{system}}`")

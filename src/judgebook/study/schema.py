@@ -295,21 +295,38 @@ def _check_units(report: _Report, annotations: Annotations) -> None:
     report.rows((unit == "pair") & other.isna(), "dialogue_b", "the other dialogue (" + method + " compares two)", hint)
     single = unit.notna() & (unit != "pair") & other.notna()
     report.rows(single, "dialogue_b", "no other dialogue (" + method + " judges one)", hint)
-    report.rows(other == annotations["dialogue"], "dialogue_b", "a dialogue other than the left one", "")
+    hint = 'to leave such comparisons out, write `drop: {dialogue: "= dialogue_b"}` under their source'
+    report.rows(other == annotations["dialogue"], "dialogue_b", "a dialogue other than the left one", hint)
+
+
+def judgement_keys(annotations: Annotations) -> pd.DataFrame:
+    """What tells the judgements of an annotator apart, with the index of `annotations`: columns of KEY that are there,
+    the dialogues of a pair in one order, and of the work unit what positions differ by."""
+    pair = unordered(annotations) if "dialogue_b" in annotations else annotations[["dialogue"]].astype(object)
+    key = annotations[[c for c in KEY if c in annotations and c not in ("dialogue", "dialogue_b")]].join(pair)
+    if "work_unit" in key and "annotator_known" in annotations:
+        key["work_unit"] = key["work_unit"].where(~annotations["annotator_known"].astype(bool))
+    elif "work_unit" in key:
+        key = key.drop(columns="work_unit")
+    return key
 
 
 def _check_repeats(report: _Report, annotations: Annotations) -> None:
     """An annotator judges an item once per label. Positions also differ by work unit."""
-    key = annotations[[c for c in KEY if c not in ("dialogue", "dialogue_b")]].join(unordered(annotations))
-    key["work_unit"] = key["work_unit"].where(~annotations["annotator_known"].astype(bool))
+    key = judgement_keys(annotations)
     twice = annotations.index[key.duplicated()]
     if not len(twice):
         return
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
+    hint = (
+        "if one person judged it twice, write `repeats: last` (or first, mean, number) under `sources`; "
+        "if two did, name the column that tells them apart in `columns: {annotator: …}`"
+    )
     for i in twice[: limits.PROBLEMS]:
         place = report.where.at[first[i], "where"]
         repeat = f"a repeat of {place}" if place != report.where.at[i, "where"] else "two in the same place"
-        hint = "drop one, identify the annotators by a column, or (tables) set `repeats: first`"
+        same = annotations.at[i, "score"] == annotations.at[first[i], "score"]
+        repeat += ", with the same score" if same else ", with another score"
         report.one(i, "", "one judgement per annotator, item and label", repeat, hint)
     report.left_out(len(twice) - limits.PROBLEMS)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from judgebook.study import formulas, limits, paths
+from judgebook.study.sections import conditions
 from judgebook.study.yaml_file import Strict
 
 #: columns of ours that a file may fill
@@ -52,6 +53,8 @@ Value = str | int | float | bool
 def _not_empty(value: Value | list[Value]) -> Value | list[Value]:
     if value == []:
         raise ValueError("expected a value or a non-empty list, found []; add a value or remove the line")
+    for one in conditions.listed(value):
+        conditions.parse(one)  # raises where it cannot be read
     return value
 
 
@@ -63,10 +66,19 @@ Values = Annotated[Value | list[Value], AfterValidator(_not_empty)]
 Rows = dict[Name, Values]
 
 
+Repeats = Literal["error", "first", "last", "mean", "number"]
+
+
 class SourceModel(Strict):
     """What any element of `sources:` may say. A model of its own for each adapter adds to it `adapter`, its name."""
 
     optional: bool = Field(False, description="skip the source, with a message, if its files are missing")
+    repeats: Repeats = Field(
+        "error",
+        description="where an annotator judged an item more than once: first or last, the judgement that counts, by "
+        "`completed_at` where all have one, otherwise by place in the file; mean: of numeric scores; number: all "
+        "count, the second ones as corpus `occasion_2`, and so on",
+    )
 
     def names(self) -> list[str]:
         """Raw files the source reads. A model with other fields than `file` and `files` overrides this."""
@@ -150,7 +162,7 @@ class Composite(Strict):
         return self
 
 
-class JudgementOptions(Strict):
+class JudgementOptions(SourceModel):
     """What is common to all files of judgements, whatever their shape."""
 
     identify: dict[
@@ -189,21 +201,21 @@ class JudgementOptions(Strict):
     )
     keep: Rows = Field(
         {},
-        description="only rows with these values: column (of the file or ours) -> value or values",
+        description="only rows with these values: column (of the file or ours) -> value or values, or a condition as "
+        "in `drop`",
         examples=[{"AssignmentStatus": "Approved"}],
     )
     drop: Rows = Field(
         {},
-        description='rows left out: column -> value or values; "<60" and the like compare numbers, * is any text',
-        examples=[{"seconds": "<60"}],
+        description="rows left out: column -> value or values (* is any text), or a condition: `< 60`, `<= limit` and "
+        "the like compare numbers or times with a number or another column, `= model_b` with what stands there; `is "
+        "empty`; `matches ^test` finds a regular expression. One of several suffices",
+        examples=[{"seconds": "< 60", "model_a": "= model_b", "comment": "is empty"}],
     )
     annotators: Literal["people", "positions"] | None = Field(
         None,
         description="positions: annotators are unknown, and columns or repeated rows become pos0, pos1, …; people: "
         "they are known; default: positions where they are places in a list, otherwise people",
-    )
-    repeats: Literal["error", "first", "last"] = Field(
-        "error", description="first, last: if an annotator judged an item more than once, that judgement counts"
     )
     judges: dict[Name, Literal["llm", "classifier"]] = Field(
         {}, description="annotators that are models; * stands for any text", examples=[{"gpt-*": "llm"}]
@@ -263,6 +275,11 @@ class JudgementOptions(Strict):
                     f"derived_metrics: {metric}: expected a new name made of `metrics` ({known}): {formula!r}"
                 )
         return self
+
+    @property
+    def ruled(self) -> list[str]:
+        """Columns that `keep` and `drop` look at."""
+        return conditions.columns(self.keep, self.drop)
 
     @property
     def bound(self) -> set[str]:

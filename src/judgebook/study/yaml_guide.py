@@ -100,6 +100,7 @@ class _Guide:
 
     def _sources(self) -> Iterator[str]:
         shared = {name: {*model.model_fields} for name, model in SHARED.items()}
+        shared["judgements"] -= shared["all"]
         adapters = [self.models[name] for name in _references(self.top["sources"]["items"])]
         general = [a for a in adapters if shared["judgements"] <= {*a["properties"]}]
         any_ = general[0]

@@ -177,10 +177,19 @@ def test_scores_in_words_are_left_to_the_reader(tmp_path):
 def test_a_spreadsheet_with_decimal_commas(tmp_path):
     content = "\ufeffDialog;Annotator;Label;Score\nd1;w1;Flüssig;2,5\nd1;w2;Flüssig;4,0\nd2;w1;Flüssig;3\n"
     text, data, study = guess(tmp_path, "my.csv", content)
-    assert data["sources"][0]["values"] == {"2,5": 2.5, "4,0": 4}
+    assert "values" not in data["sources"][0]
     assert data["labels"] == {"flussig": {"scale": [1, 5], "level": "interval", "integer": False, "direction": 1}}
-    assert "# Unsure: `values` turns answers into numbers in: Score" in text
+    assert "turns answers into numbers" not in text
     assert build.build(study).frames["annotations"]["score"].tolist() == [2.5, 4, 3]
+
+
+def test_few_labelled_ends_are_no_missing_values(tmp_path):
+    rows = [f"d{i},w{j},{(i * 2 + j * 3) % 3 + 2}" for i in range(12) for j in range(3)]
+    rows[4], rows[9] = "d1,w1,1 - gar nicht", "d3,w0,5 - sehr"
+    _, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,fluency", *rows]) + "\n")
+    assert data["sources"][0]["na_values"] == [""]
+    scores = build.build(study).frames["annotations"]["score"]
+    assert (len(scores), scores.min(), scores.max()) == (36, 1, 5)
 
 
 def test_yes_and_no(tmp_path):

@@ -146,7 +146,7 @@ def test_a_questionnaire(tmp_path):
     dropped = built.frames["counts"].query("action == 'dropped' and what == 'annotations'").set_index("reason")["n"]
     assert dropped.to_dict() == {
         "Status is Survey Preview (`drop`)": 1,
-        "Duration (in seconds) is <60 (`drop`)": 1,
+        "Duration (in seconds) <60 (`drop`)": 1,
         "too few of its questions answered (`composites`)": 1,
     }
 

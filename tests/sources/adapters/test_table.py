@@ -356,7 +356,7 @@ def test_repeats_may_be_allowed(tmp_path):
     yaml = studies.LONG.replace("layout: long", "layout: long\n    repeats: first")
     built = studies.read(tmp_path, yaml, my_csv=csv)
     assert built.frames["annotations"]["score"].tolist() == [4, 5, 2, 3]
-    assert kept(built, reason="the annotator had judged the item before") == 1
+    assert kept(built, reason="judged again: the first judgement counts, by their place in the file") == 1
 
 
 def test_turns_may_count_from_one(tmp_path):

@@ -7,9 +7,11 @@ import re
 import pandas as pd
 
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
+from judgebook.sources import filters
 from judgebook.sources.accounts import levels
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NOTHING
+from judgebook.sources.rows import numbers as number_texts
 from judgebook.study import limits
 
 
@@ -17,7 +19,7 @@ def missing_words(out: Guess, column: str, values: pd.Series) -> None:
     """Words in a column of numbers: those that mean no answer, and few odd ones, are missing values."""
     held = values.str.strip()
     held = held[(held != "") & ~held.isin(out.na_values)]
-    number = pd.to_numeric(held.str.replace(",", ".", regex=False), errors="coerce")
+    number = number_texts.read(held)
     words = list(held[number.isna()].unique())
     if not words or number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
         return
@@ -74,8 +76,19 @@ def summary_rows(out: Guess, cells: pd.DataFrame) -> None:
 
 def rows_left_out(out: Guess, cells: pd.DataFrame) -> pd.Series:
     """Rows that `drop` leaves out."""
-    left_out = pd.Series(False, cells.index)
-    for column, values in out.drop.items():
-        if column in cells:
-            left_out |= cells[column].str.strip().isin([values] if isinstance(values, str) else values)
-    return left_out
+    return filters.dropped(cells, {}, {c: v for c, v in out.drop.items() if c in cells}, cells.index)[0].notna()
+
+
+def self_comparisons(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """Comparisons of a system with itself, or of a dialogue with itself, which say nothing: `cells` without them."""
+    role = "dialogue" if "dialogue_b" in out.columns else "system"
+    left, right = out.columns.get(role), out.columns.get(f"{role}_b")
+    if left is None or right is None:
+        return cells
+    rule = {left: f"= {right}"}
+    odd = filters.dropped(cells, {}, rule, cells.index)[0].notna()
+    if odd.any() and not odd.all():
+        out.drop |= rule
+        n = counted(int(odd.sum()), "row")
+        out.warnings.append(f"{n} with the same {role} on both sides, which compare nothing: left out (`drop`)")
+    return cells[~odd] if not odd.all() else cells

@@ -12,6 +12,7 @@ from judgebook.extras.new.shapes import items
 from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import plain
+from judgebook.sources.rows import numbers as number_texts
 
 _INDEXED = re.compile(r"(.*?[^0-9])([0-9]{1,2})")
 
@@ -157,7 +158,7 @@ def _answers(out: Guess, cells: pd.DataFrame, columns: list[str]) -> pd.Series |
     """The answers in columns of one label as numbers; None where they are words other than yes and no."""
     held = pd.concat([cells[c].str.strip() for c in columns])
     held = held[(held != "") & ~held.isin(out.na_values)]
-    number = pd.to_numeric(held, errors="coerce")
+    number = number_texts.read(held)
     if number.isna().any():
         number = held.str.lower().map(ANSWERS)
         if number.isna().any():

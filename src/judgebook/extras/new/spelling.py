@@ -14,6 +14,7 @@ import yaml
 from judgebook.extras.new.directions import direction
 from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked
 from judgebook.sources.nature import Nature, nature
+from judgebook.sources.rows import numbers as number_texts
 
 #: characters of a label's id (`study.sections.data.Identifier`)
 _LONGEST = 64
@@ -42,7 +43,7 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     """
     held = pd.Series([v for v in values if v is not None and v.strip()], dtype=object)
     seems = nature("score", held)
-    numbers = pd.to_numeric(held, errors="coerce")
+    numbers = number_texts.read(held)
     words = sorted(held[numbers.isna()].unique())
     if len(words) == 2 and all(w.lower() in ANSWERS for w in words):
         first, second = sorted(words, key=lambda w: ANSWERS[w.lower()])

@@ -18,7 +18,6 @@ from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
 from judgebook.extras.new.words import (
     ANSWERS,
-    DECIMAL_COMMA,
     label_id,
     looks_like_model,
     number_in,
@@ -28,6 +27,7 @@ from judgebook.extras.new.words import (
 from judgebook.sources import sampling
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature
+from judgebook.sources.rows import numbers as number_texts
 from judgebook.study import limits
 
 
@@ -65,6 +65,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     between_texts(out, cells, numeric)
     roles.by_structure(out, cells)
     _judged_again(out, cells, numeric)
+    cells = cleaning.self_comparisons(out, cells)
+    numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
     _pair_in_a_cell(out, cells, numeric)
     label, score = out.columns.get("label"), out.columns.get("score")
@@ -230,27 +232,23 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Columns of yes and no, or of ratings with decimal commas, as numbers; what stands for what goes to `values`."""
-    values = {}
+    """Columns of yes and no, or of numbers with words, as numbers; what the reader does not take for one goes to
+    `values`."""
+    values, worded = {}, []
     for column in (c for c in cells if c not in numeric):
         text = cells[column].str.strip()
         words = text[~text.isin(out.na_values)]
-        commas = words[words.map(lambda word: DECIMAL_COMMA.fullmatch(word) is not None)]
-        number = words.str.lower().map(ANSWERS)
-        if number.isna().any() and not len(commas):
+        plain = number_texts.read(words)
+        number = plain if plain.notna().all() else words.str.lower().map(ANSWERS)
+        if number.isna().any():
             number = words.map(number_in)
-        if len(commas):
-            number = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce")
         if words.empty or number.isna().any() or number.nunique() < 2 or not is_rating(column, number):
             continue
         values[column] = number.reindex(cells.index)
-        out.values |= (
-            dict(zip(commas, number[commas.index], strict=True))
-            if len(commas)
-            else dict(zip(words, number, strict=True))
-        )
-    if values:
-        shown = ", ".join(list(values)[:8]) + (f" and {len(values) - 8} more" if len(values) > 8 else "")
+        out.values |= dict(zip(words[plain.isna()], number[plain.isna()], strict=True))
+        worded += [column] if plain.isna().any() else []
+    if worded:
+        shown = ", ".join(worded[:8]) + (f" and {len(worded) - 8} more" if len(worded) > 8 else "")
         hint = "if answers have no order, use `categories` instead"
         out.warnings.append(f"`values` turns answers into numbers in: {shown}; {hint}")
     return values

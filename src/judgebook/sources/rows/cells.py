@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
+from judgebook.sources.rows import numbers
 from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.paths import Matcher
@@ -47,7 +48,7 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         out[ours] = cells[column] if ours in TEXTS else cells[column].str.strip()
     for ours in source.identify:
         out[ours] = cells[f"identify.{ours}"]
-    for name in {**source.keep, **source.drop}:
+    for name in source.ruled:
         if name not in out and name in cells:
             out[cell_column(name)] = cells[name].fillna("")
     if "score" in out:
@@ -92,6 +93,7 @@ _UNITS = re.compile(
 
 def _seconds(text: str | None) -> str | None:
     """A duration such as 0:01:30 or 1m 30s in seconds; any other text as it is. 1:30 could be hours, too."""
+    text = numbers.plain(text) if text else text
     parts = (_CLOCK.fullmatch(text) or _UNITS.fullmatch(text)) if text else None
     if not parts:
         return text

@@ -28,12 +28,13 @@ class Oriented:
     problems: list[Problem] = field(default_factory=list)
 
 
-def orient(annotations: pd.DataFrame) -> Oriented:
+def orient(annotations: pd.DataFrame, *, repeated: bool = False) -> Oriented:
     """Give every comparison once, and every pair of dialogues from the side first met in its corpus.
 
     Two rows give one comparison from its two sides when they agree in every column that says who judged what where
     (work unit included) and name the dialogues the other way round. Their scores must have opposite signs: a pair that
-    does not is a problem. Scores of comparisons are -1, 0, +1, so that turning a row changes the sign.
+    does not is a problem, or, where judgements may be repeated, another judgement. Scores of comparisons are -1, 0, +1,
+    so that turning a row changes the sign.
     """
     none = annotations.iloc[:0]
     if "dialogue_b" not in annotations or not annotations["dialogue_b"].notna().any():
@@ -45,8 +46,11 @@ def orient(annotations: pd.DataFrame) -> Oriented:
     away = pairs["dialogue"] != pairs["dialogue"].groupby(unit).transform("first")
     # the first row from the other side mirrors the first row; what repeats beyond that is left to be reported
     is_mirror = away & ~unit.where(away).duplicated()
-    mirrors = pairs[is_mirror]
     first = pairs.set_axis(unit)[~unit.duplicated().to_numpy()]
+    if repeated:
+        scores = [pd.to_numeric(side["score"], errors="coerce").to_numpy() for side in (pairs, first.loc[unit])]
+        is_mirror &= scores[0] == -scores[1]
+    mirrors = pairs[is_mirror]
     problems = _wrong_signs(mirrors, first.loc[unit[is_mirror]].set_axis(mirrors.index))
     kept = annotations.drop(index=mirrors.index)
     pair = unordered(pairs).join(pairs[["corpus"]] if "corpus" in pairs else None).drop(index=mirrors.index)

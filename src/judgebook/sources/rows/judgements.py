@@ -17,6 +17,7 @@ import pandas as pd
 from judgebook.sources import filters, sampling, typed
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
+from judgebook.sources.rows import numbers as number_texts
 from judgebook.sources.rows.cells import TEXTS, cell_column
 from judgebook.sources.rows.comparisons import orient
 from judgebook.sources.rows.scoring import ITEM, State, composed, reversed_, scored, sets, with_method
@@ -60,7 +61,7 @@ def finish(
     missing = marks["score"].isna()
     state.count_missing(source, marks, missing)
     marks = reversed_(source, marks[~missing].reset_index(drop=True), labels, state)
-    oriented = orient(_without_repeats(source, sets(marks, labels, state), state))
+    oriented = orient(sets(marks, labels, state), repeated=source.repeats != "error")
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")
     state.count(oriented.turned, "mended", "comparison turned to the side first met")
     annotations = oriented.annotations
@@ -174,7 +175,7 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: S
     if not (source.keep or source.drop):
         return marks, pd.Index([])
     columns, problems = {}, []
-    for column in {**source.keep, **source.drop}:
+    for column in source.ruled:
         # the file may have a column with a name that `marks` uses for something else
         held = column if column in OURS and column in marks else cell_column(column)
         if held in marks:
@@ -196,17 +197,6 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: S
         nothing = Problem(name, "", "", "rows left by `keep` and `drop`", f"none ({each})", "correct them")
         raise DataError(state.problems or [nothing])
     return left, pd.Index(sorted(set(marks["_item"]) - set(left["_item"])))
-
-
-def _without_repeats(source: JudgementOptions, marks: pd.DataFrame, state: State) -> pd.DataFrame:
-    """Where the YAML allows it, a person's first or last judgement of an item only."""
-    keep = "last" if source.repeats == "last" else "first"
-    again = marks.duplicated([c for c in ("annotator", *ITEM) if c in marks], keep=keep)
-    if source.repeats == "error" or not again.any():
-        return marks
-    reason = {"first": "the annotator had judged the item before", "last": "the annotator judged the item again"}
-    state.count(marks[again], "dropped", reason[keep])
-    return marks[~again].reset_index(drop=True)
 
 
 def _dialogues(items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
@@ -249,7 +239,9 @@ def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, 
     scores = {}
     for metric, column in source.metrics.items():
         score = cells[column].str.strip()
-        score = score.astype(object).where(~score.isin(source.na_values), None)
+        score = (
+            score.astype(object).where(~score.isin(source.na_values), None).map(number_texts.plain, na_action="ignore")
+        )
         scores[metric] = _numbers(base, score, "score", METRIC_SCORES, state, column)
     numbers = dict(scores)
     for metric, formula in source.derived_metrics.items():

@@ -12,6 +12,8 @@ import pandas as pd
 
 from judgebook.sources.accounts import physical
 from judgebook.sources.reading import Counts
+from judgebook.sources.rows import numbers
+from judgebook.sources.rows.repeats import settled
 from judgebook.study import limits
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label
 from judgebook.study.schema import Problem, several
@@ -116,7 +118,16 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
         score = score.where(~mine, score.map(lambda x, code=code: code.get(x, x) if isinstance(x, str) else x))
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)
-    return marks.assign(score=score)
+    return _plain_numbers(marks.assign(score=score), state)
+
+
+def _plain_numbers(marks: pd.DataFrame, state: State) -> pd.DataFrame:
+    """Scores such as `3,5` and `5 - very good` as the numbers that they are."""
+    held = marks["score"]
+    plain = held.map(lambda text: numbers.plain(text) if isinstance(text, str) else text).astype(object)
+    read = [isinstance(text, str) and text.strip() != number for text, number in zip(held, plain, strict=True)]
+    state.count(marks[read], "mended", "the number taken from a score with words or a decimal comma")
+    return marks.assign(score=plain)
 
 
 def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
@@ -163,10 +174,16 @@ def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], 
             state.problems.append(Problem(*place, expected, repr(marks.at[i, "score"]), hint))
         turned = items["label"].isin(composite.reversed)
         score = score.where(~turned, low + high - score).where(~off)
-        again = items[score.notna()].duplicated([*by, "label"]).reindex(items.index, fill_value=False)
+        given = items.assign(score=score)[score.notna()]
         if source.repeats == "error":
-            state.problems += several(items.index[again], partial(_twice_at, marks, name))
-        groups = items.assign(score=score.where(~again)).groupby(by, dropna=False, sort=False)
+            again = given.index[given.duplicated([*by, "label"])]
+            state.problems += several(again, partial(_twice_at, marks, name))
+            given = given.drop(index=again)
+        else:
+            given = settled(given, given[[*by, "label"]], source.repeats)[0]
+        of_given = given[["score", "corpus"]].reindex(items.index)
+        items = items.assign(score=pd.to_numeric(of_given["score"]), corpus=of_given["corpus"].fillna(items["corpus"]))
+        groups = items.groupby(by, dropna=False, sort=False)
         least = composite.least or len(composite.mean)
         mean = groups["score"].mean().where(groups["score"].count() >= least)
         first = groups.head(1).assign(label=name)
@@ -186,7 +203,7 @@ def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], 
 
 def _twice(mark: pd.Series, composite: str) -> Problem:
     expected = f"one answer by each annotator to each question of {composite}"
-    hint = "delete one, name the column of annotators, or set `repeats: first`"
+    hint = "delete one, name the column of annotators, or set `repeats: last`, `first`, `mean` or `number`"
     return Problem(mark["file"], mark["where"], "score", expected, f"a second answer to {mark['label']!r}", hint)
 
 

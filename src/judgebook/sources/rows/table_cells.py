@@ -44,8 +44,7 @@ def named_columns(source: Table) -> dict[str, str]:
     named = {column: f"columns.{ours}" for ours, column in source.columns.items()}
     named |= {column: f"identify.{ours}" for ours, columns in source.identify.items() for column in columns}
     named |= {column: "patterns" for column in source.patterns}
-    for key in ("keep", "drop"):
-        named |= {c: f"{key}.{c}" for c in getattr(source, key) if c not in OURS and c not in named}
+    named |= {c: f"{'keep' if c in source.keep else 'drop'}.{c}" for c in source.ruled if c not in {*OURS, *named}}
     named |= {source.sampling[1]: source.sampling[0]} if source.sampling else {}
     named |= {column: "skip_columns" for column in source.skip_columns if column not in named}
     return named | {column: f"metrics.{metric}" for metric, column in source.metrics.items()}

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from judgebook.study import labels as label_registry
 from judgebook.study import limits, questions
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label, Method, spelled_out
+from judgebook.study.sections import conditions
 from judgebook.study.sections.data import (
     NO_METHODS,
     Bootstrap,
@@ -105,7 +106,8 @@ class AnyStudy(Section):
     )
     drop: dict[FilterColumn, Values] = Field(
         {},
-        description="judgements left out, of all sources: our column -> value or values; * is any text",
+        description="judgements left out, of all sources: our column -> value or values (* is any text), or a "
+        "condition as in `sources[].drop`",
         examples=[{"annotator": "w13"}],
     )
     filters: list[Filter] = Field(
@@ -243,4 +245,6 @@ def _excluded(label: str, keep: dict[FilterColumn, Values], drop: dict[FilterCol
         values = rules["label"] if isinstance(rules["label"], list) else [rules["label"]]
         return any(fnmatch.fnmatchcase(label, str(value)) for value in values)
 
+    if any(conditions.parse(v) for r in (keep, drop) for v in conditions.listed(r.get("label", []))):
+        return False
     return ("label" in keep and not named(keep)) or ("label" in drop and named(drop))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from judgebook.study import limits, paths
-from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions, Name, Ours, SourceModel
+from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions, Name, Ours
 from judgebook.study.yaml_file import Strict
 
 TABLES = (".csv", ".tsv", ".txt", ".tab", ".xlsx", ".xls", ".xlsb", ".ods")
@@ -45,7 +45,7 @@ class Errors(Strict):
     )
 
 
-class Records(FileOptions, JudgementOptions, SourceModel):
+class Records(FileOptions, JudgementOptions):
     """JSON, JSON Lines or a table, nested or flat, by paths to what was scored.
 
     A file that holds a list, lines or rows is a series of records, any other JSON is one record. Paths begin in a
@@ -144,8 +144,7 @@ class Records(FileOptions, JudgementOptions, SourceModel):
         named |= {path: f"identify.{ours}" for ours, many in self.identify.items() for path in many}
         named |= {path: f"metrics.{metric}" for metric, path in self.metrics.items()}
         named |= {path: "patterns" for path in self.patterns}
-        rows = {**self.keep, **self.drop}
-        named |= {path: "keep and drop" for path in rows if path not in OURS or path in self.columns.values()}
+        named |= {path: "keep and drop" for path in self.ruled if path not in OURS or path in self.columns.values()}
         named |= {join.by: f"join.{i}.by" for i, join in enumerate(self.join)}
         named |= {self.sampling[1]: self.sampling[0]} if self.sampling else {}
         named |= {path: "chosen" for path in self.chosen} | ({self.count: "count"} if self.count else {})

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from judgebook.study import limits, paths
-from judgebook.study.source_shared import File, FileOptions, JudgementOptions, Name, Ours, SourceModel
+from judgebook.study.source_shared import File, FileOptions, JudgementOptions, Name, Ours
 
 PLACEHOLDERS = ("label", "annotator", "system", "turn", "group")
 
 
-class Table(FileOptions, JudgementOptions, SourceModel):
+class Table(FileOptions, JudgementOptions):
     """CSV, TSV or Parquet, wide or long.
 
     Wide: one column per label (and annotator, and system), one row per item or annotation of it. Long: one row per

@@ -1,0 +1,29 @@
+"""Numbers as people and forms write them: with a decimal comma, or with the words for it, as at the ends of a scale."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+#: 3,5; with three digits, a comma may as well stand between thousands
+_COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
+_NUMBER = r"-?[0-9]+(?:[.,][0-9]{1,2})?"
+_WORDS = r"[^\W\d_][^()]*"
+#: `1 - not at all`, `5 (very good)`, `1 = never`, `3: ok`, `2. poor`, `very good (5)`
+_LABELLED = re.compile(
+    rf"({_NUMBER})\s*(?:(?:[-–—=:.)]|->)\s*{_WORDS}.*|\({_WORDS}\))|{_WORDS}\(({_NUMBER})\)", re.DOTALL
+)
+
+
+def plain(text: str) -> str:
+    """The number that a text is or begins with, as Python writes it; any other text as it is."""
+    text = text.strip()
+    if match := _LABELLED.fullmatch(text):
+        text = match[1] or match[2]
+    return text.replace(",", ".") if _COMMA.fullmatch(text) else text
+
+
+def read(values: pd.Series) -> pd.Series:
+    """Text cells as numbers; missing where one is none."""
+    return pd.to_numeric(values.map(plain, na_action="ignore"), errors="coerce")
