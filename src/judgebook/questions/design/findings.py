@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import Phrases, plural
+from judgebook.display.text import Phrases
 from judgebook.questions.design.analysis import Examined, stored
 from judgebook.questions.design.registry import UNKNOWN, DesignFinding
 from judgebook.study.results import Results
