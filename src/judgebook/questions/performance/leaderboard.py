@@ -52,8 +52,9 @@ UNITS = {
 WIDEST = {"share": 1.0, "strength": np.log(99)}
 
 #: why a cell of `behind` is empty
-NOT_BEHIND = "The leader; or the difference cannot be told from so few units (n): its interval is missing, or wider than the"
-    " scale."
+NOT_BEHIND = (
+    "The leader; or the difference cannot be told from so few units (n): no interval, or one wider than the scale."
+)
 
 
 @dataclass(frozen=True)
