@@ -115,7 +115,7 @@ def read(path: Path) -> Page:
     soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
     main = soup.find("main")
     first = path.name == "index.html"
-    parts = main.select("h1, .collected, .before, .asked") if first else main.select(".answer")
+    parts = main.select("h1, .collected, .before, .whom, .asked") if first else main.select(".answer")
     page = Page(path.name, whole=len(text_of(main, in_sight=False).split()))
     if parts:
         _measure(page, parts, first)

@@ -487,11 +487,15 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
 @pytest.mark.parametrize(
     ("p_values", "shares", "starts"),
     [
-        ([0.01, 0.3, 0.2], MUCH, "**Other people: yes, on 1 of 3 labels**; as many others would reverse the order"),
-        ([0.01, 0.01, 0.02], LITTLE, "**Other people: yes, but little, on all 3 labels**; as many others would"),
-        ([0.4, 0.3, 0.2], LITTLE, "**Other people: little**, as no label shows that annotators differ."),
+        (
+            [0.01, 0.3, 0.2],
+            MUCH,
+            "**Other people: it matters on 1 of 3 labels**; as many others would reverse the order",
+        ),
+        ([0.01, 0.01, 0.02], LITTLE, "**Other people: it matters little on all 3 labels**; as many others would"),
+        ([0.4, 0.3, 0.2], LITTLE, "**Other people: it matters little**, as no label shows that annotators differ."),
         ([0.4, 0.3, 0.2], MUCH, "**Other people: still open**, because annotators may account for up to 50%"),
-        ([0.04], MUCH, "**Other people: yes**; as many others would reverse"),
+        ([0.04], MUCH, "**Other people: it matters**; as many others would reverse"),
     ],
 )
 def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, p_values, shares, starts):
@@ -593,8 +597,8 @@ def test_a_group_of_three_cannot_show_that_people_differ(study):
 @pytest.mark.parametrize(
     ("p_value", "starts"),
     [
-        (0.2, "**No: the only comparison remains undecided.**"),
-        (0.01, "**Yes: the only comparison shows a difference.**"),
+        (0.2, "**Not enough: the only comparison remains undecided.**"),
+        (0.01, "**Enough: the only comparison shows a difference.**"),
     ],
 )
 def test_a_study_of_one_comparison_has_an_answer_of_its_own(study, p_value, starts):
@@ -774,7 +778,7 @@ def test_how_many_more_dialogues_are_needed_is_what_notebook_14_plans(study):
     rows = [head | {"label": label, "estimate": n} for label, n in zip(LABELS, (30, 40, 55), strict=True)]
     tests = compared([0.2, 0.3, 0.04])
     said = texts(evidence(study, n05=[*tests, *DETECTABLE], n14=rows))["next"]
-    assert "collect about 28 more dialogues per system for the differences worth finding (median label)" in said
+    assert "collect about 28 more dialogues per system (median label)" in said
     assert "a difference of 0.5 SD (assumed, as none was stated), notebook 14 plans 40 dialogues per system" in said
     assert "There are 12, so about 28 more are needed." in said
     enough = texts(evidence(study, n05=tests, n14=[row | {"estimate": 10} for row in rows]))["next"]
@@ -891,7 +895,7 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     assert "Have items judged twice" in texts(alone)["next"]
     assert "Have others judge the transcripts" in texts(replace(alone, own_chats=True))["next"]
     assert "Single judgements: not run yet" in texts(evidence(study, many))["labels"]
-    assert "no item was judged by two" in texts(evidence(study, many[many["annotator"] == "A0"]))["labels"]
+    assert "no item was judged twice" in texts(evidence(study, many[many["annotator"] == "A0"]))["labels"]
 
 
 def test_every_answer_has_a_link_only_where_there_is_evidence(study):
@@ -950,14 +954,26 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
 @pytest.mark.parametrize(
     ("n", "differ", "alike", "answer", "counts"),
     [
-        (1, 0, 0, "No: the only comparison remains undecided", "The only comparison of"),
-        (1, 1, 0, "Yes: the only comparison shows a difference", "The only comparison of"),
-        (1, 0, 1, "Yes: the only comparison shows equivalence", "Equivalent means: within ±0.2 SD."),
-        (6, 0, 0, "No: all 6 comparisons are undecided", "None of the 6 comparisons"),
-        (6, 1, 0, "Not for most comparisons: 5 of 6 are undecided", "1 differs and 0 are equivalent within ±0.2 SD ("),
-        (6, 2, 1, "For half of the comparisons: 3 of 6 are undecided", "2 differ and 1 is equivalent within ±0.2 SD ("),
-        (6, 3, 2, "Yes for most comparisons: 1 of 6 is undecided", "3 differ and 2 are equivalent within ±0.2 SD ("),
-        (6, 6, 0, "Yes: none of the 6 comparisons is undecided", "All 6 comparisons of"),
+        (1, 0, 0, "Not enough: the only comparison remains undecided", "The only comparison of"),
+        (1, 1, 0, "Enough: the only comparison shows a difference", "The only comparison of"),
+        (1, 0, 1, "Enough: the only comparison shows equivalence", "Equivalent means: within ±0.2 SD."),
+        (6, 0, 0, "Not enough: none of the 6 comparisons is decided", "None of the 6 comparisons"),
+        (
+            6,
+            1,
+            0,
+            "Not enough for most comparisons: 5 of 6 are undecided",
+            "1 differs and 0 are equivalent within ±0.2 SD (",
+        ),
+        (
+            6,
+            2,
+            1,
+            "Enough for half of the comparisons: 3 of 6 are undecided",
+            "2 differ and 1 is equivalent within ±0.2 SD (",
+        ),
+        (6, 3, 2, "Enough for most comparisons: 1 of 6 is undecided", "3 differ and 2 are equivalent within ±0.2 SD ("),
+        (6, 6, 0, "Enough: all 6 comparisons are decided", "All 6 comparisons of"),
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, answer, counts):

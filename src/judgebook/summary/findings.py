@@ -91,7 +91,9 @@ def preface(evidence: Evidence) -> Preface | None:
     names = evidence.names
     rows = counted.stages(evidence)
     who = wording.run_and_group(main, evidence, names)
-    table, line = (_PHRASES.say(form, rows=rows, who=who) for form in ("counted", "counted_line"))
+    runs = evidence.people["corpus"].nunique()
+    table = _PHRASES.say("counted", rows=rows, who=who)
+    line = _PHRASES.say("counted_line", rows=rows, who=who, runs=runs, judged=len(evidence.people))
     used = next((row.people for row in rows if row.kind == "used"), None)
     about = _PHRASES.say("about", people=evidence.population(*main[:2]), who=who, used=used)
     return Preface(table, line, about)
@@ -203,6 +205,9 @@ def _judges(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     facts |= {"reason": who_judged.get("reason", ""), "who": "", "chance": None, "top": None}
     facts |= {"strictness": None, "preference": None, "groups": wording.between_groups(groups, names)}
     facts["models"] = models(evidence, names)
+    again = analysis.repeats(evidence)
+    again = again[(again["label"] == OVERALL) & (again["ci_low"] > 0)]
+    facts["again"] = again.iloc[0].to_dict() if len(again) else None
     if kind == "shares":
         facts |= {part: wording.variance_share(where(who_judged["rows"], part=part)) for part in PARTS}
         facts |= {"who": wording.analysed(who_judged, evidence, names), "top": who_judged["rows"]["ci_high"].max()}

@@ -45,7 +45,7 @@ def test_the_box_holds_three_findings_at_most_and_counts_the_others():
     box = findings.box(stored("missing_codes"), NAMES)
     examined = checked(CASES["missing_codes"][0]())
     assert len(box.findings) == min(3, len({f.code for f in examined.findings}))
-    assert box.checked == f"{len(examined.passed)} checks found nothing, {len(examined.unchecked)} could not be made"
+    assert box.checked == f"{len(examined.passed)} found nothing, {len(examined.unchecked)} not possible"
 
 
 def test_no_box_without_a_finding():

@@ -162,3 +162,14 @@ class TestShown:
         assert (table.name, table.folded, dict(table.of)) == ("ranks_dialogue_likert", True, {"Method": "Likert"})
         assert table.frame["Label"].tolist() == ["Overall mean"] * 8 + ["Quality"] * 8
         assert pd.isna(table.frame["Behind"].iloc[8])
+
+
+@pytest.mark.parametrize(
+    ("unit", "low", "high", "shown"),
+    [("strength", -432.1, 433.7, False), ("strength", -2.7, 4.2, True), ("strength", 3.0, 9.0, True),
+     ("share", -1.2, 1.3, False), ("SD", -9.0, 9.0, True)],
+)  # fmt: skip
+def test_a_difference_whose_interval_is_wider_than_its_scale_is_not_shown(unit, low, high, shown):
+    row = {"unit": unit, "verdict": leading.RIVAL, "lead": 0.8, "lead_low": low, "lead_high": high}
+    (cell,) = leaderboard.behind(pd.DataFrame([row]), 1)
+    assert (cell is not None) == shown

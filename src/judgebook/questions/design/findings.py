@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import Phrases, plural
+from judgebook.display.text import Phrases
 from judgebook.questions.design.analysis import Examined, stored
 from judgebook.questions.design.registry import UNKNOWN, DesignFinding
 from judgebook.study.results import Results
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from judgebook.display.views import Prose
 
 _PHRASES = Phrases(__package__)
-#: findings that the first page shows; more would not be read
-BOX = 3
+#: findings that the first page shows, more would not be read; of a size below SMALL only where none is larger
+BOX, SMALL = 3, 0.5
 #: answer of the first page -> how a finding names it
 TOUCHED = {
     "order": "which system is best",
@@ -73,7 +73,7 @@ def _worded(one: DesignFinding, names: DisplayNames, several: Mapping[str, bool]
     what, change, todo = (_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo"))
     where = [names.name(k, one.place[k]) for k in ("method", "group", "corpus") if k in one.place and several[k]]
     where = [w for w in where if w not in ("All evaluators", "all", "Main")]
-    place = ", ".join(where) + (f"; similar in {plural(others, 'other evaluation')}" if others and where else "")
+    place = ", ".join(where) + (f"; also in {others} other{'s' * (others > 1)}" if others and where else "")
     return WordedFinding(what, change, todo, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
 
 
@@ -102,11 +102,12 @@ def box(results: Results, names: DisplayNames) -> Box | None:
     sentences = worded(examined, names)
     if not sentences:
         return None
-    return Box(tuple(sentences[:BOX]), max(len(sentences) - BOX, 0), checked(examined))
+    shown = [one for one in sentences[:BOX] if one.price >= SMALL] or sentences[:1]
+    return Box(tuple(shown), len(sentences) - len(shown), checked(examined))
 
 
 def checked(examined: Examined) -> str:
-    """`19 checks found nothing, 6 could not be made`."""
+    """`19 found nothing, 6 not possible`."""
     return _PHRASES.say("checked", passed=len(examined.passed), unchecked=len(examined.unchecked))
 
 

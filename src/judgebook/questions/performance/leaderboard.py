@@ -48,6 +48,13 @@ UNITS = {
     "score": (1, "mean", "points of the scale"),
     "strength": (1, "log odds", "log odds"),
 }
+#: unit of an order -> how far apart two systems can be; in log odds, where one wins 1% and 99% of the comparisons
+WIDEST = {"share": 1.0, "strength": np.log(99)}
+
+#: why a cell of `behind` is empty
+NOT_BEHIND = (
+    "The leader; or the difference cannot be told from so few units (n): no interval, or one wider than the scale."
+)
 
 
 @dataclass(frozen=True)
@@ -257,15 +264,18 @@ def table(order: Order, names: DisplayNames) -> Table:
         out[f"{part}: score"] = other["estimate"] * scale
         out[f"{part}: rank"] = cells.ranges(other[["rank_low", "rank_high"]], 0)
     why = dict.fromkeys(out.columns, "Not judged, or too few judgements for an interval.")
-    why["Behind"] = "The leader, or too few judgements for an interval."
+    why["Behind"] = NOT_BEHIND
     caption = _PHRASES.say("board_table", **_facts(order, rows, names))
     return Table(out.reset_index(drop=True), "overall", caption, why=why)
 
 
 def behind(rows: pd.DataFrame, scale: float) -> pd.Series:
-    """Cells with the difference from the leader; missing for the leader."""
+    """Cells with the difference from the leader; missing for the leader, and where an interval reaches in both
+    directions beyond what is possible (WIDEST), as such data cannot tell the difference."""
+    most = rows["unit"].map(WIDEST)
+    untold = (rows["lead_low"] < -most) & (rows["lead_high"] > most)
     ends = scale * rows[["lead", "lead_low", "lead_high"]].set_axis(["estimate", "ci_low", "ci_high"], axis=1)
-    return intervals(ends).where((rows["verdict"] != LEADS) & rows["lead"].notna(), None)
+    return intervals(ends).where((rows["verdict"] != LEADS) & rows["lead"].notna() & ~untold, None)
 
 
 def rank(rows: pd.DataFrame) -> pd.Series:

@@ -104,9 +104,7 @@ def ranks(orders: Sequence[Order], results: Results, names: DisplayNames) -> Ite
         caption += f" its own {names.ci}; those of differences from the leader and of ranks hold simultaneously for all"
         caption += " systems of a label. First: percentage of resamples (the same annotators) in which the system is"
         caption += " first, which is not the probability of being best: of four equal systems, one has more than half."
-        why = dict.fromkeys(out.columns, "The leader, or too few judgements for an interval.") | {
-            "First (%)": "Not computed of an overall mean."
-        }
+        why = dict.fromkeys(out.columns, leaderboard.NOT_BEHIND) | {"First (%)": "Not computed of an overall mean."}
         yield Table(out, f"ranks_{method}", caption, why=why, folded=True, of={"Method": names.name("method", method)})
 
 
