@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import build, sampling
+from judgebook.sources.ids import naming
 from judgebook.sources.nature import Nature, nature
 from judgebook.study import params
 from judgebook.study.schema import ITEM
@@ -17,12 +18,17 @@ from judgebook.study.schema import ITEM
 _FEW = 30
 
 
-def sentences(study: params.Study, marks: pd.DataFrame) -> list[str]:
-    """Judgements as sentences, with the ids of the source: for the terminal, not for pages."""
+def sentences(study: params.Study, built: build.Built) -> list[str]:
+    """Judgements as sentences, with the ids of the source but pseudonyms of people: for the terminal, not for pages."""
     labels = {(label.method, label.id): label for label in study.label_list()}
+    marks, rows = built.seen, list(built.own_ids.itertuples(index=False, name=None))
+    people = {own: new for kind, new, own in rows if kind == "person"}
+    marks = marks.assign(annotator=[people.get(who, who) for who in marks["annotator"]])
+    within = naming.Names.of(rows).within
     several = len(set(marks["file"])) > 1 or len(study.sources) > 1
     return [
-        ", ".join([*([Path(row.file).name] if several else []), row.where]) + f": {_who(row)} {_what(row, labels)}"
+        ", ".join([*([Path(row.file).name] if several else []), row.where])
+        + f": {_who(row)} {within(_what(row, labels))}"
         for row in marks.itertuples()
     ]
 
@@ -161,5 +167,5 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
         elif row.action in ("mended", "dropped"):
             lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
-    lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
+    lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built))]
     return lines + not_used(built.unused)
