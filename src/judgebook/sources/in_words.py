@@ -117,7 +117,7 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def _judges(marks: pd.DataFrame) -> str:
+def judges(marks: pd.DataFrame) -> str:
     """How many people and models judged; where people are only positions, how many of these there are."""
     each = marks.drop_duplicates("annotator")
     human, known = each["annotator_kind"] == "human", each["annotator_known"].astype(bool)
@@ -143,7 +143,7 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     lines = [
         f"{counted(sizes['n_annotations'], 'annotation')} of {counted(sizes['n_items'], 'item')} in "
         f"{counted(sizes['n_dialogues'], 'dialogue')} of {counted(len(sizes['systems']), 'system')} "
-        f"by {_judges(marks)}"
+        f"by {judges(marks)}"
     ]
     titles = {(label.method, label.id): label for label in study.label_list()}
     lines += directions(study, marks)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.extras.new.asking.edits import flow
+from judgebook.extras.new.asking.question import Answer, Draft
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.nested import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
@@ -27,13 +29,13 @@ from judgebook.study.source_shared import FileOptions
 _LONG = 90
 
 
-def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: str) -> Guess:
+def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: str, given: dict[str, str]) -> Guess:
     """What the columns of a table mean: those of the tool as its preset says, the others as they look.
 
-    file : the data as the YAML names it.
+    file : the data as the YAML names it. given : our column -> the file's, where somebody said so.
     """
     if export is None:
-        out = guess(cells)
+        out = guess(cells, given)
     else:
         source = export.source()
         if "{row}" in source["columns"].values():
@@ -41,15 +43,12 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         rules = source.get("drop", {})
         remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
         of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
-        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"])
+        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"] | given)
         out.drop, out.comment = rules, export.comment
         out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
-        if "system" not in out.columns and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
-            out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
-        if out.columns.get("annotator") == "{row}":
-            out.warnings.append("no column says who answered: each row is treated as a different person")
         if export.form.alone and not out.labels:
             raise DataError([Problem(data.name, "", "", "judgements", export.form.alone, "")])
+    out.why |= dict.fromkeys(given, "as answered")
     if "annotator" in out.columns and out.columns["annotator"] in cells:
         _with_status(out, set(cells[out.columns["annotator"]]), data, PurePosixPath(file).parent)
     return out
@@ -71,10 +70,10 @@ def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath
     out.comment = [*out.comment, comment(sentence)]
 
 
-def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str]:
+def nested_lines(export: Export, file: str, options: dict[str, str], draft: Draft) -> list[str]:
     """The YAML below the title of an export whose preset says where the scores are; else nothing.
 
-    file : the data as the YAML names it. options : how its cells are read.
+    file : the data as the YAML names it. options : how its cells are read. draft : takes the questions.
 
     Raises DataError where there are none that can be read.
     """
@@ -85,7 +84,8 @@ def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str
     if form.source.get("scores"):
         shape = _shape(export, source, files) if "scores" in source else Shape()
         if not shape.labels:
-            warnings = "; ".join([*export.warnings, *shape.warnings]) or "none"
+            doubts = [f"{q.text} {q.evidence or q.assumed}" for q in shape.questions]
+            warnings = "; ".join([*export.warnings, *shape.warnings, *doubts]) or "none"
             expected = f"scores of {export.tool.title} at {' or '.join(form.source['scores'])}"
             hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
             raise DataError([Problem(export.data.name, "", "", expected, warnings, hint)])
@@ -98,12 +98,11 @@ def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str
         merged = {key: value for record in every for key, value in record.items()}
         shape = guess_records(Records([merged], [""], single=True)) or Shape()
         lines = [line for line in shape.source if not line.startswith("judges")]
-        shape.warnings += [] if "system" in "".join(lines) else ["nothing names the system: all count as one"]
     if not shape.labels:
         return []
     labels, spelt = label_lines(shape.labels, compared=(form.method or shape.method) == "comparative")
     lines += [f"label_names: {flow(spelt)}"] if spelt else []
-    out = [*export.comment, *(comment(f"Unsure: {w}.") for w in [*export.warnings, *shape.warnings])]
+    out = [*export.comment, *(comment(f"Note: {w}.") for w in [*export.warnings, *draft.take(shape)])]
     out += [f"method: {form.method or shape.method}", "sources:"]
     for pattern in files:
         above = PurePosixPath(file).parents[pattern.count("/")]
@@ -118,15 +117,6 @@ def _entry(key: str, value: Any) -> list[str]:
     if isinstance(value, dict) and len(flow(value)) > _LONG:
         return [f"{key}:", *(f"  {quoted(k)}: {flow(v)}" for k, v in value.items())]
     return [f"{key}: {flow(value)}"]
-
-
-def flow(value: Any) -> str:
-    """A value of YAML on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{quoted(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(flow, value))}]"
-    return quoted(value) if isinstance(value, str) else str(value).lower()
 
 
 def _files(export: Export) -> dict[str, dict[str, Records]]:
@@ -153,9 +143,8 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     columns = source.setdefault("columns", {})
     if "annotator" not in {*columns, *paths.names(source["scores"][0])}:
         source["annotators"] = "positions"
-        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
     source |= {"join": [dict(export.join)]} if any(p.startswith("item.") for p in columns.values()) else {}
-    parts = _cells(export, source, files)
+    parts = _cells(export, source, files, out)
     if not parts:
         return out
     cells = pd.concat(parts, ignore_index=True)
@@ -163,9 +152,7 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     cells = cells[filters.dropped({c: cells[c] for r in rules for c in r}, *rules, cells.index)[0].isna()]
     if "system" not in {*columns, *export.form.source.get("identify", {})}:
         read = source["scores"][0].partition(".")[0]
-        places = ", ".join([p for p in export.places if p not in columns.values() and not p.startswith(read)][:8])
-        places = f" (not used: {places})" if places else ""
-        out.warnings.append(f"no key names the system: all count as one; add `system` to `columns`{places}")
+        out.rivals[""] = [p for p in export.places if p not in columns.values() and not p.startswith(read)][:8]
     elif {"dialogue", "system"} <= set(columns) and (
         cells.groupby(columns["dialogue"])[columns["system"]].nunique().gt(1).any()
     ):
@@ -174,15 +161,17 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     people = cells[columns["annotator"]].dropna().unique() if columns.get("annotator") in cells else []
     if models := [name for name in people if looks_like_model(name)]:
         source["judges"] = dict.fromkeys(models, "llm")
-        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
+        out.judged_by_models(len(models))
     _labels(export, source, cells, out)
     out.method = "turn_rating" if "turn" in columns else "dialogue_rating"
     out.method = "comparative" if "dialogue_b" in columns else out.method
     return out
 
 
-def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]]) -> list[pd.DataFrame]:
-    """One row per score, path by path."""
+def _cells(
+    export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]], shape: Shape
+) -> list[pd.DataFrame]:
+    """One row per score, path by path; `shape` asks about lists."""
     out = []
     for pattern, records in files.items():
         folder = export.data.resolve().parents[pattern.count("/")]
@@ -192,9 +181,10 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
                 cells, odd = cells_of(model, name, read, folder)
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
                 if lists:
-                    hint = "to read lists, add a separate source whose path ends in .[]"
                     what = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
-                    export.warnings.append(f"{path}: {what} {lists[0].where}) and left out; {hint}")
+                    how = Answer("judgements: add a separate source whose path ends in .[]")
+                    text = f"What are lists at {path}?"
+                    shape.ask(f"labels at {path}", text, "left out", how, evidence=f"{what} {lists[0].where})")
                 if len(cells):
                     out.append(cells.assign(_place=name + cells[WHERE], _path=path))
     return out
@@ -216,7 +206,9 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
         if "dialogue_b" in source["columns"]:
             sides = {word: side_of(word) for word in held.unique() if word not in ("1", "0", "-1")}
             if None in sides.values():
-                out.warnings.append(f"{one!r} is left out: it is not known which side {flow(sorted(sides))} means")
+                how = Answer("`values` says which side each answer means")
+                text = f"Which side won by {flow(sorted(sides))} in {one!r}?"
+                out.ask(f"label {one}", text, "not known, so it is left out", how)
                 continue
             source["values"] = {**source.get("values", {}), **sides}
             out.labels[one] = "{scale: [-1, 1]}"
@@ -230,9 +222,11 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
         if several and seems.kind == "words" and not keys.any():
             out.labels[one] = f"{{categories: {flow(sorted(held.unique()))}, level: sets}}"
         elif several and keys.any():
-            hint = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
-            out.warnings.append(f"{one!r} holds several questions and is left out: {hint!r} as `scores` reads them")
+            path = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
+            how = Answer(f"judgements: {path!r} as `scores` reads them")
+            out.ask(f"label {one}", f"What is {one!r}, which holds several questions?", "left out", how)
         elif several or not (seems.kind == "words" or pd.to_numeric(held, errors="coerce").notna().all()):
-            out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else seems.says}")
+            what = "several answers at once" if several else seems.says
+            out.ask(f"label {one}", f"Does {one!r} hold judgements?", "no, it is left out", evidence=what)
         else:
             out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))

@@ -23,9 +23,6 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     elif dialogue is None:
         out.columns["dialogue"] = "{row}"
         out.why["dialogue"] = "no column names the dialogue: each row is one"
-        out.warnings.append(
-            "no column with an id of the dialogue was found: each row is treated as a separate dialogue"
-        )
     elif system and "system_b" in out.columns and "dialogue_b" not in out.columns:
         dialogue = _shown(out, cells, dialogue)
         out.columns.pop("dialogue")
@@ -43,9 +40,6 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     if "annotator" not in out.columns and "{annotator}" not in out.scores:
         out.positions = True
         out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
-        people = '; if each column is a person, write `scores: "{annotator}"` and `constants: {label: …}`'
-        one_each = people if out.layout == "wide" and out.scores == "{label}" and len(out.score_columns) > 1 else ""
-        out.warnings.append(f"it is not known who judged: analyses of annotators will be skipped{one_each}")
     named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
     twice = int(cells.duplicated(named).sum()) if "{annotator}" in out.scores and named not in ([], ["{row}"]) else 0
     if twice:

@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import roles
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess, add_label, is_rating
 from judgebook.extras.new.words import ANSWERS, SHORT, is_prose
 from judgebook.sources.in_words import counted
@@ -99,7 +100,6 @@ def systems_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series
     out.why["identify"] = "systems stand side by side in a row"
     if "annotator" not in out.columns:
         out.positions = True
-        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
     return True
 
 
@@ -127,10 +127,10 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
                 out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]
                 empty = int((held == "").sum())
                 if empty:
-                    out.warnings.append(
-                        f"{counted(empty, 'empty cell')} of {column!r}: taken for judgements that nothing applies "
-                        "(`empty: none`); without that line they are no judgements"
-                    )
+                    unjudged = Answer("no judgements: delete `empty: none`", {"sources.*.empty": None})
+                    applies = "judgements that nothing applies (`empty: none`)"
+                    text = f"What do the empty cells of {column!r} mean?"
+                    out.ask(f"no answer in {column}", text, applies, unjudged, evidence=counted(empty, "empty cell"))
                 break
     if out.sets and not out.labels:
         out.warnings = [w for w in out.warnings if not w.startswith("no column looks like ratings")]
