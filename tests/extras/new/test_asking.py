@@ -72,17 +72,19 @@ def test_enter_takes_what_is_assumed(tmp_path):
 
 
 def test_another_column_is_looked_at_anew(tmp_path):
-    rows = [f"c{i // 4},e{i // 2 % 2},p{i % 2},{1 + i % 5}" for i in range(40)]
-    data = save(tmp_path, "conversation,variant,marked_by,fluency", rows)
+    """Two columns are named for the system and tell the rows of an item apart; which it is changes what an item is."""
+    rows = [f"c{i // 4},m{i // 2 % 2},e{(i // 2 + i // 4) % 2},p{i % 2},{1 + i % 5}" for i in range(40)]
+    data = save(tmp_path, "conversation,model,engine,rater,fluency", rows)
     first = draft.drafted("mine", data, tmp_path)
-    assert [q.fact for q in first.questions][:2] == ["system", "annotator"]
-    (way,) = [a for a in first.questions[0].alternatives if a.given == {"system": "variant"}] or [None]
-    again = draft.drafted("mine", data, tmp_path, {"system": "variant", "annotator": "marked_by"})
-    columns = yaml.safe_load(again.text)["sources"][0]["columns"]
-    assert (columns["system"], columns["annotator"]) == ("variant", "marked_by")
-    assert "as answered" in again.text
-    assert [q.fact for q in again.questions] == []
-    assert way is None or "variant" in way.says
+    assert [q.fact for q in first.questions] == ["system"]
+    out = terminal.settle(first, lambda given: draft.drafted("mine", data, tmp_path, given), asking(["2"])[0])
+    text = terminal.carried(out)
+    (source,) = yaml.safe_load(text)["sources"]
+    assert source["columns"]["system"] == "engine"
+    assert source["identify"] == {"dialogue": ["conversation", "engine"]}
+    assert "system: engine  # as answered" in text
+    assert "# Answered: system: the column 'engine'" in text
+    assert "open_questions" not in text
 
 
 def test_exit_codes(tmp_path, monkeypatch, capsys):
