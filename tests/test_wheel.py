@@ -71,7 +71,7 @@ def files(folder):
 
 @pytest.mark.slow
 def test_a_study_of_ones_own_from_a_file_to_a_report(judgebook):
-    said = judgebook("new", "mine", "--data", "my.csv")
+    said = judgebook("new", "mine", "--data", "my.csv", "--yes")
     assert "wrote params/mine.yaml" in said
     assert "\n  judgebook check mine" in said
     assert 'file: "../my.csv"' in (judgebook.folder / "params" / "mine.yaml").read_text("utf-8")

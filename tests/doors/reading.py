@@ -14,12 +14,20 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from judgebook.extras.new.draft import new_yaml
+from judgebook.extras.new.asking.terminal import carried
+from judgebook.extras.new.draft import drafted
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.schema import DataError
 
 RIGHT, ASKED, REFUSED, WRONG, CRASHED = "right", "asked", "refused", "silently wrong", "crashed"
+#: fact of a fingerprint -> beginnings of the facts of questions that are about it
+ABOUT = {
+    "labels": ("label", "no answer", "annotator", "comparison", "metric"),
+    "scores by system": ("system", "winner", "no answer", "comparison"),
+    "items": ("item", "system"),
+    "annotators": ("annotator", "judges"),
+}
 
 
 class Judgement(NamedTuple):
@@ -79,11 +87,12 @@ def read(data: Path, truth: list[Judgement], directions: dict[str, int] | None =
     """
     folder = data.parent
     try:
-        text = new_yaml("door", data, folder)
+        draft = drafted("door", data, folder)
     except (DataError, params.ParamsError) as error:
         return Reading(CRASHED if "this is a bug" in str(error) else REFUSED, str(error))
     except Exception as error:
         return Reading(CRASHED, f"{type(error).__name__}: {error}")
+    text = carried(draft)
     path = folder / "door.yaml"
     path.write_text(text, encoding="utf-8")
     try:
@@ -92,12 +101,15 @@ def read(data: Path, truth: list[Judgement], directions: dict[str, int] | None =
     except (DataError, params.ParamsError) as error:
         return Reading(REFUSED, f"{text}\n{error}")
     expected, seen = fingerprint(truth), fingerprint(judgements(built))
+    facts = [fact for fact in expected if expected[fact] != seen[fact]]
     differs = [
         f"{fact}: expected {expected[fact]}, read {seen[fact]}" for fact in expected if expected[fact] != seen[fact]
     ]
     ways = {x.id: x.direction for x in study.label_list() if x.direction_declared}
-    differs += [
-        f"{x}: high counts as {ways[x]}" for x, way in (directions or {}).items() if x in ways and ways[x] != way
-    ]
-    asks = "Unsure" in text
+    turned = [x for x, way in (directions or {}).items() if x in ways and ways[x] != way]
+    differs += [f"{x}: high counts as {ways[x]}" for x in turned]
+    # a direction is asked only of its label; one wrong fact makes others differ, so a question about one is enough
+    asked = [q.fact for q in draft.questions]
+    about = any(fact.startswith(ABOUT[differing]) for differing in facts for fact in asked)
+    asks = (about or not facts) and all(f"direction of {x}" in asked for x in turned)
     return Reading(RIGHT if not differs else ASKED if asks else WRONG, text, differs)

@@ -61,10 +61,12 @@ def test_list_names_studies_and_notebooks(project):
 def test_new_then_check_then_run(project):
     """Somebody's table becomes a YAML, and `check` says what each notebook will do and why not."""
     done = project.run("new", "mine", "--data", "mine.csv")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
     assert done.stdout.startswith("wrote params/mine.yaml")
+    assert "1 open question (`open_questions` of the YAML):\n  system: Which column or key names" in done.stdout
     checked = project.run("check", "mine")
-    assert checked.returncode == 0, checked.stderr
+    assert checked.returncode == 3, checked.stderr
+    assert "open question: system: Which column or key names the system? Assumed: none" in checked.stdout
     assert "72 annotations of 24 items in 12 dialogues" in checked.stdout
     assert "03_own                        Do they agree?" in checked.stdout
     assert f"08_groups                     skipped: {REASON}" in checked.stdout
@@ -73,6 +75,8 @@ def test_new_then_check_then_run(project):
     assert ran.returncode == 0, ran.stderr
     assert "mine: warning: 12 items per label on average, fewer than 25" in ran.stdout
     assert project.out("reports", "mine", "03_own.html").is_file()
+    first = project.out("reports", "mine", "index.html").read_text("utf-8")
+    assert "<strong>Not confirmed: system.</strong> Which column or key names the system?" in first
     both = project.run("--study", "mine", "--study", "tiny", "--study", "mine", "--dry-run")
     assert both.returncode == 0, both.stderr
     assert both.stdout.count("mine/03_own") == both.stdout.count("tiny/03_own") == 1

@@ -57,7 +57,7 @@ def test_names_that_match_are_none(tmp_path):
     assert len(studies.read(tmp_path, text, my_csv=studies.LONG_CSV).frames["annotations"]) == 4
 
 
-def test_what_was_understood_is_said_with_own_ids(tmp_path):
+def test_what_was_understood_is_said_with_pseudonyms_of_people(tmp_path):
     csv = "chat,bot,worker,what,rating,lead_time,mood\n" + "\n".join(
         f"d{i},{'AB'[i % 2]},w{k},fluency,{1 + (i + k) % 5},{20 + i * k % 7},{1 + i * k % 3}"
         for i in range(9)
@@ -65,7 +65,7 @@ def test_what_was_understood_is_said_with_own_ids(tmp_path):
     )
     path = studies.write(tmp_path, studies.LONG.replace("  quality: {scale: [1, 5]}\n", ""), my_csv=csv)
     lines = in_words.describe(params.load(path))
-    assert "  row 2: annotator w1 judged dialogue d0 of system A, fluency 2 of 1–5" in lines
+    assert "  row 2: annotator A0001 judged dialogue d0 of system A, fluency 2 of 1–5" in lines
     warned = lines.index("warning: my.csv: columns that may be judgements and are not used:")
     assert lines[warned + 1] == "  mood: numbers that look like ratings: 1 to 3"
     assert "  lead_time: a duration: 20 to 26" in lines

@@ -39,7 +39,8 @@ def _design(study: params.Study, built: build.Built) -> list[str]:
 
 
 def check(named: str, values: list[str]) -> int:
-    """Print what the YAML and the data of a study amount to, and what each notebook will do; returns the exit code.
+    """Print what the YAML and the data of a study amount to, and what each notebook will do; returns the exit code: 3
+    where questions of the YAML are open.
 
     Nothing is written. Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong question.
     """
@@ -76,4 +77,6 @@ def check(named: str, values: list[str]) -> int:
         reason = missing(entry, built.profile["features"])
         says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", digests).title
         print(f"  {name:<28}  {says}")
-    return 0
+    for fact, question in study.open_questions.items():
+        print(f"open question: {fact}: {question}")
+    return 3 if study.open_questions else 0

@@ -1,6 +1,7 @@
 """The command line: `python run_all.py --help`.
 
-Exit codes: 0 done; 1 an analysis failed, the others ran; 2 error in the command, a YAML file or the data, nothing ran.
+Exit codes: 0 done; 1 an analysis failed, the others ran; 2 error in the command, a YAML file or the data, nothing ran;
+3 from `new` and `check`: it runs, but questions are open.
 """
 
 from __future__ import annotations

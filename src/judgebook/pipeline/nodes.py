@@ -31,6 +31,7 @@ _NOT_DATA = {
     "bibtex",
     "authors",
     "report_url",
+    "open_questions",
     "heds",
     "simulated",
     "bootstrap",

@@ -236,6 +236,7 @@ class Pages:
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
         about = [shared.title, shared.simulated, shared.nav, shared.sampling, self.of.study.description, self._made()]
         about += [self.of.study.authors, self.of.study.report_url, self.of.study.citation]
+        about += [self.of.study.open_questions] if self.of.study.open_questions else []
         about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
@@ -266,6 +267,7 @@ class Pages:
             self.shared(),
             self.of.key,
             study.description,
+            tuple(study.open_questions.items()),
             self.of.profile(),
             self._rows(),
             self._made(),

@@ -78,6 +78,7 @@ class IndexJob:
     shared: Shared
     study: str
     description: str
+    unconfirmed: tuple[tuple[str, str], ...]
     profile: dict[str, Any]
     rows: tuple[Row, ...]
     made: tuple[tuple[str, str], ...]
@@ -200,14 +201,16 @@ def index(job: IndexJob) -> str:
 
 
 def _before(job: IndexJob) -> Any:
-    """What the design check found, from its stored results; None where it found nothing or was not run."""
+    """What nobody confirmed, and what the design check found, from its stored results; None where there is neither."""
+    from judgebook.report import html as report
+
     page = next((f"{row.name}.html" for row in job.rows if row.name == DESIGN and row.executed), "")
+    unconfirmed = report.Before((), "", unconfirmed=job.unconfirmed) if job.unconfirmed else None
     if not page:
-        return None
+        return unconfirmed
     from judgebook.display.names import display_names
     from judgebook.display.text import listing, plain, plural
     from judgebook.questions.design import findings
-    from judgebook.report import html as report
     from judgebook.study import results
     from judgebook.study.stored import open_study
 
@@ -215,13 +218,13 @@ def _before(job: IndexJob) -> Any:
     stored = results.read(study.folder / "results" / f"{DESIGN}.parquet")
     box = findings.box(stored, display_names(study.params, study.frame("annotations")))
     if box is None:
-        return None
+        return unconfirmed
     lines = tuple(
         (f"**{f.what}**" + f" ({plain(f.where)})" * bool(f.where), f"{f.change} {f.todo}", listing(f.touches))
         for f in box.findings
     )
     more = f"{plural(box.more, 'more finding')}, " if box.more else ""
-    return report.Before(lines, f"{more}{box.checked}.", page, _older(job, [DESIGN]))
+    return report.Before(lines, f"{more}{box.checked}.", page, _older(job, [DESIGN]), job.unconfirmed)
 
 
 def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:

@@ -84,12 +84,14 @@ class Answered:
 class Before:
     """`Before you read on`: findings on the design. findings : (what was found, what changes and what to do, which
     answers it concerns), in Markdown but for the last. note : what was checked, and what was not. page : address of the
-    notebook with the rest; empty where it has no page. older : as in `Answered`."""
+    notebook with the rest; empty where it has no page. older : as in `Answered`. unconfirmed : open questions on how
+    the data are read: fact and sentence, as plain text."""
 
     findings: tuple[tuple[str, str, str], ...]
     note: str
     page: str = ""
     older: tuple[str, ...] = ()
+    unconfirmed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgebook.sources import build, sampling
 from judgebook.sources.accounts import levels, words
+from judgebook.sources.ids import naming
 from judgebook.sources.nature import Nature, nature
 from judgebook.study import params
 from judgebook.study.labels import Label
@@ -19,12 +20,17 @@ from judgebook.study.schema import ITEM
 _FEW = 30
 
 
-def sentences(study: params.Study, marks: pd.DataFrame) -> list[str]:
-    """Judgements as sentences, with the ids of the source: for the terminal, not for pages."""
+def sentences(study: params.Study, built: build.Built) -> list[str]:
+    """Judgements as sentences, with the ids of the source but pseudonyms of people: for the terminal, not for pages."""
     labels = {(label.method, label.id): label for label in study.label_list()}
+    marks, rows = built.seen, list(built.own_ids.itertuples(index=False, name=None))
+    people = {own: new for kind, new, own in rows if kind == "person"}
+    marks = marks.assign(annotator=[people.get(who, who) for who in marks["annotator"]])
+    within = naming.Names.of(rows).within
     several = len(set(marks["file"])) > 1 or len(study.sources) > 1
     return [
-        ", ".join([*([Path(row.file).name] if several else []), row.where]) + f": {_who(row)} {_what(row, labels)}"
+        ", ".join([*([Path(row.file).name] if several else []), row.where])
+        + f": {_who(row)} {within(_what(row, labels))}"
         for row in marks.itertuples()
     ]
 
@@ -113,7 +119,7 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def _judges(marks: pd.DataFrame) -> str:
+def judges(marks: pd.DataFrame) -> str:
     """How many people and models judged; where people are only positions, how many of these there are."""
     each = marks.drop_duplicates("annotator")
     human, known = each["annotator_kind"] == "human", each["annotator_known"].astype(bool)
@@ -158,7 +164,7 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     lines = [
         f"{counted(sizes['n_annotations'], 'annotation')} of {counted(sizes['n_items'], 'item')} in "
         f"{counted(sizes['n_dialogues'], 'dialogue')} of {counted(len(sizes['systems']), 'system')} "
-        f"by {_judges(marks)}"
+        f"by {judges(marks)}"
     ]
     titles = {(label.method, label.id): label for label in study.label_list()}
     lines += directions(study, marks)
@@ -181,5 +187,5 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     not_drawn = counts[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped")]
     lines += [f"warning: not used from {row.file}: {row.reason}" for row in not_drawn.itertuples()]
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
-    lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
+    lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built))]
     return lines + not_used(built.unused)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from judgebook.sources.ids.personal import personal
 from judgebook.sources.rows import numbers as number_texts
 
 #: our column -> how files call it, most telling first; matched on the name without case and punctuation
@@ -101,7 +102,7 @@ _MAX_LEVELS = 15
 @dataclass(frozen=True)
 class Nature:
     """kind : empty, constant, text, date, duration, counter, id, rating, slider, fraction, number, words or mixed.
-    says : the same in words, with an example."""
+    says : the same in words, with an example unless values may tell who somebody is."""
 
     kind: str
     says: str
@@ -114,6 +115,12 @@ class Nature:
 
 def nature(name: str, values: pd.Series) -> Nature:
     """What a column of text cells (missing or empty: no value) looks like."""
+    seems = _nature(name, values)
+    shows = ":" in seems.says and seems.kind != "ranking"
+    return Nature(seems.kind, seems.says.partition(":")[0]) if shows and personal(name, values) else seems
+
+
+def _nature(name: str, values: pd.Series) -> Nature:
     held = values[values.notna()].astype(str).str.strip()
     held = held[held != ""]
     seen = held.unique()
@@ -135,13 +142,13 @@ def nature(name: str, values: pd.Series) -> Nature:
     if words.str.count(" ").mean() >= 3 or words.str.len().mean() > 60:
         return Nature("text", "text")
     if _ID.search(name) or _IDS.search(name) or len(seen) == len(held) > 1:
-        return Nature("id", f"an id: {shown}")
+        return Nature("id", "an id")
     if len(seen) <= 8 and len(held) >= 2 * len(seen) and pd.Series(seen).str.contains("[0-9]").mean() < 0.5:
         return Nature("words", "answers in words: " + ", ".join(s[:20] for s in seen[:8]))
     if numbers.notna().mean() > 0.5:
         odd = ", ".join(repr(w[:30]) for w in words[numbers.isna()].unique()[:3])
         return Nature("mixed", f"numbers and words: {odd}")
-    return Nature("text" if words.str.count(" ").mean() >= 1 else "names", f"names or text: {shown}")
+    return Nature("text" if words.str.count(" ").mean() >= 1 else "names", "names or text")
 
 
 def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:
@@ -151,7 +158,7 @@ def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:
     if _DURATION.search(_spaced(name)):
         return Nature("duration", f"a duration: {span}")
     if whole and (_ID.search(_spaced(name)) or _IDS.search(name)):
-        return Nature("id", f"an id: {span}")
+        return Nature("id", "an id")
     if whole and n == len(numbers) > 5 and high - low == n - 1:
         return Nature("counter", f"a different number in every row: {span}")
     if _COUNT.search(name):

@@ -38,6 +38,7 @@ PARTS = {
         "bibtex",
         "authors",
         "report_url",
+        "open_questions",
         "simulated",
         "across",
     ),

@@ -214,7 +214,7 @@ CSV = "dialogue,system,annotator,fluency,hallucination,tone\n" + "".join(
     for i in range(12)
     for w in range(3)
 )
-QUESTION = "# direction: 1   # Unsure: is a high score good (1), bad (-1) or neither (0)?"
+QUESTION = "# direction: 1   # is a high score good (1), bad (-1) or neither (0)?"
 
 
 def test_new_writes_what_is_plain_and_asks_for_the_rest(tmp_path):

@@ -30,7 +30,7 @@ def test_a_grid_of_labels_and_annotators(tmp_path):
     assert source["columns"] == {"dialogue": "id"}
     assert data["labels"] == {name: {"scale": [1, 5], "direction": 1} for name in ("fluency", "quality")}
     assert "# the columns form a grid of labels and annotators" in text
-    assert "Unsure" not in text
+    assert list(data["open_questions"]) == ["system"]
     assert len(build.build(study).frames["annotations"]) == 72
 
 
@@ -99,7 +99,7 @@ def test_a_long_table(tmp_path):
         "score": "rating",
     }
     assert "one row per judgement" in text
-    assert "Unsure: label fluency: scores run from 2 to 5; the scale is guessed as [1, 5]" in text
+    assert "Which scale was offered for fluency? Assumed: 1 to 5 (scores run from 2 to 5)." in text
     assert len(build.build(study).frames["annotations"]) == 4
 
 
@@ -154,7 +154,7 @@ def test_nobody_is_known(tmp_path):
     )
     assert data["sources"][0]["annotators"] == "positions"
     assert data["sources"][0]["identify"] == {"dialogue": ["query", "response"]}
-    assert "# Unsure: it is not known who judged" in text
+    assert "Who judged? Assumed: nobody says; the judgements of an item are those of different people." in text
     assert build.build(study).frames["annotations"]["annotator"].tolist() == ["pos0", "pos1"]
 
 
@@ -171,7 +171,7 @@ def test_scores_in_words_are_left_to_the_reader(tmp_path):
     csv = "dialogue,worker,label,score\nd1,a,good,rather\nd1,b,good,hardly\n"
     (tmp_path / "my.csv").write_text(csv)
     text = draft.new_yaml("guessed", tmp_path / "my.csv")
-    assert "Unsure: label 'good': no numeric score; `values` maps words to numbers" in text
+    assert "Note: label 'good': no numeric score; `values` maps words to numbers" in text
 
 
 def test_a_spreadsheet_with_decimal_commas(tmp_path):
@@ -224,7 +224,7 @@ def test_sliders_but_not_numbers_that_count_up(tmp_path):
     rows = [f"d{i // 2},w{i % 2},{i},{37 * i % 101}" for i in range(40)]
     text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,line,quality", *rows]) + "\n")
     assert data["labels"] == {"quality": {"scale": [0, 100], "level": "interval", "direction": 1}}
-    assert "# Unsure: treated as sliders because they hold many different whole numbers: quality." in text
+    assert "many whole numbers" not in text
     assert "# not used: line: a different number in every row" in text
     assert len(build.build(study).frames["annotations"]) == 40
 
@@ -234,7 +234,7 @@ def test_a_column_that_no_annotator_gave_is_a_metric(tmp_path):
     text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,overall,auto", *rows]) + "\n")
     assert data["labels"] == {"overall": {"scale": [1, 5], "direction": 1}}
     assert data["sources"][0]["metrics"] == {"auto": "auto"}
-    assert "'auto' is the same for all annotators of an item" in text
+    assert "What is 'auto'? Assumed: a metric (it is the same for all annotators of an item)." in text
     assert build.build(study).frames["metric_scores"]["score"].tolist() == [1 + i % 5 for i in range(12)]
 
 
@@ -304,7 +304,7 @@ def test_models_that_annotate_are_no_people(tmp_path):
     csv = studies.wide_csv().replace("_a3", "_gpt-4o")
     text, data, study = guess(tmp_path, "my.csv", csv)
     assert data["sources"][0]["judges"] == {"gpt-4o": "llm"}
-    assert "# Unsure: treated as language models, not people: gpt-4o (`judges`)" in text
+    assert "Which annotators are language models? Assumed: the 1 that are called like one (`judges`)." in text
     assert build.build(study).profile["n_annotators"] == 2
 
 
@@ -339,7 +339,7 @@ def test_no_header_breaks_the_yaml(tmp_path, column, odd):
     name = f"{column}{odd}x: y"
     head = "id,annotator,fluency,big".replace(column, f'"{name}"')
     _, data, study = guess(tmp_path, "my.csv", f"{head}\n{ROWS}")
-    assert set(data) == {"title", "method", "sources", "labels"}
+    assert set(data) - {"open_questions"} == {"title", "method", "sources", "labels"}
     (source,) = data["sources"]
     if column == "fluency" and not odd.isspace():
         assert list(source["label_names"]) == [name]
@@ -350,7 +350,7 @@ def test_no_header_breaks_the_yaml(tmp_path, column, odd):
 def test_no_key_of_json_breaks_the_yaml(tmp_path, odd):
     records = [r | {f"big{odd}x: y": 1000 * i} for i, r in enumerate(renamed(f"flu{odd}ency"))]
     _, data, study = guess(tmp_path, "my.json", json.dumps(records))
-    assert set(data) == {"title", "method", "sources", "labels"}
+    assert set(data) - {"open_questions"} == {"title", "method", "sources", "labels"}
     assert list(data["sources"][0]["label_names"]) == [f"flu{odd}ency"]
     assert len(build.build(study).frames["annotations"]) == 18
 

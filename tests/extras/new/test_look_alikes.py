@@ -80,7 +80,7 @@ def test_systems_in_columns_with_a_metric_are_not_read_but_explained(tmp_path, w
     path = csv(
         tmp_path / "f.csv", f"id{worker},gpt-4,llama-3,bleu", lambda i: [i, *who(i), score(), score(), i / 37 + 0.01]
     )
-    assert "gpt-4, llama-3: one system each?" in draft.new_yaml("odd", path)
+    assert "What are the columns gpt-4, llama-3? Assumed: not read." in draft.new_yaml("odd", path)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_outcomes_by_known_annotators_are_explained(tmp_path):
         "id,judge,model_a,model_b,winner_model_a,winner_model_b,winner_tie",
         lambda i: [i, f"j{i % 4}", "Ada", "Bob", *(int(i % 3 == k) for k in range(3))],
     )
-    assert "are they counts of answers" in draft.new_yaml("odd", path)
+    assert "# or: counts of answers: `scores`" in draft.new_yaml("odd", path)
 
 
 def test_a_flag_next_to_outcomes_is_none(tmp_path):

@@ -174,6 +174,7 @@ def test_the_page_shows_what_new_writes(tmp_path, tool):
     data, _ = EXPORTS[tool](tmp_path)
     text = draft.new_yaml("my_study", data)
     written = yaml.safe_load(text.replace(f"{tmp_path.resolve().as_posix()}/", ""))
+    written.pop("open_questions", None)
     assert yaml.safe_load(BLOCKS[tool]) == written
     built = build.build(params.load(studies.write(tmp_path, BLOCKS[tool], name="page")))
     marks = built.frames["annotations"]
@@ -228,7 +229,7 @@ def test_a_system_that_no_key_names_is_missed_aloud(tmp_path):
         task["data"] = {"text": task["data"]["text"]}
     data.write_text(json.dumps(tasks))
     text, built = tried(tmp_path, data)
-    assert "# Unsure: no key names the system: all count as one; add `system` to `columns` (not used: " in text
+    assert "Which column or key names the system? Assumed: none; all are one system's (not used: " in text
     assert "data.text" in text.split("(not used: ")[1].partition("\n")[0]
     assert len(judgements(built)) == len(written)
     said_by_check = in_words.describe(params.load(tmp_path / "tried.yaml"))
@@ -312,7 +313,7 @@ def test_a_strange_file_beside_those_of_doccano(tmp_path):
     data, _ = EXPORTS["doccano"](tmp_path)
     save(tmp_path / "prompts.jsonl", lines([{"prompt": "Hello?"}]))
     text = draft.new_yaml("tried", data)
-    assert "# Unsure: prompts.jsonl: fits '{annotator}.jsonl' by name, but not in content: move it elsewhere." in text
+    assert "# Note: prompts.jsonl: fits '{annotator}.jsonl' by name, but not in content: move it elsewhere." in text
 
 
 def test_radio_buttons_of_mturk(tmp_path):
@@ -390,7 +391,8 @@ def test_several_questions_of_potato_are_no_answers(tmp_path):
     for i, record in enumerate(held):
         record["labels"]["handling"] = {"urgency": ["low", "high"][i % 2], "tone": ["low", "high"][i // 6]}
     text, built = tried(tmp_path, save(tmp_path / "annotations.jsonl", lines(held)))
-    assert "'handling' holds several questions and is left out: 'labels.handling.{label}' as `scores` reads" in text
+    assert "What is 'handling', which holds several questions? Assumed: left out." in text
+    assert "# or: judgements: 'labels.handling.{label}' as `scores` reads them" in text
     assert [row[4] for row in judgements(built)] == [7 * i for i in range(12)]
 
 
@@ -406,7 +408,7 @@ def test_grids_of_dialogues_in_google_forms(tmp_path, head, pattern):
     body = [[f"01/05/2024 9:0{i}:00", *(1 + (i * 3 + k * k) % 5 for k in range(len(head)))] for i in range(6)]
     text, built = tried(tmp_path, save(tmp_path / "form.csv", table([["Timestamp", *head], *body])))
     assert yaml.safe_load(text)["sources"][0]["scores"] == pattern
-    assert "# Unsure: no column says who answered: each row is treated as a different person." in text
+    assert "Who judged? Assumed: each row is a different person's." in text
     assert len(judgements(built)) == 6 * len(head)
     assert {row[0] for row in judgements(built)} == {f"Chat {n}" for n in range(1, 3 if len(head) == 4 else 6)}
 

@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
 from judgebook.sources import filters
 from judgebook.sources.accounts import levels
@@ -28,7 +29,10 @@ def missing_words(out: Guess, column: str, values: pd.Series) -> None:
     out.na_values += words
     if not all(w.lower() in NOTHING for w in words):
         shown = ", ".join(repr(w[: limits.QUOTED]) for w in words)
-        out.warnings.append(f"{shown} in {column!r}, a column of numbers: treated as missing values (`na_values`)")
+        number_of = Answer("a score: `values` says which number, and `na_values` does not list it")
+        out.ask(
+            f"no answer in {column}", f"What is {shown} in {column!r}, a column of numbers?", "no answer", number_of
+        )
 
 
 def codes(out: Guess, column: str, values: pd.Series) -> None:
@@ -44,10 +48,10 @@ def codes(out: Guess, column: str, values: pd.Series) -> None:
     out.na_values += [v for v in spelt if v not in out.na_values]
     n = int(number.isin(alone).sum())
     listed = ", ".join(spelt)
-    out.warnings.append(
-        f"{listed} in {column!r} ({n} times), away from the levels {low:g} to {high:g}: "
-        "treated as no answer (`na_values`)"
-    )
+    levels_too = Answer("a score: delete it from `na_values` and set `scale`")
+    evidence = f"away from the levels {low:g} to {high:g}"
+    text = f"What is {listed} in {column!r} ({n} times)?"
+    out.ask(f"no answer in {column}", text, "no answer (`na_values`)", levels_too, evidence=evidence)
 
 
 _SUMMARY = re.compile(

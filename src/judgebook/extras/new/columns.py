@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from judgebook.extras.new.asking.question import Answer, Doubts
 from judgebook.extras.new.words import RATERS, SCALES, label_id
 from judgebook.sources.nature import plain
 
@@ -19,7 +20,7 @@ _MANY = 500
 
 
 @dataclass
-class Guess:
+class Guess(Doubts):
     """What a table seems to hold.
 
     columns : our column -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
@@ -63,8 +64,6 @@ class Guess:
     repeats: str = ""
     values: dict[str, float] = field(default_factory=dict)
     na_values: list[str] = field(default_factory=lambda: [""])
-    why: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
     annotators: list[str] = field(default_factory=list)
     score_columns: list[str] = field(default_factory=list)
 
@@ -151,7 +150,8 @@ def add_label(out: Guess, name: str, values: pd.Series) -> None:
     low, high, whole = float(seen.min()), float(seen.max()), bool((seen % 1 == 0).all())
     scale = (low, high) if _all_used(seen) else next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
     out.labels[name] = (id_, *scale, whole)
+    out.observed[id_] = (low, high)
     if low == 0 and (1, high) in SCALES:
-        out.warnings.append(f"label {id_}: is 0 a level of the scale, as it is read, or no answer (`na_values`)?")
-    if (low, high) != tuple(map(float, scale)):
-        out.warnings.append(f"label {id_}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")
+        none = {"sources.*.na_values": [*out.na_values, "0"], f"labels.{id_}.scale": [1, high]}
+        text = f"Is 0 in {id_} a level of the scale?"
+        out.ask(f"no answer in {id_}", text, "a level", Answer("no answer: `na_values` lists it", none))

@@ -15,6 +15,10 @@ import pandas as pd
 
 from judgebook import project
 from judgebook.extras.new import exports, presets
+from judgebook.extras.new.asking.defaults import complete
+from judgebook.extras.new.asking.edits import flow
+from judgebook.extras.new.asking.question import Answer, Draft
+from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.nested import NUMBERED, guess_records
@@ -48,22 +52,26 @@ _SLIDER = 20
 
 
 def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
-    """The text of a YAML for the data file, with a comment where files beside it look the same.
+    """The text of a YAML for the data file, with its open questions. See `drafted`."""
+    return carried(drafted(name, data, folder))
 
-    See `_new_yaml`.
+
+def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, str] | None = None) -> Draft:
+    """A YAML for the data file, with what was guessed and why as comments, and questions about what is in doubt.
+
+    folder : where the YAML will stand (default: `params/`), because the file is named relative to it. given : our
+    column -> the file's, where somebody said so.
+
+    Raises ParamsError for a name that cannot be a study's key, DataError for a file that cannot be read or guessed.
     """
-    text = _new_yaml(name, data, folder)
-    line = next((n for n, one in enumerate(text.splitlines()) if one.startswith("sources:")), None)
+    out = Draft()
+    out.text = "\n".join(_lines(name, data, folder or project.folder() / "params", out, given or {})) + "\n"
     same = _beside(data)
-    if line is None or not same or re.search(r"^\s+(- )?files?: .*[*{]", text, re.M):
-        return text
-    lines = text.splitlines()
-    many, more = len(same) > 1, ", …" if same[3:] else ""
-    warning = f"{counted(len(same), 'other file')} in its folder {'have' if many else 'has'} the same columns or keys "
-    warning += f"({', '.join(same[:3])}{more}) and {'are' if many else 'is'} not read"
-    warning += f": `adapter: records` reads several by `file: {_common(data.name, same)}`"
-    lines.insert(line, comment(f"Unsure: {warning}."))
-    return "\n".join(lines) + "\n"
+    if same and not re.search(r"^\s+(- )?files?: .*[*{]", out.text, re.M):
+        others = Answer(f"they belong to it: `adapter: records` and `file: {_common(data.name, same)}`")
+        many = f"{counted(len(same), 'other file')} in its folder {'have' if len(same) > 1 else 'has'}"
+        out.ask("files", "Is the file the whole study?", "yes", others, evidence=f"{many} the same columns or keys")
+    return complete(out)
 
 
 def _beside(data: Path) -> list[str]:
@@ -90,13 +98,8 @@ def _common(name: str, others: list[str]) -> str:
     return quoted(shared([name, *others]) + "*" + Path(name).suffix)
 
 
-def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
-    """The text of a YAML for the data file, with what was guessed and why as comments.
-
-    folder : where the YAML will stand (default: `params/`), because the file is named relative to it.
-
-    Raises ParamsError for a name that cannot be a study's key, DataError for a file that cannot be read or guessed.
-    """
+def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str]) -> list[str]:
+    """The lines of the YAML. See `drafted`."""
     if not name.isidentifier():
         raise params.ParamsError(
             f"{name[: limits.QUOTED]!r}: a study's name is its key: expected letters, digits and _"
@@ -104,12 +107,11 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     if not params.is_file(data):
         shown = str(data)[: limits.QUOTED]
         raise DataError([Problem(shown, "", "", "a data file", "no such file", "check the path after --data")])
-    folder = folder or project.folder() / "params"
     inside = data.resolve().is_relative_to(project.folder())
     file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()
     head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
     if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):
-        return "\n".join([*head, *_json_source(data, file)]) + "\n"
+        return [*head, *_json_source(data, file, out, given)]
     try:
         cells, options = _cells(data)
     except DataError:
@@ -121,20 +123,20 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     else:
         read = Records(cells[[c for c in cells if c]].to_dict("records"), [f"row {i}" for i in cells.index])
         export = presets.recognise(read, data, table=is_table(data.name))
-        if export and (lines := exports.nested_lines(export, file, options)):
-            return "\n".join([*head, *lines]) + "\n"
-        guess = exports.guess_table(export, cells, data, file)
+        if export and (lines := exports.nested_lines(export, file, options, out)):
+            return [*head, *lines]
+        guess = exports.guess_table(export, cells, data, file, given)
         if not guess.labels and not guess.sets and (shape := guess_records(_with_json(read))) and shape.in_json_column:
-            return "\n".join([*head, *_records(shape, file, options)]) + "\n"
+            return [*head, *_records(shape, file, options, out)]
     if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
-    return "\n".join([*head, *_table(file, options, guess)]) + "\n"
+    return [*head, *_table(file, options, guess, out)]
 
 
 _GUESSED = "# Guessed from names and values: please read it through. `check` describes how the data are understood."
 
 
-def _json_source(data: Path, file: str) -> list[str]:
+def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> list[str]:
     """A source for JSON: a format we know, or the path to what looks like judgements."""
     read = read_records(data, data.name, FileOptions())
     content = read.records[0] if read.single else None
@@ -145,14 +147,14 @@ def _json_source(data: Path, file: str) -> list[str]:
         if isinstance(turns, list) and turns and isinstance(turns[0], dict) and "behaviors" in turns[0]:
             return ["label_set: abc_eval", "sources:", f"  - {{adapter: behaviors, file: {quoted(file)}}}"]
     export = presets.recognise(read, data, table=False)
-    if export and (lines := exports.nested_lines(export, file, {})):
+    if export and (lines := exports.nested_lines(export, file, {}, out)):
         return lines
     flat = as_rows(read.records)
     if not read.single and flat and all(_flat(record) for record in flat):
         cells = pd.DataFrame([{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in flat], dtype=object)
-        rows = exports.guess_table(export, cells.fillna("").astype(str), data, file)
+        rows = exports.guess_table(export, cells.fillna("").astype(str), data, file, given)
         if rows.labels:
-            return _table(file, {}, rows, records=True)
+            return _table(file, {}, rows, out, records=True)
     shape = guess_records(read)
     if shape is None:
         left = unused(read, [])
@@ -162,14 +164,14 @@ def _json_source(data: Path, file: str) -> list[str]:
         unnamed = any("" in p.split(".") for p in left) and isinstance(read.records[0], dict)
         hint = "a path cannot contain an empty key: give the key a name" if unnamed else hint
         raise DataError([Problem(data.name, "", "", "numbers or answers that look like judgements", places, hint)])
-    return _records(shape, file, {})
+    return _records(shape, file, {}, out)
 
 
-def _records(shape: Shape, file: str, options: dict[str, str]) -> list[str]:
+def _records(shape: Shape, file: str, options: dict[str, str], out: Draft) -> list[str]:
     """A source for records, by paths, and one more for each other place of scores."""
     shapes = [shape, *shape.more]
-    warnings = dict.fromkeys(warning for one in shapes for warning in one.warnings)
-    lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in warnings)]
+    out.unused(shape.unused)
+    lines = [_GUESSED, *(comment(f"Note: {warning}.") for warning in dict.fromkeys(out.take(*shapes)))]
     lines += [f"method: {shape.method}", "sources:"]
     declared: list[str] = []
     for one in shapes:
@@ -177,7 +179,7 @@ def _records(shape: Shape, file: str, options: dict[str, str]) -> list[str]:
         labels, spelt = label_lines(one.labels, compared=one.method == "comparative")
         lines += ["  - adapter: records", f"    file: {quoted(file)}"]
         lines += [f"    {line}" for line in [*(f"{key}: {value}" for key, value in options.items()), *one.source]]
-        lines += [f"    label_names: {exports.flow(spelt)}"] if spelt else []
+        lines += [f"    label_names: {flow(spelt)}"] if spelt else []
         declared += labels if one.method == shape.method else [_of_method(line, one.method) for line in labels]
     lines += ["    " + comment(f"not used: {path}: {kind.says}") for path, kind in shape.unused.items()]
     return [*lines, "labels:", *declared]
@@ -362,12 +364,12 @@ def _as_yaml(value: Any) -> str:
     return str(value) if value == "none" or isinstance(value, int) else quoted(value)
 
 
-def _table(file: str, options: dict[str, str], guess: Guess, *, records: bool = False) -> list[str]:
+def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, records: bool = False) -> list[str]:
     """The sources for a table, or for records that are as flat as one, and the labels."""
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
     records = records or bool(guess.repeated or guess.join or guess.counted or guess.more) or several
     lines = [*guess.comment, _GUESSED]
-    lines += [comment(f"Unsure: {warning}.") for warning in guess.warnings]
+    lines += [comment(f"Note: {warning}.") for warning in out.take(guess)]
     method = "turn_rating" if "turn" in guess.columns or "{turn}" in guess.scores else "dialogue_rating"
     lines += [f"method: {'comparative' if guess.comparative else method}", "sources:"]
     ids = dict(
@@ -405,11 +407,11 @@ def _scores(guess: Guess, *, records: bool) -> list[str]:
     if records and guess.layout == "long":
         lines.append(f"scores: {quoted(guess.columns['score'])}" + _why(guess, "layout"))
     if guess.layout == "wide":
-        lines.append(f"scores: {exports.flow(guess.scores)}{_why(guess, 'scores')}")
-    lines += [f"skip_columns: {exports.flow(guess.skip_columns)}"] if guess.skip_columns else []
+        lines.append(f"scores: {flow(guess.scores)}{_why(guess, 'scores')}")
+    lines += [f"skip_columns: {flow(guess.skip_columns)}"] if guess.skip_columns else []
     lines += ['count: "{value}"'] if guess.counted else []
     constants = guess.constants | ({"label": guess.one_label} if guess.one_label else {})
-    lines += [f"constants: {exports.flow(constants)}"] if constants else []
+    lines += [f"constants: {flow(constants)}"] if constants else []
     lines += guess.more
     lines += [f"first_turn: {guess.first_turn}"] if guess.first_turn else []
     if guess.values:
@@ -434,7 +436,7 @@ def _source(
     if guess.patterns:
         lines.append("patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in guess.patterns.items()) + "}")
     lines += guess.join
-    lines += [f"drop: {exports.flow(guess.drop)}"] if guess.drop else []
+    lines += [f"drop: {flow(guess.drop)}"] if guess.drop else []
     lines += [f"repeats: {guess.repeats}"] if guess.repeats else []
     if guess.judges:
         lines.append("judges: {" + ", ".join(f"{quoted(j)}: llm" for j in guess.judges) + "}")

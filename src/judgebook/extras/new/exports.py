@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.extras.new.asking.edits import flow
+from judgebook.extras.new.asking.question import Answer, Draft
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.nested import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
@@ -32,13 +34,13 @@ _LONG = 90
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+-]*[0-9]")
 
 
-def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: str) -> Guess:
+def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: str, given: dict[str, str]) -> Guess:
     """What the columns of a table mean: those of the tool as its preset says, the others as they look.
 
-    file : the data as the YAML names it.
+    file : the data as the YAML names it. given : our column -> the file's, where somebody said so.
     """
     if export is None:
-        out = guess(cells)
+        out = guess(cells, given)
     else:
         source = export.source()
         if "{row}" in source["columns"].values():
@@ -47,14 +49,9 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
         of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
         codes = [v for v in source.get("na_values", []) if cells.isin([v]).any().any()]
-        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"], codes)
+        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"] | given, codes)
         out.drop, out.comment = rules, export.comment
         out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
-        named = {*out.columns, *out.constants}
-        if "system" not in named and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
-            out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
-        if out.columns.get("annotator") == "{row}":
-            out.warnings.append("no column says who answered: each row is treated as a different person")
         if "repeats" in source:
             keys = {c for c in (*out.columns.values(), *out.patterns) if c in cells} - {
                 source["columns"].get("completed_at")
@@ -63,6 +60,7 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
             out.repeats = source.get("repeats", "")
         if export.form.alone and not out.labels:
             raise DataError([Problem(data.name, "", "", "judgements", export.form.alone, "")])
+    out.why |= dict.fromkeys(given, "as answered")
     if "annotator" in out.columns and out.columns["annotator"] in cells:
         _with_status(out, set(cells[out.columns["annotator"]]), data, PurePosixPath(file).parent)
     return out
@@ -74,7 +72,9 @@ def _repeated(out: Guess | Shape, source: dict[str, Any], again: pd.Series) -> N
         source.pop("repeats", None)
     elif "repeats" in source:
         n = counted(int(again.sum()), "judgement")
-        out.warnings.append(f"{n} of an item that the same person had judged before: the last counts (`repeats`)")
+        text = f"Which judgement counts, of {n} of an item that the same person had judged before?"
+        how = [Answer(f"the {x}" if x != "mean" else "their mean", {"sources.*.repeats": x}) for x in ("first", "mean")]
+        out.ask("item: judged again", text, "the last (`repeats`)", *how)
 
 
 def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath) -> None:
@@ -93,10 +93,10 @@ def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath
     out.comment = [*out.comment, comment(sentence)]
 
 
-def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str]:
+def nested_lines(export: Export, file: str, options: dict[str, str], draft: Draft) -> list[str]:
     """The YAML below the title of an export whose preset says where the scores are; else nothing.
 
-    file : the data as the YAML names it. options : how its cells are read.
+    file : the data as the YAML names it. options : how its cells are read. draft : takes the questions.
 
     Raises DataError where there are none that can be read.
     """
@@ -107,7 +107,8 @@ def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str
     if form.source.get("scores"):
         shape = _shape(export, source, files) if "scores" in source else Shape()
         if not shape.labels:
-            warnings = "; ".join([*export.warnings, *shape.warnings]) or "none"
+            doubts = [f"{q.text} {q.evidence or q.assumed}" for q in shape.questions]
+            warnings = "; ".join([*export.warnings, *shape.warnings, *doubts]) or "none"
             expected = f"scores of {export.tool.title} at {' or '.join(form.source['scores'])}"
             hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
             raise DataError([Problem(export.data.name, "", "", expected, warnings, hint)])
@@ -120,12 +121,11 @@ def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str
         merged = {key: value for record in every for key, value in record.items()}
         shape = guess_records(Records([merged], [""], single=True)) or Shape()
         lines = [line for line in shape.source if not line.startswith("judges")]
-        shape.warnings += [] if "system" in "".join(lines) else ["nothing names the system: all count as one"]
     if not shape.labels:
         return []
     labels, spelt = label_lines(shape.labels, compared=(form.method or shape.method) == "comparative")
     lines += [f"label_names: {flow(spelt)}"] if spelt else []
-    out = [*export.comment, *(comment(f"Unsure: {w}.") for w in [*export.warnings, *shape.warnings])]
+    out = [*export.comment, *(comment(f"Note: {w}.") for w in [*export.warnings, *draft.take(shape)])]
     out += [f"method: {form.method or shape.method}", "sources:"]
     for pattern in files:
         above = PurePosixPath(file).parents[pattern.count("/")]
@@ -140,15 +140,6 @@ def _entry(key: str, value: Any) -> list[str]:
     if isinstance(value, dict) and len(flow(value)) > _LONG:
         return [f"{key}:", *(f"  {quoted(k)}: {flow(v)}" for k, v in value.items())]
     return [f"{key}: {flow(value)}"]
-
-
-def flow(value: Any) -> str:
-    """A value of YAML on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{quoted(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(flow, value))}]"
-    return quoted(value) if isinstance(value, str) else str(value).lower()
 
 
 def _files(export: Export) -> dict[str, dict[str, Records]]:
@@ -175,13 +166,12 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     columns = source.setdefault("columns", {})
     if "annotator" not in {*columns, *source.get("either", {}), *paths.names(source["scores"][0])}:
         source["annotators"] = "positions"
-        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
     source |= {"join": [dict(export.join)]} if any(p.startswith("item.") for p in columns.values()) else {}
     if export.form.method == "comparative" and not {"system", "system_b"} <= columns.keys():
         places = ", ".join(export.places)[:200]
         hint = "name them so in the file, e.g. `model_a` and `model_b` beside what was shown"
         raise DataError([Problem(export.data.name, "", "", "keys that name both systems of a pair", places, hint)])
-    parts = _cells(export, source, files)
+    parts = _cells(export, source, files, out)
     if not parts:
         return out
     cells = pd.concat(parts, ignore_index=True)
@@ -189,9 +179,7 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     cells = cells[filters.dropped({c: cells[c] for r in rules for c in r}, *rules, cells.index)[0].isna()]
     if "system" not in {*columns, *export.form.source.get("identify", {})}:
         read = source["scores"][0].partition(".")[0]
-        places = ", ".join([p for p in export.places if p not in columns.values() and not p.startswith(read)][:8])
-        places = f" (not used: {places})" if places else ""
-        out.warnings.append(f"no key names the system: all count as one; add `system` to `columns`{places}")
+        out.rivals[""] = [p for p in export.places if p not in columns.values() and not p.startswith(read)][:8]
     elif {"dialogue", "system"} <= set(columns) and (
         cells.groupby(columns["dialogue"])[columns["system"]].nunique().gt(1).any()
     ):
@@ -218,15 +206,16 @@ def _judges(export: Export, source: dict[str, Any], annotators: list[str], out: 
         if name not in people
     }
     source |= {"judges": found} if (found := {name: kind for name, kind in kinds.items() if kind != "human"}) else {}
-    models = [name for name, kind in found.items() if kind == "llm"]
-    if models:
-        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
-    if programs := [name for name in found if name not in models]:
+    if models := sum(kind == "llm" for kind in found.values()):
+        out.judged_by_models(models)
+    if programs := [name for name, kind in found.items() if kind != "llm"]:
         out.warnings.append(f"treated as programs, neither people nor models: {', '.join(programs)} (`judges`)")
 
 
-def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]]) -> list[pd.DataFrame]:
-    """One row per score, path by path."""
+def _cells(
+    export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]], shape: Shape
+) -> list[pd.DataFrame]:
+    """One row per score, path by path; `shape` asks about lists."""
     out = []
     for pattern, records in files.items():
         folder = export.data.resolve().parents[pattern.count("/")]
@@ -236,9 +225,10 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
                 cells, odd = cells_of(model, name, read, folder)
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
                 if lists and not export.form.labels:
-                    hint = "to read lists, add a separate source whose path ends in .[]"
                     what = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
-                    export.warnings.append(f"{path}: {what} {lists[0].where}) and left out; {hint}")
+                    how = Answer("judgements: add a separate source whose path ends in .[]")
+                    text = f"What are lists at {path}?"
+                    shape.ask(f"labels at {path}", text, "left out", how, evidence=f"{what} {lists[0].where})")
                 if len(cells):
                     out.append(cells.assign(_place=name + cells[WHERE], _path=path))
     return out
@@ -263,7 +253,9 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
         if "dialogue_b" in source["columns"]:
             sides = {word: side_of(word) for word in held.unique() if word not in ("1", "0", "-1")}
             if None in sides.values():
-                out.warnings.append(f"{one!r} is left out: it is not known which side {flow(sorted(sides))} means")
+                how = Answer("`values` says which side each answer means")
+                text = f"Which side won by {flow(sorted(sides))} in {one!r}?"
+                out.ask(f"label {one}", text, "not known, so it is left out", how)
                 continue
             source["values"] = {**source.get("values", {}), **sides}
             out.labels[one] = "{scale: [-1, 1]}"
@@ -280,10 +272,12 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
         elif several and seems.kind == "words" and not keys.any():
             out.labels[one] = f"{{categories: {flow(sorted(held.unique()))}, level: sets}}"
         elif several and keys.any():
-            hint = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
-            out.warnings.append(f"{one!r} holds several questions and is left out: {hint!r} as `scores` reads them")
+            path = rows["_path"].iloc[0].replace("{label}", one).replace("{score}", "{label}")
+            how = Answer(f"judgements: {path!r} as `scores` reads them")
+            out.ask(f"label {one}", f"What is {one!r}, which holds several questions?", "left out", how)
         elif several or not (seems.kind == "words" or pd.to_numeric(held, errors="coerce").notna().all()):
-            out.warnings.append(f"{one!r} is left out: {'several answers at once' if several else seems.says}")
+            what = "several answers at once" if several else seems.says
+            out.ask(f"label {one}", f"Does {one!r} hold judgements?", "no, it is left out", evidence=what)
         else:
             out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))
             known = set(cells.loc[held.index, "{score}"]) <= set(source.get("values", {}))
@@ -313,5 +307,6 @@ def _in_words(source: dict[str, Any], words: dict[str, str], *, several: bool, o
     code = {word: 2**i if several else i + bool(ordered) for i, word in enumerate(answers)}
     source["values"] = {number: code[word] for number, word in words.items()}
     if level == "nominal":
-        out.warnings.append("if the answers have an order, list them from the lowest up and add `level: ordinal`")
+        how = Answer("one order: list `categories` from the lowest up and add `level: ordinal`")
+        out.ask("level of the answers", "Have the answers an order?", "none", how)
     return f"{{categories: {flow(answers)}, level: {level}}}"

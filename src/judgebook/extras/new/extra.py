@@ -11,12 +11,13 @@ from judgebook.plugins import Command, Extra
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="name of the study: letters, digits and _")
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV, TSV, Excel, Parquet, JSON or JSON Lines")
+    parser.add_argument("--yes", action="store_true", help="accept what is assumed instead of asking")
 
 
 def _new(args: argparse.Namespace) -> int:
     from judgebook.extras.new.writing import new
 
-    return new(args.name, Path(args.data))
+    return new(args.name, Path(args.data), yes=args.yes)
 
 
 NEW = Command(
@@ -24,7 +25,11 @@ NEW = Command(
     title="write a first YAML for a data file of your own",
     about="""\
 Inspect a data file and write params/NAME.yaml: labels, scales, annotators and systems as guessed, with the reason for
-each guess. Correct what is wrong, then `check NAME`, then `--study NAME`. See docs/own_data.md.
+each guess. In a terminal, at most six questions are asked about what is in doubt; those that stay open are in the YAML,
+and `check` and the report repeat them. Correct what is wrong, then `check NAME`, then `--study NAME`. See
+docs/own_data.md.
+
+exit codes: 0 the YAML runs; 3 it runs, but questions are open; 2 it cannot run yet, or the file could not be read
 
   python run_all.py new my_study --data my.csv""",
     place=20,

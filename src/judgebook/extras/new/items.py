@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.words import is_prose
 from judgebook.sources.nature import plain
@@ -33,9 +34,6 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     elif dialogue is None:
         out.columns["dialogue"] = "{row}"
         out.why["dialogue"] = "no column names the dialogue: each row is one"
-        out.warnings.append(
-            "no column with an id of the dialogue was found: each row is treated as a separate dialogue"
-        )
     elif system and "system_b" in out.columns and "dialogue_b" not in out.columns:
         dialogue = _shown(out, cells, dialogue)
         out.columns.pop("dialogue")
@@ -53,9 +51,6 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     if "annotator" not in out.columns and "{annotator}" not in out.scores:
         out.positions = True
         out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
-        people = '; if each column is a person, write `scores: "{annotator}"` and `constants: {label: …}`'
-        one_each = people if out.layout == "wide" and out.scores == "{label}" and len(out.score_columns) > 1 else ""
-        out.warnings.append(f"it is not known who judged: analyses of annotators will be skipped{one_each}")
     if texts and system and out.identify:
         _of_systems(out, cells, [c for c in texts if c != out.columns.get("system_text")], system)
     named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
@@ -79,7 +74,9 @@ def _of_systems(out: Guess, cells: pd.DataFrame, before: list[str], system: str)
     for column in cells.columns.difference([*out.columns.values(), *before]):
         each = cells.groupby([*before, system, column])[reply].nunique()
         if 1 < cells[column].nunique() <= 12 and each.mean() < 1.1:
-            out.warnings.append(f"{column!r} says with {system!r} how a reply was made: are the systems named by both?")
+            both = Answer(f"yes: name them by {column!r} and {system!r} together")
+            text = f"Are the systems named by both {system!r} and {column!r}, which say together how a reply was made?"
+            out.ask("system", text, f"no, by {system!r}", both)
 
 
 def _shown(out: Guess, cells: pd.DataFrame, item: str) -> str:

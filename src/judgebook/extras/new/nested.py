@@ -9,10 +9,11 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.roles import NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, declared, key_of_path, quoted
 from judgebook.extras.new.tree import LIST, MAP, REPLIES, Node, Place, collect, name_of, without_label
-from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SIDES, choice_warning, is_prose, looks_like_model
+from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SIDES, is_prose, looks_like_model
 from judgebook.sources.formats import Records
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
@@ -201,7 +202,6 @@ class _Writer:
         identify = self._compared(columns) or self._identify(place, columns, bound)
         if "annotator" not in columns and "annotator" not in bound:
             out.source.append("annotators: positions")
-            out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
         out.source += (
             ["columns: {" + ", ".join(f"{k}: {quoted(v)}" for k, v in columns.items()) + "}"] if columns else []
         )
@@ -214,18 +214,20 @@ class _Writer:
         self._pairs()
         if out.method == "comparative":
             out.labels = dict.fromkeys(out.labels, "{scale: [-1, 1]}")
-            out.warnings = [w for w in out.warnings if "level: ordinal" not in w]
+            out.without("level ")
         elif "turn" in bound or "turn" in columns:
             out.method = "turn_rating"
         choices = [name for name in out.labels if CHOICE.search(name) and out.method != "comparative"]
         if choices:
-            out.warnings.append(choice_warning(choices))
+            out.a_choice(choices)
         if len(self.scores) == 1 and self.natures[place].kind == "words" and self._ranked(place):
             rank = self._path(place[:-1], label=False) + ":ranking.{system}"
-            out.warnings.append(f"each list holds the same names: a ranking? Then `scores` is {rank!r}")
+            how = Answer(f"rankings: `scores` is {rank!r}")
+            out.ask("comparison", "What are the lists, which hold the same names each?", "several answers", how)
         if others:
             listed = ", ".join(sorted({self._path(p, label=False) for p in others})[:8])
-            out.warnings.append(f"more that may be judgements, for a source of its own each: {listed}")
+            how = Answer("judgements: add a source for each")
+            out.ask("labels", f"What is at {listed}?", "no judgements", how)
         for other, seems in self.natures.items():
             if other not in self.used | of_others and other not in others:
                 out.unused[self._path(other, label=False)] = seems
@@ -284,10 +286,9 @@ class _Writer:
                 name = "dialogue"
             elif level == people_at:
                 name = "annotator"
-                shown = ", ".join(keys[:3]) + (", …" if keys[3:] else "")
-                self.out.warnings.append(
-                    f"the keys {shown} are treated as people; if they are systems, write {{system}} in `scores`"
-                )
+                systems = Answer("systems: write {system} in `scores`")
+                text = f"What are the {len(keys)} keys below {name_of(level[:-1]) or 'the whole'!r}?"
+                self.out.ask("annotator", text, "people who judged", systems)
             elif not below and "dialogue" not in taken:
                 name = "dialogue"
             elif self._has_text(level) and "system" not in taken:
@@ -455,7 +456,8 @@ class _Writer:
         again = len(ids) - len(set(ids))
         if not 0 < again < 0.1 * len(ids):
             return False
-        self.out.warnings.append(f"{path}: {again} records repeat an id of the dialogue; each record is taken for one")
+        evidence = f"{again} records repeat an id in {path}"
+        self.out.ask("item", "What is one item?", "each record", Answer(f"what {path} names"), evidence=evidence)
         return True
 
     def _compared(self, columns: dict[str, str]) -> dict[str, list[str]]:
@@ -493,7 +495,6 @@ class _Writer:
             ):
                 self.used.add(other)
                 return [self._path(other, label=False)]
-        self.out.warnings.append("no id of the dialogue was found: each record is treated as a separate dialogue")
         return ["{row}"]
 
     def _path(self, place: Place, *, label: bool) -> str:
@@ -544,7 +545,10 @@ class _Writer:
         words += ["none"] if none and "none" not in words else []
         if none:
             what = counted(none, "empty list")
-            self.out.warnings.append(f"{what} of {name_of(place)!r}: taken for judgements that nothing applies")
+            how = Answer("no judgement: delete `empty`", {"sources.*.empty": None})
+            self.out.ask(
+                f"no answer in {name_of(place)}", f"What are {what} of {name_of(place)!r}?", "nothing applies", how
+            )
         self.out.source += ["empty: none"] if none else []
         label = name_of(place)
         self.out.labels = {label: f"{{categories: [{', '.join(map(quoted, words))}], level: sets}}"}
@@ -577,7 +581,7 @@ class _Writer:
             "values: {" + ", ".join(f"{quoted(w)}: {SIDES[w.lower()]}" for w in sorted(set(words))) + "}",
         ]
         self.out.labels = dict.fromkeys(self.out.labels, "{scale: [-1, 1]}")
-        self.out.warnings = [w for w in self.out.warnings if "level: ordinal" not in w]
+        self.out.without("level ")
         self.out.warnings.append("comparisons: +1 means that the first system won; `values` maps words to scores")
 
     def _judges(self, bound: set[str]) -> None:

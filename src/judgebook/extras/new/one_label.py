@@ -8,6 +8,7 @@ from itertools import pairwise
 import pandas as pd
 
 from judgebook.extras.new import grids
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess, numbers
 from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model, side_of
 from judgebook.study import paths
@@ -54,11 +55,11 @@ def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str)
     out.scores, out.one_label = pattern, "better" if out.comparative else "score"
     out.annotators = [named[c] for c in columns] if of_each == "annotator" else []
     out.why["scores"] = f"by their names, one column per {of_each}"
-    places = "; if a column holds the scores of several people, add `annotators: positions`"
-    out.warnings.append(
-        f"{', '.join(columns)}: assumed to be one {of_each} each, with scores of one label, here called "
-        f"{out.one_label!r}: rename it after what was judged" + (places if of_each == "annotator" else "")
-    )
+    ways = [Answer('each is a label: `scores: "{label}"`, without `constants`')]
+    if of_each == "annotator":
+        ways.append(Answer("several people wrote in each: add `annotators: positions`"))
+    assumed = f"one {of_each} each, with scores of one label, {out.one_label!r}; rename it after what was judged"
+    out.ask(of_each, f"What are the columns {', '.join(columns)}?", assumed, *ways)
     return dict.fromkeys(columns, out.one_label)
 
 
@@ -69,8 +70,8 @@ def _is_one(column: str, of_each: str) -> bool:
 def refuse_systems(out: Guess, columns: list[str]) -> None:
     """Say how columns of one system each are read, where it is unknown who judged or what metrics belong to."""
     out.unused |= dict.fromkeys(columns, "named after a system, with no label")
-    hint = 'if so, use `scores: "{system}"` and `constants: {label: …}` (docs/own_data.md)'
-    out.warnings.append(f"{', '.join(columns)}: one system each? {hint}")
+    how = Answer('one system each: `scores: "{system}"` and `constants: {label: …}` (docs/own_data.md)')
+    out.ask("labels", f"What are the columns {', '.join(columns)}?", "not read", how)
 
 
 def winners(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> tuple[dict[str, str], dict]:

@@ -9,8 +9,10 @@ import unicodedata
 
 import pandas as pd
 
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.words import ANSWERS, SHORT, TEXT, is_prose, looks_like_model, ranked, side_of
+from judgebook.sources.ids.personal import personal
 from judgebook.sources.nature import NAMES, nature, plain
 
 #: words of names, without accents and plural s, in English, German, French and Spanish
@@ -62,7 +64,7 @@ _AFTER = {
 _KINDS = {"type", "variant", "version"}
 #: kinds of values that may say which (`nature`); a rating or slider is a score, and a date none of these
 NAMING = ("id", "names", "words", "counter")
-_MOST_SYSTEMS = 60
+MOST_SYSTEMS = 60
 #: `by` alone, or after a word for judging
 _BY = re.compile(
     r"((rated|annotated|judged|evaluated|scored|label+ed|reviewed|voted|completed|assessed|marked|graded|coded)"
@@ -169,7 +171,7 @@ def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> 
             role == "score" and "label" not in out.columns and column in numeric
         ):
             continue
-        if role == "system" and distinct > _MOST_SYSTEMS:
+        if role == "system" and distinct > MOST_SYSTEMS:
             continue
         out.columns[role] = column
         out.why[role] = "by the words of its name"
@@ -229,10 +231,10 @@ def _by_text(out: Guess, cells: pd.DataFrame) -> None:
         return
     texts = [c for c in cells if c != item and is_prose(cells[c]) and cells.groupby(item)[c].nunique().median() > 1]
     fits = []
-    for column in (c for c in cells if c and c not in out.columns.values() and _names_something(c, cells[c])):
+    for column in (c for c in cells if c and c not in out.columns.values() and names_something(c, cells[c])):
         groups = cells.groupby([item, column])
         with_all = cells.groupby(item)[column].nunique().median() * 2 > cells[column].nunique()
-        shared = groups.size().median() > 1 and cells[column].nunique() <= _MOST_SYSTEMS
+        shared = groups.size().median() > 1 and cells[column].nunique() <= MOST_SYSTEMS
         # not a name of the value itself, which is the same for all items
         own = [t for t in texts if cells.groupby(column)[t].nunique().median() > 1]
         if with_all and shared and any(groups[t].nunique().max() == 1 for t in own):
@@ -241,8 +243,9 @@ def _by_text(out: Guess, cells: pd.DataFrame) -> None:
         fits.sort(key=lambda c: -cells[c].nunique())
         out.columns["system"] = fits[0]
         out.why["system"] = "each of its values has a text of its own for an item"
-        also = f"; {', '.join(map(repr, fits[1:]))} would do as well" if fits[1:] else ""
-        out.warnings.append(f"the system: {fits[0]!r} is taken, as each value has a text of its own for an item{also}")
+        how = [Answer(f"the column {c!r}", given={"system": c}) for c in fits[1:]]
+        evidence = "each of its values has a text of its own for an item"
+        out.ask("system", "Which column names the system?", f"{fits[0]!r}", *how, evidence=evidence)
 
 
 def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
@@ -252,7 +255,7 @@ def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
     keys = [out.columns[r] for r in ("dialogue", "system", "annotator", "turn", "label") if r in out.columns]
     if item is None or not missing or "system_b" in out.columns or not cells.duplicated(keys).any():
         return
-    free = [c for c in cells if c and c not in out.columns.values() and _names_something(c, cells[c])]
+    free = [c for c in cells if c and c not in out.columns.values() and names_something(c, cells[c])]
     free = [c for c in free if not _PLACE.search(c)]
     for n in range(1, len(missing) + 1):
         sets = [c for c in itertools.combinations(free, n) if not cells.duplicated([*keys, *c]).any()]
@@ -265,7 +268,7 @@ def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
 _PLACE = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat|index|idx|nr|no|number)$", re.I)
 
 
-def _names_something(column: str, held: pd.Series) -> bool:
+def names_something(column: str, held: pd.Series) -> bool:
     """Whether values may say which: each comes several times, and none is missing."""
     text = held.str.strip()
     return nature(column, text).kind in NAMING and (text != "").all() and 1 < text.nunique() <= len(text) / 2
@@ -285,16 +288,18 @@ def _take(
         out.columns[role] = column
         out.why[role] = "with the item, it makes rows unique"
         other = next((c for one in sets for c in one if c not in chosen), None)
-        also = f"; {other!r} would do as well" if other else ""
-        sure = len(missing) == 1 or systems
-        doubt = "" if sure else ", or does it name the " + ("annotator" if role == "system" else "system") + "?"
-        out.warnings.append(f"the {role}: {column!r} is taken, as it makes the rows of an item unique{doubt}{also}")
+        ways = [Answer(f"the column {other!r}", given={role: other})] if other else []
+        if not (len(missing) == 1 or systems):
+            swapped = "annotator" if role == "system" else "system"
+            ways.append(Answer(f"{column!r} is the {swapped}", given={swapped: column}))
+        text = "Which column names the system?" if role == "system" else "Who judged?"
+        out.ask(role, text, f"the column {column!r}", *ways, evidence="it makes the rows of an item unique")
 
 
 def _of_systems(out: Guess, cells: pd.DataFrame, column: str) -> bool:
     """Whether values name systems: by how they are called, or because a text changes with them alone."""
     names = cells[column].str.strip().unique()
-    if len(names) > _MOST_SYSTEMS:
+    if len(names) > MOST_SYSTEMS or personal(column, cells[column]):
         return False
     if sum(map(looks_like_model, names)) * 2 >= len(names):
         return True

@@ -7,11 +7,12 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import grids
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item, rated
 from judgebook.extras.new.judged.means import means
 from judgebook.extras.new.judged.words import differing
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
-from judgebook.extras.new.words import CHOICE, choice_warning, label_id, ranked
+from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature, plain
 
 _SAME = "the same for all annotators of an item"
@@ -30,7 +31,7 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
     choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
     if choices:
-        out.warnings.append(choice_warning(choices))
+        out.a_choice(choices)
     if not out.labels:
         _say_what_is_missing(out, cells)
 
@@ -58,10 +59,9 @@ def _ratings(
     for column in shared:
         del ratings[column]
         if column not in none:
-            out.warnings.append(
-                f"{column!r} is the same for all annotators of an item: treated as a metric "
-                "(if these are judgements by a model, put them in separate rows and list the model in `judges`)"
-            )
+            text, evidence = f"What is {column!r}?", "it is the same for all annotators of an item"
+            by_model = Answer("judgements by a model: put them in rows of their own and list it in `judges`")
+            out.ask(f"metric {column}", text, "a metric", by_model, evidence=evidence)
     fractions = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
     if not out.comparative:
         for column in [c for c in fractions if _differs(out, cells, c)]:
@@ -106,7 +106,8 @@ def _labels(
     elif named and by_person and "system" not in out.columns:
         out.scores, of = named[0].replace("{annotator}", "{system}"), named[1]
         out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
-        out.warnings.append("column names combine a label with something else, assumed to be a system")
+        text = "What do the names of columns combine with a label?"
+        out.ask("system", text, "the system", Answer("something else: change `scores`"))
     elif not by_person and named_for_judges(out, columns):
         of = one_label(out, cells, columns, "annotator")
     elif not by_person and (by_grid := grids.grid(columns) or named):
@@ -125,8 +126,9 @@ def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
     if len(sums) < 5 or len(set(sums)) != 1:
         return False
     out.unused |= dict.fromkeys(ratings, "not ratings: these columns add up to the same sum in every row")
-    hint = "are they counts of answers (`scores` with {score} and `count`) or ranks (`scores` with {system})?"
-    out.warnings.append(f"{', '.join(list(ratings)[:8])} add up to {sums.iloc[0]:g} in every row: {hint}")
+    ways = [Answer("counts of answers: `scores` with {score} and `count`"), Answer("ranks: `scores` with {system}")]
+    text = f"What are {', '.join(list(ratings)[:8])}?"
+    out.ask("labels", text, "no judgements", *ways, evidence=f"they add up to {sums.iloc[0]:g} in every row")
     return True
 
 
@@ -136,8 +138,8 @@ def _wins(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
     if len(columns) < 2 or not set(columns) <= set(rows):
         return False
     out.unused |= dict.fromkeys(columns, "named after a system, with no label")
-    hint = 'if so, use `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` (docs/own_data.md)'
-    out.warnings.append(f"{', '.join(columns)}: a table of wins between systems? {hint}")
+    how = 'yes: `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` (docs/own_data.md)'
+    out.ask("labels", f"{', '.join(columns)}: a table of wins between systems?", "no, it is not read", Answer(how))
     return True
 
 
@@ -202,7 +204,8 @@ def _same_for_all(
         if named or out.comparative or not (value in levels or (not levels and 0 <= value <= 10)):
             out.unused[column] = kind.says
             continue
-        out.warnings.append(f"{column!r} is {value:g} in every row: taken for a label; if it is a setting, remove it")
+        setting = Answer("a setting: delete it from `labels`", {f"labels.{label_id(column)}": None})
+        out.ask(f"label {column}", f"What is {column!r}, {value:g} in every row?", "a label", setting)
         labels[column] = numeric[column]
     return labels
 
@@ -237,8 +240,10 @@ def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
         and not v.is_monotonic_increasing
         and not COUNT.search(c)
     }
-    if sliders:
-        out.warnings.append(f"treated as sliders because they hold many different whole numbers: {', '.join(sliders)}")
+    for column in sliders:
+        if not ASPECT.search(column):
+            setting = Answer("no judgements: delete it from `labels`", {f"labels.{label_id(column)}": None})
+            out.ask(f"label {column}", f"What is {column!r}, many whole numbers?", "a label with a slider", setting)
     return sliders
 
 
@@ -259,6 +264,7 @@ def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.
     if every.min() < -1 and every.max() > 1:
         out.values |= {f"{n:g}": int(n > 0) - int(n < 0) for n in sorted(every.unique())}
         out.warnings.append("signs of scores say which side won; how much better it was is not kept (`values`)")
+        _which_won(out, "positive scores")
         return {c: v.map(lambda n: float((n > 0) - (n < 0)), na_action="ignore") for c, v in ratings.items()}
     if any(not set(v.dropna()) <= {0, 1, 2} for v in ratings.values()):
         return ratings
@@ -266,8 +272,14 @@ def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.
     if 2 not in seen:
         return ratings
     out.values |= {str(int(n)): {0: 0, 1: 1, 2: -1}[int(n)] for n in sorted(seen)}
-    out.warnings.append("answers 1 and 2 are read as the first and the second of a pair, 0 as a tie (`values`)")
+    _which_won(out, "1 (and 2 for the second)")
     return {c: v.map({0: 0, 1: 1, 2: -1}) for c, v in ratings.items()}
+
+
+def _which_won(out: Guess, scores: str) -> None:
+    """Ask which side some scores are for."""
+    second = Answer("the second", {"sources.*.values": {word: -side for word, side in out.values.items()}})
+    out.ask("winner", f"Which side do {scores} say won?", "the first, as `values` has it", second)
 
 
 def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
@@ -310,8 +322,12 @@ def _categories(out: Guess, of: dict[str, str]) -> None:
     out.categories = {x: ranked(list(dict.fromkeys(words))) or words for x, words in by_label.items() if words}
     for label, words in out.categories.items():
         out.labels[label] = (label_id(label), 1, len(words), True)
-        out.warnings = [w for w in out.warnings if not w.startswith(f"label {label_id(label)}:")]
-        order = f"answers in words, ordered from {words[0]!r} to {words[-1]!r}"
+        out.observed.pop(label_id(label), None)
+        out.without(f"no answer in {label_id(label)}")
         if ranked(words) is None:
-            order = "answers in words; if they have an order, list them from the lowest up and add `level: ordinal`"
-        out.warnings.append(f"{label!r}: {order}; answers that nobody gave are missing from `categories`")
+            how = Answer("one order: list `categories` from the lowest up and add `level: ordinal`")
+            out.ask(f"level of {label_id(label)}", f"Have the answers of {label!r} an order?", "none", how)
+        order = f"ordered from {words[0]!r} to {words[-1]!r}; " if ranked(words) else ""
+        out.warnings.append(
+            f"{label!r}: answers in words, {order}answers that nobody gave are missing from `categories`"
+        )

@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import roles
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating
 from judgebook.extras.new.shapes import items
 from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
@@ -117,11 +118,8 @@ def ask_beside(out: Guess, cells: pd.DataFrame) -> None:
         named = [b for b, ix in families.items() if b != base and ix >= index and roles.role_of(b[:-1]) == "system"]
         named += [b for b, ix in families.items() if ix >= index and roles.role_of(b) == "system" and b not in named]
         if judged and len(index) > 2 and named:
-            hint = "then `adapter: records` reads each row as separate items, with {i} in `identify` and"
-            out.warnings.append(
-                f"{base}1, {base}2, …: judgements of several items in a row, whose systems are in {named[0]}1, …? "
-                f"{hint} `scores: {base}{{i}}` (docs/own_data.md)"
-            )
+            how = f"several items, of systems in {named[0]}1, …: `adapter: records`, {{i}} in `identify`, `scores: {base}{{i}}`"
+            out.ask("item", f"What are {base}1, {base}2, …?", "labels of one item", Answer(how))
 
 
 def several_answers(out: Guess, cells: pd.DataFrame) -> None:
@@ -145,10 +143,10 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
                 out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]
                 empty = int((held == "").sum())
                 if empty:
-                    out.warnings.append(
-                        f"{counted(empty, 'empty cell')} of {column!r}: taken for judgements that nothing applies "
-                        "(`empty: none`); without that line they are no judgements"
-                    )
+                    unjudged = Answer("no judgements: delete `empty: none`", {"sources.*.empty": None})
+                    applies = "judgements that nothing applies (`empty: none`)"
+                    text = f"What do the empty cells of {column!r} mean?"
+                    out.ask(f"no answer in {column}", text, applies, unjudged, evidence=counted(empty, "empty cell"))
                 break
     if out.sets and not out.labels:
         out.warnings = [w for w in out.warnings if not w.startswith("no column looks like ratings")]

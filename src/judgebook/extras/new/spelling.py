@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 import pandas as pd
 import yaml
 
+from judgebook.extras.new.asking.question import Answer, Doubts
 from judgebook.extras.new.directions import direction
 from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked
 from judgebook.sources.nature import Nature, nature
 from judgebook.sources.rows import numbers as number_texts
+from judgebook.study import limits
 
 #: characters of a label's id (`study.sections.data.Identifier`)
 _LONGEST = 64
 
 
 @dataclass
-class Shape:
+class Shape(Doubts):
     """A guess: lines of YAML below `sources:` and `labels:`, with warnings and what is not used.
 
     in_json_column : whether the scores stand inside cells of a table. more : guesses about scores at other places.
@@ -30,7 +32,6 @@ class Shape:
     source: list[str] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     method: str = "dialogue_rating"
-    warnings: list[str] = field(default_factory=list)
     unused: dict[str, Nature] = field(default_factory=dict)
     in_json_column: bool = False
     more: list[Shape] = field(default_factory=list)
@@ -54,20 +55,21 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
         )
         return f"{{categories: [{', '.join(quoted(w) for w in steps)}], level: ordinal}}"
     if seems.kind == "words":
-        out.warnings.append(
-            f"{name}: if the answers have an order, list them from the lowest up and add `level: ordinal`"
-        )
+        how = Answer("one order: list `categories` from the lowest up and add `level: ordinal`")
+        if len(words) > 2:
+            out.ask(f"level of {label_id(name)}", f"Have the answers of {name!r} an order?", "none", how)
         return f"{{categories: [{', '.join(quoted(w) for w in words)}]}}"
     if words:
-        out.warnings.append(f"{name}: {', '.join(map(repr, words[:4]))} treated as missing values (`na_values`)")
+        shown, how = ", ".join(repr(w[: limits.QUOTED]) for w in words[:4]), Answer("scores: `values` says which")
+        out.ask(f"no answer in {name}", f"What is {shown} in {name!r}?", "no answer (`na_values`)", how)
         line = f'na_values: ["", {", ".join(quoted(w, always=True) for w in words)}]'
         if line not in out.source:
             out.source.append(line)
     low, high = numbers.min(), numbers.max()
     whole = bool((numbers.dropna() % 1 == 0).all())
     scale = ends or next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
-    if (low, high) != scale and not ends:
-        out.warnings.append(f"label {name}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")
+    if not ends:
+        out.observed[label_id(name)] = (float(low), float(high))
     more = "" if whole else ", integer: false"
     more += ", level: interval" if high - low > 20 else ""
     more += ", direction: -1" if scale[0] > scale[1] else ""
@@ -132,7 +134,7 @@ def declaration(id_: str, spec: str, name: str, *, compared: bool = False) -> li
     if way := way or (direction(id_, compared=True) if compared and name != id_ else None):
         return [f"  {id_}: {spec[:-1]}, direction: {way}}}"]
     what = "the chosen one" if compared else "a high score"
-    question = f"# direction: 1   # Unsure: is {what} good (1), bad (-1) or neither (0)?"
+    question = f"# direction: 1   # is {what} good (1), bad (-1) or neither (0)?"
     return [f"  {id_}:", *(f"    {part}" for part in _parts(spec)), f"    {question}"]
 
 

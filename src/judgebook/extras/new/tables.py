@@ -10,6 +10,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import cleaning, items, roles, several
+from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.columns import Guess, add_label, is_rating, left_out, numbers, one_an_item
 from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.criteria import criterion
@@ -102,6 +103,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         several.ask_beside(out, cells)
     _models(out, cells)
     _not_used(out, cells)
+    rivals.compare(out, cells)
     return out
 
 
@@ -191,7 +193,7 @@ def _models(out: Guess, cells: pd.DataFrame) -> None:
     names = [str(v) for v in cells[column].unique()] if column else out.annotators
     out.judges = [name for name in names if looks_like_model(name)]
     if out.judges:
-        out.warnings.append(f"treated as language models, not people: {', '.join(out.judges)} (`judges`)")
+        out.judged_by_models(len(out.judges))
 
 
 def _not_used(out: Guess, cells: pd.DataFrame) -> None:

@@ -109,11 +109,6 @@ def ranked(words: list[str]) -> list[str] | None:
 CHOICE = re.compile(r"choice|prefer|winner|better|chosen|vote", re.I)
 
 
-def choice_warning(names: list[str]) -> str:
-    listed = ", ".join(names)
-    return f"{listed}: a choice between two? Then name both systems (docs/own_data.md, situation 6)"
-
-
 def looks_like_model(name: str) -> bool:
     return bool(_MODEL.search(name))
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from judgebook import project
-from judgebook.extras.new.draft import new_yaml
+from judgebook.extras.new.asking import terminal
+from judgebook.extras.new.asking.facts import lines as facts_of
+from judgebook.extras.new.asking.question import Draft
+from judgebook.extras.new.draft import drafted
 from judgebook.sources import build, joining
-from judgebook.sources.in_words import describe
+from judgebook.sources.in_words import counted, describe
 from judgebook.study import limits, params, store
 from judgebook.study.schema import DataError
 
 
-def new(name: str, data: Path) -> int:
+def new(name: str, data: Path, *, yes: bool = False) -> int:
     """Write `params/<name>.yaml` for a data file, with what was inferred and why; returns the exit code.
+
+    yes : accept what is assumed where there are questions. Without it they are asked in a terminal, and carried by the
+    YAML elsewhere. The code is 0 for a YAML that runs, 3 where questions are open, 2 where it cannot run.
 
     Raises ParamsError for a name that cannot be a study's, or whose YAML exists.
     """
@@ -27,7 +34,7 @@ def new(name: str, data: Path) -> int:
     if name in params.names():
         raise params.ParamsError(f"{name} is a study that comes with the project: choose another name")
     try:
-        text = new_yaml(name, data)
+        out = drafted(name, data)
     except params.ParamsError:
         raise
     except Exception as error:
@@ -35,18 +42,48 @@ def new(name: str, data: Path) -> int:
         reported = error if isinstance(error, DataError) else DataError([problem])
         print(f"new {name}: {reported}", file=sys.stderr)
         return 2
+    return _written(target, out, lambda given: drafted(name, data, given=given), yes=yes)
+
+
+def _written(target: Path, out: Draft, again: Callable[[dict[str, str]], Draft], *, yes: bool) -> int:
+    """Write a draft, say what it makes of the data, and settle its questions; returns the exit code."""
+    asked = not yes and sys.stdin.isatty()
+    if yes:
+        terminal.accept(out)
+    _write(target, out)
+    print(f"wrote {store.relative(target)}, as far as it could be guessed")
+    runs = _described(target, out, facts_only=asked)
+    if asked and out.questions and runs:
+        out = terminal.settle(out, again)
+        _write(target, out)
+        print(f"wrote {store.relative(target)} with these answers")
+    if asked and runs:
+        runs = _described(target, out)
+    if out.questions:
+        print(f"{counted(len(out.questions), 'open question')} (`open_questions` of the YAML):")
+        print(*(f"  {question.fact}: {question.sentence}" for question in out.questions), sep="\n")
+    print(f"read it through, then\n  {project.command()} check {target.stem}")
+    return (3 if out.questions else 0) if runs else 2
+
+
+def _write(target: Path, out: Draft) -> None:
     store.sweep(target.parent, deep=False)
     with store.atomic(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(terminal.carried(out), encoding="utf-8")
     if project.INSTALLED:  # the first line of the YAML names it, for editors
         shutil.copy(project.ROOT / "params" / "schema.json", target.parent)
-    print(f"wrote {store.relative(target)}, as far as it could be guessed")
+
+
+def _described(target: Path, out: Draft, *, facts_only: bool = False) -> bool:
+    """Print the facts on which all results rest, then what else the data contain. False where the YAML cannot run."""
     try:
         study = params.load(target)
-        lines = describe(study, build.build(study))
+        built = build.build(study)
+        facts = facts_of(study, built, out)
+        lines = facts if facts_only else [*facts, *(x for x in describe(study, built) if x not in facts)]
     except (DataError, params.ParamsError) as error:
-        lines = [f"complete it by hand: {error}".replace("\n", "\n  ")]
+        print(f"  complete it by hand: {error}".replace("\n", "\n    "))
+        return False
     for line in lines:
         print(f"  {line}")
-    print(f"read it through, then\n  {project.command()} check {name}")
-    return 0
+    return True

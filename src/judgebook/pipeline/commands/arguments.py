@@ -29,6 +29,7 @@ REMARKS = """\
 In --set, commas without a following space separate values: key=1,2. A single value with commas: key=[1,2], key="a,b".
 
 exit codes: 0 done; 1 an analysis failed (the others ran); 2 error in the command, a YAML file or the data (nothing ran)
+3 from new and check: it runs, but questions on how the data are read are open
 """
 
 

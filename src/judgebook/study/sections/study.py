@@ -60,6 +60,12 @@ class AnyStudy(Section):
         [], description="who answers for the report, as its citation names them", examples=[["Doe, Jane"]]
     )
     report_url: str = Field("", description="where the report is published, for its citation")
+    open_questions: dict[str, str] = Field(
+        {},
+        description="what `new` was unsure of: fact → question with the answer assumed. `check` and the first page "
+        "repeat each until its line is deleted",
+        examples=[{"system": "Which column names the system? Assumed: the column 'bot'."}],
+    )
     heds: Heds = Heds()
     sources: list[Source] = Field([], description="the files, each with the adapter that reads it")
     across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")

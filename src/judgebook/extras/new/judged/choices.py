@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.words import CHOICE, is_prose, side_of
 from judgebook.sources.nature import plain
@@ -37,10 +38,8 @@ def between_texts(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
     out.constants = {"system": first, "system_b": second}
     out.identify, out.identify_b = [item or "{row}", first], [item or "{row}", second]
     out.why["identify"] = "two texts of a row are compared"
-    out.warnings.append(
-        f"no column names the two systems: they are called {first!r} and {second!r}, after the texts; where columns "
-        "name them, write these below `columns` as `system` and `system_b`, and drop `constants`"
-    )
+    how = Answer("by columns: write them below `columns` as `system` and `system_b`, and drop `constants`")
+    out.ask("system", "How are the two systems named?", f"{first} and {second}, after the texts", how)
 
 
 def _says_which(column: str, held: pd.Series, numeric: dict[str, pd.Series]) -> bool:

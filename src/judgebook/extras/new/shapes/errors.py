@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import roles
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.spelling import quoted
 from judgebook.extras.new.words import is_prose
@@ -55,7 +56,8 @@ def _weighed(out: Guess, cells: pd.DataFrame, severity: str, kind: str | None) -
     out.why["scores"] = "the severity of each error"
     out.more = [f"errors: {{{', '.join(rules)}}}", _SOURCE]
     if odd:
-        out.warnings.append(f"{', '.join(odd)} in {severity!r}: the weight is a guess; a major error has 5 (`errors`)")
+        text = f"What weight have {', '.join(odd)} in {severity!r}, where a major error has 5?"
+        out.ask("label mqm", text, f"{{{weights}}}", Answer("others: write them in `errors`"))
     # of any weight, so many errors at most
     by = [out.columns["annotator"], *(c for c in out.identify if c in cells)]
     most = float(
@@ -79,7 +81,8 @@ def _kinds(out: Guess, cells: pd.DataFrame, kind: str) -> bool:
     empty = [a for a in answers if plain(a) in _NONE]
     out.na_values = [v for v in out.na_values if v not in empty]
     if empty:
-        out.warnings.append(f"{empty[0]!r} in {kind!r}: taken for a judgement that nothing is wrong")
+        how = Answer("no answer: write it in `na_values`")
+        out.ask(f"no answer in {kind}", f"What is {empty[0]!r} in {kind!r}?", "nothing is wrong", how)
     return True
 
 

@@ -35,7 +35,6 @@ def of_options(out: Guess, cells: pd.DataFrame, options: list[str], system: str)
     out.why["identify"] = "the options of a row are judged together"
     if "annotator" not in out.columns:
         out.positions = True
-        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
 
 
 def _same(cells: pd.DataFrame, item: str, options: list[str]) -> bool:

@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import roles
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.shapes import items
 from judgebook.extras.new.spelling import quoted
@@ -111,9 +112,8 @@ def opposites(out: Guess, numeric: dict[str, pd.Series]) -> None:
             if both.any() and set(numeric[best][both]) <= {-1, 0, 1}:
                 same = int((numeric[best] == numeric[worst])[both & (numeric[best] != 0)].sum())
                 if same:
-                    out.warnings.append(
-                        f"{best!r} and {worst!r} name the same side in {same} rows; remove the label that does not hold"
-                    )
+                    text = f"Which is wrong, {best!r} or {worst!r}, which name the same side in {same} rows?"
+                    out.ask("label of the worse", text, "neither", Answer("one: remove its label"))
                 elif (numeric[best] == -numeric[worst])[both].all() and numeric[worst][~both].isna().all():
                     out.unused[worst] = f"the other side of {best!r} in every row: the same judgement"
                     del numeric[worst]

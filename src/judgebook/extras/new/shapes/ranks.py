@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.extras.new.asking.question import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.shapes import items
 from judgebook.extras.new.words import ASPECT
@@ -15,7 +16,6 @@ from judgebook.sources.nature import nature, plain
 _PLACE = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)(.*)", re.I)
 _RANK_PLACE = re.compile(r"(.*(?:rank|place|position)[ _.-]?)([0-9]{1,2})", re.I)
 _RANK_OF = re.compile(r"(rank(?:ing|ed)?(?: of)?[ _.:-]+)(.+)|(.+)([ _.:-]+rank)", re.I)
-_BEST = "rank 1 is taken for the best; if it is the worst, write `direction: 1`"
 
 
 def ranked(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
@@ -33,7 +33,8 @@ def _declare(out: Guess, n: int, *, whole: bool = True) -> None:
     out.one_label = "rank"
     out.labels["rank"] = ("rank", 1, n, whole)
     out.ways["rank"] = -1
-    out.warnings.append(_BEST)
+    worst = Answer("the worst", {"labels.rank.direction": 1})
+    out.ask("direction of rank", "Is rank 1 the best or the worst?", "the best", worst)
     out.more.append(items.alternative("low"))
 
 

@@ -1,0 +1,155 @@
+"""Questions of `new`: which are asked, what answers change, who answers, exit codes; nothing tells who somebody is."""
+
+import sys
+
+import pytest
+import yaml
+
+from judgebook.extras.new import draft, writing
+from judgebook.extras.new.asking import terminal
+from judgebook.extras.new.asking.edits import edited
+from judgebook.sources import build, in_words
+from judgebook.study import params
+
+HEAD = "dialogue,system,annotator,fluency,tone"
+ROWS = [f"d{i // 6},{'ab'[i // 3 % 2]},w{i % 3},{1 + i % 5},{1 + i * 7 % 5}" for i in range(36)]
+
+
+def save(folder, head=HEAD, rows=ROWS):
+    path = folder / "my.csv"
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def asking(answers):
+    """What a person types, and all that was shown to them."""
+    shown, typed = [], iter(answers)
+
+    def ask(text):
+        shown.append(text)
+        answer = next(typed, None)
+        if answer is None:
+            raise EOFError
+        return answer
+
+    return ask, shown
+
+
+def written(folder, data, **how):
+    """Exit code and YAML of what `new` writes."""
+    out = draft.drafted("mine", data, folder)
+    code = writing._written(folder / "mine.yaml", out, lambda given: draft.drafted("mine", data, folder, given), **how)
+    return code, (folder / "mine.yaml").read_text("utf-8")
+
+
+def test_only_what_is_in_doubt_is_asked(tmp_path):
+    questions = draft.drafted("mine", save(tmp_path), tmp_path).questions
+    assert [q.fact for q in questions] == ["direction of tone"]
+    assert draft.drafted("mine", save(tmp_path, HEAD.replace("tone", "relevance")), tmp_path).questions == []
+
+
+def test_an_answer_changes_the_yaml_and_closes_the_question(tmp_path):
+    ask, shown = asking(["x", "3"])
+    out = terminal.settle(draft.drafted("mine", save(tmp_path), tmp_path), lambda given: None, ask)
+    data = yaml.safe_load(terminal.carried(out))
+    assert data["labels"]["tone"]["direction"] == -1
+    assert "open_questions" not in data
+    assert "expected a number from 1 to 5, found 'x'" in shown[1]
+    assert "# Answered: direction of tone: bad: `direction: -1`" in terminal.carried(out)
+
+
+@pytest.mark.parametrize("answers", [["5"], []])
+def test_what_nobody_answers_stays_open(tmp_path, answers):
+    out = terminal.settle(draft.drafted("mine", save(tmp_path), tmp_path), lambda given: None, asking(answers)[0])
+    assert list(yaml.safe_load(terminal.carried(out))["open_questions"]) == ["direction of tone"]
+
+
+def test_enter_takes_what_is_assumed(tmp_path):
+    out = terminal.settle(draft.drafted("mine", save(tmp_path), tmp_path), lambda given: None, asking([""])[0])
+    data = yaml.safe_load(terminal.carried(out))
+    assert "open_questions" not in data
+    assert "direction" not in data["labels"]["tone"]
+
+
+def test_another_column_is_looked_at_anew(tmp_path):
+    """Two columns are named for the system and tell the rows of an item apart; which it is changes what an item is."""
+    rows = [f"c{i // 4},m{i // 2 % 2},e{(i // 2 + i // 4) % 2},p{i % 2},{1 + i % 5}" for i in range(40)]
+    data = save(tmp_path, "conversation,model,engine,rater,fluency", rows)
+    first = draft.drafted("mine", data, tmp_path)
+    assert [q.fact for q in first.questions] == ["system"]
+    out = terminal.settle(first, lambda given: draft.drafted("mine", data, tmp_path, given), asking(["2"])[0])
+    text = terminal.carried(out)
+    (source,) = yaml.safe_load(text)["sources"]
+    assert source["columns"]["system"] == "engine"
+    assert source["identify"] == {"dialogue": ["conversation", "engine"]}
+    assert "system: engine  # as answered" in text
+    assert "# Answered: system: the column 'engine'" in text
+    assert "open_questions" not in text
+
+
+def test_exit_codes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    assert written(tmp_path, save(tmp_path), yes=False)[0] == 3
+    assert "direction of tone: Is a high score of tone good or bad?" in capsys.readouterr().out
+    code, text = written(tmp_path, save(tmp_path), yes=True)
+    assert (code, "open_questions" in text) == (0, False)
+    assert "# Accepted by --yes: direction of tone: not known" in text
+    assert written(tmp_path, save(tmp_path, HEAD.replace("tone", "relevance")), yes=False)[0] == 0
+    twice = [*ROWS, *ROWS]
+    assert written(tmp_path, save(tmp_path, rows=twice), yes=True)[0] == 2
+
+
+def test_the_facts_come_first(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    written(tmp_path, save(tmp_path), yes=False)
+    facts = [line.strip() for line in capsys.readouterr().out.splitlines()[1:7]]
+    assert facts == [
+        "system: 2 (a, b), from `system` (by its name)",
+        "who judged: 3 annotators, from `annotator` (by its name); 3 judgements per item and label",
+        "one item: a dialogue, from `dialogue` and `system`: 12",
+        "fluency, tone: from 1 to 5; level: ordinal",
+        "direction not known: tone (they enter no headline; write `direction: 1`, `-1` or `0` under labels)",
+        "counted as good when high: fluency",
+    ]
+
+
+def test_edits_leave_the_rest_as_it_is():
+    text = "a:  # why\n  - {x: 1, y: [2]}\n  - z: 3  # because\nb: {}\nlast:\n  one: {k: 1}\n"
+    assert edited(text, "a.*.y", None) == text.replace(", y: [2]", "")
+    assert edited(text, "a.*.z", 4) == text.replace("y: [2]}", "y: [2], z: 4}").replace("z: 3", "z: 4")
+    assert edited(text, "last.one.d", -1) == text.replace("{k: 1}", "{k: 1, d: -1}")
+    assert edited(text, "last.one", None) == text.replace("  one: {k: 1}\n", "")
+    assert edited(text, "nothing.here", 1) == text
+    assert edited(text, "b.c", "yes") == text.replace("b: {}", 'b: {c: "yes"}')
+
+
+#: column -> a value that tells who somebody is, for person n
+PLANTED = {
+    "E-mail": "person{n}@example.org",
+    "Full Name": "Petra Mustermann{n}",
+    "IP": "192.0.2.{n}",
+    "Phone": "+49 30 90182{n}",
+    "Address": "Langer Weg 1{n}",
+    "Worker ID": "AXQ77130{n}",
+    "Contact": "someone{n}@example.net",
+    "Initials": "PQX{n}",
+}
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_nothing_tells_who_somebody_is(tmp_path, monkeypatch, capsys, alike):
+    """alike : one person wrote all rows, so that values are the same in each."""
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    people = [1] if alike else [1, 2, 3]
+    rows = [
+        ",".join([f"d{i}", *(v.format(n=n) for v in PLANTED.values()), str(1 + (i + n) % 5)])
+        for i in range(12)
+        for n in people
+    ]
+    data = save(tmp_path, ",".join(["dialogue", *PLANTED, "fluency"]), rows)
+    _, text = written(tmp_path, data, yes=False)
+    study = params.load(tmp_path / "mine.yaml")
+    said = text + capsys.readouterr().out + "\n".join(in_words.describe(study, build.build(study)))
+    for value in PLANTED.values():
+        for n in people:
+            assert value.format(n=n) not in said
