@@ -214,14 +214,16 @@ labels:
 
 
 def test_labelled_scores_and_decimal_commas_are_numbers(tmp_path):
-    csv = 'd,bot,who,good\n1,A,w,1 - not at all\n2,A,w,"2,5"\n3,A,w,5 (sehr gut)\n4,A,w,1 = never\n5,A,w,4\n'
+    csv = 'd,bot,who,good\n1,A,w,1 - not at all\n2,A,w,"2,5"\n3,A,w,5 (sehr gut)\n4,A,w,1- Marginal\n5,A,w,4\n'
     for adapter in ("adapter: table", 'adapter: records\n    scores: "{label}"'):
         built = studies.read(tmp_path, TIMED.replace("adapter: table", adapter), my_csv=csv)
         assert built.frames["annotations"]["score"].tolist() == [1, 2.5, 5, 1, 4]
         assert counts(built, "mended") == {"the number taken from a score with words or a decimal comma": 4}
 
 
-@pytest.mark.parametrize("text", ["1 - 2", "1,000", "10:30", "3 of 5", "good", "12-05-2026"])
+@pytest.mark.parametrize(
+    "text", ["1 - 2", "1,000", "10:30", "3 of 5", "good", "12-05-2026", "5-May", "5. Mai", "2 - Feb"]
+)
 def test_other_texts_are_no_scores(text, tmp_path):
     with pytest.raises(DataError):
         studies.read(tmp_path, TIMED, my_csv=f'd,bot,who,good\n1,A,w,"{text}"\n2,A,w,4\n')

@@ -9,10 +9,17 @@ import pandas as pd
 #: 3,5; with three digits, a comma may as well stand between thousands
 _COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]{1,2})?"
-_WORDS = r"[^\W\d_][^()]*"
-#: `1 - not at all`, `5 (very good)`, `1 = never`, `3: ok`, `2. poor`, `very good (5)`
+#: what spreadsheets make of a score such as 5/5
+_MONTH = (
+    "(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|mär(?:z)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    "|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+)
+_WORDS = rf"(?!{_MONTH}\b)[^\W\d_][^()]*"
+#: `1 - not at all`, `5 (very good)`, `1 = never`, `3: ok`, `2. poor`, `very good (5)`; `5-May` is a date
 _LABELLED = re.compile(
-    rf"({_NUMBER})\s*(?:(?:[-–—=:.)]|->)\s*{_WORDS}.*|\({_WORDS}\))|{_WORDS}\(({_NUMBER})\)", re.DOTALL
+    rf"({_NUMBER})(?:\s*(?:[–—=:.)]|->)\s*{_WORDS}|(?:\s+-\s*|-\s+){_WORDS}|\s*\({_WORDS}\)).*"
+    rf"|{_WORDS}\(({_NUMBER})\)",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
