@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from doors import reading
 from judgebook.sources import build
@@ -124,16 +125,6 @@ def most(marks: list[reading.Judgement]) -> int:
     return max(Counter(r.score for r in marks).values())
 
 
-#: which questions in a YAML are about which fact
-_ABOUT = {
-    "labels": r"judgements?\b|declare|left out|metrics|choice|whose? scores|is .* taken for a label|add up|named after",
-    "scores by system": r"\bsystems?\b|choice between|side won|judgements?\b|declare|left out|metrics",
-    "items": r"(each|per) (row|record|item)|separate|repeats? an id|\bpair\b|\bsystems?\b|choice between",
-    "annotators": r"who judged|the annotator|one annotator|people",
-    "scale": r"scale is guessed|is 0 a level|nobody gave",
-}
-
-
 def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     """What `new` and `build` make of a file below `folder`. place : an empty folder to write to."""
     path = folder / file.path
@@ -159,9 +150,10 @@ def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     directions = {x.id: x.direction for x in study.label_list() if x.direction_declared}
     if any(directions.get(x, way) != way for x, way in file.ways.items()):
         return reading.Reading(reading.WRONG, read.said, [*differs, "direction"])
-    questions = [line for line in read.said.splitlines() if "Unsure: " in line]
-    asked = all(any(re.search(_ABOUT[f], q) for q in questions) for f in differs)
-    found = reading.RIGHT if not differs else reading.ASKED if asked else reading.WRONG
+    asked = [*(yaml.safe_load(read.said).get("open_questions") or {})]
+    about = reading.ABOUT | {"scale": ("scale", "no answer", "level")}
+    all_asked = all(any(fact.startswith(about[f]) for fact in asked) for f in differs)
+    found = reading.RIGHT if not differs else reading.ASKED if all_asked else reading.WRONG
     return reading.Reading(found, read.said, differs)
 
 

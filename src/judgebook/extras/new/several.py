@@ -118,7 +118,8 @@ def ask_beside(out: Guess, cells: pd.DataFrame) -> None:
         named = [b for b, ix in families.items() if b != base and ix >= index and roles.role_of(b[:-1]) == "system"]
         named += [b for b, ix in families.items() if ix >= index and roles.role_of(b) == "system" and b not in named]
         if judged and len(index) > 2 and named:
-            how = f"several items, of systems in {named[0]}1, …: `adapter: records`, {{i}} in `identify`, `scores: {base}{{i}}`"
+            how = f"several items, of systems in {named[0]}1, …: `adapter: records`, {{i}} in `identify`"
+            how += f" and `scores: {base}{{i}}`"
             out.ask("item", f"What are {base}1, {base}2, …?", "labels of one item", Answer(how))
 
 
