@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from judgebook.extras.new.draft import new_yaml
+from judgebook.extras.new.draft import carried, drafted
 from judgebook.project import ROOT
 from judgebook.sources import build
 from judgebook.study import params
@@ -35,7 +35,7 @@ def blocks(page: str) -> Iterator[re.Match[str]]:
 
 def written(folder: Path, file: str) -> str:
     """What `new` writes for a file of the folder, without its first line; the file is named as the folder has it."""
-    text = new_yaml(Path(file).stem, folder / file, folder).split("\n", 1)[1]
+    text = carried(drafted(Path(file).stem, folder / file, folder)).split("\n", 1)[1]
     return text.replace(f"{folder.resolve().as_posix()}/", "")
 
 

@@ -51,7 +51,8 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         codes = [v for v in source.get("na_values", []) if cells.isin([v]).any().any()]
         out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"] | given, codes)
         out.drop, out.comment = rules, export.comment
-        out.unused = {", ".join(of_tool): f"of {export.tool.title} itself"} | out.unused
+        if named := ", ".join(c for c in of_tool if c):
+            out.unused = {named: f"of {export.tool.title} itself"} | out.unused
         if "repeats" in source:
             keys = {c for c in (*out.columns.values(), *out.patterns) if c in cells} - {
                 source["columns"].get("completed_at")

@@ -110,6 +110,8 @@ def _magnitudes(name: str, values: pd.Series) -> bool:
 
 def ask_beside(out: Guess, cells: pd.DataFrame) -> None:
     """Ask whether numbered labels are one label of several items, where the names of these are numbered as well."""
+    if out.more:  # a shape that knows what stands side by side
+        return
     families: dict[str, set[str]] = {}
     for base, index in (m.groups() for c in cells if (m := _INDEXED.fullmatch(c))):
         families.setdefault(base, set()).add(index)
