@@ -21,12 +21,11 @@ class Page(NotebookPage):
         seed: int | None,
     ) -> None:
         super().__init__("14_planning", study, run_id, power=power, budget=budget, n_runs=n_runs, seed=seed)
-        self.options, costs, control = self.study.planning, self.study.costs, self.study.control_system
+        self.options, rate, control = self.study.planning, self.study.costs.hourly_rate, self.study.control_system
         self.everybody = self.evaluated("annotations").query("annotator_kind == 'human'")
         self.annotations = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
-        self.names, self.currency = best_first(display_names(self.study, self.everybody), self.run), costs.currency
+        self.names, work = best_first(display_names(self.study, self.everybody), self.run), self.run.read("work_units")
         systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
-        work, rate = self.run.read("work_units"), costs.hourly_rate
         self.data = pilot_study.planning_input(
             self.annotations, work, self.labels, self.options, systems=systems, hourly_rate=rate, seed=first
         )
@@ -34,7 +33,7 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        currency, paid = self.currency, self.study.quality_control.paid
+        currency, paid = self.study.costs.currency, self.study.quality_control.paid
         yield findings.findings(self.results, self.data, self.names, self.options, currency=currency, paid=paid)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
@@ -46,8 +45,8 @@ class Page(NotebookPage):
         yield tables.called_different(self.results, self.names, self.data.blocks)
 
     def designs(self) -> Section:
-        yield figures.maps(self.results, self.names, currency=self.currency)
-        yield tables.designs(self.results, self.names, currency=self.currency)
+        yield figures.maps(self.results, self.names, currency=self.study.costs.currency)
+        yield tables.designs(self.results, self.names, currency=self.study.costs.currency)
         yield tables.annotators(self.results, self.names, each=self.options.per_dialogue[0])
 
     def reliability(self) -> Section:

@@ -37,5 +37,7 @@ class Page(TechniqueSections):
         )
         self.run.save_results(self.results)
         kinds = self.turned.titles(self.data, labels, options)
-        kinds = {kind: kinds[kind] for kind in ("technique", "dimension", "pair")}
-        self.names = best_first(display_names(self.study, annotations, **kinds), self.run)
+        names = display_names(
+            self.study, annotations, technique=kinds["technique"], dimension=kinds["dimension"], pair=kinds["pair"]
+        )
+        self.names = best_first(names, self.run)

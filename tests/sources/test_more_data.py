@@ -129,19 +129,9 @@ def test_dices(more_data, tmp_path):
 
 
 def test_conture(more_data, tmp_path):
-    """Turns are a second source of seven lines. Counted in the file: 328, 237, 501 of 1,066 turns."""
+    """Turns are a second source, which `new` writes. Counted in the file: 328, 237, 501 of 1,066 turns."""
     path = more_data / "conture" / "data.json"
-    turns = f"""\
-  - adapter: records
-    file: "{path}"
-    scores: "turns.[turn].overall impression"
-    columns: {{dialogue: dialog_id, user_text: "turns.[].user", system_text: "turns.[].chatbot"}}
-    constants: {{label: impression}}
-    annotators: positions
-labels:
-  impression: {{scale: [0, 2], method: turn_rating}}
-"""
-    built = tried(tmp_path, path, ("labels:\n", turns), most=12)
+    built = tried(tmp_path, path)
     marks = built.frames["annotations"]
     on_turns = marks[marks["method"] == "turn_rating"]["score"].value_counts().sort_index()
     assert on_turns.tolist() == [328, 237, 501]

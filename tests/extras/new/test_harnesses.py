@@ -80,7 +80,8 @@ def test_the_page_shows_what_new_writes(tmp_path, tool):
     text = draft.new_yaml("my_study", data)
     block = re.search(r"```yaml\n(.*?)```", PAGE.split(f"\n## {tool}\n")[1], re.DOTALL)[1]
     inside = text.replace(f"{tmp_path.resolve().as_posix()}/", "")
-    assert yaml.safe_load(block) == yaml.safe_load(inside)
+    # the page shows how the file is read; what is asked of it hangs on the few rows of the fixture
+    assert yaml.safe_load(block) == {k: v for k, v in yaml.safe_load(inside).items() if k != "open_questions"}
     scores = [row[4] for row in written if row[3] == written[0][3]]
     n, mean = re.search(rf"^\| {tool} \|(.*)\|$", PAGE, re.MULTILINE)[1].split("|")[3:5]
     assert (int(n), mean.strip()) == (len(scores), f"{sum(scores) / len(scores):.3f}")
@@ -226,7 +227,7 @@ def test_options_of_prodigy_without_an_order(tmp_path):
     data, written = prodigy(tmp_path, ["Greeting", "Question", "Joke", "Insult", "Other"])
     text, study, built = tried(tmp_path, data)
     assert study.label_list()[0].level == "nominal"
-    assert "# Unsure: if the answers have an order" in text
+    assert "Have the answers an order? Assumed: none." in text
     assert fingerprint(read_as(built)) == fingerprint(meant([(*w[:4], w[4] - 1, None) for w in written]))
 
 
@@ -245,9 +246,7 @@ def test_a_task_of_prodigy_that_was_done_twice(tmp_path):
     again = 1 + records[0]["accept"][0] % 5
     save(data, lines([*records, records[0] | {"accept": [again]}]))
     text, _, built = tried(tmp_path, data)
-    assert (
-        "# Unsure: 1 judgement of an item that the same person had judged before: the last counts (`repeats`)." in text
-    )
+    assert "of 1 judgement of an item that the same person had judged before? Assumed: the last (`repeats`)." in text
     assert fingerprint(read_as(built)) == fingerprint(meant([(*written[0][:4], again, None), *written[1:]]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -46,6 +47,18 @@ class State:
             ("", answered),
         ):
             for file, part in rows.groupby("file", sort=False):
+                where = part["where"] if reason else ()
+                self.counts.add(
+                    file, self.of_rows(file), "dropped" if reason else "kept", reason, len(part), where=where
+                )
+
+    def count_joined(self, before: pd.DataFrame, after: pd.DataFrame, gone: Mapping[str, pd.DataFrame]) -> None:
+        """Rows that stand in a mean with others: kept, but for those left `gone` as repeats, by reason."""
+        places = set(after[["file", "_place"]].itertuples(index=False, name=None))
+        rest = before.drop_duplicates(["file", "_place"])
+        rest = rest[[p not in places for p in rest[["file", "_place"]].itertuples(index=False, name=None)]]
+        for reason, rows in [*gone.items(), ("", rest[~rest.index.isin([i for r in gone.values() for i in r.index])])]:
+            for file, part in rest[rest.index.isin(rows.index)].groupby("file", sort=False):
                 where = part["where"] if reason else ()
                 self.counts.add(
                     file, self.of_rows(file), "dropped" if reason else "kept", reason, len(part), where=where
@@ -162,6 +175,7 @@ def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], 
     by = [c for c in OURS if c in marks and c not in ("label", "score")]
     by += [] if "label" in (getattr(source, "columns", None) or {}) else ["_record"]
     parts = [marks]
+    gone: dict[str, pd.DataFrame] = {}
     for name, composite in source.composites.items():
         items = marks[marks["label"].isin(composite.mean)]
         score = pd.to_numeric(items["score"], errors="coerce")
@@ -180,7 +194,8 @@ def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], 
             state.problems += several(again, partial(_twice_at, marks, name))
             given = given.drop(index=again)
         else:
-            given = settled(given, given[[*by, "label"]], source.repeats)[0]
+            given, again, reason = settled(given, given[[*by, "label"]], source.repeats)
+            gone[reason] = pd.concat([gone.get(reason, again[:0]), again])
         of_given = given[["score", "corpus"]].reindex(items.index)
         items = items.assign(score=pd.to_numeric(of_given["score"]), corpus=of_given["corpus"].fillna(items["corpus"]))
         groups = items.groupby(by, dropna=False, sort=False)
@@ -198,7 +213,9 @@ def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], 
     out = pd.concat(parts)
     state.count(out[out["label"].isin(used)], "read", what="answers to items")
     state.count(out[out["label"].isin(used)], "dropped", "their mean is the label", what="answers to items")
-    return out[~out["label"].isin(used)].sort_index(kind="stable").reset_index(drop=True)
+    out = out[~out["label"].isin(used)].sort_index(kind="stable").reset_index(drop=True)
+    state.count_joined(marks, out, gone)
+    return out
 
 
 def _twice(mark: pd.Series, composite: str) -> Problem:
