@@ -205,7 +205,8 @@ def _before(job: IndexJob) -> Any:
     from judgebook.report import html as report
 
     page = next((f"{row.name}.html" for row in job.rows if row.name == DESIGN and row.executed), "")
-    unconfirmed = report.Before((), "", unconfirmed=job.unconfirmed) if job.unconfirmed else None
+    asked = few_of_a_kind(job.unconfirmed)
+    unconfirmed = report.Before((), "", unconfirmed=asked) if asked else None
     if not page:
         return unconfirmed
     from judgebook.display.names import display_names
@@ -224,7 +225,20 @@ def _before(job: IndexJob) -> Any:
         for f in box.findings
     )
     more = f"{plural(box.more, 'more finding')}, " if box.more else ""
-    return report.Before(lines, f"{more}{box.checked}.", page, _older(job, [DESIGN]), job.unconfirmed)
+    return report.Before(lines, f"{more}{box.checked}.", page, _older(job, [DESIGN]), asked)
+
+
+def few_of_a_kind(questions: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Questions as the first page shows them: of more than two such as `direction of fluency`, the first for all."""
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for fact, question in questions:
+        kind, of, _ = fact.partition(" of ")
+        kinds.setdefault(kind + of if of else fact, []).append((fact, question))
+    shown = []
+    for kind, alike in kinds.items():
+        more = f" So for {len(alike) - 1} more, which `check` lists."
+        shown += alike if len(alike) < 3 else [(f"{kind}{len(alike)} labels", alike[0][1] + more)]
+    return tuple(shown)
 
 
 def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
