@@ -87,3 +87,14 @@ def test_counts_add_up(raw_data, monkeypatch, name):
     n = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
     assert n["kept"] == len(built.frames["annotations"])
     assert n["read"] == n["kept"] + n.get("dropped", 0)
+
+
+def test_what_is_not_used_is_told_of_all_records(tmp_path):
+    """A key that differs for the first time after thousands of records is not the same in every row."""
+    source = {"adapter": "records", "file": "rows.json", "scores": "{label}"}
+    source |= {"columns": {"dialogue": "id", "system": "model", "annotator": "who"}}
+    text = yaml.safe_dump({"title": "Rows", "sources": [source], "labels": {"good": {"scale": [0, 1], "direction": 1}}})
+    rows = [{"id": f"d{i}", "model": "m", "who": "w", "good": i % 2, "doc": "ab"[i > 2990]} for i in range(3000)]
+    lines = in_words.not_used(studies.read(tmp_path, text, rows_json=rows).unused)
+    assert any("doc" in line for line in lines)
+    assert not any("the same in every row" in line for line in lines)

@@ -265,8 +265,8 @@ def _named(node: Any) -> str:
 Place = tuple[str, ...]
 
 
-def leaves(records: Records, *, most: int = 2000) -> dict[Place, list[str | None]]:
-    """Every place of a value in the first `most` records, with its values: what there is to use."""
+def leaves(records: Records, *, most: int | None = None) -> dict[Place, list[str | None]]:
+    """Every place of a value in all records, or in the first `most`, with its values: what there is to use."""
     out: dict[Place, list[str | None]] = {}
     for record in records.records[:most]:
         stack: list[tuple[Place, Any]] = [((), record)]
