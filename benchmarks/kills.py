@@ -120,7 +120,7 @@ class Victim:
             "force": [*run, "--force"],
             "gallery": ["gallery", "--study", "tiny", "--jobs", "1"],
             "fetch": ["fetch", "made", "--from", str(self.copy.parent)],
-            "new": ["new", "mine", "--data", "params/tiny.csv"],
+            "new": ["new", "mine", "--data", "params/tiny.csv", "--yes"],
         }[command]
 
     def clear(self, command: str) -> None:

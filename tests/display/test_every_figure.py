@@ -165,8 +165,10 @@ def of_collection(size: Size) -> Iterator[Plot]:
     for n in (5, 60):
         work = pd.concat(
             [
-                cells.assign(units=rng.integers(1, 90, len(cells)), minutes=rng.lognormal(1, 0.5, len(cells)))
-                for _ in range(n)
+                cells.assign(
+                    annotator=f"A{i}", units=rng.integers(1, 90, len(cells)), minutes=rng.lognormal(1, 0.5, len(cells))
+                )
+                for i in range(n)
             ]
         )
         for plot in flat(collection.workload(work, names), collection.minutes(work, results, names)):

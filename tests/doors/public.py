@@ -143,7 +143,9 @@ def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     ]
     expected, got = reading.fingerprint(truth), reading.fingerprint(seen)
     differs = [f for f in expected if expected[f] != got[f]]
-    if "labels" in differs and facts(truth)[1] == facts(seen)[1]:  # other scores of the same people
+    if {"labels", "annotators"} <= set(differs) and facts(truth)[1] == facts(seen)[
+        1
+    ]:  # other scores of the same people
         differs.remove("annotators")
     scales = {x.id: (*x.scale, x.level) for x in study.label_list()}
     differs += ["scale"] if any(scales.get(x, s) != s for x, s in file.scales.items()) else []
@@ -151,7 +153,8 @@ def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     if any(directions.get(x, way) != way for x, way in file.ways.items()):
         return reading.Reading(reading.WRONG, read.said, [*differs, "direction"])
     asked = [*(yaml.safe_load(read.said).get("open_questions") or {})]
-    about = reading.ABOUT | {"scale": ("scale", "no answer", "level")}
+    # of items side by side, what is one item says what is a label
+    about = reading.ABOUT | {"labels": (*reading.ABOUT["labels"], "item"), "scale": ("scale", "no answer", "level")}
     all_asked = all(any(fact.startswith(about[f]) for fact in asked) for f in differs)
     found = reading.RIGHT if not differs else reading.ASKED if all_asked else reading.WRONG
     return reading.Reading(found, read.said, differs)

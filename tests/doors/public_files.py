@@ -35,6 +35,7 @@ FILES = [
     File(
         f"{_MORE}/conture/data.json",
         by.numbers_only,
+        also=("overall_impression",),
         facts=(1, 0, 119, 3816),
         means={("consistent", None): 0.9049, ("inquisitive", None): 2.6724},
     ),
@@ -118,10 +119,10 @@ FILES = [
     File(
         f"{_ATLAS}/d2t_bws/lab1_coherence.csv",
         lambda p: by.best_of_two(p, "coh"),
-        ways={"worst": -1},
-        also=("worst",),
+        ways={"worst_coh": -1},
+        also=("worst_coh",),
         facts=(5, 115, 200, 596),
-        means={("best", "sys0"): 0.1061, ("best", "sys4"): 0.0179},
+        means={("best_coh", "sys0"): 0.1061, ("best_coh", "sys4"): 0.0179},
     ),
     File(
         f"{_ATLAS}/e2e_rankme/naturalness.csv",
@@ -237,10 +238,10 @@ FILES = [
     File(
         f"{_ATLAS}/reprohum_d2t/Coherence.xlsx",
         lambda p: by.best_of_two(p, "coh", by.excel(p)),
-        ways={"worst": -1},
-        also=("worst",),
+        ways={"worst_coh": -1},
+        also=("worst_coh",),
         facts=(5, 116, 200, 597),
-        means={("best", "sys0"): 0.1061, ("best", "sys4"): 0.0179},
+        means={("best_coh", "sys0"): 0.1061, ("best_coh", "sys4"): 0.0179},
         becomes=reading.WRONG,
     ),
     File(

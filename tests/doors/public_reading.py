@@ -98,7 +98,7 @@ def best_of_two(path: Path, answer: str, f: pd.DataFrame | None = None) -> pd.Da
     pairs = zip(
         f["Input.code"].str.split("#").str[0], f["Input.system1"], f["WorkerId"], won, f["Input.system2"], strict=True
     )
-    held = rows(((i, a, w, "best", s, b) for i, a, w, s, b in pairs), pairs=True)
+    held = rows(((i, a, w, f"best_{answer}", s, b) for i, a, w, s, b in pairs), pairs=True)
     return held[pd.to_numeric(held["score"]).notna()]
 
 

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
 from judgebook.sources import filters
 from judgebook.sources.accounts import levels

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from judgebook.extras.new.asking.question import Answer, Doubts
+from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.words import RATERS, SCALES, label_id
 from judgebook.sources.nature import plain
 

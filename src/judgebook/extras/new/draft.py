@@ -16,8 +16,8 @@ import pandas as pd
 from judgebook import project
 from judgebook.extras.new import exports, presets
 from judgebook.extras.new.asking.defaults import complete
+from judgebook.extras.new.asking.doubts import Answer, Draft
 from judgebook.extras.new.asking.edits import flow
-from judgebook.extras.new.asking.question import Answer, Draft
 from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.grids import shared

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.extras.new.asking.doubts import Answer, Draft
 from judgebook.extras.new.asking.edits import flow
-from judgebook.extras.new.asking.question import Answer, Draft
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.nested import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at

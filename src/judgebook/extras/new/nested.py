@@ -9,7 +9,7 @@ import re
 
 import pandas as pd
 
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.roles import NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, declared, key_of_path, quoted
 from judgebook.extras.new.tree import LIST, MAP, REPLIES, Node, Place, collect, name_of, without_label

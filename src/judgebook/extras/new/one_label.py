@@ -8,7 +8,7 @@ from itertools import pairwise
 import pandas as pd
 
 from judgebook.extras.new import grids
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, numbers
 from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model, side_of
 from judgebook.study import paths

@@ -9,7 +9,7 @@ import unicodedata
 
 import pandas as pd
 
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.words import ANSWERS, SHORT, TEXT, is_prose, looks_like_model, ranked, side_of
 from judgebook.sources.ids.personal import personal

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import grids
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item, rated
 from judgebook.extras.new.judged.means import means
 from judgebook.extras.new.judged.words import differing

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import roles
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating
 from judgebook.extras.new.shapes import items
 from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
@@ -110,7 +110,7 @@ def _magnitudes(name: str, values: pd.Series) -> bool:
 
 def ask_beside(out: Guess, cells: pd.DataFrame) -> None:
     """Ask whether numbered labels are one label of several items, where the names of these are numbered as well."""
-    if out.more:  # a shape that knows what stands side by side
+    if any(line.startswith("chosen") for line in out.more):  # what stands side by side are the options
         return
     families: dict[str, set[str]] = {}
     for base, index in (m.groups() for c in cells if (m := _INDEXED.fullmatch(c))):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 import yaml
 
-from judgebook.extras.new.asking.question import Answer, Doubts
+from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.directions import direction
 from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked
 from judgebook.sources.nature import Nature, nature

@@ -98,6 +98,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
     if not (out.repeated or out.identify):
         items.check(out, cells)
+    elif not ("annotator" in out.columns or "{annotator}" in out.scores or out.repeated):
+        out.positions = True
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
         several.ask_beside(out, cells)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from judgebook import project
 from judgebook.extras.new.asking import terminal
+from judgebook.extras.new.asking.doubts import Draft
 from judgebook.extras.new.asking.facts import lines as facts_of
-from judgebook.extras.new.asking.question import Draft
 from judgebook.extras.new.draft import drafted
 from judgebook.sources import build, joining
 from judgebook.sources.in_words import counted, describe

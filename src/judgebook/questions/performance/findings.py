@@ -39,7 +39,8 @@ NOTABLE = 1.05
 
 def firsts(results: Results, names: DisplayNames) -> Iterator[Prose]:
     """Who is first, label by label; what would separate neighbours; labels without strengths."""
-    yield Prose(_PHRASES.say("first_lines", lines=_firsts(results["rank"], names), undirected=""))
+    if lines := _firsts(results["rank"], names):  # without any, the page has said why
+        yield Prose(_PHRASES.say("first_lines", lines=lines, undirected=""))
     yield Prose(_PHRASES.say("separation", lines=separation(results, names), most=MOST, power=POWER))
     missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
     yield Prose(_PHRASES.say("strengths", n=len(missing)))

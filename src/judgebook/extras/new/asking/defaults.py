@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from judgebook.extras.new.asking.question import Answer, Draft, Question, in_order
+from judgebook.extras.new.asking.doubts import Answer, Draft, Question, in_order
 from judgebook.sources.in_words import counted
 
 _WAYS = (("good", 1), ("bad", -1), ("neither", 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from judgebook.extras.new.asking.question import Draft
+from judgebook.extras.new.asking.doubts import Draft
 from judgebook.sources import build, in_words
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.in_words import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from judgebook.extras.new import roles
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.sources.nature import NAMES, plain
 

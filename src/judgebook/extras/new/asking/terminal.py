@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from judgebook.extras.new.asking.doubts import Answer, Draft, Question
 from judgebook.extras.new.asking.edits import edited
-from judgebook.extras.new.asking.question import Answer, Draft, Question
 from judgebook.extras.new.spelling import comment, quoted
 
 #: questions at most; the YAML carries the others

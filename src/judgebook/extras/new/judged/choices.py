@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.words import CHOICE, is_prose, side_of
 from judgebook.sources.nature import plain

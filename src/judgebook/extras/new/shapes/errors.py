@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new import roles
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.spelling import quoted
 from judgebook.extras.new.words import is_prose

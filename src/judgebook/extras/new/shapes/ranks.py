@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.extras.new.asking.question import Answer
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.shapes import items
 from judgebook.extras.new.words import ASPECT
