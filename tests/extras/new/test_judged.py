@@ -19,7 +19,7 @@ def test_words_without_an_order_that_differ_between_people_are_answers():
     ]
     out = tables.guess(_cells(rows))
     assert out.categories == {"verdict": ["meh", "ugh", "wow"]}
-    assert any("if they have an order" in w for w in out.warnings)
+    assert "Have the answers of 'verdict' an order?" in [q.text for q in out.questions]
 
 
 def test_fractions_of_few_people_are_labels_and_others_metrics():
@@ -35,4 +35,4 @@ def test_choice_between_two_texts_without_systems():
     assert out.comparative
     assert out.constants == {"system": "output_1", "system_b": "output_2"}
     assert out.values == {"1": 1, "2": -1}
-    assert any("no column names the two systems" in w for w in out.warnings)
+    assert "How are the two systems named?" in [q.text for q in out.questions]

@@ -21,7 +21,8 @@ from judgebook.extras.new.asking.edits import flow
 from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.grids import shared
-from judgebook.extras.new.nested import NUMBERED, guess_records
+from judgebook.extras.new.nested.groups import NUMBERED
+from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.shapes.ranks import as_rows
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
 from judgebook.extras.new.tables import nameless

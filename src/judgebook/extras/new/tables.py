@@ -39,6 +39,36 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     """
     out = Guess(columns=dict(given or {}))
     out.na_values += codes or []
+    cells = _answers(out, cells)
+    read = {c: numbers(cells[c], out.na_values) for c in cells}
+    numeric = {c: v for c, v in read.items() if v is not None}
+    roles.by_name(out, cells, numeric)
+    roles.by_question(out, cells)
+    roles.by_words(out, cells, numeric)
+    criterion(out, cells, numeric)
+    between_texts(out, cells, numeric)
+    roles.by_structure(out, cells)
+    _judged_again(out, cells, numeric)
+    cells = cleaning.self_comparisons(out, cells)
+    numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
+    _combined(out, cells)
+    _pair_in_a_cell(out, cells, numeric)
+    _layout(out, cells, numeric)
+    if not (out.repeated or out.identify):
+        items.check(out, cells)
+    elif not ("annotator" in out.columns or "{annotator}" in out.scores or out.repeated):
+        out.positions = True
+    if not out.comparative and not out.repeated:
+        several.several_answers(out, cells)
+        several.ask_beside(out, cells)
+    _models(out, cells)
+    _not_used(out, cells)
+    rivals.compare(out, cells)
+    return out
+
+
+def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` without columns and rows that hold no answers; what stands for none is noted."""
     # pandas calls an index that was saved without a name `Unnamed: 0`
     nameless = [not c.strip() or re.fullmatch(r"Unnamed: \d+", c) is not None for c in cells.columns]
     if sum(nameless) == 1 and numbers(cells.loc[:, nameless].iloc[:, 0], out.na_values) is None:
@@ -56,20 +86,11 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         cleaning.missing_words(out, column, cells[column])
         cleaning.codes(out, column, cells[column])
     cleaning.summary_rows(out, cells)
-    cells = cells[~cleaning.rows_left_out(out, cells)]
-    read = {c: numbers(cells[c], out.na_values) for c in cells}
-    numeric = {c: v for c, v in read.items() if v is not None}
-    roles.by_name(out, cells, numeric)
-    roles.by_question(out, cells)
-    roles.by_words(out, cells, numeric)
-    criterion(out, cells, numeric)
-    between_texts(out, cells, numeric)
-    roles.by_structure(out, cells)
-    _judged_again(out, cells, numeric)
-    cells = cleaning.self_comparisons(out, cells)
-    numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
-    _combined(out, cells)
-    _pair_in_a_cell(out, cells, numeric)
+    return cells[~cleaning.rows_left_out(out, cells)]
+
+
+def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Where scores stand, and their labels: in a known shape, a row for each, several in a row, or a column each."""
     label, score = out.columns.get("label"), out.columns.get("score")
     if shapes.read(out, cells, numeric):
         pass
@@ -96,17 +117,6 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
         numeric |= _words(out, free, numeric)
         wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
-    if not (out.repeated or out.identify):
-        items.check(out, cells)
-    elif not ("annotator" in out.columns or "{annotator}" in out.scores or out.repeated):
-        out.positions = True
-    if not out.comparative and not out.repeated:
-        several.several_answers(out, cells)
-        several.ask_beside(out, cells)
-    _models(out, cells)
-    _not_used(out, cells)
-    rivals.compare(out, cells)
-    return out
 
 
 def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ the values of the other paths at the same place. From there on it is a long tabl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,45 +42,17 @@ _MOST = 1_000_000
 
 def read(source: Records, open_file: Files) -> Reading:
     """One annotation per score. Missing scores are dropped and counted, with the reason the YAML gives."""
-    known = {"label": list(spellings(source, open_file.labels))}
     state = State()
-    joins = {join.name: _Joined(source, join, open_file, state.counts) for join in source.join}
-    held: list[tuple[str, str]] = []
-    rows: list[dict[str, Any]] = []
-    problems: list[Problem] = []
-    left: dict[str, dict[str, pd.Series]] = {}
-    readers: list[_File] = []
-    notes: list[str] = []
-    for name in open_file.fitting(source.file):
-        for sheet, options in _sheets(source, name, open_file):
-            read_ = read_records(open_file(name), name, options, state.counts)
-            reader = _File(source, name, read_, known, joins, sheet)
-            records, unused_ = reader.rows(), reader.unused()
-            held += [(name, reader.place(n)) for n in range(len(read_.where))]
-            drawn = reader.drawn(unused_)
-            rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in records]
-            readers.append(reader)
-            left.setdefault(name, {}).update(unused_)
-    _check(readers)
-    problems += [problem for reader in readers for problem in reader.problems]
-    for join in joins.values():
-        problems += join.problems
-        notes += join.notes()
-        join.count(state)
-        left[join.file] = join.unused()
-    if problems and not rows:
-        raise DataError(problems)
-    if not rows:
-        none = "no record that the paths of `scores` fit"
-        raise DataError([Problem(source.file, "", "", "at least one score", none, "check `scores`")])
-    cells = pd.DataFrame(rows, dtype=object)
+    of_files = _of_files(source, open_file, state)
+    problems = of_files.problems
+    cells = pd.DataFrame(of_files.rows, dtype=object)
     # names that only paths bind which lead nowhere
     cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
     if source.chosen:
         cells = chosen(source, cells, problems)
     if source.count:
         cells = _counted(source, cells, problems)
-    _without_scores(state, held, cells)
+    _without_scores(state, of_files.records, cells)
     positional = cells.pop(POSITIONAL)
     cells, odd = with_patterns(source, cells)
     problems += odd
@@ -99,10 +72,55 @@ def read(source: Records, open_file: Files) -> Reading:
     if source.errors is not None or source.pairs:
         _count_parts(state, source, parts, marks)
     reading = finish(source, source.file, cells, base, marks, open_file.labels, state)
-    reading.unused, reading.notes, reading.made = {f: u for f, u in left.items() if u}, notes, made
+    reading.unused, reading.notes, reading.made = {f: u for f, u in of_files.unused.items() if u}, of_files.notes, made
     drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
     reading.dialogue_facts = sampling.facts(base, drawn)
     return reading
+
+
+@dataclass
+class _OfFiles:
+    """What the files of a source hold.
+
+    rows : one for each score. records : file and place of every record. unused : file -> path that the YAML does not
+    name -> its values.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    records: list[tuple[str, str]] = field(default_factory=list)
+    unused: dict[str, dict[str, pd.Series]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
+    """Read all files and what is joined to them. Raises DataError where no score is found."""
+    labels = {"label": list(spellings(source, open_file.labels))}
+    joins = {join.name: _Joined(source, join, open_file, state.counts) for join in source.join}
+    out = _OfFiles()
+    readers: list[_File] = []
+    for name in open_file.fitting(source.file):
+        for sheet, options in _sheets(source, name, open_file):
+            content = read_records(open_file(name), name, options, state.counts)
+            reader = _File(source, name, content, labels, joins, sheet)
+            rows, unused_ = reader.rows(), reader.unused()
+            out.records += [(name, reader.place(n)) for n in range(len(content.where))]
+            drawn = reader.drawn(unused_)
+            out.rows += [row | {_DRAWN + path: values[row[NUMBER]] for path, values in drawn.items()} for row in rows]
+            readers.append(reader)
+            out.unused.setdefault(name, {}).update(unused_)
+    _check(readers)
+    out.problems += [problem for reader in readers for problem in reader.problems]
+    for join in joins.values():
+        out.problems += join.problems
+        out.notes += join.notes()
+        join.count(state)
+        out.unused[join.file] = join.unused()
+    if not out.rows:
+        none = "no record that the paths of `scores` fit"
+        problem = Problem(source.file, "", "", "at least one score", none, "check `scores`")
+        raise DataError(out.problems or [problem])
+    return out
 
 
 def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | None, Records]]:
