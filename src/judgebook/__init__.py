@@ -6,7 +6,13 @@ The command line makes the report; see `judgebook --help`, in a checkout `python
     judgebook check mine                 is it right, and what will each notebook do?
     judgebook --study mine               notebooks, results, figures, tables and pages
 
-What is listed here reads what a run left, and what a YAML and its data amount to:
+In a notebook, a frame of judgements is enough:
+
+    import judgebook as jb
+
+    jb.audit(frame, item="prompt", annotator="rater", system="model", score="helpful")
+
+What is listed here besides reads what a run left, and what a YAML and its data amount to:
 
     import judgebook as jb
 
@@ -30,6 +36,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judgebook.errors import JudgebookError
+    from judgebook.extras.new.auditing import audit
+    from judgebook.pipeline.audit.result import Audit
     from judgebook.sources.build import Built, build
     from judgebook.study.params import ParamsError
     from judgebook.study.params import load as load_study
@@ -39,11 +47,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = [
+    "Audit",
     "Built",
     "DataError",
     "JudgebookError",
     "ParamsError",
     "StoredStudy",
+    "audit",
     "build",
     "load_study",
     "open_study",
@@ -51,11 +61,13 @@ __all__ = [
 ]
 #: public name -> module, and its name there. Imported when first used: notebooks must not depend on all of them
 _HOMES = {
+    "Audit": ("judgebook.pipeline.audit.result", "Audit"),
     "Built": ("judgebook.sources.build", "Built"),
     "DataError": ("judgebook.study.schema", "DataError"),
     "JudgebookError": ("judgebook.errors", "JudgebookError"),
     "ParamsError": ("judgebook.study.params", "ParamsError"),
     "StoredStudy": ("judgebook.study.stored", "StoredStudy"),
+    "audit": ("judgebook.extras.new.auditing", "audit"),
     "build": ("judgebook.sources.build", "build"),
     "load_study": ("judgebook.study.params", "load"),
     "open_study": ("judgebook.study.stored", "open_study"),

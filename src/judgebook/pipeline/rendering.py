@@ -16,8 +16,10 @@ from judgebook.study import store
 if TYPE_CHECKING:
     from judgebook.pipeline.reading import places
     from judgebook.report.first_page import Cite
+    from judgebook.report.html import Before
     from judgebook.study.sections.data import Figures
-    from judgebook.summary.findings import PageAnswer
+    from judgebook.summary.evidence import Evidence
+    from judgebook.summary.findings import PageAnswer, Preface
 
 #: names of the pages of every printed number, and of the papers' elements
 CELLS, ELEMENTS = "90_cells", "papers"
@@ -27,6 +29,8 @@ INDEX, SEARCH = "index", "search"
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
 NOT_RUN = "`{command} --study {study} --only {name}` answers this"
+#: state of a notebook that was not run and has no page, but whose analysis was carried out (`pipeline.audit`)
+COMPUTED = "computed"
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -71,6 +75,10 @@ class Row:
     state: str
     reason: str
     note: str = ""
+
+    @property
+    def has_results(self) -> bool:
+        return self.executed is not None or self.state == COMPUTED
 
 
 @dataclass(frozen=True)
@@ -167,22 +175,44 @@ def elements(job: ElementsJob) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class FirstPage:
+    """What the first page of a report says, before it is drawn. before : see `_before`."""
+
+    evidence: Evidence
+    before: Before | None
+    preface: Preface | None
+    answers: list[PageAnswer]
+
+
 @timed
 def index(job: IndexJob) -> str:
     """Render the index of a study, and its summary on one page."""
-    from judgebook.pipeline.reading import one_page, places
-    from judgebook.report import html as report
+    draw(job, first_page(job))
+    return ""
+
+
+def first_page(job: IndexJob) -> FirstPage:
+    """What follows from the results that are stored."""
     from judgebook.summary import findings
     from judgebook.summary.evidence import read
 
-    evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.executed})
+    evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.has_results})
+    return FirstPage(evidence, _before(job), findings.preface(evidence), findings.answers(evidence))
+
+
+def draw(job: IndexJob, first: FirstPage) -> None:
+    """Write the index, and the summary beside it."""
+    from judgebook.pipeline.reading import one_page, places
+    from judgebook.report import html as report
+
+    evidence, before, preface = first.evidence, first.before, first.preface
     shown = {row.name: places.shown(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
-    absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
+    absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.has_results]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
-    before, preface, answers = _before(job), findings.preface(evidence), findings.answers(evidence)
-    answered = [_answered(job, answer, shown, evidence.study.figures) for answer in answers]
-    one_page.summarise(job, answers, answered, before, preface)
+    answered = [_answered(job, answer, shown, evidence.study.figures) for answer in first.answers]
+    one_page.summarise(job, first.answers, answered, before, preface)
     page = report.index_page(
         about,
         description=job.description,
@@ -197,17 +227,16 @@ def index(job: IndexJob) -> str:
         cite=job.cite,
     )
     write(job.target, page)
-    return ""
 
 
-def _before(job: IndexJob) -> Any:
+def _before(job: IndexJob) -> Before | None:
     """What nobody confirmed, and what the design check found, from its stored results; None where there is neither."""
     from judgebook.report import html as report
 
-    page = next((f"{row.name}.html" for row in job.rows if row.name == DESIGN and row.executed), "")
+    check = next((row for row in job.rows if row.name == DESIGN and row.has_results), None)
     asked = few_of_a_kind(job.unconfirmed)
     unconfirmed = report.Before((), "", unconfirmed=asked) if asked else None
-    if not page:
+    if check is None:
         return unconfirmed
     from judgebook.display.names import display_names
     from judgebook.display.text import listing, plain, plural
@@ -225,6 +254,7 @@ def _before(job: IndexJob) -> Any:
         for f in box.findings
     )
     more = f"{plural(box.more, 'more finding')}, " if box.more else ""
+    page = f"{check.name}.html" if check.executed else ""
     return report.Before(lines, f"{more}{box.checked}.", page, _older(job, [DESIGN]), asked)
 
 

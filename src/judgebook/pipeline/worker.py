@@ -146,7 +146,7 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
             from judgebook.study.schema import DataError
 
             state = "invalid" if isinstance(error, DataError | ParamsError) else "failed"
-            message = str(error) if state == "invalid" or isinstance(error, NotebookFailedError) else _described(error)
+            message = str(error) if state == "invalid" or isinstance(error, NotebookFailedError) else described(error)
             denied = _denied(error)
             state, message = ("denied", denied) if denied else (state, message)
         finally:
@@ -175,7 +175,7 @@ class NotebookFailedError(JudgebookError, RuntimeError):
     """A notebook did not end well; the message says where."""
 
 
-def _described(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """An unexpected error in one line, with the place in the project it comes from."""
     place, trace = "", error.__traceback__
     while trace:

@@ -38,4 +38,38 @@ exit codes: 0 the YAML runs; 3 it runs, but questions are open; 2 it cannot run 
     examples="  python run_all.py new my_study --data my.csv        a first YAML for your own data\n",
 )
 
-EXTRA = Extra(commands=(NEW,))
+
+def _audit_options(parser: argparse.ArgumentParser) -> None:
+    about = "a file of data, as `new` reads it, or the YAML of a study"
+    parser.add_argument("data", type=Path, metavar="FILE", help=about)
+    parser.add_argument("--yes", action="store_true", help="accept what is assumed instead of asking")
+    parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write to DIR (default: NAME_audit)")
+
+
+def _audit(args: argparse.Namespace) -> int:
+    from judgebook.extras.new.auditing import command
+
+    return command(args.data, Path(args.out) if args.out else None, yes=args.yes)
+
+
+AUDIT = Command(
+    name="audit",
+    title="answer what one asks first of a data file, without a project",
+    about="""\
+Look at a data file, ask about what is in doubt, and answer: which system is best, which labels can be trusted, does it
+matter who judged, were the data enough, what did they cost, what next. Faults of the design come first. Answers are
+printed, and written as audit.html and audit.md beside the YAML that describes the data: correct it where it is wrong,
+and call the same command again.
+
+exit codes: 0 answered; 1 an analysis failed, the others answer; 2 the file could not be read; 3 answered, but questions
+about the data are open
+
+  python run_all.py audit ratings.csv
+  python run_all.py audit ratings_audit/ratings.yaml""",
+    place=10,
+    options=_audit_options,
+    run=_audit,
+    examples="  python run_all.py audit ratings.csv                 six answers about a file, without a project\n",
+)
+
+EXTRA = Extra(commands=(AUDIT, NEW))

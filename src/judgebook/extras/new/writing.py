@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from judgebook import project
@@ -33,8 +34,20 @@ def new(name: str, data: Path, *, yes: bool = False) -> int:
         raise params.ParamsError(f"params/{name}.yaml exists already: choose another name, or remove it")
     if name in params.names():
         raise params.ParamsError(f"{name} is a study that comes with the project: choose another name")
+    code = write(target, data, yes=yes)
+    if target.exists():
+        print(f"read it through, then\n  {project.command()} check {name}")
+    return code
+
+
+def write(target: Path, data: Path, *, yes: bool, facts_only: bool = False) -> int:
+    """Write the YAML `target` for a data file, and say what it makes of the data; returns the exit code, as `new` does.
+
+    facts_only : of what it makes of the data, only the facts on which all results rest.
+    """
+    name = target.stem
     try:
-        out = drafted(name, data)
+        out = drafted(name, data, target.parent)
     except params.ParamsError:
         raise
     except Exception as error:
@@ -42,27 +55,29 @@ def new(name: str, data: Path, *, yes: bool = False) -> int:
         reported = error if isinstance(error, DataError) else DataError([problem])
         print(f"new {name}: {reported}", file=sys.stderr)
         return 2
-    return _written(target, out, lambda given: drafted(name, data, given=given), yes=yes)
+    again = partial(drafted, name, data, target.parent)
+    return _written(target, out, again, yes=yes, facts_only=facts_only)
 
 
-def _written(target: Path, out: Draft, again: Callable[[dict[str, str]], Draft], *, yes: bool) -> int:
+def _written(
+    target: Path, out: Draft, again: Callable[[dict[str, str]], Draft], *, yes: bool, facts_only: bool
+) -> int:
     """Write a draft, say what it makes of the data, and settle its questions; returns the exit code."""
     asked = not yes and sys.stdin.isatty()
     if yes:
         terminal.accept(out)
     _write(target, out)
     print(f"wrote {store.relative(target)}, as far as it could be guessed")
-    runs = _described(target, out, facts_only=asked)
+    runs = _described(target, out, facts_only=asked or facts_only)
     if asked and out.questions and runs:
         out = terminal.settle(out, again)
         _write(target, out)
         print(f"wrote {store.relative(target)} with these answers")
     if asked and runs:
-        runs = _described(target, out)
+        runs = _described(target, out, facts_only=facts_only)
     if out.questions:
         print(f"{counted(len(out.questions), 'open question')} (`open_questions` of the YAML):")
         print(*(f"  {question.fact}: {question.sentence}" for question in out.questions), sep="\n")
-    print(f"read it through, then\n  {project.command()} check {target.stem}")
     return (3 if out.questions else 0) if runs else 2
 
 

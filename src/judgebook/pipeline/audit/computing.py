@@ -1,0 +1,78 @@
+"""The analyses behind a study's first page, one after the other in this process; no notebook runs."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import scipy.linalg  # noqa: F401  # only libraries that are loaded are limited to one thread
+from threadpoolctl import threadpool_limits
+
+from judgebook import project
+from judgebook.pipeline import dag, run, worker
+from judgebook.pipeline.manifest import lock
+from judgebook.pipeline.nodes import StudyNodes
+from judgebook.pipeline.notebook import ALWAYS
+from judgebook.pipeline.rendering import COMPUTED, Row
+from judgebook.sources import build
+
+#: what notebooks are told where the pipeline gives the digest of all they depend on; by hand it would be None
+RUN_ID = "audit"
+LEFT_OUT = "None of the answers follows from it."
+
+
+def analysed(path: Path, say: Callable[[str], None]) -> tuple[StudyNodes, list[Row]]:
+    """Read the data of a study, and carry out the analyses that its first page follows from.
+
+    Frames and results are stored where a run stores them. say : called with a line for each step. Returns the study
+    and its notebooks, each `COMPUTED`, skipped with the reason why it does not fit, failed, or not run.
+
+    Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
+    """
+    spec = run.specs([str(path)], [])[0]
+    study = spec.load()
+    nodes = StudyNodes(spec, study, dag.of(dag.load(), study), run.cache(), dag.NOTEBOOKS)
+    first = [name for name, question in nodes.entries.items() if question.answers or question.first_page]
+    needed = dag.select(list(nodes.entries), first, nodes.entries)
+    with lock(study.key), threadpool_limits(1):  # with more threads, the last digits of matrix products vary
+        build.build(study, out=nodes.home)
+        nodes.write_params()
+        states: dict[str, tuple[str, str]] = {}
+        for name in nodes.entries:
+            states[name] = _state(nodes, name, states) if name in needed else ("not run", LEFT_OUT)
+            if states[name][0] == COMPUTED:
+                say(nodes.facts(name).title)
+                states[name] = _carried_out(nodes, name)
+    about = {name: nodes.facts(name) for name in states}
+    return nodes, [Row(name, about[name].title, about[name].question, None, *states[name]) for name in states]
+
+
+def _state(nodes: StudyNodes, name: str, states: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """What becomes of a notebook that is needed, and why, before it is carried out."""
+    if reason := nodes.missing(name):
+        return "skipped", reason
+    lacking = next((need for need in nodes.entries[name].needs if states[need][0] != COMPUTED), "")
+    return ("skipped", f"It needs notebook {lacking[:2]}: {states[lacking][1]}") if lacking else (COMPUTED, "")
+
+
+def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
+    """Do what the first cell of a notebook does, with the parameters of a run: read, compute and store."""
+    defaults = {k.name: ast.literal_eval(k.default) for k in nodes.facts(name).knobs if k.name not in ALWAYS}
+    try:
+        _helper(name).Page(nodes.key, RUN_ID, **(defaults | nodes.knobs[name]))
+    except Exception as error:  # the other answers stand without it, as in a run
+        return "failed", worker.described(error)
+    return COMPUTED, ""
+
+
+def _helper(notebook: str) -> ModuleType:
+    """The helper module of a notebook, under a name of ours: a user may have a package `helpers`, too."""
+    path = project.ROOT / "src" / "helpers" / f"{notebook.partition('_')[2]}.py"
+    found = importlib.util.spec_from_file_location(f"judgebook.carried_helpers.{path.stem}", path)
+    assert found is not None and found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module

@@ -1,0 +1,103 @@
+"""What `jb.audit` returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from judgebook.report.prose import markdown, words
+from judgebook.study.stored import StoredStudy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from judgebook.pipeline.rendering import FirstPage
+
+
+class Frames(Mapping[str, pd.DataFrame]):
+    """Frames of an audited study and its results by statistic: `frames["annotations"]`, `frames["mean"]`.
+
+    docs/results.md describes their columns.
+    """
+
+    def __init__(self, study: StoredStudy) -> None:
+        self._study = study
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        frames = {path.stem: "frame" for path in sorted(self._study.folder.glob("*.parquet"))}
+        return frames | {name: "statistic" for name in self._study.statistics["statistic"]}
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        """Raises KeyError for a name that is neither, with one that is near."""
+        return self._study.frame(name) if self._names.get(name) == "frame" else self._study.results(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Answers about the judgements of a file or frame, with all that they follow from.
+
+    folder : where page, text, YAML and results lie. yaml : the YAML that describes the data; correct it where it is
+    wrong, and audit it. frames : frames and results. questions : what nobody confirmed about the data, by fact.
+    """
+
+    folder: Path
+    yaml: Path
+    frames: Frames
+    questions: Mapping[str, str]
+    _first: FirstPage = field(repr=False)
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """A row per question of the first page: `question`, `answer` and `why` as plain text; the index says which."""
+        parts = {a.key: (a.question, *map(_plain, a.text.partition("\n\n")[::2])) for a in self._first.answers}
+        return pd.DataFrame.from_dict(parts, orient="index", columns=["question", "answer", "why"])
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """A row per fault of the design: `finding`, `consequences` and the answers it `concerns`, the worst first."""
+        before = self._first.before
+        rows = [(_plain(what), _plain(change), touches) for what, change, touches in (before.findings if before else ())]
+        return pd.DataFrame(rows, columns=["finding", "consequences", "concerns"])
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figure of each answer that has one, by the index of `answers`."""
+        return {answer.key: answer.plot.fig for answer in self._first.answers if answer.plot}
+
+    def __str__(self) -> str:
+        from judgebook.pipeline.audit.writing import printed
+
+        return "\n".join(printed(self._first, []))
+
+    def _repr_html_(self) -> str:
+        """For a notebook: open questions, faults of the design, and answers; reasons are folded."""
+        out = []
+        if preface := self._first.preface:
+            out.append(markdown(f"{preface.used}. {preface.whom}"))
+        if before := self._first.before:
+            lines = [f"- **Not confirmed: {fact}.** {text}" for fact, text in before.unconfirmed]
+            out.append(markdown("\n".join(["**Before you read on**", "", *lines, *(f"- {f[0]}" for f in before.findings)])))
+        for answer in self._first.answers:
+            said, _, why = answer.text.partition("\n\n")
+            out.append(markdown(f"**{answer.question}**\n\n{said}"))
+            if why:
+                out.append(f"<details><summary>Why</summary>{markdown(why)}</details>")
+        return "\n".join(map(str, out))
+
+
+def _plain(text: str) -> str:
+    """Markdown as plain text, a line for each item of a list."""
+    return "\n".join(words(markdown(part)) for part in re.split(r"\n(?=[-*] |\d+\. )|\n\n", text) if part.strip())

@@ -1,0 +1,111 @@
+"""What an audit leaves in its folder, and what it prints."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+from markupsafe import Markup
+
+from judgebook import __version__, project
+from judgebook.display.text import Phrases
+from judgebook.pipeline import rendering
+from judgebook.pipeline.audit.computing import analysed
+from judgebook.pipeline.cache import digest
+from judgebook.pipeline.nodes import StudyNodes
+from judgebook.pipeline.pages import UNWEIGHTED, WEIGHTED
+from judgebook.pipeline.reading.cite import cite
+from judgebook.pipeline.rendering import FirstPage, IndexJob, Row
+from judgebook.report.prose import markdown, words
+from judgebook.study import store
+
+PAGE, MARKDOWN = "audit.html", "audit.md"
+#: columns of printed text
+WIDTH = 100
+_PHRASES = Phrases("judgebook.pipeline.audit")
+
+
+def audited(path: Path, say: Callable[[str], None]) -> tuple[FirstPage, list[Row]]:
+    """Audit the study of a YAML, and write its page and its text into the folder for output.
+
+    say : called with a line for each step. Returns the first page as it is written, and the notebooks it follows from.
+
+    Raises ParamsError for a wrong YAML, DataError for wrong data.
+    """
+    nodes, rows = analysed(path, say)
+    job = _job(nodes, rows, path)
+    first = rendering.first_page(job)
+    rendering.draw(job, first)
+    text = _PHRASES.say(
+        "document",
+        title=nodes.study.title,
+        preface=[Markup(f"{first.preface.used}."), Markup(first.preface.whom)] if first.preface else [],
+        unconfirmed=first.before.unconfirmed if first.before else (),
+        findings=[(Markup(w), Markup(c), t) for w, c, t in first.before.findings] if first.before else [],
+        note=first.before.note if first.before else "",
+        answers=[(answer.question, Markup(answer.text)) for answer in first.answers],
+        made=[(name, value) for name, value in job.made],
+    )
+    rendering.write(job.target.with_name(MARKDOWN), f"{text}\n")
+    return first, rows
+
+
+def _job(nodes: StudyNodes, rows: list[Row], path: Path) -> IndexJob:
+    study, profile, today = nodes.study, nodes.profile(), date.today().isoformat()
+    sampling = profile.get("sampling")
+    weights = sampling | {"weighted": WEIGHTED, "unweighted": UNWEIGHTED} if sampling else None
+    made = (
+        ("Command", f"{project.command()} audit {path.name}"),
+        ("Whole report", whole(path)),
+        ("Seeds", ", ".join(f"{name} {seed}" for name, seed in study.seeds.model_dump().items())),
+        ("Bootstrap", f"{study.bootstrap.n_resamples:,} resamples, {study.bootstrap.confidence:.0%} intervals"),
+        ("Date and version", f"{today}, version {__version__} of the project"),
+        ("Data (SHA-256)", digest(nodes.raw())),
+    )
+    return IndexJob(
+        rendering.Shared(study.title, study.simulated, (), sampling=weights),
+        study.key,
+        study.description,
+        tuple(study.open_questions.items()),
+        profile,
+        tuple(rows),
+        made,
+        cite(study, today),
+        store.out_root() / PAGE,
+    )
+
+
+def whole(path: Path) -> str:
+    """The command that makes the whole report of an audited study."""
+    return f"{project.command()} --study {store.relative(path)} --out {store.relative(store.out_root())}"
+
+
+def printed(first: FirstPage, rows: list[Row]) -> Iterator[str]:
+    """Findings on the design and answers for a terminal, a line each."""
+    if first.preface:
+        yield from _wrapped(f"{first.preface.used}.")
+        yield from _wrapped(first.preface.whom)
+    if before := first.before:
+        yield from ("", "Before you read on")
+        for fact, question in before.unconfirmed:
+            yield from _wrapped(f"Not confirmed: {fact}. {question}", "- ")
+        for what, _, _ in before.findings:
+            yield from _wrapped(what, "- ")
+    for answer in first.answers:
+        yield from ("", answer.question)
+        yield from _wrapped(answer.text.partition("\n\n")[0], "  ")
+    for row in rows:
+        if row.state == "failed":
+            yield ""
+            yield from _wrapped(_PHRASES.say("failed", number=row.name[:2], title=row.title, reason=row.reason))
+
+
+def _wrapped(text: str, start: str = "") -> Iterator[str]:
+    """Markdown as plain lines that are not too long; items of a list begin lines of their own."""
+    parts = re.split(r"\n(?=[-*] |\d+\. )", text)
+    for part in parts:
+        plain = words(markdown(part))
+        yield from textwrap.wrap(plain, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))

@@ -1,0 +1,173 @@
+"""`audit`: answers about a file or a frame, without a project."""
+
+import gc
+import json
+import re
+
+import judgebook as jb
+import numpy as np
+import pandas as pd
+import pyarrow
+import pytest
+import yaml
+
+from judgebook.extras.new import auditing
+from judgebook.pipeline.audit import computing
+from judgebook.pipeline.cli import main
+from judgebook.study.results import where
+
+SECONDS = 60
+FILES = ("audit.html", "audit.md", "ratings.yaml")
+
+
+def judgements(gap: float = 1.0) -> pd.DataFrame:
+    """Three systems on 12 prompts, judged by six people; `new` is better than `mid` and `old` by `gap` and twice it."""
+    rng, rows = np.random.default_rng(3), []
+    for prompt in range(12):
+        for k, bot in enumerate(("old", "mid", "new")):
+            for who in range(6):
+                score = int(np.clip(round(2 + gap * k + rng.normal(0, 0.6)), 1, 5))
+                rows.append((f"prompt {prompt}", bot, f"rater {who}", score, int(rng.integers(1, 6))))
+    return pd.DataFrame(rows, columns=["prompt", "bot", "who", "quality", "noise"])
+
+
+@pytest.fixture(scope="module")
+def called(tmp_path_factory):
+    """What `audit ratings.csv` prints, and the folder it writes."""
+    folder = tmp_path_factory.mktemp("called")
+    judgements().drop(columns="noise").to_csv(folder / "ratings.csv", index=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        lines: list[str] = []
+        patch.setattr("builtins.print", lambda *args, sep=" ", **_: lines.append(sep.join(map(str, args))))
+        code = main(["audit", "ratings.csv", "--yes"])
+    return code, "\n".join(lines), folder
+
+
+@pytest.fixture(scope="module")
+def audited():
+    return jb.audit(judgements(), item="prompt", annotator="who", system="bot", score="quality")
+
+
+def test_a_file_is_answered_in_a_folder_of_its_own(called):
+    code, said, folder = called
+    assert code == 0, said
+    assert sorted(p.name for p in folder.iterdir()) == ["ratings.csv", "ratings_audit"]
+    assert all((folder / "ratings_audit" / name).is_file() for name in FILES)
+    assert re.search(r"Which system is best.*\n\s+new ranks first", said)
+    assert len(re.findall(r"^\S.*\?\n  \S", said, re.M)) == 6  # six questions, each with its answer
+
+
+def test_page_text_and_terminal_say_the_same(called):
+    _, said, folder = called
+    text = (folder / "ratings_audit" / "audit.md").read_text(encoding="utf-8")
+    page = (folder / "ratings_audit" / "audit.html").read_text(encoding="utf-8")
+    questions = re.findall(r"^## (.*\?)$", text, re.M)
+    assert len(questions) == 6 and all(f"\n{q}\n" in said and f"<h2>{q}</h2>" in page for q in questions)
+    assert "new ranks first" in text and "new ranks first" in re.sub(r"<[^>]+>", "", page)
+    assert not re.search(r'href="\d\d_', page)  # no link to a notebook that was not made
+
+
+def test_the_whole_report_is_made_by_the_command_that_is_named(called):
+    """Its results are those of the audit: the run has nothing to compute that was computed differently."""
+    _, said, folder = called
+    command = said.rpartition("whole report, with every figure and table: ")[2].split()
+    at = command.index("--study")
+    stored = folder / "ratings_audit" / "data" / "processed" / "ratings" / "results"
+    before = {name: pd.read_parquet(stored / f"{name}.parquet") for name in ("03_iaa", "07_bot_performance")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.delenv("COMPENDIUM_OUT", raising=False)
+        assert main([*command[at:], "--only", "03,07", "--jobs", "1"]) == 0
+    for name, frame in before.items():
+        pd.testing.assert_frame_equal(pd.read_parquet(stored / f"{name}.parquet"), frame)
+
+
+def test_a_yaml_that_was_corrected_is_used(called, monkeypatch, capsys):
+    _, _, folder = called
+    monkeypatch.chdir(folder)
+    path = folder / "ratings_audit" / "ratings.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("direction: 1", "direction: -1"), encoding="utf-8")
+    assert main(["audit", "ratings.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "using ratings_audit/ratings.yaml" in said and "old ranks first" in said
+    path.write_text(text, encoding="utf-8")
+
+
+def test_what_is_open_is_said_and_has_an_exit_code(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = judgements().rename(columns={"quality": "flurbiness"}).drop(columns="noise")
+    frame.to_csv("open.csv", index=False)
+    monkeypatch.setattr(computing, "_carried_out", lambda nodes, name: ("failed", "not computed here"))
+    assert main(["audit", "open.csv"]) == 1
+    said = capsys.readouterr().out
+    assert "Not confirmed: direction of flurbiness" in said
+    assert "failed: not computed here" in said
+
+
+def test_a_file_that_cannot_be_read_leaves_no_answer(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.csv").write_text("a,b\nx,y\n", encoding="utf-8")
+    assert main(["audit", "text.csv"]) == 2
+    assert main(["audit", "absent.csv"]) == 2
+    assert "absent.csv: no such file" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("audit.*"))
+
+
+def test_a_frame_is_answered(audited):
+    answers = audited.answers
+    assert [*answers.index] == ["order", "labels", "judges", "sample", "cost", "next"]
+    assert answers.loc["order", "answer"].startswith("new ranks first of 3 systems")
+    means = audited.frames["mean"]
+    assert set(means["label"]) == {"quality"}, "columns that were not named are left out"
+    of_bot = where(means, interval="dialogue and annotator").set_index("system")["estimate"]
+    by_hand = judgements().groupby("bot")["quality"].mean()
+    assert of_bot.to_dict() == pytest.approx(by_hand.to_dict())
+    assert len(audited.frames["annotations"]) == len(judgements())
+    assert {"order", "labels"} <= set(audited.figures)
+    assert yaml.safe_load(audited.yaml.read_text(encoding="utf-8"))["labels"]["quality"]["direction"] == 1
+
+
+def test_a_notebook_shows_answers_without_script(audited):
+    page = audited._repr_html_()
+    assert page.count("<details>") == 6 and "new ranks first" in page and "<script" not in page
+    assert "new ranks first" in str(audited)
+
+
+def test_other_frames_give_the_same(audited, tmp_path):
+    """pyarrow, in another order of rows and columns, with what is known of the label."""
+    frame = judgements().sample(frac=1, random_state=1)[["noise", "who", "quality", "bot", "prompt"]]
+    roles = {"item": "prompt", "annotator": "who", "system": "bot", "score": ["quality"]}
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    known = {"quality": {"direction": -1, "scale": [0, 5]}}
+    other = jb.audit(table, **roles, labels=known, folder=tmp_path / "here")
+    assert other.answers.loc["order", "answer"].startswith("old ranks first of 3 systems")
+    assert other.folder == tmp_path / "here" and (tmp_path / "here" / "audit.html").is_file()
+    over_both = {"interval": "dialogue and annotator"}  # one annotation picked at random depends on the order of rows
+    means = [where(a.frames["mean"], **over_both).set_index(["label", "system"]) for a in (audited, other)]
+    one, two = (m["estimate"].sort_index() for m in means)
+    pd.testing.assert_series_equal(one, two)
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(jb.ParamsError, match="no column 'promt' in the frame; did you mean 'prompt'"):
+        jb.audit(judgements(), item="promt", score="quality")
+
+
+def test_the_temporary_folder_goes_with_the_audit():
+    audit = jb.audit(judgements()[["prompt", "bot", "who", "quality"]].head(60))
+    folder = audit.folder
+    assert folder.is_dir()
+    del audit
+    gc.collect()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(("name", "key"), [("2026 ratings.csv", "data_2026_ratings"), ("é.csv", "data"), ("a-b.csv", "a_b")])
+def test_names_of_files_become_names_of_studies(tmp_path, name, key):
+    assert auditing.study_key(tmp_path / name) == key
+
+
+def test_values_are_json(audited):
+    assert json.loads(audited.answers.to_json())["question"]["order"].startswith("Which system")
