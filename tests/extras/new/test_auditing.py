@@ -4,13 +4,13 @@ import gc
 import json
 import re
 
-import judgebook as jb
 import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
 import yaml
 
+import judgebook as jb
 from judgebook.extras.new import auditing
 from judgebook.pipeline.audit import computing
 from judgebook.pipeline.cli import main
@@ -63,8 +63,10 @@ def test_page_text_and_terminal_say_the_same(called):
     text = (folder / "ratings_audit" / "audit.md").read_text(encoding="utf-8")
     page = (folder / "ratings_audit" / "audit.html").read_text(encoding="utf-8")
     questions = re.findall(r"^## (.*\?)$", text, re.M)
-    assert len(questions) == 6 and all(f"\n{q}\n" in said and f"<h2>{q}</h2>" in page for q in questions)
-    assert "new ranks first" in text and "new ranks first" in re.sub(r"<[^>]+>", "", page)
+    assert len(questions) == 6
+    assert all(f"\n{q}\n" in said and f"<h2>{q}</h2>" in page for q in questions)
+    assert "new ranks first" in text
+    assert "new ranks first" in re.sub(r"<[^>]+>", "", page)
     assert not re.search(r'href="\d\d_', page)  # no link to a notebook that was not made
 
 
@@ -91,7 +93,8 @@ def test_a_yaml_that_was_corrected_is_used(called, monkeypatch, capsys):
     path.write_text(text.replace("direction: 1", "direction: -1"), encoding="utf-8")
     assert main(["audit", "ratings.csv"]) == 0
     said = capsys.readouterr().out
-    assert "using ratings_audit/ratings.yaml" in said and "old ranks first" in said
+    assert "using ratings_audit/ratings.yaml" in said
+    assert "old ranks first" in said
     path.write_text(text, encoding="utf-8")
 
 
@@ -131,7 +134,9 @@ def test_a_frame_is_answered(audited):
 
 def test_a_notebook_shows_answers_without_script(audited):
     page = audited._repr_html_()
-    assert page.count("<details>") == 6 and "new ranks first" in page and "<script" not in page
+    assert page.count("<details>") == 6
+    assert "new ranks first" in page
+    assert "<script" not in page
     assert "new ranks first" in str(audited)
 
 
@@ -143,7 +148,8 @@ def test_other_frames_give_the_same(audited, tmp_path):
     known = {"quality": {"direction": -1, "scale": [0, 5]}}
     other = jb.audit(table, **roles, labels=known, folder=tmp_path / "here")
     assert other.answers.loc["order", "answer"].startswith("old ranks first of 3 systems")
-    assert other.folder == tmp_path / "here" and (tmp_path / "here" / "audit.html").is_file()
+    assert other.folder == tmp_path / "here"
+    assert (tmp_path / "here" / "audit.html").is_file()
     over_both = {"interval": "dialogue and annotator"}  # one annotation picked at random depends on the order of rows
     means = [where(a.frames["mean"], **over_both).set_index(["label", "system"]) for a in (audited, other)]
     one, two = (m["estimate"].sort_index() for m in means)
@@ -164,7 +170,9 @@ def test_the_temporary_folder_goes_with_the_audit():
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(("name", "key"), [("2026 ratings.csv", "data_2026_ratings"), ("é.csv", "data"), ("a-b.csv", "a_b")])
+@pytest.mark.parametrize(
+    ("name", "key"), [("2026 ratings.csv", "data_2026_ratings"), ("é.csv", "data"), ("a-b.csv", "a_b")]
+)
 def test_names_of_files_become_names_of_studies(tmp_path, name, key):
     assert auditing.study_key(tmp_path / name) == key
 

@@ -21,14 +21,13 @@ from judgebook.sources import build
 
 #: what notebooks are told where the pipeline gives the digest of all they depend on; by hand it would be None
 RUN_ID = "audit"
-LEFT_OUT = "None of the answers follows from it."
 
 
 def analysed(path: Path, say: Callable[[str], None]) -> tuple[StudyNodes, list[Row]]:
     """Read the data of a study, and carry out the analyses that its first page follows from.
 
     Frames and results are stored where a run stores them. say : called with a line for each step. Returns the study
-    and its notebooks, each `COMPUTED`, skipped with the reason why it does not fit, failed, or not run.
+    and these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
@@ -41,8 +40,8 @@ def analysed(path: Path, say: Callable[[str], None]) -> tuple[StudyNodes, list[R
         build.build(study, out=nodes.home)
         nodes.write_params()
         states: dict[str, tuple[str, str]] = {}
-        for name in nodes.entries:
-            states[name] = _state(nodes, name, states) if name in needed else ("not run", LEFT_OUT)
+        for name in needed:
+            states[name] = _state(nodes, name, states)
             if states[name][0] == COMPUTED:
                 say(nodes.facts(name).title)
                 states[name] = _carried_out(nodes, name)
@@ -72,7 +71,8 @@ def _helper(notebook: str) -> ModuleType:
     """The helper module of a notebook, under a name of ours: a user may have a package `helpers`, too."""
     path = project.ROOT / "src" / "helpers" / f"{notebook.partition('_')[2]}.py"
     found = importlib.util.spec_from_file_location(f"judgebook.carried_helpers.{path.stem}", path)
-    assert found is not None and found.loader is not None
+    assert found is not None
+    assert found.loader is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module

@@ -69,7 +69,9 @@ class Audit:
     def findings(self) -> pd.DataFrame:
         """A row per fault of the design: `finding`, `consequences` and the answers it `concerns`, the worst first."""
         before = self._first.before
-        rows = [(_plain(what), _plain(change), touches) for what, change, touches in (before.findings if before else ())]
+        rows = [
+            (_plain(what), _plain(change), touches) for what, change, touches in (before.findings if before else ())
+        ]
         return pd.DataFrame(rows, columns=["finding", "consequences", "concerns"])
 
     @property
@@ -89,7 +91,9 @@ class Audit:
             out.append(markdown(f"{preface.used}. {preface.whom}"))
         if before := self._first.before:
             lines = [f"- **Not confirmed: {fact}.** {text}" for fact, text in before.unconfirmed]
-            out.append(markdown("\n".join(["**Before you read on**", "", *lines, *(f"- {f[0]}" for f in before.findings)])))
+            out.append(
+                markdown("\n".join(["**Before you read on**", "", *lines, *(f"- {f[0]}" for f in before.findings)]))
+            )
         for answer in self._first.answers:
             said, _, why = answer.text.partition("\n\n")
             out.append(markdown(f"**{answer.question}**\n\n{said}"))

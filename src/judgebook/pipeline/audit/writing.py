@@ -47,7 +47,7 @@ def audited(path: Path, say: Callable[[str], None]) -> tuple[FirstPage, list[Row
         findings=[(Markup(w), Markup(c), t) for w, c, t in first.before.findings] if first.before else [],
         note=first.before.note if first.before else "",
         answers=[(answer.question, Markup(answer.text)) for answer in first.answers],
-        made=[(name, value) for name, value in job.made],
+        made=[(name, Markup(f"`{value}`")) for name, value in job.made],
     )
     rendering.write(job.target.with_name(MARKDOWN), f"{text}\n")
     return first, rows
