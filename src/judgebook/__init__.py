@@ -10,7 +10,7 @@ In a notebook, a frame of judgements is enough:
 
     import judgebook as jb
 
-    jb.audit(frame, item="prompt", annotator="rater", system="model", score="helpful")
+    jb.audit(frame, item="prompt", annotator="rater", system="model", score="helpful")  # an Audit: docs/audit.md
 
 What is listed here besides reads what a run left, and what a YAML and its data amount to:
 

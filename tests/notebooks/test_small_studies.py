@@ -16,6 +16,8 @@ from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, moved_by_the_seed, run_all
 from nbclient import NotebookClient
 
+from judgebook.pipeline.audit.writing import audited
+from judgebook.pipeline.rendering import COMPUTED
 from judgebook.study.params import ROOT
 from judgebook.study.results import unfold
 from judgebook.study.stored import open_study
@@ -102,6 +104,19 @@ def test_every_notebook_on_small_studies(world, check):
 @pytest.mark.slow
 def test_what_the_simulated_study_lacks_runs_on_one_of_them(world):
     assert {name for _, name in world.ran()} >= NOT_SIMULATED, world.said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["odd", "crowd", "judged"])
+def test_an_audit_stores_what_the_notebooks_store(world, study, tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    _, rows = audited(world.folder / f"{study}.yaml", world.values, lambda step: None)
+    computed = [row.name for row in rows if row.state == COMPUTED]
+    assert len(computed) >= 4, rows
+    for name in computed:
+        results = pd.read_parquet(tmp_path / "data" / "processed" / study / "results" / f"{name}.parquet")
+        pd.testing.assert_frame_equal(results, world.results(study, name))
+    assert {row.name for row in rows if row.state == "failed"} == set()
 
 
 @pytest.fixture

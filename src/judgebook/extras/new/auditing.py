@@ -32,12 +32,12 @@ YAMLS = (".yaml", ".yml")
 ROLES = ("dialogue", "annotator", "system")
 
 
-def command(source: Path, folder: Path | None, *, yes: bool) -> int:
+def command(source: Path, folder: Path | None, values: list[str], *, yes: bool) -> int:
     """Audit a data file, or the study of a YAML; prints the answers, and returns the exit code.
 
-    folder : where all is written; by default `<name>_audit` in the current folder. yes : accept what is assumed
-    instead of asking. A YAML of an earlier audit in that folder is used as it is. The code is 0, 1 where an analysis
-    failed, 2 where the data could not be read, 3 where questions about them are open.
+    folder : where all is written; by default `<name>_audit` in the current folder. values : KEY=VALUE, changes of the
+    YAML. yes : accept what is assumed instead of asking. A YAML of an earlier audit in that folder is used as it is.
+    The code is 0, 1 where an analysis failed, 2 where the data could not be read, 3 where questions about them are open.
     """
     from judgebook.pipeline.audit.writing import MARKDOWN, PAGE, audited, printed, whole
 
@@ -51,7 +51,7 @@ def command(source: Path, folder: Path | None, *, yes: bool) -> int:
     elif path != source and writing.write(path, source, yes=yes, facts_only=True) == 2:
         return 2
     with output_below(folder):
-        first, rows = audited(path, lambda step: print(f"  … {step}", file=sys.stderr, flush=True))
+        first, rows = audited(path, values, lambda step: print(f"  … {step}", file=sys.stderr, flush=True))
         print("", *printed(first, rows), "", sep="\n")
         print(f"page: {store.relative(folder / PAGE)}; text: {store.relative(folder / MARKDOWN)}")
         print(f"whole report, with every figure and table: {whole(path)}")
@@ -130,7 +130,7 @@ def audit(
         with store.atomic(path) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
     with output_below(where):
-        first, rows = audited(path, lambda step: None)
+        first, rows = audited(path, [], lambda step: None)
         frames = Frames(open_study(path.stem))
     if failed := [f"{row.name}: {row.reason}" for row in rows if row.state == "failed"]:
         warnings.warn(f"analyses failed, and the other answers stand without them: {'; '.join(failed)}", stacklevel=2)

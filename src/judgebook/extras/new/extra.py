@@ -44,12 +44,16 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", type=Path, metavar="FILE", help=about)
     parser.add_argument("--yes", action="store_true", help="accept what is assumed instead of asking")
     parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write to DIR (default: NAME_audit)")
+    change = "change the YAML for this audit"
+    parser.add_argument(
+        "--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=change
+    )
 
 
 def _audit(args: argparse.Namespace) -> int:
     from judgebook.extras.new.auditing import command
 
-    return command(args.data, Path(args.out) if args.out else None, yes=args.yes)
+    return command(args.data, Path(args.out) if args.out else None, args.values, yes=args.yes)
 
 
 AUDIT = Command(

@@ -28,15 +28,15 @@ WIDTH = 100
 _PHRASES = Phrases("judgebook.pipeline.audit")
 
 
-def audited(path: Path, say: Callable[[str], None]) -> tuple[FirstPage, list[Row]]:
+def audited(path: Path, values: list[str], say: Callable[[str], None]) -> tuple[FirstPage, list[Row]]:
     """Audit the study of a YAML, and write its page and its text into the folder for output.
 
-    say : called with a line for each step. Returns the first page as it is written, and the notebooks it follows from.
+    values : KEY=VALUE, changes of the YAML. say : called with a line for each step. Returns the first page as it is written, and the notebooks it follows from.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data.
     """
-    nodes, rows = analysed(path, say)
-    job = _job(nodes, rows, path)
+    nodes, rows = analysed(path, values, say)
+    job = _job(nodes, rows, path, values)
     first = rendering.first_page(job)
     rendering.draw(job, first)
     text = _PHRASES.say(
@@ -53,12 +53,12 @@ def audited(path: Path, say: Callable[[str], None]) -> tuple[FirstPage, list[Row
     return first, rows
 
 
-def _job(nodes: StudyNodes, rows: list[Row], path: Path) -> IndexJob:
+def _job(nodes: StudyNodes, rows: list[Row], path: Path, values: list[str]) -> IndexJob:
     study, profile, today = nodes.study, nodes.profile(), date.today().isoformat()
     sampling = profile.get("sampling")
     weights = sampling | {"weighted": WEIGHTED, "unweighted": UNWEIGHTED} if sampling else None
     made = (
-        ("Command", f"{project.command()} audit {path.name}"),
+        ("Command", " ".join([project.command(), "audit", path.name, *(["--set", *values] if values else [])])),
         ("Whole report", whole(path)),
         ("Seeds", ", ".join(f"{name} {seed}" for name, seed in study.seeds.model_dump().items())),
         ("Bootstrap", f"{study.bootstrap.n_resamples:,} resamples, {study.bootstrap.confidence:.0%} intervals"),
