@@ -37,7 +37,7 @@ def command(source: Path, folder: Path | None, values: list[str], *, yes: bool) 
 
     folder : where all is written; by default `<name>_audit` in the current folder. values : KEY=VALUE, changes of the
     YAML. yes : accept what is assumed instead of asking. A YAML of an earlier audit in that folder is used as it is.
-    The code is 0, 1 where an analysis failed, 2 where the data could not be read, 3 where questions about them are open.
+    The code is 0, 1 where an analysis failed, 2 where data could not be read, 3 where questions about them are open.
     """
     from judgebook.pipeline.audit.writing import MARKDOWN, PAGE, audited, printed, whole
 

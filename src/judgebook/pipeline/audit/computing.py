@@ -26,8 +26,9 @@ RUN_ID = "audit"
 def analysed(path: Path, values: list[str], say: Callable[[str], None]) -> tuple[StudyNodes, list[Row]]:
     """Read the data of a study, and carry out the analyses that its first page follows from.
 
-    Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with
-    a line for each step. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
+    Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
+    line for each step. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it does not
+    fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """

@@ -31,7 +31,8 @@ _PHRASES = Phrases("judgebook.pipeline.audit")
 def audited(path: Path, values: list[str], say: Callable[[str], None]) -> tuple[FirstPage, list[Row]]:
     """Audit the study of a YAML, and write its page and its text into the folder for output.
 
-    values : KEY=VALUE, changes of the YAML. say : called with a line for each step. Returns the first page as it is written, and the notebooks it follows from.
+    values : KEY=VALUE, changes of the YAML. say : called with a line for each step. Returns the first page as it is
+    written, and the notebooks it follows from.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data.
     """
