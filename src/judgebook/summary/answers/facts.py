@@ -234,11 +234,9 @@ class ModelFacts(Model):
     reason: Words = ""
     who: Words = Field("", description="the models, with their verb")
     n: int = Field(0, description="models")
-    less: str = Field(
-        "", description="on how many labels a model agrees less: all, most, some, no; empty: each has one"
-    )
-    cases: list[Case] = []
-    lines: list[Line] = []
+    less: str = Field("", description="on how many labels a model agrees less: all, most, some, no; empty: the one")
+    cases: tuple[Case, ...] = ()
+    lines: tuple[Line, ...] = ()
     choices: bool = False
 
 
