@@ -169,8 +169,9 @@ def elements(job: ElementsJob) -> str:
 
 @timed
 def index(job: IndexJob) -> str:
-    """Render the index of a study, and its summary on one page."""
+    """Render the index of a study, and its summary on one page; and the answers as data."""
     from judgebook.pipeline.reading import one_page, places
+    from judgebook.pipeline.reading.answers import write_answers
     from judgebook.report import html as report
     from judgebook.summary import findings
     from judgebook.summary.evidence import read
@@ -183,6 +184,7 @@ def index(job: IndexJob) -> str:
     before, preface, answers = _before(job), findings.preface(evidence), findings.answers(evidence)
     answered = [_answered(job, answer, shown, evidence.study.figures) for answer in answers]
     one_page.summarise(job, answers, answered, before, preface)
+    write_answers(job, evidence, answers, answered)
     page = report.index_page(
         about,
         description=job.description,
@@ -241,9 +243,14 @@ def few_of_a_kind(questions: tuple[tuple[str, str], ...]) -> tuple[tuple[str, st
     return tuple(shown)
 
 
+def earlier(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
+    """The notebooks among `names` whose results are from an earlier run."""
+    return tuple(sorted(row.name for row in job.rows if row.note and row.name in names))
+
+
 def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
-    """Numbers of the notebooks among `names` whose results are from an earlier run."""
-    return tuple(sorted(row.name.split("_")[0] for row in job.rows if row.note and row.name in names))
+    """Their numbers."""
+    return tuple(name.split("_")[0] for name in earlier(job, names))
 
 
 def _why_absent(job: IndexJob, row: Row) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, computed_field
+from pydantic import Field
 
 from judgebook.annotations.population import Population
 from judgebook.display.text import number
@@ -51,12 +51,8 @@ class Choices(Model):
     """Combinations of an analyst's choices (notebook 16), and under how many the leader has the highest mean."""
 
     n: int
+    n_first: int
     share: float
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def n_first(self) -> int:
-        return round(self.share * self.n)
 
 
 class OrderFacts(Model):
@@ -138,6 +134,7 @@ class AgreementFacts(Model):
     who: str = Field(description="run and group; empty where there is one of each")
     people: Population
     n_sample: int | None = Field(description="labels whose interval speaks of other annotators; null: as `people`")
+    n_fixed: int = Field(description="labels whose interval does not")
     n: int = Field(description="labels judged twice")
     labels: list[LabelAlpha]
     reliable: LabelGroup
@@ -150,11 +147,6 @@ class AgreementFacts(Model):
     means: list[Reliability]
     pairs: bool = Field(description="whether all labels are of comparisons")
     alike: list[str] = Field(description="what is said of labels without any variation")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def n_fixed(self) -> int:
-        return self.n - (self.n_sample or 0)
 
     @property
     def threshold(self) -> str:
@@ -191,16 +183,12 @@ class Groups(Model):
     n_people: int = Field(description="tested with whole annotators permuted")
     differ_people: int
     possible: int = Field(description="of these, how many could be significant at all")
+    n_impossible: int
     least: Number = Field(None, description="of the rest the smallest possible p after adjustment")
     smaller: str | None = Field(None, description="the group that is too small for it")
     size: int | None = None
     median: Number = Field(description="standardised size, corrected for noise")
     row: Estimate | None = Field(None, description="null: there are several")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def n_impossible(self) -> int:
-        return self.n_people - self.possible
 
     @property
     def who(self) -> tuple[str | None, int | None]:

@@ -81,6 +81,7 @@ def _groups(evidence: Evidence, tested: Mapping[str, Any] | None, names: Display
     one = {k: rows[column].iloc[0] for k, column in _DEBIASED.items()} if len(rows) == 1 else None
     return facts.Groups(
         **{k: tested[k] for k in ("n", "n_differ", "n_people", "differ_people", "possible")},
+        n_impossible=tested["n_people"] - tested["possible"],
         least=tested.get("least"),
         smaller=names.name("group", smaller) if smaller is not None else None,
         size=size,

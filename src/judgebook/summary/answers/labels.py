@@ -32,10 +32,11 @@ def agreement(evidence: Evidence, judged: ResultRows, names: DisplayNames) -> fa
     free = judged[judged["ci_low"].notna()]
     alike = judged["estimate"].isna() & judged["note"].fillna("").str.contains("have the same value")
     groups = {"reliable": RELIABLE, "doubtful": DOUBTFUL, "few": TOO_FEW}
-    threshold = evidence.study.iaa.threshold
+    threshold, whose = evidence.study.iaa.threshold, wording.spoken_of(judged, evidence)
     return facts.AgreementFacts(
         who=wording.run_and_group(tuple(judged.iloc[0][["corpus", "group"]]), evidence, names),
-        **wording.spoken_of(judged, evidence),
+        **whose,
+        n_fixed=len(judged) - (whose["n_sample"] or 0),
         n=len(judged),
         labels=[_alpha(evidence, row, names, several) for _, row in judged.iterrows()],
         **{key: _group(judged[judged["verdict"] == verdict], names, several) for key, verdict in groups.items()},

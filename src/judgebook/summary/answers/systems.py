@@ -60,7 +60,7 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
         n_labels=n_labels,
         level=evidence.confidence,
         others=_elsewhere(others, evidence, names),
-        choices=facts.Choices(**share) if share else None,
+        choices=facts.Choices(**share, n_first=round(share["share"] * share["n"])) if share else None,
     )
 
 
