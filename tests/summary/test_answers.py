@@ -1,11 +1,13 @@
 """The six answers of a study's first page, from results made by hand."""
 
+import json
 import re
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 from fixtures.answer_sizes import too_much
+from fixtures.answers_file import unexplained
 from fixtures.boxes import unreadable
 from markupsafe import Markup
 
@@ -89,8 +91,13 @@ def ordered(means, ranks):
 
 
 def texts(found):
-    """Answers by key, which are short: see `too_much`. The page folds all but the first paragraph."""
-    by_key = {answer.key: answer.text for answer in findings.answers(found)}
+    """Answers by key, which are short (see `too_much`) and have no number that is not in their facts. The page folds
+    all but the first paragraph."""
+    answers = findings.answers(found)
+    by_key = {answer.key: answer.text for answer in answers}
+    data = {a.key: {"reason": a.reason, "facts": a.facts and json.loads(a.facts.model_dump_json())} for a in answers}
+    invented = {key: unexplained(text, data[key]) for key, text in by_key.items()}
+    assert not any(invented.values()), (invented, by_key)
     joined = {key: re.findall(r"[^\n]{0,40}[.!]\n(?!\d+\. |- )[^\n]{1,40}", text) for key, text in by_key.items()}
     assert not any(joined.values()), joined
     long = {key: [*too_much(text)] for key, text in by_key.items()}

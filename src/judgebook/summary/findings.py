@@ -221,5 +221,5 @@ def _filled(step: Step) -> dict[str, Any]:
     facts = dict(step.facts)
     if step.kind != verdicts.Next.COLLECT:
         return facts
-    sizes, names = facts.pop("detectable"), ("size", "twice", "unit", "doubled", "scale", "beyond", "others")
+    sizes, names = facts.pop("detectable"), ("size", "twice", "unit", "doubled", "scale", "beyond", "others", "power")
     return facts | {name: getattr(sizes, name, "") for name in names} | {"now": getattr(sizes, "median", "")}

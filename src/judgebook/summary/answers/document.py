@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Discriminator, Field, Tag, ValidationError
 
 from judgebook import project
 from judgebook.annotations.population import Population
@@ -105,8 +105,7 @@ class OtherAnswer(Answer):
     facts: None = None
 
 
-AnyAnswer = OrderAnswer | LabelsAnswer | JudgesAnswer | SampleAnswer | CostAnswer | NextAnswer | OtherAnswer
-#: key -> model
+#: key -> model; keys of notebooks have OtherAnswer
 MODELS: dict[str, type[Answer]] = {
     "order": OrderAnswer,
     "labels": LabelsAnswer,
@@ -115,6 +114,23 @@ MODELS: dict[str, type[Answer]] = {
     "cost": CostAnswer,
     "next": NextAnswer,
 }
+
+
+def _key(answer: Any) -> str:
+    key = answer.get("key") if isinstance(answer, dict) else answer.key
+    return key if key in MODELS else "other"
+
+
+AnyAnswer = Annotated[
+    Annotated[OrderAnswer, Tag("order")]
+    | Annotated[LabelsAnswer, Tag("labels")]
+    | Annotated[JudgesAnswer, Tag("judges")]
+    | Annotated[SampleAnswer, Tag("sample")]
+    | Annotated[CostAnswer, Tag("cost")]
+    | Annotated[NextAnswer, Tag("next")]
+    | Annotated[OtherAnswer, Tag("other")],
+    Discriminator(_key),
+]
 
 
 class Answers(Model):

@@ -17,8 +17,8 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def _or_none(value: Any) -> float | None:
-    return None if pd.isna(value) else float(value)
+def _or_none(value: Any) -> Any:
+    return None if pd.api.types.is_scalar(value) and pd.isna(value) else value
 
 
 def _as_it_is(value: Any) -> str:
