@@ -100,8 +100,10 @@ def span(values: Iterable[float], decimals: int = 2) -> str:
 
 def _ci(row: Any, decimals: int = 2, scale: float = 1) -> str:
     """`interval` of anything with estimate, ci_low and ci_high, as items or as attributes."""
-    ends = [row[c] if isinstance(row, Mapping) else getattr(row, c) for c in ("estimate", "ci_low", "ci_high")]
-    return interval(*(end if pd.isna(end) else scale * end for end in ends), decimals)
+    names = ("estimate", "ci_low", "ci_high")
+    ends = [row[name] if isinstance(row, Mapping) else getattr(row, name) for name in names]
+    estimate, low, high = (end if pd.isna(end) else scale * end for end in ends)
+    return interval(estimate, low, high, decimals)
 
 
 def _shown(value: object) -> object:

@@ -17,9 +17,7 @@ from judgebook.summary.evidence import Evidence, parts
 from judgebook.summary.findings import USED, PageAnswer
 
 
-def write_answers(
-    job: IndexJob, evidence: Evidence, answers: Sequence[PageAnswer], drawn: Sequence[Answered]
-) -> None:
+def write_answers(job: IndexJob, evidence: Evidence, answers: Sequence[PageAnswer], drawn: Sequence[Answered]) -> None:
     """Write the file. answers, drawn : those of the first page, as findings and as it shows them."""
     main = next((evidence.population(*part[:2]) for part in parts(evidence)), None)
     flaws = _flaws(job, evidence)
@@ -47,23 +45,23 @@ def _answer(
     used = [*USED.get(one.key, (one.notebook,)), *[DESIGN] * bool(flaws)]
     old = earlier(job, used)
     facts = one.facts
-    people = getattr(facts, "people", None)
-    return MODELS.get(one.key, OtherAnswer)(
-        key=one.key,
-        question=one.question,
-        verdict=one.verdict,
-        sentence=words(markdown(one.text.partition("\n\n")[0])),
-        reason=words(markdown(one.reason)),
-        population=people,
-        estimate=rows.estimate(facts, evidence),
-        evidence=rows.evidence_of(facts, evidence, compared),
-        page=page,
-        design_findings=flaws,
-        open_questions=[fact for fact, _ in job.unconfirmed],
-        this_run=not old,
-        earlier=list(old),
-        facts=facts,
-    )
+    fields = {
+        "key": one.key,
+        "question": one.question,
+        "verdict": one.verdict,
+        "sentence": words(markdown(one.text.partition("\n\n")[0])),
+        "reason": words(markdown(one.reason)),
+        "population": getattr(facts, "people", None),
+        "estimate": rows.estimate(facts, evidence),
+        "evidence": rows.evidence_of(facts, evidence, compared),
+        "page": page,
+        "design_findings": flaws,
+        "open_questions": [fact for fact, _ in job.unconfirmed],
+        "this_run": not old,
+        "earlier": list(old),
+        "facts": facts,
+    }
+    return MODELS.get(one.key, OtherAnswer)(**fields)
 
 
 def _flaws(job: IndexJob, evidence: Evidence) -> dict[str, list[Flaw]]:

@@ -24,8 +24,6 @@ from judgebook.summary.answers.facts import (
 from judgebook.summary.answers.parts import Estimate, Model, Source
 from judgebook.summary.counted import Stage
 
-#: of the format: it changes where a field or a code is removed or changes its meaning, not where one is added
-VERSION = 1
 NAME = "answers.json"
 
 
@@ -136,7 +134,9 @@ AnyAnswer = Annotated[
 class Answers(Model):
     """The answers of a study's first page."""
 
-    version: Literal[1] = Field(VERSION, description="of this format")
+    version: Literal[1] = Field(
+        1, description="of this format: another one where a field or a code is removed or changes its meaning"
+    )
     study: str
     title: str
     simulated: bool
@@ -178,12 +178,3 @@ def read_answers(study: str) -> Answers:
         first = error.errors()[0]
         place, again = ".".join(map(str, first["loc"])), project.made_by(study)
         raise AnswersError(f"{file}: {place}: {first['msg']} ({error.error_count()} in all); run {again}") from error
-
-
-def schema() -> dict[str, Any]:
-    """JSON Schema of the file; each code says what it means."""
-    made = Answers.model_json_schema(mode="serialization")
-    for verdict in (*verdicts.OF_ANSWER.values(), verdicts.Models, verdicts.Replication, verdicts.Other):
-        codes = "; ".join(f"{code.value}: {code.meaning}" for code in verdict)
-        made["$defs"][verdict.__name__]["description"] = f"{verdict.__doc__} {codes}."
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

@@ -11,6 +11,7 @@ from judgebook.display.text import listing
 from judgebook.questions.judges.analysis import judge_titles
 from judgebook.study.results import ResultRows
 from judgebook.summary.answers.facts import Case, Line, ModelFacts
+from judgebook.summary.answers.parts import Estimate
 from judgebook.summary.answers.sources import estimate
 from judgebook.summary.answers.verdicts import Models, not_run
 from judgebook.summary.evidence import JUDGES, Evidence
@@ -69,7 +70,7 @@ def _cases(
     statistic = "choice_agreement" if choices else "judge_alpha"
     for key, part in rows.groupby(_CASE, sort=False, dropna=False):
         by_pair = {"judge" if row["pair"] == "mean" else row["pair"]: row for _, row in part.iterrows()}
-        gap = estimate(evidence, JUDGES, statistic, by_pair["difference"])
+        gap: Estimate = estimate(evidence, JUDGES, statistic, by_pair["difference"])
         case = Case(
             name=titles.get(key[3], key[3]),
             label=names.name("label", key[2], key[1]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from judgebook.study.results import ResultRows, identities
 from judgebook.summary.answers.parts import Estimate, Source
 from judgebook.summary.evidence import Evidence
 
-Kind = TypeVar("Kind", bound=Estimate)
 _COPIED = ("estimate", "ci_low", "ci_high", "family", "p_adjusted", "note")
 _ABOUT = ("corpus", "group", "method", "label", "system")
 
@@ -51,10 +50,10 @@ def estimate(
     row: pd.Series,
     *,
     unit: str = "",
-    kind: type[Kind] = Estimate,  # type: ignore[assignment]
+    kind: type[Estimate] = Estimate,
     **more: Any,
-) -> Kind:
-    """A row of results as data. more : further fields, or others than those of the row."""
+) -> Any:
+    """A row of results as data, a `kind`. more : further fields, or others than those of the row."""
     found: Mapping[str, Any] = row.dropna().to_dict()
     fields = {c: found[c] for c in (*_COPIED, *_ABOUT) if c in found}
     fields |= {"n": int(found["n"])} if "n" in found else {}

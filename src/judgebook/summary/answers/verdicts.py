@@ -13,7 +13,7 @@ class Verdict(StrEnum):
 
     meaning: str
 
-    def __new__(cls, code: str, meaning: str) -> Verdict:
+    def __new__(cls, code: str, meaning: str = "") -> Verdict:
         member = str.__new__(cls, code)
         member._value_, member.meaning = code, meaning
         return member
