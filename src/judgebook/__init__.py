@@ -20,6 +20,7 @@ What is listed here besides reads what a run left, and what a YAML and its data 
     study.statistics                     # what the notebooks stored
     study.results("mean")                # one row per estimate, with its interval
     study.scores                         # one row per judgement
+    jb.read_answers("mine")              # the answers of its first page, as data
 
     jb.study_names()                     # YAMLs in params/, and public studies that come with the package
     yaml = jb.load_study("mine", {"bootstrap": {"n_resamples": 500}})
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from judgebook.study.params import names as study_names
     from judgebook.study.schema import DataError
     from judgebook.study.stored import StoredStudy, open_study
+    from judgebook.summary.answers.document import read_answers
 
 __version__ = "0.2.0"
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "build",
     "load_study",
     "open_study",
+    "read_answers",
     "study_names",
 ]
 #: public name -> module, and its name there. Imported when first used: notebooks must not depend on all of them
@@ -71,6 +74,7 @@ _HOMES = {
     "build": ("judgebook.sources.build", "build"),
     "load_study": ("judgebook.study.params", "load"),
     "open_study": ("judgebook.study.stored", "open_study"),
+    "read_answers": ("judgebook.summary.answers.document", "read_answers"),
     "study_names": ("judgebook.study.params", "names"),
 }
 

@@ -1,11 +1,13 @@
 """The six answers of a study's first page, from results made by hand."""
 
+import json
 import re
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 from fixtures.answer_sizes import too_much
+from fixtures.answers_file import unexplained
 from fixtures.boxes import unreadable
 from markupsafe import Markup
 
@@ -19,6 +21,7 @@ from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary import analysis, findings
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
+from judgebook.summary.answers.facts import SampleFacts, Sturdy
 from judgebook.summary.cost import cost
 from judgebook.summary.counted import stages
 from judgebook.summary.evidence import (
@@ -88,8 +91,13 @@ def ordered(means, ranks):
 
 
 def texts(found):
-    """Answers by key, which are short: see `too_much`. The page folds all but the first paragraph."""
-    by_key = {answer.key: answer.text for answer in findings.answers(found)}
+    """Answers by key, which are short (see `too_much`) and have no number that is not in their facts. The page folds
+    all but the first paragraph."""
+    answers = findings.answers(found)
+    by_key = {answer.key: answer.text for answer in answers}
+    data = {a.key: {"reason": a.reason, "facts": a.facts and json.loads(a.facts.model_dump_json())} for a in answers}
+    invented = {key: unexplained(text, data[key]) for key, text in by_key.items()}
+    assert not any(invented.values()), (invented, by_key)
     joined = {key: re.findall(r"[^\n]{0,40}[.!]\n(?!\d+\. |- )[^\n]{1,40}", text) for key, text in by_key.items()}
     assert not any(joined.values()), joined
     long = {key: [*too_much(text)] for key, text in by_key.items()}
@@ -647,11 +655,19 @@ def test_unknown_annotators_are_said_and_to_be_recorded(study):
     assert "**Record who judged by Turn Likert.**" in texts(evidence(study, conform(some, ANNOTATIONS)))["next"]
 
 
+EVERYBODY = Population(True, 8, 8, 8.0, "")
+
+
+def of_sample(n, differ, alike, **more):
+    """What is said of n comparisons of which some are decided."""
+    counts = {"n": n, "n_decided": differ + alike, "n_differ": differ, "n_alike": alike, "open": n - differ - alike}
+    rest = {"who": "", "untested": 0, "bounded": 0, "most": 10, "within": None, "detectable": None, "sturdy": None}
+    whose = {"people": EVERYBODY, "main": EVERYBODY}
+    return findings.of_sample(SampleFacts(**(counts | rest | whose | more)))[1]
+
+
 def test_what_was_examined_is_not_taken_for_all():
-    facts = {"n": 60, "examined": 60, "found": 156, "sturdy": 60, "hangs": [], "tried": (6, 6), "untried": False}
-    given = {"n": 200, "n_differ": 156, "n_alike": 0, "open": 44, "margin": "", "detectable": None, "reason": ""}
-    given |= {"people": Population(True, 8, 8, 8.0, ""), "who": "", "untested": 0}
-    said = findings._PHRASES.say("sample", **given, main=given["people"], sturdy=facts)
+    said = of_sample(200, 156, 0, sturdy=Sturdy(n=60, examined=60, found=156, sturdy=60, hangs=[], tried=(6, 6)))
     assert "Of 156 significant differences (t tests for these annotators only), 60 were examined" in said
     assert "(half the clearest and half the most doubtful where a method has very many)." in said
     assert "All survive other reasonable analyses (are sturdy, as defined in notebook 16)." in said
@@ -935,18 +951,8 @@ def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
 
 @pytest.mark.parametrize(("tried", "told"), [((6, 6), []), ((30, 200), ["30", "200"]), (None, ["not left out"])])
 def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
-    facts = {
-        "n": 5,
-        "examined": 5,
-        "found": 5,
-        "sturdy": 2,
-        "hangs": [("one annotator", 3)],
-        "tried": tried,
-        "untried": False,
-    }
-    given = {"n": 9, "n_differ": 5, "n_alike": 1, "open": 3, "margin": "", "detectable": None, "reason": "", "who": ""}
-    given |= {"people": Population(True, 8, 8, 8.0, ""), "untested": 0}
-    said = findings._PHRASES.say("sample", **given, main=given["people"], sturdy=facts)
+    sturdy = Sturdy(n=5, examined=5, found=5, sturdy=2, hangs=[("one annotator", 3)], tried=tried)
+    said = of_sample(9, 5, 1, sturdy=sturdy)
     assert all(word in said for word in told)
     assert ("left out" in said) == bool(told)
 
@@ -977,19 +983,15 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, answer, counts):
-    given = {"margin": "0.2", "detectable": None, "reason": "", "who": "", "sturdy": None, "untested": 0}
-    given["people"] = given["main"] = Population(True, 8, 8, 8.0, "")
-    open_ = n - differ - alike
-    said = findings._PHRASES.say("sample", n=n, n_differ=differ, n_alike=alike, open=open_, **given)
+    said = of_sample(n, differ, alike, within=0.2)
     assert said.startswith(f"**{answer}.**")
     assert counts in said
 
 
 def test_no_sentence_on_comparisons_decided_is_long():
     """Also where it says which group of which run, and whose judgements, which the page is not about."""
-    given = {"margin": "0.25", "detectable": None, "reason": "", "sturdy": None, "untested": 12}
-    given |= {"who": "External students, First run", "people": Population(False, 20, 20, 1.6, "few", 0.78)}
-    given["main"] = Population(True, 20, 20, 8.0, "")
-    said = findings._PHRASES.say("sample", n=180, n_differ=100, n_alike=7, open=73, **given)
+    given = {"within": 0.25, "untested": 12, "who": "External students, First run"}
+    given |= {"people": Population(False, 20, 20, 1.6, "few", 0.78), "main": Population(True, 20, 20, 8.0, "")}
+    said = of_sample(180, 100, 7, **given)
     assert [*too_much(said)] == []
     assert "(for these annotators only)" in said.partition("\n\n")[0]

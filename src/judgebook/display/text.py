@@ -98,9 +98,12 @@ def span(values: Iterable[float], decimals: int = 2) -> str:
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
-def _ci(row: Mapping[str, Any], decimals: int = 2, scale: float = 1) -> str:
-    """`interval` of anything with estimate, ci_low and ci_high."""
-    return interval(scale * row["estimate"], scale * row["ci_low"], scale * row["ci_high"], decimals)
+def _ci(row: Any, decimals: int = 2, scale: float = 1) -> str:
+    """`interval` of anything with estimate, ci_low and ci_high, as items or as attributes."""
+    names = ("estimate", "ci_low", "ci_high")
+    ends = [row[name] if isinstance(row, Mapping) else getattr(row, name) for name in names]
+    estimate, low, high = (end if pd.isna(end) else scale * end for end in ends)
+    return interval(estimate, low, high, decimals)
 
 
 def _shown(value: object) -> object:
@@ -157,6 +160,11 @@ class Phrases:
         """Compiled with the first passage: that takes longer than importing the folder, and most who do say nothing."""
         source = files(self._package).joinpath("text.md.j2").read_text(encoding="utf-8")
         return _environment().from_string(source).module
+
+    def of(self, passage: str, facts: object, **more: Any) -> str:
+        """The named passage, filled with `more`, and else with the attributes of `facts` that it asks for."""
+        asked = [name for name in getattr(self._module, passage).arguments if name not in more]
+        return self.say(passage, **{name: getattr(facts, name) for name in asked}, **more)
 
     def say(self, passage: str, **facts: Any) -> str:
         """The named passage, filled with facts; empty where the template gives nothing but white space."""

@@ -26,8 +26,8 @@ WEIGHTED = (
     " by a judge, Krippendorff's alpha and Gwet's AC"
 )
 UNWEIGHTED = "other measures of agreement, effects of who judged, correlations, times and costs, plans, and counts"
-#: the summary beside the first page, where there are answers
-SUMMARY = ("summary.html", "summary.png")
+#: beside the first page: the answers as data, and a summary, where there are answers
+BESIDE = ("answers.json", "summary.html", "summary.png")
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
@@ -64,7 +64,7 @@ class Pages:
             INDEX,
             after,
             self._index_parts,
-            lambda: [self.index_path, *(p for n in SUMMARY if (p := self.folder / n).is_file())],
+            lambda: [self.index_path, *(p for n in BESIDE if (p := self.folder / n).is_file())],
             rendering.index,
             self._index_job,
             soft=True,
@@ -250,6 +250,7 @@ class Pages:
             "judgebook.summary.findings",
             "judgebook.pipeline.reading.places",
             "judgebook.pipeline.reading.one_page",
+            "judgebook.pipeline.reading.answers",
             "judgebook.questions.design.findings",
             *on_first_page().values(),
             "judgebook.pipeline.rendering",

@@ -187,7 +187,7 @@ class FirstPage:
 
 @timed
 def index(job: IndexJob) -> str:
-    """Render the index of a study, and its summary on one page."""
+    """Render the index of a study, its summary on one page, and the answers as data."""
     draw(job, first_page(job))
     return ""
 
@@ -202,8 +202,9 @@ def first_page(job: IndexJob) -> FirstPage:
 
 
 def draw(job: IndexJob, first: FirstPage) -> None:
-    """Write the index, and the summary beside it."""
+    """Write the index, beside it the summary on one page, and the answers as data."""
     from judgebook.pipeline.reading import one_page, places
+    from judgebook.pipeline.reading.answers import write_answers
     from judgebook.report import html as report
 
     evidence, before, preface = first.evidence, first.before, first.preface
@@ -213,6 +214,7 @@ def draw(job: IndexJob, first: FirstPage) -> None:
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
     answered = [_answered(job, answer, shown, evidence.study.figures) for answer in first.answers]
     one_page.summarise(job, first.answers, answered, before, preface)
+    write_answers(job, evidence, first.answers, answered)
     page = report.index_page(
         about,
         description=job.description,
@@ -271,9 +273,14 @@ def few_of_a_kind(questions: tuple[tuple[str, str], ...]) -> tuple[tuple[str, st
     return tuple(shown)
 
 
+def earlier(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
+    """The notebooks among `names` whose results are from an earlier run."""
+    return tuple(sorted(row.name for row in job.rows if row.note and row.name in names))
+
+
 def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
-    """Numbers of the notebooks among `names` whose results are from an earlier run."""
-    return tuple(sorted(row.name.split("_")[0] for row in job.rows if row.note and row.name in names))
+    """Their numbers."""
+    return tuple(name.split("_")[0] for name in earlier(job, names))
 
 
 def _why_absent(job: IndexJob, row: Row) -> str:

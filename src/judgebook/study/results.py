@@ -149,6 +149,15 @@ def _condition(keys: Mapping[str, object]) -> str | None:
     return ";".join(f"{k}={_text(keys[k])}" for k in sorted(keys) if not pd.isna(keys[k])) or None
 
 
+def identities(statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """(rows, identifiers and `condition`) what identifies rows of a statistic where they are stored, as texts, '' where
+    a column is empty. rows : with any of `IDS` and the statistic's keys; without a column, its values are missing."""
+    keys = list(statistics()[statistic].keys)
+    named = rows.reindex(columns=[*IDS, *keys]).replace("", None)
+    out = named[list(IDS)].assign(condition=_conditions(named[keys]))
+    return out.astype(object).where(out.notna(), "")
+
+
 def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).replace(";", ",")
 

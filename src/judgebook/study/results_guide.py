@@ -17,7 +17,7 @@ For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIU
 
 | folder | contains |
 | --- | --- |
-| `reports/<study>/` | the pages |
+| `reports/<study>/` | the pages, and the answers of the first one as `answers.json` |
 | `figures/<study>/`, `tables/<study>/` | every figure, and every table as CSV and LaTeX |
 | `data/processed/<study>/` | the data as they were read (`annotations.parquet` and other frames), `params.yaml` |
 | `data/processed/<study>/results/` | the numbers: one file per notebook, as CSV (up to a million rows) and Parquet |
@@ -41,11 +41,12 @@ files: the same rows, with the keys of a statistic in the column `condition`.
 """
 
 
-def text() -> str:
-    """docs/results.md as the code says it should be."""
+def text(answers: str) -> str:
+    """docs/results.md as the code says it should be. answers : its section on `answers.json`."""
     columns = [(f"`{name}`", dtype.lower(), doc) for name, (dtype, doc) in result_schema.COLUMNS.items()]
     parts = [
         HEAD,
+        answers,
         "## Columns of results",
         "A column that a statistic does not use is empty; `results()` leaves it out.",
         table(("column", "type", "meaning"), columns),

@@ -20,7 +20,7 @@ from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.leading import PART
-from judgebook.questions.performance.separation import MOST
+from judgebook.questions.performance.separation import MOST, POWER
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity import power
 from judgebook.study.labels import METHODS
@@ -240,7 +240,7 @@ def separation(evidence: Evidence) -> dict[str, Any] | None:
         return None
     row = apart.iloc[0]
     facts = {"first": row["system"], "second": row["system_b"], "times": row["estimate"], "n": int(row["n"])}
-    facts |= {"most": MOST, "votes": METHODS[row["method"]].unit == "pair"}
+    facts |= {"most": MOST, "power": POWER, "votes": METHODS[row["method"]].unit == "pair"}
     return facts | {"others": evidence.population(row["corpus"], row["group"]).others}
 
 

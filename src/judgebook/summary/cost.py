@@ -44,7 +44,7 @@ def cost(evidence: Evidence) -> dict[str, Any]:
     systems = len({*n["system"], *n["system_b"].dropna()})
     more = MORE * systems / (2 if first["level"] == "pair" else 1)
     facts = {"rows": rows.drop(columns="part"), "hours": rows["hours"].sum(), "money": rows["money"].sum()}
-    facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first.to_dict()}
+    facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first}
     mixed = judged.index[(judged["method"] == costs.TOGETHER).to_numpy()]
     facts["together"] = list(dict.fromkeys(evidence.people.loc[mixed.unique(), "method"]))
     if money and money["all_paid"] and len(rows) == len(judged[PART].drop_duplicates()):

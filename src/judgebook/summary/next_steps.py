@@ -12,11 +12,11 @@ import pandas as pd
 
 from judgebook.annotations import population
 from judgebook.annotations.population import FEW
-from judgebook.display.text import span
 from judgebook.questions.annotators.analysis import flagged
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
 from judgebook.summary.analysis import DOUBTFUL, TOO_FEW, judged_twice, judges, labels, per_system, sample, separation
+from judgebook.summary.answers.parts import Sizes
 from judgebook.summary.evidence import ANNOTATORS, PLANNING, Evidence, of_main, parts
 
 #: chance that other annotators order two systems the other way round, from which more are advised
@@ -51,7 +51,7 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
 
     compared : `analysis.sample`. Returns `reason` where that was not computed; else of the run, group and main method
     compared `total`, the median over `n` labels of the dialogues of the cheapest design (0 where no design suffices),
-    `each`, the annotators a dialogue needs (a text), `now`, how many there are (a text), `most`, how many more, `unit`
+    `each`, the annotators a dialogue needs, `now`, how many there are, `most`, how many more, `unit`
     and `per`; `assumed`, the difference in SD where the study states none, else 0.
     """
     stored = evidence.results[PLANNING]
@@ -68,7 +68,8 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
     if pairs and len(sizes) > 1:
         sizes = np.array([round(sizes.sum() / 2 / comb(len(sizes), 2))])
     total = round(rows["estimate"].median())
-    facts = {"total": total, "n": len(rows), "now": span(sizes, 0), "each": span(rows["annotators_per_dialogue"], 0)}
+    each = Sizes.of(rows["annotators_per_dialogue"])
+    facts = {"total": total, "n": len(rows), "now": Sizes.of(sizes), "each": each}
     more = max(0, total - round(float(np.median(sizes)))) if len(sizes) else 0
     unit, per = ("pair", "pair of systems") if pairs else ("dialogue", "system")
     options = evidence.study.planning

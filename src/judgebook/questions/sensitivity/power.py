@@ -22,11 +22,15 @@ from judgebook.statistics.intervals import exact_binomial, generator
 
 #: whose judgements a detectable difference is about: of the annotators of the study, or of others like them
 SAME, SAMPLE = "the same", "a sample"
+#: power of a test by which a difference counts as detectable
+POWER = 0.8
 #: degrees of freedom between which `median_detectable` bounds the others, and what bounds leave for rounding
 _STEPS, _SLACK = 50, 1e-6
 
 
-def detectable(differences: pd.DataFrame, n: int | None = None, power: float = 0.8, alpha: float = 0.05) -> np.ndarray:
+def detectable(
+    differences: pd.DataFrame, n: int | None = None, power: float = POWER, alpha: float = 0.05
+) -> np.ndarray:
     """The difference that a t test finds with the given power, for each of `differences.differences`.
 
     n : dialogues per system; by default as many as there are. With more dialogues the standard error falls with the
@@ -45,7 +49,7 @@ def _in_errors(df: np.ndarray, power: float, alpha: float) -> np.ndarray:
 
 
 def median_detectable(
-    differences: pd.DataFrame, n: int | None = None, power: float = 0.8, alpha: float = 0.05
+    differences: pd.DataFrame, n: int | None = None, power: float = POWER, alpha: float = 0.05
 ) -> float:
     """The median of `detectable`, of differences that all have a standard error.
 
@@ -129,7 +133,7 @@ def planning(differences: pd.DataFrame, sizes: Sequence[int], confidence: float 
             yield head | row | {"statistic": "power", "effect": "shrunken"}
         for size in (None, *sizes):
             row = {"statistic": "detectable_effect", "estimate": median_detectable(estimated, size)}
-            yield head | row | {"power": 0.8, "scale": "label", "n_dialogues": size}
+            yield head | row | {"power": POWER, "scale": "label", "n_dialogues": size}
     yield from detectable_differences(differences, SAME, sizes)
 
 
@@ -145,7 +149,7 @@ def detectable_differences(differences: pd.DataFrame, people: str, sizes: Sequen
     for head, estimated in _by_label(differences):
         alpha = head["alpha"] / len(estimated)
         for n in (None, *sizes):
-            row = {"statistic": "detectable_difference", "people": people, "adjust": "holm", "power": 0.8}
+            row = {"statistic": "detectable_difference", "people": people, "adjust": "holm", "power": POWER}
             yield head | row | {"estimate": median_detectable(estimated, n, alpha=alpha), "n_dialogues": n}
 
 

@@ -1,0 +1,379 @@
+"""The facts of the six answers, as `answers.json` has them: what the sentences of the first page are filled with.
+
+Fields are data; properties are the same in the words or under the names that `text.md.j2` asks for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from judgebook.annotations.population import Population
+from judgebook.display.text import number
+from judgebook.summary.answers import verdicts
+from judgebook.summary.answers.parts import Estimate, Evaluation, Model, Number, Sizes, Span, Words
+
+
+class Ranked(Estimate):
+    """A system in the order: its estimate, its rank with simultaneous ends, and how far it is behind the first."""
+
+    rank: Number
+    rank_low: Number = None
+    rank_high: Number = None
+    lead: Number = Field(None, description="of the first system over this one, more being better")
+    lead_low: Number = None
+    lead_high: Number = None
+    verdict: str = Field(description="leads, may be best, not clearly worse, clearly worse, or no interval")
+
+
+class Certain(Model):
+    """A system that ranks first in another evaluation."""
+
+    system: str
+    evaluation: str
+
+
+class Elsewhere(Model):
+    """The evaluations besides the main one."""
+
+    n: int
+    n_certain: int = Field(description="in how many a system ranks first")
+    certain: list[Certain]
+    names: list[str]
+
+    @property
+    def sure(self) -> list[tuple[str, str]]:
+        return [(one.system, one.evaluation) for one in self.certain]
+
+
+class Choices(Model):
+    """Combinations of an analyst's choices (notebook 16), and under how many the leader has the highest mean."""
+
+    n: int
+    n_first: int
+    share: float
+
+
+class OrderFacts(Model):
+    of: Literal["order"] = "order"
+    evaluation: Evaluation
+    method: str
+    people: Population
+    judged: int = Field(description="annotators who judged by this method")
+    top: Ranked = Field(description="the first system")
+    systems: list[Ranked] = Field(description="all, the best first")
+    name: str = Field(description="of the first system")
+    n: int = Field(description="systems")
+    n_others: int
+    n_rivals: int = Field(description="other systems that may be best")
+    rivals: list[str]
+    wins: int = Field(description="systems shown to be worse than the first")
+    between: int = Field(description="not distinguishable from the first, but shown to be worse than another")
+    label: str = Field(description="the label that orders the systems; empty: the mean of several")
+    n_labels: int
+    level: float = Field(description="confidence in all ranks together")
+    others: Elsewhere
+    choices: Choices | None
+
+    @property
+    def who(self) -> str:
+        return self.evaluation.title
+
+    @property
+    def any(self) -> bool:
+        return self.n_rivals == self.n_others
+
+
+class LabelAlpha(Estimate):
+    """Krippendorff's alpha of a label."""
+
+    verdict: Literal["reliable", "doubtful", "too few data"] = Field(
+        description="the interval lies above the threshold, below it, or neither"
+    )
+
+
+class LabelsOfMethod(Model):
+    method: str = Field(description="empty: there is one method")
+    names: list[str]
+    n: int
+
+
+class LabelGroup(Model):
+    """Labels with the same verdict, the highest alpha first."""
+
+    n: int
+    by_method: list[LabelsOfMethod]
+
+    @property
+    def parts(self) -> list[tuple[str, list[str]]]:
+        return [(part.method, part.names) for part in self.by_method]
+
+
+class Reliability(Model):
+    """How reliably means order the systems, by method: 1 minus the share of error in the variance between means."""
+
+    method: str = Field(description="empty: there is one method")
+    n: int = Field(description="labels")
+    row: Estimate = Field(description="of the first label; its n counts systems")
+    median: Number
+    low: Number
+    high: Number
+    dialogues: Sizes = Field(description="per system")
+    annotators: Sizes | None = Field(description="per dialogue; null: one")
+    systems: int = Field(description="compared here, if others than those that are ranked; else 0")
+    ranked: int
+
+    @property
+    def each(self) -> str:
+        return str(self.annotators or "")
+
+
+class AgreementFacts(Model):
+    of: Literal["agreement"] = "agreement"
+    who: str = Field(description="run and group; empty where there is one of each")
+    people: Population
+    n_sample: int | None = Field(description="labels whose interval speaks of other annotators; null: as `people`")
+    n_fixed: int = Field(description="labels whose interval does not")
+    n: int = Field(description="labels judged twice")
+    labels: list[LabelAlpha]
+    reliable: LabelGroup
+    doubtful: LabelGroup
+    few: LabelGroup
+    best: LabelAlpha | None = Field(description="the highest alpha with an interval")
+    level: float
+    least: float = Field(description="the threshold of alpha")
+    customary: bool = Field(description="whether it is the usual one")
+    means: list[Reliability]
+    pairs: bool = Field(description="whether all labels are of comparisons")
+    alike: list[str] = Field(description="what is said of labels without any variation")
+
+    @property
+    def threshold(self) -> str:
+        return f"{self.least:g}"
+
+
+class ReplicationFacts(Model):
+    of: Literal["replication"] = "replication"
+    replication: verdicts.Replication | None = Field(description="null: there is one run")
+    overall: Estimate | None = Field(description="r between means of systems in two runs")
+    least: Estimate | None = Field(description="the label with the smallest r")
+    labels: list[Estimate]
+    n: int = Field(description="labels")
+    sure: int = Field(description="labels whose interval lies above 0")
+    twice: bool = Field(description="whether some item was judged twice")
+    workers: bool = Field(description="whether only workers count who passed quality control")
+    runs: list[str]
+
+
+class Share(Model):
+    """A part of the variance of judgements of one system, over labels."""
+
+    median: Number
+    low: Number
+    high: Number
+    row: Estimate | None = Field(description="null: there are several labels")
+
+
+class Groups(Model):
+    """Differences between groups of annotators (notebook 08)."""
+
+    n: int
+    n_differ: int
+    n_people: int = Field(description="tested with whole annotators permuted")
+    differ_people: int
+    possible: int = Field(description="of these, how many could be significant at all")
+    n_impossible: int
+    least: Number = Field(None, description="of the rest the smallest possible p after adjustment")
+    smaller: str | None = Field(None, description="the group that is too small for it")
+    size: int | None = None
+    median: Number = Field(description="standardised size, corrected for noise")
+    row: Estimate | None = Field(None, description="null: there are several")
+
+    @property
+    def who(self) -> tuple[str | None, int | None]:
+        return self.smaller, self.size
+
+
+class Case(Model):
+    """A model that judged one label: its agreement with a person, and of people with one another."""
+
+    name: str
+    label: str
+    judge: Number
+    people: Number
+    difference: Estimate
+    less: bool
+    more: bool
+    choices: bool = Field(description="whether these are shares of equal choices, or alpha")
+
+
+class Line(Model):
+    """A model that judged several labels: on how many it agrees less or more than people do."""
+
+    name: str
+    n: int
+    less: int
+    more: int
+
+
+class ModelFacts(Model):
+    verdict: verdicts.Models
+    reason: Words = ""
+    who: Words = Field("", description="the models, with their verb")
+    n: int = Field(0, description="models")
+    less: str = Field("", description="on how many labels a model agrees less: all, most, some, no; empty: the one")
+    cases: tuple[Case, ...] = ()
+    lines: tuple[Line, ...] = ()
+    choices: bool = False
+
+
+class JudgesFacts(Model):
+    of: Literal["judges"] = "judges"
+    who: str = Field(description="methods, group and run that were analysed, where there are others")
+    people: Population | None
+    n: int | None = Field(description="labels tested")
+    n_differ: int | None
+    strictness: Share | None
+    preference: Share | None
+    shares: list[Estimate] = Field(description="of each label, `name` being strictness or preference")
+    chance: Number = Field(description="that as many other annotators order two systems otherwise (median)")
+    small: bool | None = Field(description="whether all intervals of shares end below `little`")
+    little: float
+    top: Number = Field(description="the highest end of an interval of a share")
+    groups: Groups | None
+    models: ModelFacts
+    again: Estimate | None = Field(description="r of system means between two runs, where replicated")
+
+
+class Detectable(Model):
+    """The difference found with 80% power, after adjustment, by labels of the main method."""
+
+    method: str
+    unit: Literal["pair", "dialogue"]
+    power: float
+    sizes: Sizes = Field(description="dialogues or pairs per system")
+    sizes_doubled: Sizes
+    of_sessions: Sizes | None
+    n_labels: int
+    pairs: int
+    scale: str = Field(description="percentage points, or points of the label's scale")
+    scales: int = Field(description="scales of different length")
+    differences: Span = Field(description="over labels")
+    difference: float = Field(description="of the median label")
+    difference_more: float = Field(description="with some more per system: see `more` of the cost")
+    difference_doubled: float
+    less: float = Field(description="by what share some more make it smaller")
+    beyond: bool = Field(description="whether it is larger than the scale")
+    others: bool = Field(description="whether for other annotators, too")
+
+    def _say(self, value: float) -> str:
+        return number(value, 1 if self.scale == "percentage points" else 2)
+
+    @property
+    def size(self) -> str:
+        return str(self.sizes)
+
+    @property
+    def twice(self) -> str:
+        return str(self.sizes_doubled)
+
+    @property
+    def sessions(self) -> str:
+        return str(self.of_sessions or "")
+
+    @property
+    def span(self) -> str:
+        return self.differences.words(1 if self.scale == "percentage points" else 2)
+
+    @property
+    def median(self) -> str:
+        return self._say(self.difference)
+
+    @property
+    def more(self) -> str:
+        return self._say(self.difference_more)
+
+    @property
+    def doubled(self) -> str:
+        return self._say(self.difference_doubled)
+
+
+class Sturdy(Model):
+    """Significant differences under other reasonable analyses (notebook 16)."""
+
+    n: int
+    examined: int
+    found: int
+    sturdy: int
+    hangs: list[tuple[str, int]] = Field(description="what the others depend on, and how many")
+    tried: tuple[int, int] | None = Field(description="how many annotators were left out in turn, and of how many")
+
+
+class SampleFacts(Model):
+    of: Literal["sample"] = "sample"
+    who: str = Field(description="run and group; empty where there is one of each")
+    n: int = Field(description="comparisons of two systems on a label")
+    n_decided: int
+    n_differ: int
+    n_alike: int = Field(description="equivalent")
+    open: int
+    untested: int = Field(description="of the open ones, those with too few data for a test")
+    bounded: int = Field(description="of which only bounds of the means were compared")
+    most: int = Field(description="dialogues of a system up to which they are")
+    within: Number = Field(description="margin of equivalence, in SD")
+    people: Population
+    main: Population = Field(description="of the first answer")
+    detectable: Detectable | None
+    sturdy: Sturdy | None
+
+    @property
+    def margin(self) -> str:
+        return "" if self.within is None else f"{self.within:g}"
+
+
+class Dropped(Model):
+    """Workers who failed quality control, counted once per run."""
+
+    out: int
+    n: int
+    runs: int
+
+
+class CostFacts(Model):
+    of: Literal["cost"] = "cost"
+    known: bool = Field(description="whether hours are known")
+    hours: Number
+    minutes: Estimate | None = Field(description="median per `unit` of the main evaluation that was timed")
+    unit: str
+    method: str
+    money: Number = Field(description="for these hours at `hourly_rate`")
+    hourly_rate: Number
+    currency: str | None
+    paid: Number
+    paid_currency: str | None
+    all_paid: bool | None
+    wage: Number = Field(description="paid per hour")
+    more: int = Field(description="dialogues or pairs per system by which the sample would grow")
+    next: Number = Field(description="money for these")
+    detectable: Detectable | None
+    gain: Words | None = Field(description="why it was not computed what more would buy; null where it was")
+    dropped: Dropped | None
+    together: list[str] = Field(description="methods whose tasks have one duration")
+
+    @property
+    def rate(self) -> str:
+        return f"{self.hourly_rate or 0:g}"
+
+
+class Step(Model):
+    kind: verdicts.Next
+    facts: dict[str, Any] = Field(description="what its sentences say, by name")
+
+
+class NextFacts(Model):
+    of: Literal["next"] = "next"
+    steps: list[Step]
+
+
+Facts = OrderFacts | AgreementFacts | ReplicationFacts | JudgesFacts | SampleFacts | CostFacts | NextFacts

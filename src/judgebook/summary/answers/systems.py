@@ -1,0 +1,142 @@
+"""Which system is best, and were there enough data: facts of `summary.analysis` as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.fragility import findings as fragility
+from judgebook.questions.performance import leading
+from judgebook.questions.performance.leading import PART
+from judgebook.questions.sensitivity.power import POWER
+from judgebook.statistics.bounded_means import MOST_VALUES
+from judgebook.study.labels import METHODS
+from judgebook.study.results import ResultRows, where
+from judgebook.summary import analysis, wording
+from judgebook.summary.answers import facts, verdicts
+from judgebook.summary.answers.parts import Evaluation, Sizes, Span
+from judgebook.summary.answers.sources import estimate
+from judgebook.summary.evidence import FRAGILITY, PERFORMANCE, Evidence, parts
+
+_RANKS = ("rank", "rank_low", "rank_high", "lead", "lead_low", "lead_high", "verdict")
+
+
+def order_verdict(order: facts.OrderFacts) -> verdicts.Order:
+    top = order.top
+    if top.rank_low is None or any(one.rank_low is None for one in order.systems):
+        return verdicts.Order.NO_INTERVAL
+    if top.rank_high != 1:
+        return verdicts.Order.OPEN
+    return verdicts.Order.ONE_ANNOTATOR if order.people.dominated else verdicts.Order.FIRST
+
+
+def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.OrderFacts:
+    """rows : `analysis.order`, of which there are some."""
+    (part, main), *others = rows.groupby(PART, sort=False)
+    lead = leading.leaders(main)
+    label, n_labels = wording.label_of_order(main, names), int(main["n_labels"].iloc[0])
+    systems = [_ranked(evidence, row, names) for _, row in main.iterrows()]
+    rivals = [names.name("system", s) for s in lead["rivals"]]
+    share = None if label else analysis.first_share(evidence, part, main["system"].iloc[0])
+    return facts.OrderFacts(
+        evaluation=Evaluation(**dict(zip(PART, part, strict=True)), title=wording.evaluation(part, evidence, names)),
+        method=names.name("method", part[2]),
+        people=evidence.population(*part[:2]),
+        judged=where(evidence.counted, **dict(zip(PART, part, strict=True)))["annotator"].nunique(),
+        top=systems[0],
+        systems=systems,
+        name=systems[0].name,
+        n=lead["n"],
+        n_others=lead["n"] - 1,
+        n_rivals=len(rivals),
+        rivals=rivals,
+        wins=lead["wins"],
+        between=lead["between"],
+        label=label,
+        n_labels=n_labels,
+        level=evidence.confidence,
+        others=_elsewhere(others, evidence, names),
+        choices=facts.Choices(**share, n_first=round(share["share"] * share["n"])) if share else None,
+    )
+
+
+def _ranked(evidence: Evidence, row: pd.Series, names: DisplayNames) -> facts.Ranked:
+    """A system of an order; its estimate stands where its label's or the overall mean does."""
+    given = row.get("statistic")
+    statistic = "overall_mean" if pd.isna(row["label"]) else "strength" if pd.isna(given) else str(given)
+    more = {c: row[c] for c in _RANKS} | {"name": names.name("system", row["system"])}
+    return estimate(evidence, PERFORMANCE, statistic, row, unit=row["unit"], kind=facts.Ranked, **more)
+
+
+def _elsewhere(others: Any, evidence: Evidence, names: DisplayNames) -> facts.Elsewhere:
+    leads = [(leading.leaders(rows), wording.evaluation(part, evidence, names)) for part, rows in others]
+    certain = [
+        facts.Certain(system=names.name("system", lead["top"]["system"]), evaluation=who)
+        for lead, who in leads
+        if lead["sure"]
+    ]
+    titles = [who for _, who in leads]
+    return facts.Elsewhere(n=len(leads), n_certain=len(certain), certain=certain, names=titles)
+
+
+def sample_verdict(n: int, open_: int) -> verdicts.Sample:
+    if open_ in (0, n):
+        return verdicts.Sample.NOT_ENOUGH if open_ else verdicts.Sample.ENOUGH
+    codes = {-1: verdicts.Sample.MOST, 0: verdicts.Sample.HALF, 1: verdicts.Sample.MINORITY}
+    return codes[int(np.sign(2 * open_ - n))]
+
+
+def sample(evidence: Evidence, compared: Mapping[str, Any], names: DisplayNames) -> facts.SampleFacts:
+    """compared : `analysis.sample`, with comparisons."""
+    place = {"corpus": compared["corpus"], "group": compared["group"]}
+    stored = evidence.results[FRAGILITY]
+    sturdy = fragility.facts(stored, **place) if len(stored["sturdy"]) else {"n": 0}
+    counts = {key: compared.get(key, 0) for key in ("n", "n_differ", "n_alike", "open", "untested", "bounded")}
+    return facts.SampleFacts(
+        **counts,
+        who=wording.run_and_group(tuple(place.values()), evidence, names),
+        n_decided=compared["n"] - compared["open"],
+        most=MOST_VALUES,
+        within=compared.get("margin"),
+        people=compared["people"],
+        main=evidence.population(*parts(evidence)[0][:2]),
+        detectable=detectable(compared, names),
+        sturdy=facts.Sturdy(**{k: sturdy[k] for k in facts.Sturdy.model_fields}) if sturdy["n"] else None,
+    )
+
+
+def detectable(compared: Mapping[str, Any], names: DisplayNames) -> facts.Detectable | None:
+    """Detectable differences of the main method; None where there are none. compared : `analysis.sample`."""
+    rows = compared.get("detectable")
+    if rows is None or rows.empty or not rows["most_per_system"].iloc[0]:
+        return None
+    method = rows["method"].iloc[0]
+    unit = METHODS[method].unit
+    scales = [names.labels[method, x].scale for x in rows["label"] if (method, x) in names.labels]
+    share = unit == "pair" or all(scale == (0, 1) for scale in scales)
+    largest = 1.0 if share else max(high - low for low, high in scales)
+    times, middle, more = 100 if share else 1, rows["estimate"].median(), rows["more"].median()
+    sizes, sessions = rows[["per_system", "most_per_system"]].iloc[0], rows[["sessions", "most_sessions"]].iloc[0]
+    return facts.Detectable(
+        method=names.name("method", method),
+        unit="pair" if unit == "pair" else "dialogue",
+        power=POWER,
+        sizes=Sizes.of(sizes),
+        sizes_doubled=Sizes.of(2 * sizes),
+        of_sessions=Sizes.of(sessions) if sessions.notna().all() else None,
+        n_labels=len(rows),
+        pairs=int(rows["n"].max()),
+        scale="percentage points" if share else "points",
+        scales=1 if share else len({high - low for low, high in scales}),
+        differences=Span.of(times * rows["estimate"]),
+        difference=times * middle,
+        difference_more=times * more,
+        difference_doubled=times * middle / 2**0.5,
+        less=1 - more / middle,
+        beyond=bool(middle > largest),
+        others=compared["people"].others,
+    )
