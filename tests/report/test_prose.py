@@ -122,7 +122,7 @@ def test_in_a_table_labels_are_its_caption_and_headings_and_what_stands_below_la
     table = "<table><caption>On Follow-up.</caption><thead><tr><th>Quality</th><th>{}</th></tr></thead>{}</table>"
     assert [w for *_, w in defined(table.format("Label", row))[0]] == ["Follow-up", "Quality", "Fun"]
     assert [w for *_, w in defined(table.format("Answer", row))[0]] == ["Follow-up", "Quality"]
-    assert [w for *_, w in defined("<p>On Fun.</p>" + table.format("Label", row))[0]][0] == "Fun"
+    assert defined("<p>On Fun.</p>" + table.format("Label", row))[0][0][2] == "Fun"
 
 
 def test_what_is_explained_where_it_is_folded_is_explained_again_in_sight():

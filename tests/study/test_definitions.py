@@ -1,6 +1,7 @@
 """Definitions of labels, by the titles that readers see."""
 
 from fixtures import yaml_studies
+
 from judgebook.study import params
 from judgebook.study.definitions import meanings
 
