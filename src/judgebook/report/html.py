@@ -30,6 +30,7 @@ from judgebook.report.blocks import Block, beginning, parts
 from judgebook.report.first_page import Cite, Compared
 from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
 from judgebook.report.search import Entry
+from judgebook.study import escape
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
@@ -151,9 +152,14 @@ class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declare
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(_TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    shared = (markdown, highlight, clean, width, slug, words, opening, beginning)
+    shared = (markdown, highlight, clean, coded, width, slug, words, opening, beginning)
     environment.globals |= {function.__name__: function for function in shared}
     return environment
+
+
+def coded(text: str) -> Markup:
+    """Plain text in which what stands between backticks is code."""
+    return Markup(escape.html_with_code(text))
 
 
 def width(png: str) -> int | None:
@@ -210,7 +216,7 @@ def _table(block: Block, link: str) -> Markup:
     box = Markup(
         '<div class="table-box {}" id="{}" tabindex="0" role="group" aria-label="{}" style="--type:{}pt">{}</div>'
     )
-    return box.format(fits.classes, link, block.text or "Table", f"{fits.size:g}", html)
+    return box.format(fits.classes, link, words(coded(block.text)) or "Table", f"{fits.size:g}", html)
 
 
 @cache
