@@ -238,10 +238,8 @@ def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[boo
 
     body = "\n".join(row(values, "td") for values in cells.itertuples(index=False))
     foot = "".join(f"<p class='table-note'>{escape.html_with_code(note)}</p>" for note in notes)
-    return (
-        f"<table class='table'>\n<caption>{escape.html_with_code(caption)}</caption>\n<thead>{row(cells.columns, 'th')}</thead>\n"
-        f"<tbody>\n{body}\n</tbody>\n</table>{foot}"
-    )
+    head = f"<caption>{escape.html_with_code(caption)}</caption>\n<thead>{row(cells.columns, 'th')}</thead>"
+    return f"<table class='table'>\n{head}\n<tbody>\n{body}\n</tbody>\n</table>{foot}"
 
 
 def to_markdown(cells: pd.DataFrame, caption: str, notes: list[str]) -> str:

@@ -17,6 +17,9 @@ from judgebook.study.results import ResultRows, where
 from judgebook.summary import analysis
 from judgebook.summary.evidence import Evidence
 
+#: length of a scale above which differences are told with one decimal instead of two
+FINE = 20
+
 
 def method_of(label: str, names: DisplayNames) -> str:
     """The first method with a label of this id; empty where none has."""
@@ -133,11 +136,13 @@ def detectable_differences(compared: Mapping[str, Any], names: DisplayNames) -> 
     share = unit == "pair" or all(scale == (0, 1) for scale in scales)
     largest = 1.0 if share else max(high - low for low, high in scales)
 
+    unit_size, decimals = 100 if share else 1, 1 if share or largest > FINE else 2
+
     def say(value: float) -> str:
-        return number(100 * value, 1) if share else number(value)
+        return number(unit_size * value, decimals)
 
     values = rows["estimate"]
-    ends = span(100 * values if share else values, 1 if share else 2)
+    ends = span(unit_size * values, decimals)
     sizes, sessions = rows[["per_system", "most_per_system"]].iloc[0], rows[["sessions", "most_sessions"]].iloc[0]
     return {
         "method": names.name("method", method),

@@ -113,7 +113,7 @@ def label_titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
 def overall_first(labels: Iterable[str], names: DisplayNames) -> list[str]:
     """The overall mean, then the labels in the order of the YAML."""
     place = {label: i for i, (_, label) in enumerate(names.labels)}
-    return sorted(labels, key=lambda label: place.get(label, -1))
+    return sorted(labels, key=lambda label: (label != OVERALL, place.get(label, len(place))))
 
 
 def numbers(results: Results, crowd: Crowd) -> Table | None:
