@@ -137,8 +137,8 @@ class Outline:
         return Markup(_replaced(labelled, lambda part: self._linked(part, folded)) + head + references)
 
     def labelled(self, html: str, *, folded: bool = False) -> Markup:
-        """Clean HTML in which a label is a link to its definition where it first occurs on the page; in the body of a
-        table, only below the heading `Label`."""
+        """Clean HTML in which a label is a link to its definition where it first occurs on the page; in a table, only
+        in the caption and below the heading `Label`."""
 
         def define(part: str) -> str:
             return self._defined(part, folded)
@@ -203,7 +203,8 @@ def _replaced(html: str, replace: Callable[[str], str]) -> str:
 
 
 def _cells(table: str, replace: Callable[[str], str]) -> str:
-    """A table with its caption, its headings and what stands below `Label` replaced."""
+    """A table with its caption and what stands below `Label` replaced. Headings, which the page's script makes buttons,
+    can hold no links."""
     heads, column = list[str](), 0
 
     def cell(match: re.Match[str]) -> str:
@@ -211,7 +212,7 @@ def _cells(table: str, replace: Callable[[str], str]) -> str:
         start, tag, inner = match.groups()
         column = 0 if "<tr>" in start else column + 1
         heads.extend([inner] if tag == "th" else [])
-        about = tag != "td" or heads[column : column + 1] == ["Label"]
+        about = tag == "caption" or (tag == "td" and heads[column : column + 1] == ["Label"])
         return start + (_replaced(inner, replace) if about else inner)
 
     return _CELL.sub(cell, table)
