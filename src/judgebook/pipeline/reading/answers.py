@@ -66,7 +66,7 @@ def _answer(
 
 def _flaws(job: IndexJob, evidence: Evidence) -> dict[str, list[Flaw]]:
     """By answer, what the design check found that concerns it."""
-    if not any(row.name == DESIGN and row.executed for row in job.rows):
+    if not any(row.name == DESIGN and row.has_results for row in job.rows):
         return {}
     by_answer: dict[str, list[Flaw]] = {}
     found = stored(results.read(store.processed(job.study) / "results" / f"{DESIGN}.parquet"))

@@ -266,9 +266,10 @@ class Detectable(Model):
     less: float = Field(description="by what share some more make it smaller")
     beyond: bool = Field(description="whether it is larger than the scale")
     others: bool = Field(description="whether for other annotators, too")
+    decimals: int = Field(description="with how many the first page gives differences")
 
     def _say(self, value: float) -> str:
-        return number(value, 1 if self.scale == "percentage points" else 2)
+        return number(value, self.decimals)
 
     @property
     def size(self) -> str:
@@ -284,7 +285,7 @@ class Detectable(Model):
 
     @property
     def span(self) -> str:
-        return self.differences.words(1 if self.scale == "percentage points" else 2)
+        return self.differences.words(self.decimals)
 
     @property
     def median(self) -> str:

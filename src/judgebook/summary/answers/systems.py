@@ -22,6 +22,8 @@ from judgebook.summary.answers.parts import Evaluation, Sizes, Span
 from judgebook.summary.answers.sources import estimate
 from judgebook.summary.evidence import FRAGILITY, PERFORMANCE, Evidence, parts
 
+#: length of a scale above which differences are told with one decimal instead of two
+FINE = 20
 _RANKS = ("rank", "rank_low", "rank_high", "lead", "lead_low", "lead_high", "verdict")
 
 
@@ -139,4 +141,5 @@ def detectable(compared: Mapping[str, Any], names: DisplayNames) -> facts.Detect
         less=1 - more / middle,
         beyond=bool(middle > largest),
         others=compared["people"].others,
+        decimals=1 if share or largest > FINE else 2,
     )
