@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -107,11 +108,9 @@ def p_values(crowd: Crowd) -> Plot:
 
 
 def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
-    """Mean z of every system of workers who passed, a mark per run, systems with the largest means first."""
+    """Mean z of every system of workers who passed, a mark per run."""
     rows = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
-    rows = rows[rows["system"].isin(crowd.systems)]
-    order = _highest(rows)
-    note = captions.chosen(len(order), rows["system"].nunique(), "systems with the highest means")
+    order, note = _leading(rows, names, crowd)
     rows = rows.set_index("system").loc[order].reset_index()
     caption = "Marks: mean standardised score of each system among workers who passed, by run."
     caption += f" {captions.intervals(names.ci, 'workers', rows['n_annotators'])}"
@@ -120,9 +119,10 @@ def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     return _by_run(rows, names, crowd, "runs", what, caption)
 
 
-def _highest(rows: pd.DataFrame) -> list[str]:
-    """The DRAWN systems with the largest means over runs, in descending order."""
-    return list(rows.groupby("system")["estimate"].mean().sort_values(ascending=False).index[:DRAWN])
+def _leading(rows: pd.DataFrame, names: DisplayNames, crowd: Crowd) -> tuple[list[str], str]:
+    """The first DRAWN of the ranked systems in `rows`, best first, and what a caption says of others."""
+    order = sorted({*rows["system"]} & {*crowd.systems}, key=lambda s: names.position("system", s))
+    return order[:DRAWN], captions.chosen(len(order[:DRAWN]), len(order), "systems that lead in notebook 07")
 
 
 def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
@@ -135,6 +135,7 @@ def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None
     caption += f" {crowd.options.variant}, by run, among workers who passed. Lines: {names.ci} over workers"
     caption += f", {captions.sample(rows['n_annotators'])}."
     rows = rows[rows["system_b"].isin(largest)].assign(block=lambda f: f["system_b"])
+    rows = rows.sort_values("block", key=lambda s: s.map(partial(names.position, "system")), kind="stable")
     return _by_run(rows, names, crowd, "variants", (what, "no difference"), captions.joined(caption, note))
 
 
@@ -163,7 +164,7 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
 
     tests = results.select("system_test", workers="passed", list=None, standardised="all")
     means = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
-    order, several = _highest(means[means["system"].isin(crowd.systems)]), len(crowd.systems)
+    order, note = _leading(means, names, crowd)
     if tests.empty or len(order) < 2:
         return None
     levels = sorted(crowd.options.levels, reverse=True)
@@ -193,12 +194,9 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
     caption = (
         "Cells: one-sided p-value, not adjusted, of the test that the system of the row is rated higher than that of"
     )
-    caption += (
-        f" the column, among workers who passed ({captions.sample(tests['n'], 'ratings per pair')}). Systems are in"
-    )
-    caption += " the order of their means over runs; hatched: the same system."
+    caption += f" the column, among workers who passed ({captions.sample(tests['n'], 'ratings per pair')}). Hatched:"
+    caption += " the same system."
     numbered = " Numbers below are those of the rows." if below != titles else ""
-    note = captions.chosen(len(order), several, "systems with the highest means")
     return Plot(fig, "significance", alt, captions.joined(caption + numbered, note))
 
 
@@ -207,8 +205,7 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
     ranks = results["threshold_rank"]
     if ranks.empty:
         return None
-    several = ranks["system"].nunique()
-    order = ranks.groupby("system")["estimate"].mean().sort_values().index[:DRAWN]
+    order, note = _leading(ranks, names, crowd)
     counts = results["qc_count"].dropna(subset="threshold").set_index(["corpus", "threshold"])["estimate"]
     fig, axes = _panels(crowd, len(order))
     for ax, corpus in zip(axes, crowd.corpora, strict=True):
@@ -230,7 +227,6 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
         " whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in use. Ranks"
     )
     caption += " are of the means alone: see the intervals of the means before reading a change of rank as a finding."
-    note = captions.chosen(len(order), several, "systems with the best ranks")
     alt = f"{alt} {moved.sum()} of {len(moved)} ranks change."
     return Plot(fig, "threshold", alt, captions.joined(caption, note))
 
