@@ -136,7 +136,7 @@ def systems(results: Results, names: DisplayNames) -> Plot:
 
 
 def systems_title(rows: pd.DataFrame, least: float) -> str:
-    """How many systems pass, and for how many the interval includes `least`. rows : a mean for each system and group."""
+    """How many systems pass, and for how many the interval includes `least`. rows : means by system and group."""
     passed, unsure = rows["estimate"] >= least, (rows["ci_low"] < least) & (rows["ci_high"] > least)
     facts = {"n": len(rows), "n_systems": rows["system"].nunique()}
     return _PHRASES.say("systems_title", passed=int(passed.sum()), unsure=int(unsure.sum()), **facts)
