@@ -17,7 +17,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox, blended_transform_factory
 
 from judgebook.display import by_hand, marks, options
 from judgebook.display.names import COLORS, DisplayNames
@@ -258,9 +258,9 @@ def _stamp(fig: Figure) -> None:
     if engine is not None and "rect" in engine.get():
         engine.set(rect=(0, STRIP / (height + STRIP), 1, height / (height + STRIP)))
     box = {"boxstyle": "round,pad=0.25", "facecolor": "#FFF3E6", "edgecolor": "#D55E00", "linewidth": 0.8}
-    place = {"ha": "right", "va": "bottom", "transform": fig.transFigure}
-    y = 0.05 / (height + STRIP)
-    fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
+    inches_up = blended_transform_factory(fig.transFigure, fig.dpi_scale_trans)  # whatever the height becomes
+    place = {"ha": "right", "va": "bottom", "transform": inches_up}
+    fig.text(0.99, 0.05, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
 def _display(png: bytes, about: dict[str, Any]) -> None:
