@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -164,10 +165,13 @@ def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
 
 @contextmanager
 def _cutting_less() -> Iterator[None]:
-    """Fonts are read with `TRUETYPE` alone: to cut all of their tables took half of the time of a PDF."""
+    """Fonts are read with `TRUETYPE` alone: to cut all of their tables took half of the time of a PDF. Nor is each table
+    reported, where a library of metrics has asked for reports of everything: a page would show them."""
     from fontTools import subset  # by which matplotlib cuts them
 
-    load = subset.load_font
+    load, logger = subset.load_font, logging.getLogger("fontTools")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
 
     def light(*args: Any, **kwargs: Any) -> Any:
         font = load(*args, **kwargs)
@@ -180,6 +184,7 @@ def _cutting_less() -> Iterator[None]:
         yield
     finally:
         subset.load_font = load
+        logger.setLevel(level)
 
 
 def tips(

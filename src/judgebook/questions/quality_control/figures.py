@@ -29,6 +29,8 @@ PALETTE = {"passed": GOOD, "failed": BAD}
 STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), "once": (OPEN, "^")}
 #: more systems than this are numbered below a matrix, not named
 MANY_COLUMNS = 12
+#: more columns of numbers than this do not fit beside each other
+CELLS = 16
 DASHED = (0, (2, 1.5))
 _PHRASES = Phrases(__package__)
 
@@ -207,7 +209,8 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
         return None
     order, note = _leading(ranks, names, crowd)
     counts = results["qc_count"].dropna(subset="threshold").set_index(["corpus", "threshold"])["estimate"]
-    fig, axes = _panels(crowd, len(order))
+    crowded = len(crowd.corpora) * ranks["threshold"].nunique() > CELLS
+    fig, axes = _panels(crowd, len(order), stacked=crowded)
     for ax, corpus in zip(axes, crowd.corpora, strict=True):
         wide = where(ranks, corpus=corpus).pivot_table(index="system", columns="threshold", values="estimate")
         wide = wide.reindex(order).rename(index=lambda s: names.name("system", s))
@@ -215,9 +218,9 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
         columns = [f"{v:g}\n{counts[corpus, v]:.0f}" for v in wide]
         ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0, ha="center")
         _panel(ax, crowd, corpus)
-        ax.set_xlabel("Threshold of p; workers who pass")
         for label, value in zip(ax.get_xticklabels(), wide, strict=True):
             label.set_fontweight("bold" if value == crowd.options.alpha else "normal")
+    fig.supxlabel("Threshold of p; workers who pass", fontsize=8)
     moved = np.ptp(ranks.pivot_table(index=["corpus", "system"], columns="threshold", values="estimate"), axis=1) > 0
     alt = "Ranks of systems by mean standardised score for each threshold, a panel per run:"
     caption = (
