@@ -65,9 +65,6 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         with warnings.catch_warnings():  # where there is no room, which is seen below
             warnings.filterwarnings("ignore", "constrained_layout not applied", UserWarning)
             lay_out(fig)
-        if fig._supxlabel is not None:  # which a layout puts at the very bottom, whatever is kept free
-            x, y = fig._supxlabel.get_position()
-            fig._supxlabel.set_position((x, y + below / height))
 
     placed_anew()
     if more := _fitted(fig):
@@ -108,7 +105,7 @@ def _stack(fig: Figure, placed: list[Axes]) -> tuple[list[Axes], float]:
     """Put the panels of a grid below each other, each with the names and numbers it shared with others; the panels, and
     by how many inches the figure grows.
 
-    Line by line, or, where panels of a line have the same title, column by column: columns are then named at their head.
+    Line by line; where panels of a line have the same title, column by column, as columns are then named at their head.
     """
     lines: dict[int, list[Axes]] = {}
     columns: dict[int, list[Axes]] = {}
@@ -243,7 +240,7 @@ def texts_of(fig: Figure) -> Iterator[Text]:
     """All texts that a figure draws."""
     shared = (fig._suptitle, fig._supxlabel, fig._supylabel)
     texts = [*fig.texts, *(t for t in shared if t), *(t for legend in fig.legends for t in legend.get_texts())]
-    for ax in (part for ax in fig.axes for part in (ax, *ax.child_axes)):
+    for ax in (part for axes in fig.axes for part in (axes, *axes.child_axes)):
         if ax.get_visible():
             texts += [*ax.texts, ax.title, ax._left_title, ax._right_title]
             if ax.axison:

@@ -165,8 +165,8 @@ def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
 
 @contextmanager
 def _cutting_less() -> Iterator[None]:
-    """Fonts are read with `TRUETYPE` alone: to cut all of their tables took half of the time of a PDF. Nor is each table
-    reported, where a library of metrics has asked for reports of everything: a page would show them."""
+    """Fonts are read with `TRUETYPE` alone: to cut all of their tables took half of the time of a PDF. Nothing is
+    reported, whatever a library of metrics has asked for: the page would show it."""
     from fontTools import subset  # by which matplotlib cuts them
 
     load, logger = subset.load_font, logging.getLogger("fontTools")
@@ -246,6 +246,9 @@ def lay_out(fig: Figure, dpi: float | None = None) -> None:
         return
     fig.set_dpi(dpi or fig.dpi)
     engine.execute(fig)
+    if fig._supxlabel is not None:  # which a layout puts at the very bottom, whatever is kept free there
+        x, y = fig._supxlabel.get_position()
+        fig._supxlabel.set_position((x, y + engine.get()["rect"][1]))
     fig.set_layout_engine(None)
     for part in fig.subfigs:
         part.bbox_relative.set_points(np.round(part.bbox_relative.get_points(), PLACES))
