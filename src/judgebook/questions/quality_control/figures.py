@@ -89,12 +89,13 @@ def p_values(crowd: Crowd) -> Plot:
         sns.histplot(x=workers["p"], hue=verdict, bins=np.linspace(0, 1, 21), ax=ax, **options)
         ax.axvline(crowd.options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
         marks.about(ax, {"Corpus": crowd.title(corpus)})
-        ax.set(xlabel="p: control rated lower than the others", ylabel="Workers", xlim=(0, 1))
+        ax.set(xlabel="", ylabel="Workers", xlim=(0, 1))
         ax.set_title(crowd.title(corpus))
         counts = [(name, int((verdict == name).sum())) for name in PALETTE]
         keys = [handle(f"{SETS[n]} ({k})", PALETTE[n], "s", linewidth=0) for n, k in counts]
         line = handle(f"p = {crowd.options.alpha:g}", INK, "", linewidth=0.8, linestyle=DASHED)
         ax.legend(handles=[*keys, line], loc="upper right")
+    fig.supxlabel("p: control rated lower than the others", fontsize=8)
     alt = "Histograms of workers' p-values, a panel per run: "
     passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
     passing = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
@@ -239,7 +240,8 @@ def _panels(crowd: Crowd, n_rows: int, below: int = 12, *, stacked: bool = False
     longest name of a column. stacked : panels one below the other, each with the names."""
     n = len(crowd.corpora)
     if stacked:
-        fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + 0.16 * n_rows), squeeze=False)
+        row = min(0.16, (8.8 / n - 0.5) / n_rows)  # inches, so that all fit on a page
+        fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + row * n_rows), squeeze=False)
         return fig, axes[:, 0]
     height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
     fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
