@@ -112,9 +112,9 @@ def of_metrics(size: Size) -> Iterator[Plot]:
 
 def of_quality_control(size: Size) -> Iterator[Plot]:
     names, ids, rng = size.names, list(size.names.titles["system"]), np.random.default_rng(5)
-    runs = ["free_run1", "free_run2"]
+    runs = ["free_run1", "free_run2", "ice_breaker_run"][: 2 + (size.systems > 2)]
     options = SimpleNamespace(variant="persona", alpha=0.05, levels=[0.05, 0.1])
-    workers = pd.DataFrame({"corpus": np.repeat(runs, 80), "p": rng.uniform(0, 1, 160) ** 3})
+    workers = pd.DataFrame({"corpus": np.repeat(runs, 80), "p": rng.uniform(0, 1, 80 * len(runs)) ** 3})
     workers["passed"] = workers["p"] < 0.05
     title = lambda corpus: corpus.replace("_", " ").capitalize()  # noqa: E731
     people = SimpleNamespace(corpora=runs, systems=ids, options=options, workers=workers, title=title, control="qc")
@@ -138,7 +138,7 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
     r |= {"scores": ["z", "raw"], "workers": ["all", "passed", "failed", "once"], "against": runs[0]}
     ranks["estimate"] = ranks["estimate"].groupby([ranks["corpus"], ranks["threshold"]]).rank()
     results = collect(
-        by_run("replication_r", odd=False, **r).query("corpus == 'free_run2'"),
+        by_run("replication_r", odd=False, **r).query("corpus != 'free_run1'"),
         by_run("mean_z", of="system", standardised="all", **z),
         by_run("variant_contrast", of="system", scores="z", **z).assign(system_b=lambda f: f["system"]),
         tests.assign(p_value=rng.uniform(0, 0.2, len(tests))),

@@ -543,3 +543,9 @@ def test_entries_of_a_legend_made_before_the_first_figure_have_the_style():
     code += "print(handle('a', 'k', 'o').get_solid_capstyle(), mpl.patches.Patch().get_linewidth())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert found.stdout.split() == [str(style.STYLE[k]) for k in ("lines.solid_capstyle", "patch.linewidth")]
+
+
+def test_a_pdf_reports_nothing_even_where_everything_is_to_be_reported(tmp_path, shown, caplog):
+    caplog.set_level("INFO")
+    style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path, formats=("pdf",)))
+    assert not [record for record in caplog.records if record.name.startswith("fontTools")]

@@ -6,10 +6,14 @@ import pytest
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
+from judgebook.published import figures as scoreboard
+from judgebook.published.consistency import figures as consistency
 from judgebook.questions.annotators import figures as annotators
+from judgebook.questions.collection import figures as collection
 from judgebook.questions.groups import analysis as groups_analysis
 from judgebook.questions.groups import figures as groups
 from judgebook.questions.metrics import figures as metrics
+from judgebook.questions.moderation import figures as moderation
 from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.leaderboard import Order
 from judgebook.questions.quality_control import figures as quality_control
@@ -134,6 +138,81 @@ def test_metrics():
     assert metrics.correlations_title(ends((-0.1, 0.5))).endswith("is not clearly above 0")
 
 
+def pilot(*rows):
+    return pd.DataFrame(rows, columns=["estimate", "ci_low", "ci_high"]).assign(system=list("abc")[: len(rows)])
+
+
+class TestPilots:
+    def test_systems(self):
+        sure, unsure, failed, open_ = (4, 3.5, 4.5), (3.1, 2.9, 3.3), (2, 1, 2.5), (3.1, np.nan, np.nan)
+        said = collection.systems_title
+        assert (
+            said(pilot(sure, unsure, failed), 3)
+            == "2 of 3 systems pass the pilot; for 1, the interval includes the minimum"
+        )
+        assert said(pilot(sure, open_), 3) == "All 2 systems pass the pilot"
+        assert said(pilot(failed), 3) == "The only system does not pass the pilot"
+        assert said(pilot(unsure), 3).endswith("passes the pilot, but the interval includes the minimum")
+        assert (
+            said(pilot(sure, failed).assign(system="a"), 3)
+            == "1 of 2 combinations of system and group passes the pilot"
+        )
+
+    def test_agreement(self):
+        assert collection.gains_title(ends((0.1, 0.2), (-0.1, 0.2))) == "1 of 2 differences in alpha is significant"
+        assert collection.gains_title(ends((-0.1, 0.2))) == "The difference in alpha is not significant"
+        assert collection.gains_title(ends()) == ""
+
+
+class TestModeration:
+    def rows(self, *tests):
+        return pd.DataFrame(tests, columns=["system", "system_b", "estimate", "p_adjusted"])
+
+    def said(self, *tests):
+        rows = self.rows(*tests)
+        return moderation.leads_title(rows, NAMES), moderation.pairs_title(rows)
+
+    def test_who_is_preferred(self):
+        open_ = ("b", "c", 0.3, 0.2)
+        systems, pairs = self.said(("a", "b", 0.3, 0.01), ("a", "c", 0.3, 0.01), open_)
+        assert (systems, pairs[:25]) == ("A is preferred to 2 of the other 2 systems", "2 of 3 pairs of systems d")
+        assert self.said(("a", "b", -0.3, 0.01))[0] == "B is preferred to the other system"
+        assert self.said(("a", "c", 0.1, 0.01), ("b", "c", 0.1, 0.01))[0].startswith("A and B are each preferred to 1")
+
+    def test_nobody_is(self):
+        systems, pairs = self.said(("a", "b", 0.3, 0.2))
+        assert systems == "No system is shown to be preferred to another"
+        assert pairs.startswith("The two systems do not differ significantly")
+        assert self.said() == ("", "")
+
+    def test_annotators_answer_differently(self):
+        wide, titles = pd.DataFrame({"0": [0.5, 0.4], "1": [0.2, 0.6]}), {"0": "bad", "1": "good"}
+        assert moderation.spread_title(wide, titles) == "The share of *good* is 20% to 60%, depending on the annotator"
+        assert moderation.spread_title(wide[:1], titles) == ""
+        same = pd.DataFrame({"0": [0.5, 0.5]})
+        assert moderation.spread_title(same, titles) == "The share of *bad* is 50% for every annotator"
+
+
+class TestPrinted:
+    def test_numbers_that_match(self):
+        verdicts = pd.Series(["match", "differs", "needs_data"])
+        assert scoreboard.matches_title(verdicts) == "1 of 2 numbers that raw data can decide matches by rule"
+        assert scoreboard.matches_title(verdicts[1:]).startswith("The only number that raw data can decide does not")
+        assert scoreboard.matches_title(verdicts[2:]) == "No printed number was compared with raw data"
+
+    def test_tables_that_match(self):
+        counted = pd.DataFrame({"match": [2, 1, 0], "noise": 0, "fitted": 0, "differs": [0, 1, 0], "needs_data": 1})
+        assert scoreboard.whole_title(counted).startswith("1 of 2 tables and texts that raw data can decide matches by")
+        assert "does not match by rule in every" in scoreboard.whole_title(counted[1:])
+        assert scoreboard.whole_title(counted[2:]) == ""
+
+    def test_checks_that_fail(self):
+        checks = pd.DataFrame({"failed": [1, 2, 0], "assumes": ["", "equal groups", ""]})
+        found = "1 of 3 checks fails, whatever the rounding, and 1 more under an assumption"
+        assert consistency.failures_title(checks) == found
+        assert consistency.failures_title(checks.assign(failed=0)) == "None of 3 checks fails, whatever the rounding"
+
+
 PASSAGES = {
     "fragility.curves_title": [
         ({"n": 4, "always": 0}, "None of 4 differences is significant under every"),
@@ -154,6 +233,10 @@ PASSAGES = {
     "collection.workload_title": [
         ({"n": 2, "low": 1, "median": 2, "high": 3}, "2 annotators judged 1 to 3"),
         ({"n": 1, "low": 3, "median": 3, "high": 3}, "One annotator judged 3"),
+    ],
+    "collection.screening_title": [
+        ({"every": [0.5]}, "People passed 50% of the tasks they attempted"),
+        ({"every": [0.3, 0.6]}, "People passed 30% to 60% of the tasks they attempted, depending on their group"),
     ],
     "design.loads_title": [
         ({"n": 5, "apart": 0}, "None of 5 annotators shown judged one system only"),

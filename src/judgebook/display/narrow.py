@@ -48,7 +48,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         placed, more = _stack(fig, placed)
         height += more
     height += 0.17 * legends_anew(fig, WIDTH)
-    for text in (fig._supxlabel, fig._suptitle, *(part for ax in fig.axes for part in (ax.title, ax._left_title))):
+    for text in (fig._supxlabel, fig._suptitle):
         if text is not None:
             text.set_text(fill(text.get_text(), int(WIDTH * _LETTERS)))
     for text in texts_of(fig):
@@ -82,14 +82,16 @@ def legends_anew(fig: Figure, width: float, scale: float = 1.0) -> int:
     if not handles:
         return 0
     before = max(-(-len(legend.get_texts()) // max(legend._ncols, 1)) for legend in fig.legends)
+    longest = int(width * _LETTERS / scale) - 6  # letters, beside what is drawn
     for legend in list(fig.legends):
         for drawn, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
-            drawn.set_label(text.get_text())  # which a bar in a legend has lost
+            drawn.set_label(fill(text.get_text(), longest))  # a bar in a legend has lost its label
         legend.remove()
     legend_of(fig, handles, width=width)
     for text in fig.legends[0].get_texts():
         text.set_fontsize(text.get_fontsize() * scale)
-    return -(-len(handles) // max(legend_columns(handles, width), 1)) - before
+    broken = sum(h.get_label().count("\n") for h in handles)
+    return -(-len(handles) // max(legend_columns(handles, width), 1)) + broken - before
 
 
 def _one_grid(placed: list[Axes]) -> bool:
@@ -100,8 +102,11 @@ def _one_grid(placed: list[Axes]) -> bool:
 
 
 def _stack(fig: Figure, placed: list[Axes]) -> tuple[list[Axes], float]:
-    """Put the panels of a grid below each other, line by line, each with the names and numbers it shared with others;
-    the panels, and by how many inches the figure grows."""
+    """Put the panels of a grid below each other, each with the names and numbers it shared with others; the panels, and
+    by how many inches the figure grows.
+
+    Line by line; where panels of a line have the same title, column by column, as columns are then named at their head.
+    """
     lines: dict[int, list[Axes]] = {}
     columns: dict[int, list[Axes]] = {}
     for ax in placed:
@@ -118,7 +123,9 @@ def _stack(fig: Figure, placed: list[Axes]) -> tuple[list[Axes], float]:
     for column in columns.values():
         for ax in column[:-1]:
             _named_like(ax.xaxis, column[-1].xaxis)
-    stacked = [ax for line in lines.values() for ax in line]
+    titles = [[ax.get_title(loc="left") or ax.get_title() for ax in line] for line in lines.values()]
+    alike = any(len(set(line)) < len(line) for line in titles if all(line))
+    stacked = [ax for part in (columns if alike else lines).values() for ax in part]
     for ax in stacked:
         ax.tick_params(labelbottom=True, labelleft=True)
     grid = GridSpec(len(stacked), 1, figure=fig, height_ratios=[inches[ax] for ax in stacked])
@@ -154,6 +161,20 @@ def _lacking(ax: Axes) -> float:
     return max(0.0, 1.1 * lack * len(boxes) / ax.get_figure(root=True).dpi)
 
 
+def _heightened(lacking: dict[Axes, float]) -> None:
+    """Give panels below each other the inches that they lack, each its own."""
+    rows = [ax for ax in lacking if ax.get_subplotspec() is not None]
+    grids = {ax.get_gridspec() for ax in rows}
+    if len(grids) == 1 and len(rows) > 1 and any(lacking.values()):
+        inches = {ax.get_subplotspec().rowspan.start: _inches(ax) + lacking[ax] for ax in rows}
+        grid = grids.pop()
+        grid.set_height_ratios([inches.get(i, 0.01) for i in range(grid.nrows)])
+
+
+def _inches(ax: Axes) -> float:
+    return ax.get_position().height * ax.get_figure(root=True).get_figheight()
+
+
 def _broken(ax: Axes) -> list[Text]:
     labels = list(_tick_labels(ax.yaxis)) if ax.axison else []
     return labels if any("\n" in label.get_text() for label in labels) and not labels[0].get_rotation() else []
@@ -161,15 +182,17 @@ def _broken(ax: Axes) -> list[Text]:
 
 def _fitted(fig: Figure) -> float:
     """Break titles of panels and axes to the room they have, and raise what may rise; the inches that takes."""
-    more = 0.12 * _raised(fig)
+    lacking = {ax: _lacking(ax) for ax in fig.axes}
+    more = 0.12 * _raised(fig) + sum(lacking.values())
+    _heightened(lacking)
     for ax in fig.axes:
-        more += _lacking(ax)
         more += 0.0 if isinstance(ax.xaxis.get_major_locator(), MaxNLocator) else _turned(ax)
         box = ax.get_position()
         middle = (box.x0 + box.x1) / 2
         room = {ax._left_title: 1 - box.x0, ax.title: 1 - box.x0, ax.xaxis.label: 2 * min(middle, 1 - middle)}
         for text, share in room.items():
-            broken = fill(text.get_text(), max(int(share * WIDTH * _LETTERS), 12))
+            letters = max(int(share * WIDTH * _LETTERS), 12)
+            broken = "\n".join(fill(line, letters) for line in text.get_text().splitlines())
             more += 0.14 * max(broken.count("\n") - text.get_text().count("\n"), 0)
             text.set_text(broken)
     return more
@@ -189,14 +212,14 @@ def _raised(fig: Figure) -> bool:
 def _turned(ax: Axes) -> float:
     """Turn the names below an axis where they touch; the inches that takes."""
     labels = list(_tick_labels(ax.xaxis)) if ax.axison else []
-    if len(labels) < 2 or labels[0].get_rotation():
+    if len(labels) < 2 or labels[0].get_rotation() == 90:
         return 0.0
     boxes = [label.get_window_extent() for label in labels]
-    if all(box.x1 < after.x0 for box, after in pairwise(boxes)):
+    if all(box.x1 < after.x0 for box, after in pairwise(boxes)):  # slanted names would touch where columns are narrow
         return 0.0
     names = [label.get_text().replace("\n", " ") for label in labels]
     if len(names) == len(ax.get_xticks()):
-        ax.set_xticks(ax.get_xticks(), names, rotation=90, ha="center", va="top")
+        ax.set_xticks(ax.get_xticks(), names, rotation=90, ha="center", va="top", rotation_mode="default")
     return 0.065 * max(map(len, names))
 
 
@@ -217,7 +240,7 @@ def texts_of(fig: Figure) -> Iterator[Text]:
     """All texts that a figure draws."""
     shared = (fig._suptitle, fig._supxlabel, fig._supylabel)
     texts = [*fig.texts, *(t for t in shared if t), *(t for legend in fig.legends for t in legend.get_texts())]
-    for ax in fig.axes:
+    for ax in (part for axes in fig.axes for part in (axes, *axes.child_axes)):
         if ax.get_visible():
             texts += [*ax.texts, ax.title, ax._left_title, ax._right_title]
             if ax.axison:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -17,7 +18,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox, blended_transform_factory
 
 from judgebook.display import by_hand, marks, options
 from judgebook.display.names import COLORS, DisplayNames
@@ -164,10 +165,13 @@ def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
 
 @contextmanager
 def _cutting_less() -> Iterator[None]:
-    """Fonts are read with `TRUETYPE` alone: to cut all of their tables took half of the time of a PDF."""
+    """Fonts are read with `TRUETYPE` alone: to cut all of their tables took half of the time of a PDF. Nothing is
+    reported, whatever a library of metrics has asked for: the page would show it."""
     from fontTools import subset  # by which matplotlib cuts them
 
-    load = subset.load_font
+    load, logger = subset.load_font, logging.getLogger("fontTools")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
 
     def light(*args: Any, **kwargs: Any) -> Any:
         font = load(*args, **kwargs)
@@ -180,6 +184,7 @@ def _cutting_less() -> Iterator[None]:
         yield
     finally:
         subset.load_font = load
+        logger.setLevel(level)
 
 
 def tips(
@@ -241,6 +246,9 @@ def lay_out(fig: Figure, dpi: float | None = None) -> None:
         return
     fig.set_dpi(dpi or fig.dpi)
     engine.execute(fig)
+    if fig._supxlabel is not None:  # which a layout puts at the very bottom, whatever is kept free there
+        x, y = fig._supxlabel.get_position()
+        fig._supxlabel.set_position((x, y + engine.get()["rect"][1]))
     fig.set_layout_engine(None)
     for part in fig.subfigs:
         part.bbox_relative.set_points(np.round(part.bbox_relative.get_points(), PLACES))
@@ -258,9 +266,9 @@ def _stamp(fig: Figure) -> None:
     if engine is not None and "rect" in engine.get():
         engine.set(rect=(0, STRIP / (height + STRIP), 1, height / (height + STRIP)))
     box = {"boxstyle": "round,pad=0.25", "facecolor": "#FFF3E6", "edgecolor": "#D55E00", "linewidth": 0.8}
-    place = {"ha": "right", "va": "bottom", "transform": fig.transFigure}
-    y = 0.05 / (height + STRIP)
-    fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
+    inches_up = blended_transform_factory(fig.transFigure, fig.dpi_scale_trans)  # whatever the height becomes
+    place = {"ha": "right", "va": "bottom", "transform": inches_up}
+    fig.text(0.99, 0.05, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
 def _display(png: bytes, about: dict[str, Any]) -> None:

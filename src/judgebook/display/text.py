@@ -128,7 +128,7 @@ def _marked(function: Any) -> Any:
 
 def out_of(k: int, n: int, what: str, verb: str = "are") -> str:
     """`2 of 4 labels are`, `1 of 4 labels is`, `None of 4 labels is`, `All 4 labels are`. verb : in the plural."""
-    singular = {"are": "is"}.get(verb, verb + "s")
+    singular = {"are": "is"}.get(verb, verb + ("es" if verb.endswith(("s", "ch")) else "s"))
     return f"{'All' if k == n else f'{k:,} of' if k else 'None of'} {n:,} {what} {verb if k > 1 else singular}"
 
 

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 
 from judgebook.display import style
 from judgebook.display.names import BAD, COLORS, GOOD, OPEN
-from judgebook.display.text import percent
+from judgebook.display.text import Phrases, percent
 from judgebook.display.views import Plot
 from judgebook.published.controls import OTHER_COLUMN, OTHER_ROW, overall
-from judgebook.published.scoreboard import MATCH, VERDICTS, badge, counts
+from judgebook.published.scoreboard import ATTEMPTED, MATCH, VERDICTS, badge, counts
 
 #: dark: decided by raw data; light: not
 VERDICT_COLORS = (
@@ -58,11 +58,20 @@ def papers(cells: pd.DataFrame, titles: Mapping[str, str]) -> Plot:
     ax.set(ylim=(len(counted) - 0.5, -0.5))
     fig.legend(loc="outside upper left", ncols=3)
     alt = f"Bars: shares of verdicts among the printed numbers of {len(counted)} papers. {badge(cells)}"
-    return Plot(fig, "verdicts", alt.replace("*", ""), f"{_BARS} Each bar is a paper or data set.")
+    title, unit = matches_title(cells["verdict"]), f"{_SHARES}, by paper or data set"
+    return Plot(fig, "verdicts", alt.replace("*", ""), f"{_BARS} Each bar is a paper or data set.", title, unit)
 
 
+def matches_title(verdicts: pd.Series) -> str:
+    """How many of the numbers that raw data decide match by rule. verdicts : of printed numbers."""
+    n = int(verdicts.isin(ATTEMPTED).sum())
+    return _PHRASES.say("matches_title", n=n, match=int((verdicts == MATCH).sum()))
+
+
+_PHRASES = Phrases(__package__)
+_SHARES = "Shares of printed numbers by verdict"
 _BARS = (
-    "Shares of printed numbers by verdict; the end of each bar gives how many numbers are printed. Dark colours are "
+    f"{_SHARES}; the end of each bar gives how many numbers are printed. Dark colours are "
     "verdicts based on raw data, light ones those without: numbers that follow from others or contradict them, numbers "
     "whose data have to be downloaded or were never published, that state a design, or that were not attempted."
 )
@@ -93,7 +102,15 @@ def tables(counted: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Plot]:
         alt = f"Bars: shares of verdicts among the printed numbers of {len(part)} tables and texts. Most matches by"
         alt += f" rule: {most[MATCH]} in {titles[most['paper']]}, {_within(most['element'])}."
         caption = f"{_BARS} Each bar is a table, or all numbers in the text and captions of a paper or data set."
-        yield Plot(fig, f"tables_{i}" if i else "tables", alt, caption)
+        title, unit = whole_title(part), f"{_SHARES}, by table"
+        yield Plot(fig, f"tables_{i}" if i else "tables", alt, caption, title, unit)
+
+
+def whole_title(counted: pd.DataFrame) -> str:
+    """In how many tables and texts every number that raw data decide matches by rule. counted : of `by_table`."""
+    decided = counted[[v for v in ATTEMPTED if v in counted]].sum(axis=1)
+    facts = {"n": int((decided > 0).sum()), "whole": int(((decided > 0) & (decided == counted[MATCH])).sum())}
+    return _PHRASES.say("whole_title", **facts)
 
 
 def _within(element: str) -> str:
@@ -188,12 +205,14 @@ def _controls(frame: pd.DataFrame, name: str, columns: dict[str, str]) -> Plot:
     )
     alt = f"Shares of printed numbers that match their own result, {percent(rows['own'].min())} to"
     alt += f" {percent(rows['own'].max())}, and of wrong values that match: {kinds}."
+    title = _PHRASES.say("controls_title", n=len(rows), weak=len(weak))
     result = "No wrong values match as often as the result." if weak.empty else ""
     if len(weak):
         result = f"Wrong values match as often as the result, or more often, in {'; '.join(_cases(weak))}."
     caption = "Dots: share of printed numbers that match the result computed for them; crosses: share of wrong values"
     caption += " that match the same numbers. Counts on the right: matches of numbers, then of wrong values. "
-    return Plot(fig, name, f"{alt} {result}", caption + result)
+    unit = "Share of printed numbers that match the result, and that match wrong values"
+    return Plot(fig, name, f"{alt} {result}", caption + result, title, unit)
 
 
 def _cases(weak: pd.DataFrame) -> list[str]:

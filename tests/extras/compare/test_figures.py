@@ -9,20 +9,22 @@ from fixtures.boxes import unreadable
 from fixtures.made_results import Size
 
 from judgebook.extras.compare import figures
-from judgebook.extras.compare.analysis import RAW
+from judgebook.extras.compare.analysis import CLEARLY, RAW, WEAKLY
 
 
 def compared(size):
     """A comparison of as many systems and labels, as far as figures look at it."""
     names, rng = size.names, np.random.default_rng(1)
     systems, keys = list(names.titles["system"]), list(names.labels)
-    labels = pd.DataFrame(keys, columns=["method", "label"]).assign(scores=RAW, r=0.9, unit="person")
+    labels = pd.DataFrame(keys, columns=["method", "label"]).assign(scores=RAW, r=0.9, unit="person", verdict=CLEARLY)
+    labels = labels.assign(tested=4, same_sign=1, opposite=0)
     rows = [(*key, run, system) for key in keys for run in "AB" for system in systems]
     means = pd.DataFrame(rows, columns=["method", "label", "run", "system"]).assign(scores=RAW)
     means["estimate"] = rng.uniform(0, 4, len(means))
     means["ci_low"], means["ci_high"] = means["estimate"] - 0.4, means["estimate"] + 0.4
     sides = {side: SimpleNamespace(title=title) for side, title in (("a", "First run"), ("b", "A repetition"))}
     about = {"known": dict.fromkeys(keys), "systems": systems, "primary": RAW, "confidence": 0.95}
+    about |= {"deciding": labels, "identical": False}
     return SimpleNamespace(labels=labels, means=means, **sides, **about), names
 
 
@@ -30,3 +32,18 @@ def compared(size):
 @pytest.mark.parametrize("size", [Size(2, 2), Size(12, 40), Size(60, 2)], ids=str)
 def test_every_figure_can_be_read(size):
     assert not unreadable((*figures.against(*compared(size)), *figures.means(*compared(size))))
+
+
+def test_titles_say_what_is_repeated():
+    runs, _ = compared(Size(2, 3))
+    runs.deciding = runs.deciding[:3].copy()
+    assert figures.against_title(runs) == "System means are clearly repeated on 3 of 3 labels"
+    assert figures.means_title(runs).startswith("3 of 12 differences between systems are significant in the same")
+    runs.deciding["verdict"], runs.deciding["same_sign"], runs.deciding["opposite"] = WEAKLY, 0, 1
+    assert figures.against_title(runs) == "System means are clearly repeated on none of 3 labels"
+    assert figures.means_title(runs).startswith("None of 12 differences")
+    assert figures.means_title(runs).endswith("both runs, 3 in opposite directions")
+    runs.deciding = runs.deciding[:1]
+    assert figures.against_title(runs) == "System means are not clearly repeated"
+    runs.identical = True
+    assert (figures.against_title(runs), figures.means_title(runs)) == ("Both sides contain the same judgements", "")

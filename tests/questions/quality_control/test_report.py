@@ -8,7 +8,7 @@ import pytest
 
 from judgebook.display.names import DisplayNames
 from judgebook.published.mapping import MappingEntry
-from judgebook.questions.quality_control import effect_views, findings, tables
+from judgebook.questions.quality_control import effect_views, figures, findings, tables
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study.results import collect
@@ -233,3 +233,26 @@ def test_cells_that_differ_are_told_by_place_and_reason():
     assert differ["Place"].tolist() == ["Table 1, First run", "Table 2, First run"]
     assert differ["Why"].tolist() == ["Other order.", "Another list."]
     assert len(list(tables.printed(cells.iloc[2:3], NAMES))) == 2
+
+
+def test_systems_stand_in_the_order_of_the_leader_board_whatever_their_means_here():
+    """Best first is s1, s2, s0; by the means and ranks of this notebook it would be s0, s1, s2."""
+    names = DisplayNames({}, {"system": {"s1": "One", "s2": "Two", "s0": "Zero"}})
+    systems = ["s0", "s1", "s2"]
+    people = replace(crowd("one"), systems=systems)
+    head = {"corpus": "one", "label": "overall", "ci_low": -1.0, "ci_high": 1.0, "n": 9, "n_annotators": 9}
+    z, passed = {"scores": "z"}, {"workers": "passed", "standardised": "all"}
+    means = [head | passed | {"system": s, "estimate": 1.0 - i, "ci_kind": "t"} for i, s in enumerate(systems)]
+    pairs = [{"system": a, "system_b": b, "p_value": 0.2} for a in systems for b in systems if a != b]
+    ranks = [{"corpus": "one", "system": s, "threshold": 0.05, "estimate": i + 1.0} for i, s in enumerate(systems)]
+    results = collect(
+        [row | {"statistic": "mean_z"} for row in means],
+        [head | passed | row | {"statistic": "system_test"} for row in pairs],
+        [row | z | {"statistic": "threshold_rank"} for row in ranks],
+        [{"statistic": "qc_count", "corpus": "one", "what": "workers", "threshold": 0.05, "estimate": 9.0}],
+        [head | z | {"statistic": "variant_contrast", "system": "v", "system_b": s, "estimate": 0.0} for s in systems],
+    )
+    for draw in (figures.runs, figures.significance, figures.thresholds, figures.variants):
+        ax = draw(results, names, people).fig.axes[0]
+        rows_ = zip(ax.get_yticks(), (label.get_text() for label in ax.get_yticklabels()), strict=True)
+        assert [name for _, name in sorted(rows_)] == ["One", "Two", "Zero"], draw.__name__

@@ -12,11 +12,12 @@ from matplotlib.axes import Axes
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.names import NEUTRAL, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import interval, number, span
+from judgebook.display.text import Phrases, interval, number, span
 from judgebook.display.views import Plot
-from judgebook.extras.compare.analysis import RUNS, STANDARDISED, Comparison
+from judgebook.extras.compare.analysis import CLEARLY, RUNS, STANDARDISED, Comparison
 from judgebook.extras.compare.tables import label_name, ordered, over
 
+_PHRASES = Phrases(__package__)
 #: panels of a figure; more go to the next
 PANELS = 8
 #: systems that a legend can name, and that a figure can list
@@ -51,7 +52,15 @@ def against(runs: Comparison, names: DisplayNames) -> Iterator[Plot]:
         alt += " per label" + (f"; r from {span(page['r'].dropna())}." if page["r"].notna().any() else ".")
         caption = f"Points are systems: mean {what} in each run; lines are {runs.confidence:.0%} CIs over {over(page)}."
         caption += " On the dashed line both runs have the same mean. r is Pearson's correlation."
-        yield Plot(fig, f"against_{k}" if k else "against", alt, caption)
+        title, unit = against_title(runs), f"Mean {what} of each system, {runs.b.title} against {runs.a.title}"
+        yield Plot(fig, f"against_{k}" if k else "against", alt, caption, title, unit)
+
+
+def against_title(runs: Comparison) -> str:
+    """On how many labels the order of system means is clearly repeated."""
+    rows = runs.deciding
+    clearly = int((rows["verdict"] == CLEARLY).sum())
+    return _PHRASES.say("against_title", n=len(rows), clearly=clearly, identical=runs.identical)
 
 
 def _panel(ax: Axes, wide: pd.DataFrame, names: DisplayNames, few: bool) -> None:
@@ -114,4 +123,11 @@ def means(runs: Comparison, names: DisplayNames) -> Iterator[Plot]:
         fig = grid_figure(rows, intervals, xlabel=what, keys=interval_keys(f"CI over {over(page)}", None, rows))
         alt = f"{what} of {rows['system'].nunique()} systems in {runs.a.title} and {runs.b.title} with CIs, by label."
         caption = f"{what} of each system in both runs; lines are {runs.confidence:.0%} CIs over {over(page)}."
-        yield Plot(fig, f"means_{k}" if k else "means", alt, caption)
+        unit = f"{what} of each system, in both runs"
+        yield Plot(fig, f"means_{k}" if k else "means", alt, caption, means_title(runs), unit)
+
+
+def means_title(runs: Comparison) -> str:
+    """How many pairs of systems differ significantly in the same direction in both runs."""
+    counted = runs.deciding[["tested", "same_sign", "opposite"]].sum().astype(int)
+    return _PHRASES.say("means_title", identical=runs.identical, **counted.to_dict())

@@ -214,6 +214,12 @@ def by_check(checks: pd.DataFrame) -> pd.DataFrame:
     return worst.loc[checks.drop_duplicates(keys).set_index(keys).index, columns].reset_index()
 
 
+def failures(checks: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of `by_check` that fail whatever the rounding, and those that fail under an assumption only."""
+    failed = checks[checks["failed"] > 0]
+    return failed[failed["assumes"] == ""], failed[failed["assumes"] != ""]
+
+
 def results(audited: Audit) -> Results:
     """`audit_places`, by paper, rule and outcome; `audit_numbers`, printed numbers by paper and state."""
     places = audited.checks.assign(assumed=audited.checks["assumes"].ne("").map({True: "yes", False: "no"}))

@@ -9,10 +9,12 @@ from matplotlib.ticker import PercentFormatter
 
 from judgebook.display.plots import heatmap
 from judgebook.display.style import subplots
+from judgebook.display.text import Phrases
 from judgebook.display.views import Plot
 from judgebook.published.consistency import analysis, rules
-from judgebook.published.consistency.analysis import Audit, by_check
+from judgebook.published.consistency.analysis import Audit, by_check, failures
 
+_PHRASES = Phrases(__package__)
 #: outcome of checks -> display name
 KINDS = {
     rules.CONSISTENT: "consistent",
@@ -54,7 +56,14 @@ def outcomes(audited: Audit) -> Plot:
         f"How {checks.to_numpy().sum():,} checks came out, and what they say of {numbers.to_numpy().sum():,} printed"
     )
     caption += " numbers, by paper or data set. Cells give counts; the darker, the larger the share of the paper's own."
-    return Plot(fig, "outcomes", alt, caption)
+    title, unit = failures_title(by_check(audited.checks)), "Checks by outcome, and printed numbers by state, by paper"
+    return Plot(fig, "outcomes", alt, caption, title, unit)
+
+
+def failures_title(checks: pd.DataFrame) -> str:
+    """How many checks fail. checks : of `by_check`."""
+    firm, conditional = map(len, failures(checks))
+    return _PHRASES.say("failures_title", checks=len(checks), firm=firm, conditional=conditional)
 
 
 def _counted(frame: pd.DataFrame, column: str, kinds: Mapping[str, str], titles: Mapping[str, str]) -> pd.DataFrame:

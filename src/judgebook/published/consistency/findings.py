@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.published.consistency.analysis import CONTRADICTS, FOLLOWS, Audit, by_check
+from judgebook.published.consistency.analysis import CONTRADICTS, FOLLOWS, Audit, by_check, failures
 
 _PHRASES = Phrases(__package__)
 
@@ -14,8 +14,7 @@ _PHRASES = Phrases(__package__)
 def findings(audited: Audit) -> Iterator[Prose]:
     """The headline; where each paper's checks fail; what it means that a number follows."""
     checks = by_check(audited.checks)
-    failed = checks[checks["failed"] > 0]
-    firm = failed[failed["assumes"] == ""]
+    firm, conditional = failures(checks)
     facts = {
         "n": len(audited.cells),
         "n_papers": len(audited.titles),
@@ -25,7 +24,7 @@ def findings(audited: Audit) -> Iterator[Prose]:
     facts |= {
         name: int((audited.cells["state"] == s).sum()) for name, s in (("follow", FOLLOWS), ("against", CONTRADICTS))
     }
-    yield Prose(_PHRASES.say("headline", firm=len(firm), conditional=len(failed) - len(firm), **facts))
+    yield Prose(_PHRASES.say("headline", firm=len(firm), conditional=len(conditional), **facts))
     papers = [(title, firm.loc[firm["paper"] == paper, "element"]) for paper, title in audited.titles.items()]
     yield Prose(_PHRASES.say("papers", papers=[(title, len(e), list(dict.fromkeys(e))) for title, e in papers]))
     yield Prose(_PHRASES.say("meaning"))

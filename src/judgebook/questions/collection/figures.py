@@ -16,6 +16,7 @@ from judgebook.display.plots import HOLLOW, heatmap, share_figure
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, listing, number, span, told
 from judgebook.display.views import Plot
+from judgebook.questions.collection.screening import ALL_TASKS
 from judgebook.questions.collection.tables import ROUND, annotators, pilot_number, row_titles, shown_rates, task_name
 from judgebook.study.results import Results, where
 
@@ -115,22 +116,30 @@ def systems(results: Results, names: DisplayNames) -> Plot:
         hue="",
     )
     line = handle(f"minimum mean to pass ({least:g})", INK, "", linewidth=0.9, linestyle="--")
-    title = declared.title.lower() if declared else label
+    what = declared.title.lower() if declared else label
+    title = systems_title(rows, least)
     rows, note = _highest(rows)
     keys = [*interval_keys(f"{names.ci}, people left out", f"{names.ci}, conversations independent", rows), line]
-    fig = grid_figure(rows, intervals, names=names, xlabel=f"Mean rating of {title}", keys=keys)
+    fig = grid_figure(rows, intervals, names=names, xlabel=f"Mean rating of {what}", keys=keys)
     for ax in fig.axes[: rows["panel"].nunique()]:
         ax.axvline(least, color=INK, linewidth=0.9, linestyle="--", zorder=-1)
         if declared:
             low, high = declared.scale
             ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
-    alt = f"Mean rating of {title} of {len(rows)} systems, {span(rows['estimate'])}, with CIs; {least:g} to pass."
-    caption = f"Mean ratings of {title} in the pilots, by the people who talked to the systems, best first. Points:"
+    alt = f"Mean rating of {what} of {len(rows)} systems, {span(rows['estimate'])}, with CIs; {least:g} to pass."
+    caption = f"Mean ratings of {what} in the pilots, by the people who talked to the systems, best first. Points:"
     caption += f" means; thick lines: {names.ci} leaving out one person at a time; thin lines: {names.ci} as if"
     caption += f" conversations were independent; {counted(rows['n'], 'conversations per system')}. Both are truncated"
     caption += " at the ends of the scale."
     caption += _hollow(rows) + note
-    return Plot(fig, "systems", alt, caption)
+    return Plot(fig, "systems", alt, caption, title, f"Mean rating of {what}, by system")
+
+
+def systems_title(rows: pd.DataFrame, least: float) -> str:
+    """How many systems pass, and for how many the interval includes `least`. rows : means by system and group."""
+    passed, unsure = rows["estimate"] >= least, (rows["ci_low"] < least) & (rows["ci_high"] > least)
+    facts = {"n": len(rows), "n_systems": rows["system"].nunique()}
+    return _PHRASES.say("systems_title", passed=int(passed.sum()), unsure=int(unsure.sum()), **facts)
 
 
 def _highest(rows: pd.DataFrame, most: int = 40) -> tuple[pd.DataFrame, str]:
@@ -177,7 +186,15 @@ def agreement(results: Results, names: DisplayNames) -> Plot:
     caption = f"Krippendorff's alpha over all labels in each pilot, by who judged. Thick lines: {names.ci} leaving"
     caption += f" out one dialogue at a time; thin lines: {names.ci} resampling single marks, as if turns were"
     caption += f" independent; {counted(rows['n'], 'items')}."
-    return Plot(fig, "agreement", f"{alt} {span(rows['estimate'].dropna())}.", caption + _hollow(rows))
+    alt = f"{alt} {span(rows['estimate'].dropna())}."
+    title = gains_title(results["alpha_gain"])
+    return Plot(fig, "agreement", alt, caption + _hollow(rows), title, "Krippendorff's alpha, by pilot and who judged")
+
+
+def gains_title(rows: pd.DataFrame) -> str:
+    """How many differences in alpha are significant. rows : `alpha_gain`."""
+    clear = (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+    return _PHRASES.say("gains_title", n=len(rows), clear=int(clear.sum()))
 
 
 def screening(results: Results, names: DisplayNames) -> Plot:
@@ -191,7 +208,9 @@ def screening(results: Results, names: DisplayNames) -> Plot:
     alt += f" {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}."
     caption = f"Share of those who tried the training for a task that passed it, by workforce. Lines: {names.ci} over"
     caption += f" people; {counted(rows['n'], 'people')}."
-    return Plot(fig, "screening", alt, caption + _hollow(rows))
+    title = _PHRASES.say("screening_title", every=list(where(rows, task=ALL_TASKS)["estimate"]))
+    unit = "Share of those who tried the training for a task that passed it, by workforce"
+    return Plot(fig, "screening", alt, caption + _hollow(rows), title, unit)
 
 
 # 02

@@ -14,7 +14,7 @@ from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
 from judgebook.display.plots import stacked
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import span, told
+from judgebook.display.text import Phrases, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.moderation import tables
 from judgebook.questions.moderation.preferences import OUTCOMES
@@ -32,6 +32,7 @@ INTERVALS = {
     "context": ("CI, prompts resampled", 1.8, 1.0),
     "items": ("CI, judgements of an item identical", 0.9, 1.0),
 }
+_PHRASES = Phrases(__package__)
 
 
 def categories(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -45,6 +46,7 @@ def categories(results: Results, names: DisplayNames) -> Iterator[Plot]:
         acceptable = set(titles.values()) <= set(tables.CATEGORIES.values())
         colors = CATEGORIES if len(titles) == 3 and acceptable else sns.color_palette("BrBG", len(titles))
         worst = next(iter(titles))
+        title = spread_title(wide, titles)
         n = captions.sample(rows["n"], "answers each")
         caption = f"Bars: shares of the answers of each annotator ({n}){tables.asked(names)}."
         caption += " Annotators are numbered" + ("; answers are given from bad to good." if acceptable else ".")
@@ -57,7 +59,15 @@ def categories(results: Results, names: DisplayNames) -> Iterator[Plot]:
             legend_of(fig, [handle(t, c, "s", linewidth=0) for t, c in zip(titles.values(), colors, strict=True)])
             alt = f"Stacked shares of {len(titles)} categories by annotator ({len(page)}): {titles[worst].lower()} from"
             name = f"categories{suffix}" + (f"_page_{k // (2 * DRAWN) + 1}" if k else "")
-            yield Plot(fig, name, f"{alt} {span(100 * page[worst], 0)}%.", caption)
+            unit = "Share of the answers of each annotator"
+            yield Plot(fig, name, f"{alt} {span(100 * page[worst], 0)}%.", caption, title, unit)
+
+
+def spread_title(wide: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """How far annotators differ in the answer on which they differ most. wide : their shares of each score."""
+    low, high = wide.min(), wide.max()
+    most = (high - low).idxmax()
+    return _PHRASES.say("spread_title", n=len(wide), answer=titles[most], low=low[most], high=high[most])
 
 
 def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -73,7 +83,11 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         few = _first(titles, alone[alone["outcome"] == "wins"].set_index("line")["estimate"])
         note = captions.chosen(len(few), len(titles), "systems that win most often")
         caption = f"Bars: how often each system's answer wins, ties, is unrelated to the prompt or loses. {_ENDS}"
-        yield Plot(_outcomes(alone, few), f"outcomes{suffix}", alt, captions.joined(caption, note, _count(alone)))
+        tests = results["moderation_lead"].loc[lambda f, of=rows["corpus"].iloc[0]: f["corpus"] == of]
+        caption = captions.joined(caption, note, _count(alone))
+        of_systems, of_pairs = leads_title(tests, names), pairs_title(tests)
+        unit = "Share of judgements, by system and outcome"
+        yield Plot(_outcomes(alone, few), f"outcomes{suffix}", alt, caption, of_systems, unit)
         pairs, titles = pair_titles(rows, names)
         alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} pairs of systems; the first of a pair wins"
         shares = pairs.drop_duplicates(["line", "outcome"]).pivot_table(
@@ -82,11 +96,28 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         few = _first(titles, (shares["wins"] - shares["loses"]).abs())
         note = captions.chosen(len(few), len(titles), "pairs whose wins and losses differ most")
         caption = f"Bars: how often the first system of a pair wins or loses, both tie or both are unrelated. {_ENDS}"
-        won = 100 * pairs.loc[pairs["outcome"] == "wins", "estimate"]
-        name = f"pairs{suffix}"
-        yield Plot(
-            _outcomes(pairs, few), name, f"{alt} {span(won, 0)}%.", captions.joined(caption, note, _count(pairs))
-        )
+        alt = f"{alt} {span(100 * pairs.loc[pairs['outcome'] == 'wins', 'estimate'], 0)}%."
+        caption = captions.joined(caption, note, _count(pairs))
+        unit = "Share of judgements, by pair of systems and outcome"
+        yield Plot(_outcomes(pairs, few), f"pairs{suffix}", alt, caption, of_pairs, unit)
+
+
+def leads_title(rows: pd.DataFrame, names: DisplayNames) -> str:
+    """Who is preferred to most others. rows : `moderation_lead`."""
+    won = pd.Series([better for better, _ in tables.preferred(rows)]).value_counts()
+    best = sorted(won.index[won == won.max()], key=lambda s: names.position("system", s))
+    systems = {*rows["system"], *rows["system_b"]}
+    facts = {
+        "best": [names.name("system", s) for s in best],
+        "others": len(systems) - 1,
+        "beaten": int(won.max()) if len(won) else 0,
+    }
+    return _PHRASES.say("leads_title", n=len(rows), **facts)
+
+
+def pairs_title(rows: pd.DataFrame) -> str:
+    """How many pairs differ significantly. rows : `moderation_lead`."""
+    return _PHRASES.say("pairs_title", n=len(rows), found=len(tables.preferred(rows)))
 
 
 _ENDS = (

@@ -10,7 +10,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.moderation.tables import category_titles
+from judgebook.questions.moderation.tables import category_titles, preferred
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -19,9 +19,7 @@ _PHRASES = Phrases(__package__)
 def findings(results: Results, names: DisplayNames, *, simulated: bool, alpha: float = 0.05) -> Iterator[Prose]:
     """Which systems' replies are preferred; agreement of annotators; flagged replies; dependence of judgements."""
     rows = results["moderation_lead"]
-    significant = rows[rows["p_adjusted"] < alpha]
-    pairs = zip(significant["estimate"], significant["system"], significant["system_b"], strict=True)
-    better = [[names.name("system", s) for s in ((a, b) if lead > 0 else (b, a))] for lead, a, b in pairs]
+    better = [[names.name("system", s) for s in pair] for pair in preferred(rows, alpha)]
     agreed = _agreement(results, names)
     yield Prose(_PHRASES.say("headline", n=len(rows), better=better, simulated=simulated, kappa=agreed["kappa"]))
     yield Prose(_PHRASES.say("agreement", n=len(rows), **agreed))

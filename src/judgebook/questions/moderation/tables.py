@@ -109,6 +109,13 @@ def _outcomes(rows: pd.DataFrame, names: DisplayNames, name: str, caption: str) 
     return Table(names.named(out), name, caption, 1)
 
 
+def preferred(rows: pd.DataFrame, alpha: float = 0.05) -> list[tuple[str, str]]:
+    """Pairs of systems that differ significantly, the preferred one first. rows : `moderation_lead`."""
+    rows = rows[rows["p_adjusted"] < alpha]
+    pairs = zip(rows["estimate"], rows["system"], rows["system_b"], strict=True)
+    return [(a, b) if lead > 0 else (b, a) for lead, a, b in pairs]
+
+
 def leads(results: Results, names: DisplayNames) -> Table:
     """Wins minus losses of pairs of systems, in percent of their comparisons, with Holm-adjusted p-values."""
     rows = names.pairs(results["moderation_lead"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,8 @@ PALETTE = {"passed": GOOD, "failed": BAD}
 STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), "once": (OPEN, "^")}
 #: more systems than this are numbered below a matrix, not named
 MANY_COLUMNS = 12
+#: more columns of numbers than this do not fit beside each other
+CELLS = 16
 DASHED = (0, (2, 1.5))
 _PHRASES = Phrases(__package__)
 
@@ -86,12 +89,13 @@ def p_values(crowd: Crowd) -> Plot:
         sns.histplot(x=workers["p"], hue=verdict, bins=np.linspace(0, 1, 21), ax=ax, **options)
         ax.axvline(crowd.options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
         marks.about(ax, {"Corpus": crowd.title(corpus)})
-        ax.set(xlabel="p: control rated lower than the others", ylabel="Workers", xlim=(0, 1))
+        ax.set(xlabel="", ylabel="Workers", xlim=(0, 1))
         ax.set_title(crowd.title(corpus))
         counts = [(name, int((verdict == name).sum())) for name in PALETTE]
         keys = [handle(f"{SETS[n]} ({k})", PALETTE[n], "s", linewidth=0) for n, k in counts]
         line = handle(f"p = {crowd.options.alpha:g}", INK, "", linewidth=0.8, linestyle=DASHED)
         ax.legend(handles=[*keys, line], loc="upper right")
+    fig.supxlabel("p: control rated lower than the others", fontsize=8)
     alt = "Histograms of workers' p-values, a panel per run: "
     passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
     passing = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
@@ -107,11 +111,9 @@ def p_values(crowd: Crowd) -> Plot:
 
 
 def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
-    """Mean z of every system of workers who passed, a mark per run, systems with the largest means first."""
+    """Mean z of every system of workers who passed, a mark per run."""
     rows = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
-    rows = rows[rows["system"].isin(crowd.systems)]
-    order = _highest(rows)
-    note = captions.chosen(len(order), rows["system"].nunique(), "systems with the highest means")
+    order, note = _leading(rows, names, crowd)
     rows = rows.set_index("system").loc[order].reset_index()
     caption = "Marks: mean standardised score of each system among workers who passed, by run."
     caption += f" {captions.intervals(names.ci, 'workers', rows['n_annotators'])}"
@@ -120,9 +122,10 @@ def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     return _by_run(rows, names, crowd, "runs", what, caption)
 
 
-def _highest(rows: pd.DataFrame) -> list[str]:
-    """The DRAWN systems with the largest means over runs, in descending order."""
-    return list(rows.groupby("system")["estimate"].mean().sort_values(ascending=False).index[:DRAWN])
+def _leading(rows: pd.DataFrame, names: DisplayNames, crowd: Crowd) -> tuple[list[str], str]:
+    """The first DRAWN of the ranked systems in `rows`, best first, and what a caption says of others."""
+    order = sorted({*rows["system"]} & {*crowd.systems}, key=lambda s: names.position("system", s))
+    return order[:DRAWN], captions.chosen(len(order[:DRAWN]), len(order), "systems that lead in notebook 07")
 
 
 def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
@@ -135,6 +138,7 @@ def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None
     caption += f" {crowd.options.variant}, by run, among workers who passed. Lines: {names.ci} over workers"
     caption += f", {captions.sample(rows['n_annotators'])}."
     rows = rows[rows["system_b"].isin(largest)].assign(block=lambda f: f["system_b"])
+    rows = rows.sort_values("block", key=lambda s: s.map(partial(names.position, "system")), kind="stable")
     return _by_run(rows, names, crowd, "variants", (what, "no difference"), captions.joined(caption, note))
 
 
@@ -163,7 +167,7 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
 
     tests = results.select("system_test", workers="passed", list=None, standardised="all")
     means = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
-    order, several = _highest(means[means["system"].isin(crowd.systems)]), len(crowd.systems)
+    order, note = _leading(means, names, crowd)
     if tests.empty or len(order) < 2:
         return None
     levels = sorted(crowd.options.levels, reverse=True)
@@ -193,12 +197,9 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
     caption = (
         "Cells: one-sided p-value, not adjusted, of the test that the system of the row is rated higher than that of"
     )
-    caption += (
-        f" the column, among workers who passed ({captions.sample(tests['n'], 'ratings per pair')}). Systems are in"
-    )
-    caption += " the order of their means over runs; hatched: the same system."
+    caption += f" the column, among workers who passed ({captions.sample(tests['n'], 'ratings per pair')}). Hatched:"
+    caption += " the same system."
     numbered = " Numbers below are those of the rows." if below != titles else ""
-    note = captions.chosen(len(order), several, "systems with the highest means")
     return Plot(fig, "significance", alt, captions.joined(caption + numbered, note))
 
 
@@ -207,10 +208,10 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
     ranks = results["threshold_rank"]
     if ranks.empty:
         return None
-    several = ranks["system"].nunique()
-    order = ranks.groupby("system")["estimate"].mean().sort_values().index[:DRAWN]
+    order, note = _leading(ranks, names, crowd)
     counts = results["qc_count"].dropna(subset="threshold").set_index(["corpus", "threshold"])["estimate"]
-    fig, axes = _panels(crowd, len(order))
+    crowded = len(crowd.corpora) * ranks["threshold"].nunique() > CELLS
+    fig, axes = _panels(crowd, len(order), stacked=crowded)
     for ax, corpus in zip(axes, crowd.corpora, strict=True):
         wide = where(ranks, corpus=corpus).pivot_table(index="system", columns="threshold", values="estimate")
         wide = wide.reindex(order).rename(index=lambda s: names.name("system", s))
@@ -218,9 +219,9 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
         columns = [f"{v:g}\n{counts[corpus, v]:.0f}" for v in wide]
         ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0, ha="center")
         _panel(ax, crowd, corpus)
-        ax.set_xlabel("Threshold of p; workers who pass")
         for label, value in zip(ax.get_xticklabels(), wide, strict=True):
             label.set_fontweight("bold" if value == crowd.options.alpha else "normal")
+    fig.supxlabel("Threshold of p; workers who pass", fontsize=8)
     moved = np.ptp(ranks.pivot_table(index=["corpus", "system"], columns="threshold", values="estimate"), axis=1) > 0
     alt = "Ranks of systems by mean standardised score for each threshold, a panel per run:"
     caption = (
@@ -230,7 +231,6 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
         " whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in use. Ranks"
     )
     caption += " are of the means alone: see the intervals of the means before reading a change of rank as a finding."
-    note = captions.chosen(len(order), several, "systems with the best ranks")
     alt = f"{alt} {moved.sum()} of {len(moved)} ranks change."
     return Plot(fig, "threshold", alt, captions.joined(caption, note))
 
@@ -240,7 +240,8 @@ def _panels(crowd: Crowd, n_rows: int, below: int = 12, *, stacked: bool = False
     longest name of a column. stacked : panels one below the other, each with the names."""
     n = len(crowd.corpora)
     if stacked:
-        fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + 0.16 * n_rows), squeeze=False)
+        row = min(0.16, (8.8 / n - 0.5) / n_rows)  # inches, so that all fit on a page
+        fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + row * n_rows), squeeze=False)
         return fig, axes[:, 0]
     height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
     fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
