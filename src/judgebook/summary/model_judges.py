@@ -10,7 +10,7 @@ from markupsafe import Markup
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing
 from judgebook.questions.judges.analysis import judge_titles
-from judgebook.study.results import ResultRows
+from judgebook.study.results import ResultRows, Results
 from judgebook.summary.evidence import JUDGES, Evidence
 
 _CASE = ["corpus", "method", "label", "metric"]
@@ -21,13 +21,14 @@ _ALL, _MOST, _SOME, _NONE = "all", "most", "some", "no"
 def models(evidence: Evidence, names: DisplayNames) -> dict[str, Any]:
     """How models agree with a person, relative to how people agree with one another.
 
-    Returns `kind`: none (no model judged), missing (not computed, with `reason`) or compared, with `who`, the models
+    Returns `kind`: none (no model judged), missing (not computed, with `reason`), gold (no item has two judgements by
+    people), with `gold`, a dict of name, n labels and the least and highest kappa of each model, or compared, with `who`, the models
     with their verb, and `less`, on how many of the labels a model agrees less (a word; empty where each judged one);
     `choices`, whether all of this is about equal choices, not alpha;
     `cases`, models with one label: name, label, `judge`, `people`, `difference` (a row with its CI), `choices` (whether
     these are shares of equal choices or alpha); and `lines`, models with several: name, n labels, less, more.
     """
-    nothing: dict[str, Any] = {"cases": [], "lines": [], "choices": False}
+    nothing: dict[str, Any] = {"cases": [], "lines": [], "gold": [], "choices": False}
     if not (evidence.annotations["annotator_kind"] != "human").any():
         return {"kind": "none"} | nothing
     study, stored = evidence.study, evidence.results[JUDGES]
@@ -36,6 +37,8 @@ def models(evidence: Evidence, names: DisplayNames) -> dict[str, Any]:
     chosen = {tuple(key) for key in stored["choice_agreement"][_CASE].to_numpy()}
     by_kind = [_cases(rows, choices, names, titles) for rows, choices in kinds if len(rows)]
     every = [case for many in by_kind for case in many if case["choices"] or case["key"] not in chosen]
+    if not every and len(stored["gold_kappa"]):
+        return nothing | {"kind": "gold", "gold": _against_gold(stored, titles)}
     if not every:
         return {"kind": "missing", "reason": evidence.reasons.get(JUDGES, "")} | nothing
     by_judge: dict[str, list[dict[str, Any]]] = {}
@@ -56,6 +59,13 @@ def models(evidence: Evidence, names: DisplayNames) -> dict[str, Any]:
     one = n == len(by_judge) and less == n
     choices = all(case["choices"] for case in every)
     return {"kind": "compared", "who": Markup(who), "less": "" if one else share} | nothing | {"choices": choices}
+
+
+def _against_gold(stored: Results, titles: Mapping[str, str]) -> list[dict[str, Any]]:
+    kappa = stored["gold_kappa"]
+    kappa = kappa[kappa["system"].isna()].drop_duplicates(_CASE, keep="last")
+    by_judge = kappa.groupby("metric", sort=False)["estimate"]
+    return [{"name": titles.get(m, m), "n": len(k), "kappas": list(k.dropna())} for m, k in by_judge]
 
 
 def _cases(rows: ResultRows, choices: bool, names: DisplayNames, titles: Mapping[str, str]) -> list[dict[str, Any]]:
