@@ -22,8 +22,8 @@ def models(evidence: Evidence, names: DisplayNames) -> dict[str, Any]:
     """How models agree with a person, relative to how people agree with one another.
 
     Returns `kind`: none (no model judged), missing (not computed, with `reason`), gold (no item has two judgements by
-    people), with `gold`, a dict of name, n labels and the least and highest kappa of each model, or compared, with `who`, the models
-    with their verb, and `less`, on how many of the labels a model agrees less (a word; empty where each judged one);
+    people), with `gold`, name, n labels and kappas of each model, or compared, with `who`, the models with their verb,
+    and `less`, on how many of the labels a model agrees less (a word; empty where each judged one);
     `choices`, whether all of this is about equal choices, not alpha;
     `cases`, models with one label: name, label, `judge`, `people`, `difference` (a row with its CI), `choices` (whether
     these are shares of equal choices or alpha); and `lines`, models with several: name, n labels, less, more.

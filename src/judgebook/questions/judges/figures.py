@@ -78,11 +78,13 @@ def gold(results: Results, names: DisplayNames) -> Iterator[Plot]:
         return
     binary = (rows["measure"] != "accuracy").any()
     judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
-    rows = rows.assign(hue=rows["measure"].str.capitalize() if binary else "", panel=judges, second=rows["system"].notna())
+    measures = rows["measure"].str.capitalize() if binary else ""
+    rows = rows.assign(hue=measures, panel=judges, second=rows["system"].notna())
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"]))
-    caption = "Marks: share of items to which a judge (panels) gives the human label: of all, and of those with the label 1"
-    caption += f" (sensitivity) and 0 (specificity). {captions.intervals(names.ci, over, rows['n_clusters'])}"
-    alt = f"Agreement of {', '.join(judges.unique())} with the human label, from {span(rows['estimate'])}, with intervals."
+    caption = "Marks: share of items to which a judge (panels) gives the human label"
+    caption += ": of all, and of those with the label 1 (sensitivity) and 0 (specificity)" if binary else ""
+    caption += f". {captions.intervals(names.ci, over, rows['n_clusters'])}"
+    alt = f"Agreement of {', '.join(judges.unique())} with the human label, {span(rows['estimate'])}, with intervals."
     whole = rows[(rows["measure"] == "accuracy") & rows["system"].isna()]
     title = _PHRASES.say("gold_title", judges=_titles(whole, names), values=list(whole["estimate"]))
     shown = _blocks(rows, names)
@@ -171,15 +173,15 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         yield Plot(fig, f"changes{suffix}", alt, captions.joined(caption, note), title, f"Change in {what}, by system")
 
 
-def _changed(rows: pd.DataFrame, names: DisplayNames) -> dict[str, dict[str, int]]:
-    """By judge: of so many results, how many change significantly with it, and with another person."""
+def _changed(rows: pd.DataFrame, names: DisplayNames) -> dict[str, dict[str, int | None]]:
+    """By judge: of so many results, how many change significantly with it, and with another person if there is one."""
     beyond, person = (rows["ci_low"] > 0) | (rows["ci_high"] < 0), rows["by"] == SECOND
     out = {}
     for judge in dict.fromkeys(rows.loc[~person, "metric"]):
         mine = rows["metric"] == judge
         counts = {"n": int((mine & ~person).sum()), "judge": int((mine & ~person & beyond).sum())}
-        by_person = mine & person
-        out[names.name("metric", judge)] = counts | {"person": int((by_person & beyond).sum()) if by_person.any() else None}
+        by_person = int((mine & person & beyond).sum()) if (mine & person).any() else None
+        out[names.name("metric", judge)] = {**counts, "person": by_person}
     return out
 
 

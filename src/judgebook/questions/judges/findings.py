@@ -83,6 +83,7 @@ def _gold(part: Results, names: DisplayNames, confidence: float) -> dict[str, An
     whole = {s: part[s][part[s]["system"].isna()] for s in ("gold_agreement", "gold_kappa")}
     kappa = whole["gold_kappa"].drop_duplicates(LABEL, keep="last")  # weighted, where it is
     facts: dict[str, Any] = {"n": len(kappa), "kappas": list(kappa["estimate"].dropna()), "systems": None}
+    facts |= dict.fromkeys(("accuracy", "sensitivity", "specificity"))
     facts |= {of: count for of, count in _changes(part, confidence).items() if of != "more"}
     if len(kappa) == 1:
         facts["kappa"] = kappa.iloc[0].to_dict()
@@ -90,8 +91,8 @@ def _gold(part: Results, names: DisplayNames, confidence: float) -> dict[str, An
         by_system = part.select("gold_agreement", measure="accuracy").dropna(subset=["system", "estimate"])
         if len(by_system):
             ends = {"least": by_system["estimate"].idxmin(), "most": by_system["estimate"].idxmax()}
-            rows = {of: by_system.loc[i] for of, i in ends.items()}
-            facts["systems"] = {of: dict(row) | {"name": names.name("system", row["system"])} for of, row in rows.items()}
+            rows = {of: dict(by_system.loc[i]) for of, i in ends.items()}
+            facts["systems"] = {of: row | {"name": names.name("system", row["system"])} for of, row in rows.items()}
     return facts
 
 
@@ -101,7 +102,8 @@ def _orders(part: Results, names: DisplayNames) -> list[dict[str, Any]]:
     for _, effect in part["order_effect"].iterrows():
         label = dict(effect[LABEL])
         change = {row["change"]: row for row in part.select("order_change", **label).to_dict("records")}
-        facts = {"label": names.name("label", label["label"], label["method"]), "n": effect["n"], "effect": dict(effect)}
+        facts = {"label": names.name("label", label["label"], label["method"]), "n": effect["n"]}
+        facts |= {"effect": dict(effect), "harmless": None, "margin": None}
         facts["detectable"] = part.select("order_detectable", **label)["estimate"].item()
         for row in part.select("order_harmless", **label).to_dict("records"):
             facts |= {"harmless": row["estimate"], "margin": float(row["margin"])}

@@ -110,9 +110,9 @@ def gold(results: Results, names: DisplayNames) -> Table | None:
     used = results["gold_agreement"] if len(results["gold_agreement"]) else results["gold_kappa"]
     units = listing(f"{unit}s" for unit in dict.fromkeys(used["resample_unit"]))
     caption = (
-        "Judges compared with the one human label of each item, which is taken to be right. Accuracy: share of items with"
-        " the same score. Sensitivity and specificity: share of the items with the human label 1, and 0, to which the"
-        f" judge gives the same. Kappa: agreement beyond chance; weighted by squared distances. CI over {units}."
+        "Judges compared with the one human label of each item, which is taken to be right. Accuracy: share of items"
+        " with the same score. Sensitivity and specificity: share of the items with the human label 1, and 0, to which"
+        f" the judge gives the same. Kappa: agreement beyond chance; weighted by squared distances. CI over {units}."
     )
     why = dict.fromkeys(GOLD, "Other kinds of labels only, no such item, or nothing but one value.")
     return Table(wide, "gold", caption, why=why)
@@ -152,9 +152,9 @@ def selection(results: Results, names: DisplayNames) -> Table | None:
     wide = _named(size.merge(wide, how="left", on=[*CASE, "system"]), names)
     caption = (
         "Standardised difference: the judge's mean on dialogues with human labels, less that on the others, in its"
-        " standard deviations; Student's t CI. It cannot show how they differ in what the judge does not see. Worth: how"
-        " many human labels alone would give the mean of the system as small a variance as these and the judge's labels"
-        " of all dialogues."
+        " standard deviations; Student's t CI. It cannot show how they differ in what the judge does not see. Worth:"
+        " how many human labels alone would give the mean of the system as small a variance as these and the judge's"
+        " labels of all dialogues."
     )
     why = dict.fromkeys(wide, "Fewer than two dialogues, no spread, or known chances of being labelled.")
     return Table(wide, "selection", caption, {"Worth": 0}, why)
@@ -207,9 +207,7 @@ def margins(results: Results, names: DisplayNames) -> Table | None:
         wide = wide.merge(part[CASE].assign(**{f"May stand in ({of})": words}), how="left", on=CASE)
     caption = f"Smallest margin, in units of the label, that contains the {names.ci}s of all changes when a judge"
     caption += ", or another person," if (rows["by"] == SECOND).any() else ""
-    caption += (
-        " takes the place of people. Changes are those in rates (means) of systems, in differences"
-    )
+    caption += " takes the place of people. Changes are those in rates (means) of systems, in differences"
     caption += " between systems, and in win rates."
     if len(decided):
         caption += (

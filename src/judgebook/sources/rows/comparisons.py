@@ -14,8 +14,8 @@ SIDES = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b
 
 #: what to do about two rows that say different things of a pair
 BOTH_ORDERS = (
-    "correct one of the two; if the pair was shown in both orders, write `constants: {first_shown: left}` (the left side "
-    "of each row came first) and `repeats: number` under its source"
+    "correct one of the two; if the pair was shown in both orders, write `constants: {first_shown: left}` (the left "
+    "side of each row came first) and `repeats: number` under its source"
 )
 
 
