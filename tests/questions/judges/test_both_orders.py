@@ -118,7 +118,7 @@ def test_the_effect_is_covered(n, first, second):
     """Pairs whose choice the order changes to what is shown first or second, with known chances."""
     rng = np.random.default_rng(n)
     inside = []
-    for _ in range(1000):
+    for _ in range(200):
         u, better = rng.random(n), rng.choice([-1, 1], n)
         left = np.where(u < first, 1, np.where(u < first + second, -1, better))
         right = np.where(u < first, 1, np.where(u < first + second, -1, -better))
