@@ -18,6 +18,7 @@ class Page(NotebookPage):
             min_items=self.test.min_items,
             margin=self.test.margin,
             half_width=self.test.half_width,
+            order_margin=self.test.order_margin,
         )
         self.run.save_results(self.results)
         titles = analysis.judge_titles(self.study.groups, annotations, self.test.titles)
@@ -31,9 +32,14 @@ class Page(NotebookPage):
         yield figures.alphas(self.results, self.names)
         yield tables.alphas(self.results, self.names)
 
+    def gold(self) -> Section:
+        yield figures.gold(self.results, self.names)
+        yield tables.gold(self.results, self.names)
+
     def choices(self) -> Section:
         yield tables.choices(self.results, self.names)
         yield tables.orders(self.results, self.names)
+        yield tables.both_orders(self.results, self.names)
 
     def detection(self) -> Section:
         yield tables.detection(self.results, self.names)
@@ -49,3 +55,4 @@ class Page(NotebookPage):
         yield figures.gains(self.results, self.names)
         yield tables.assisted(self.results, self.names)
         yield tables.estimates(self.results, self.names)
+        yield tables.selection(self.results, self.names)

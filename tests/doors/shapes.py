@@ -244,5 +244,25 @@ def _others() -> list[Case]:
     ]  # fmt: skip
 
 
+def _beside_gold() -> list[Case]:
+    """One human label per item, not of every item, and a model's."""
+    pick, rows = random.Random(7), []
+    for i, system in [(i, s) for i in range(20) for s in SYSTEMS[:3]]:
+        right = int(pick.random() < _QUALITY[system])
+        said = right if pick.random() < 0.8 else 1 - right
+        rows.append([f"q{i:02d}", system, right if pick.random() < 0.6 else "", said])
+    scores = [(row[:2], who, score) for row in rows for who, score in zip(("gold", "judge"), row[2:], strict=True)]
+    truth = [Judgement(*item, who, "score", score) for item, who, score in scores if score != ""]
+    words = {"": "", 0: "incorrect", 1: "correct"}
+    return [
+        _table("gold beside a judge", [["item", "system", "gold", "judge_score"], *rows], truth),
+        _table("human and model labels", [["id", "model", "human_label", "gpt4_label"], *rows], truth),
+        _table("gold in words",
+               [["item", "system", "gold", "judge"], *([*r[:2], words[r[2]], words[r[3]]] for r in rows)], truth),
+        _json("gold and judge in rows of their own",
+              [{"item": j.item, "system": j.system, "annotator": j.annotator, "score": j.score} for j in truth], truth),
+    ]  # fmt: skip
+
+
 def cases() -> list[Case]:
-    return [*_best_and_worst(), *_preferences(), *_rankings(), *_marked_errors(), *_others()]
+    return [*_best_and_worst(), *_preferences(), *_rankings(), *_marked_errors(), *_others(), *_beside_gold()]

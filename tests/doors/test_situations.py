@@ -9,6 +9,7 @@ COUNTED = {
     "best_worst": "18 judgements of 3 systems by 3 annotators; best_worst: Ada 0.67, Bob 0.00, Cleo -0.67",
     "form": "16 judgements of 2 systems by 3 annotators; how_fluent_was_the_assistant: Ada 4.00, Bob 2.00; "
     "was_every_answer_true: Ada 0.75, Bob 0.25",
+    "gold": "14 judgements of 2 systems by 2 annotators; score: Ada 0.71, Bob 0.29",
     "harness": "12 judgements of 2 systems by 2 annotators; correct: ada-1 1.00, bob-2 0.25; "
     "helpful: ada-1 4.50, bob-2 2.50",
     "mturk": "16 judgements of 2 systems by 3 annotators; consistency: Ada 3.75, Bob 3.75; fluency: Ada 4.50, Bob 2.00",

@@ -791,6 +791,20 @@ def test_a_model_as_judge_is_compared_with_how_people_agree(study, gaps, n_label
     )
 
 
+def test_a_model_beside_one_human_label_is_not_compared_with_people(study):
+    models = annotations(annotators=["gpt"], annotator_kind="llm")
+    frame = conform(pd.concat([annotations(), models], ignore_index=True), ANNOTATIONS)
+    head = {"corpus": "main", "method": "dialogue_likert", "level": "dialogue", "n": 36, "metric": "gpt"}
+    kappas = [(LABELS[0], "none", None, 0.41), (LABELS[0], "quadratic", None, 0.52), (LABELS[0], "none", "A", 0.9)]
+    rows = [
+        head | {"statistic": "gold_kappa", "label": label, "weights": weights, "system": system, "estimate": value}
+        for label, weights, system, value in kappas
+    ]
+    said = texts(evidence(study, frame, n13=rows))["judges"]
+    assert "**A model as judge: compared with one human label per item**" in said.partition("\n\n")[0]
+    assert "gpt: kappa with the human label 0.52." in said.partition("\n\n")[2]
+
+
 def test_how_many_more_dialogues_are_needed_is_what_notebook_14_plans(study):
     head = {**PART, "statistic": "plan_dialogues", "aim": "cheapest", "annotators_per_dialogue": 1, "annotators": 2}
     rows = [head | {"label": label, "estimate": n} for label, n in zip(LABELS, (30, 40, 55), strict=True)]

@@ -1,6 +1,8 @@
 """What people judged where no usual column says it."""
 
+import numpy as np
 import pandas as pd
+import pytest
 
 from judgebook.extras.new import tables
 from judgebook.extras.new.judged import means
@@ -27,6 +29,58 @@ def test_fractions_of_few_people_are_labels_and_others_metrics():
     many = pd.Series([0.1373 * n for n in range(12)])
     assert means.means({"fluency": few, "bleu": many}, ["fluency", "bleu"], []) == ["fluency"]
     assert means.means({"fluency_mean": few}, ["fluency_mean"], ["fluency_1", "fluency_2"]) == []
+
+
+def _beside(*names, **ends):
+    """Items of two systems with a column of whole numbers for each name, from 0 to 1 or to other ends."""
+    rng = np.random.default_rng(1)
+    columns = {name: rng.integers(*ends.get(name, (0, 1)), 80, endpoint=True) for name in names}
+    return _cells({"item": [f"q{i // 2}" for i in range(80)], "system": ["A", "B"] * 40} | columns)
+
+
+@pytest.mark.parametrize(
+    ("names", "judges"),
+    [
+        (("gold", "judge_score"), ["judge_score"]),
+        (("human_label", "gpt4_label", "claude_label"), ["gpt4_label", "claude_label"]),
+        (("label", "prediction"), ["prediction"]),
+        (("ground truth", "Model Score"), ["Model Score"]),
+        (("human_likeness", "gpt4_fluency"), []),
+        (("gold", "fluency"), []),
+        (("gold", "reference_score", "judge"), []),
+    ],
+)
+def test_gold_beside_judges(names, judges):
+    out = tables.guess(_beside(*names))
+    assert out.judges == judges
+    assert out.one_label == ("score" if judges else None)
+    assert (out.scores == "{annotator}") is bool(judges)
+
+
+def test_gold_and_judges_on_other_scales_are_asked_about():
+    out = tables.guess(_beside("gold", "judge_score", gold=(1, 5), judge_score=(1, 10)))
+    assert (out.scores, out.judges) == ("{label}", [])
+    asked = {q.text: q.evidence for q in out.questions}
+    evidence = "gold from 1 to 5, judge_score from 1 to 10"
+    assert asked["Are gold, judge_score of one label on one scale?"] == evidence
+
+
+@pytest.mark.parametrize(("changes", "shown"), [(0, None), (3, "left")])
+def test_pairs_that_a_model_saw_in_both_orders(changes, shown):
+    rows = []
+    for i in range(12):
+        won = "model_a" if i % 3 else "model_b"
+        other = won if i < changes else "model_b" if i % 3 else "model_a"
+        rows += [
+            {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "gpt-4", "winner": won},
+            {"prompt": f"q{i}", "model_a": "Bob", "model_b": "Ada", "judge": "gpt-4", "winner": other},
+            {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "ann", "winner": won},
+        ]
+    out = tables.guess(_cells(rows))
+    assert out.constants.get("first_shown") == shown
+    assert out.repeats == ("number" if shown else "")
+    evidence = [q.evidence for q in out.questions if q.fact == "comparison: both orders"]
+    assert evidence == ([f"12 pairs are there from both sides, {changes} with another choice"] if shown else [])
 
 
 def test_choice_between_two_texts_without_systems():

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixtures.made_annotations import monte_carlo
+from fixtures.made_judges import judged
 
 from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement.analysis import alpha_table
@@ -23,36 +24,6 @@ NAMES = DisplayNames(
     {(label.method, label.id): label for label in LABELS},
     {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
 )
-
-
-def judged(human, model, label="bad", method="behavior", n_dialogues=20, systems=("s", "t")):
-    """Marks of positions and one model; items in dialogues of equal size, dialogues alternately of the systems."""
-    n = len(model)
-    dialogue = np.arange(n) * n_dialogues // n
-    rows = []
-    for name, kind, values in [*((f"pos{i}", "human", h) for i, h in enumerate(human.T)), ("llm", "llm", model)]:
-        rows.append(
-            pd.DataFrame(
-                {
-                    "annotator": name,
-                    "annotator_kind": kind,
-                    "dialogue": [f"d{d:02d}" for d in dialogue],
-                    "system": np.array(systems)[dialogue % len(systems)],
-                    "turn": pd.array(np.arange(n) % max(n // n_dialogues, 1), dtype="Int32"),
-                    "score": values.astype(float),
-                }
-            )
-        )
-    fixed = {
-        "study": "x",
-        "corpus": "main",
-        "group": "all",
-        "annotator_known": False,
-        "dialogue_b": None,
-        "session": None,
-    }
-    frame = pd.concat(rows, ignore_index=True).assign(method=method, label=label, **fixed)
-    return frame.assign(source_row=range(len(frame)))
 
 
 def marks(rng, n=400, rate=0.3, agree=0.8):
@@ -240,7 +211,8 @@ def test_nothing_to_compare():
     )
     assert people == {}
     alone = analysis.analyse(frame[frame["annotator"] != "pos1"], LABELS, sampling=Sampling(10_000, 0.95, 1))
-    assert alone.keys() == {"winning_rate", "assisted_explained", "assisted_width"}
+    assert not {"judge_alpha", "precision"} & alone.keys()
+    assert set(alone["rate_change"]["by"]) == {"model"}
     constant = fold(
         analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1)),
         study="x",

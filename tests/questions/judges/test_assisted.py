@@ -284,6 +284,44 @@ def test_rows_of_ratings_that_people_made_in_part():
     assert len(fold(results, study="x", notebook="13")) == sum(map(len, results.values()))
 
 
+def test_what_labels_are_worth_and_whether_they_represent_the_others():
+    """Of the first 40 of 60 dialogues: variances and means by hand."""
+    frame = ratings()
+    ((_, data),) = room.sums(frame, LABELS)
+    people, with_model, _ = estimate(data)
+    results = collect(room.assisted(frame, LABELS, sampling=SAMPLING))
+    worth = results["assisted_labels"].set_index("system")
+    model = frame[frame["annotator_kind"] == "llm"].set_index("dialogue")
+    for i, system in enumerate("ab"):
+        ratio = people.covariance[i, i] / with_model.covariance[i, i]
+        assert worth.loc[system, ["estimate", "n"]].tolist() == [pytest.approx(40 * ratio), 40]
+        assert 40 < worth.loc[system, "estimate"] < 60
+        scores = model.loc[model["system"] == system, "score"]
+        labelled = scores.index.str[1:].astype(int) < 40
+        row = results.select("selection_standardised", system=system).squeeze()
+        expected = (scores[labelled].mean() - scores[~labelled].mean()) / scores.std()
+        assert row["estimate"] == pytest.approx(expected)
+        assert row["ci_low"] < 0 < row["ci_high"]
+    titles = dict.fromkeys(("method", "group", "system", "metric"), {})
+    shown = tables.selection(results, DisplayNames({(x.method, x.id): x for x in LABELS}, titles)).frame
+    assert shown["Human labels"].tolist() == [40, 40]
+    assert shown["Worth"].tolist() == pytest.approx(list(worth["estimate"]))
+    chosen = replace(data, chosen=np.where(np.arange(len(data.items)) % 2, 1.0, 2.0))
+    assert {row["statistic"] for row in prediction_powered.selection(chosen)} == {"assisted_selection"}
+
+
+@pytest.mark.slow
+def test_the_standardised_difference_of_a_random_sample_is_covered():
+    inside = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        model, shown = rng.binomial(1, 0.15, 120).astype(float), rng.permutation(120) < 30
+        data = one_system(np.where(shown, model, np.nan), model)
+        row = next(r for r in prediction_powered.selection(data) if r["statistic"] == "selection_standardised")
+        inside.append(row["ci_low"] <= 0 <= row["ci_high"])
+    assert np.mean(inside) > 0.95 - monte_carlo(0.95, 300)
+
+
 def test_labels_to_buy_are_fewer_with_a_judge_and_for_a_wider_interval():
     frame = ratings(both=60)
     bought = {}

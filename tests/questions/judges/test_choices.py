@@ -4,6 +4,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.made_judges import votes
 from scipy import stats
 
 from judgebook.display.names import DisplayNames
@@ -21,22 +22,6 @@ NAMES = DisplayNames(
     {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
 )
 SAMPLING = Sampling(400, 0.95, 1)
-
-
-def votes(rows, **columns):
-    """One vote a row: (pair, annotator, score); pairs are of systems a, b, c in turn. `llm` is a model."""
-    frame = pd.DataFrame(rows, columns=["pair", "annotator", "score"]).astype({"score": float})
-    systems = np.array([("a", "b"), ("b", "c"), ("c", "a")])[frame["pair"] % 3]
-    frame = frame.assign(
-        dialogue=[f"{p}{s}" for p, s in zip(frame["pair"], systems[:, 0], strict=True)],
-        dialogue_b=[f"{p}{s}" for p, s in zip(frame["pair"], systems[:, 1], strict=True)],
-        system=systems[:, 0],
-        system_b=systems[:, 1],
-        annotator_kind=np.where(frame["annotator"] == "llm", "llm", "human"),
-        source_row=np.arange(len(frame)),
-    )
-    fixed = {"corpus": "main", "method": "pairwise_dialogue", "label": "better", "group": "all", "turn": pd.NA}
-    return frame.assign(**(fixed | {"annotator_known": True, "context": None, "first_shown": "left"} | columns))
 
 
 def turned(frame, rows):

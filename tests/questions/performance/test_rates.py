@@ -167,6 +167,33 @@ def test_bound_covers_rare_marks_that_cluster():
     assert np.mean(covered) > 0.95 - monte_carlo(0.95, len(covered))
 
 
+@pytest.mark.parametrize(("hits", "n"), [(0, 12), (7, 40), (12, 12)])
+def test_share_of_independent_trials_has_wilsons_interval(hits, n):
+    ones = np.ones(n, dtype=int)
+    row = rate_intervals.clustered_wilson(np.r_[ones, 0], np.r_[np.arange(n) < hits, 0], "dialogue")
+    wilson = stats.binomtest(hits, n).proportion_ci(method="wilson")
+    assert (row["ci_low"], row["ci_high"], row["n_clusters"]) == (*map(pytest.approx, wilson), n)
+
+
+@pytest.mark.parametrize("icc", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize(("c", "rate"), [(15, 0.5), (30, 0.85), (30, 0.97), (80, 0.99)])
+def test_share_of_clustered_trials_is_covered(c, rate, icc):
+    """Clusters of unequal sizes, and shares near 1, whose trials may all have the same outcome."""
+    rng, n, covered = np.random.default_rng(int(100 * rate) + c), 1000, []
+    for _ in range(n):
+        p = rng.beta(rate * (1 / icc - 1), (1 - rate) * (1 / icc - 1), c) if icc else rate
+        size = 1 + rng.poisson(4, c)
+        row = rate_intervals.clustered_wilson(size, rng.binomial(size, p), "dialogue")
+        covered.append(row["ci_low"] <= rate <= row["ci_high"])
+    assert np.mean(covered) > 0.95 - monte_carlo(0.95, n)
+
+
+@pytest.mark.parametrize(("sizes", "why"), [([], "nothing to take a share of"), ([5], "all in one dialogue")])
+def test_a_share_without_an_interval_has_a_reason(sizes, why):
+    row = rate_intervals.clustered_wilson(np.array(sizes, dtype=int), np.zeros(len(sizes)), "dialogue")
+    assert (row["ci_kind"], row["note"]) == ("not_estimable", why)
+
+
 def test_an_unknown_unit_is_an_error():
     with pytest.raises(ValueError, match="unit: the column 'session' must be known"):
         rates.clustered(turns([[0, 1]]).assign(session=None), sampling=Sampling(10_000, 0.95, 1), unit="session")

@@ -28,6 +28,25 @@ def test_a_mirror_is_left_out_and_a_repeat_is_not():
     assert again.annotations[["dialogue", "score"]].values.tolist() == [["x", 1], ["x", 1.0]]
 
 
+def test_a_pair_shown_in_both_orders_is_no_mirror_of_itself():
+    """Of the same comparison from its other side, the other side of the row was shown first."""
+    rows = comparisons(
+        ("a", "u", "x", "y", 1), ("a", "u", "y", "x", -1), ("b", "u", "x", "y", 1), ("b", "u", "y", "x", 1)
+    )
+    for first, mirrors, n_problems in (
+        (["left"] * 4, [], 0),
+        (["left", "right"] * 2, [1, 3], 1),
+        ([None] * 4, [1, 3], 1),
+    ):
+        out = orient(rows.assign(first_shown=first))
+        assert out.mirrors.index.tolist() == mirrors
+        assert len(out.problems) == n_problems
+    assert "repeats: number" in out.problems[0].hint
+    both = orient(rows.assign(first_shown="left")).annotations
+    assert both["first_shown"].tolist() == ["left", "right"] * 2
+    assert both["score"].astype(float).tolist() == [1, 1, 1, -1]
+
+
 def test_everybody_sees_a_pair_from_the_side_first_met():
     out = orient(comparisons(("a", "u", "x", "y", 1), ("b", "v", "y", "x", 1), ("c", "w", "y", "x", 0)))
     assert out.annotations[["dialogue", "system", "dialogue_b", "system_b", "score"]].values.tolist() == [

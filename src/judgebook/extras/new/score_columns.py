@@ -9,6 +9,7 @@ import pandas as pd
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item, rated
+from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
 from judgebook.extras.new.judged.words import differing
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
@@ -108,7 +109,7 @@ def _labels(
         out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
         text = "What do the names of columns combine with a label?"
         out.ask("system", text, "the system", Answer("something else: change `scores`"))
-    elif not by_person and named_for_judges(out, columns):
+    elif not by_person and (named_for_judges(out, columns) or named_for_gold(out, numeric, columns)):
         of = one_label(out, cells, columns, "annotator")
     elif not by_person and (by_grid := grids.grid(columns) or named):
         out.scores, of = by_grid

@@ -14,6 +14,7 @@ from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.columns import Guess, add_label, is_rating, left_out, numbers, one_an_item
 from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.criteria import criterion
+from judgebook.extras.new.judged.gold import both_orders, gold_and_judges
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
@@ -62,6 +63,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         several.several_answers(out, cells)
         several.ask_beside(out, cells)
     _models(out, cells)
+    both_orders(out, cells, numeric)
     _not_used(out, cells)
     rivals.compare(out, cells)
     return out
@@ -203,7 +205,7 @@ def _models(out: Guess, cells: pd.DataFrame) -> None:
     """Annotators that look like language models: they are no people."""
     column = out.columns.get("annotator")
     names = [str(v) for v in cells[column].unique()] if column else out.annotators
-    out.judges = [name for name in names if looks_like_model(name)]
+    out.judges = list(dict.fromkeys([*out.judges, *filter(looks_like_model, names), *gold_and_judges(names)]))
     if out.judges:
         out.judged_by_models(len(out.judges))
 

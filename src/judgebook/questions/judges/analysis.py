@@ -6,6 +6,9 @@ another person does (`agreement`)? Would the rates of systems, their differences
 be expected to change. The alternative annotator test is in `alternative_annotator`. Whether a judge may stand in is
 decided by a margin; where it may not, it can still save human labels (`assisted`).
 
+Where no item has two judgements by people, these are taken as gold: `gold`. Whether a judge says the same of a pair
+shown in either order: `both_orders`.
+
 Everything resamples dialogues, as turns of one dialogue are not independent.
 """
 
@@ -15,10 +18,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from judgebook.questions.judges import choices
+from judgebook.questions.judges import choices, gold
 from judgebook.questions.judges.agreement import detection, judge_alpha
 from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.judges.assisted import assisted
+from judgebook.questions.judges.both_orders import both_orders
+from judgebook.questions.judges.gold import against_gold
 from judgebook.questions.judges.items import LABEL, JudgedItems, judged_items
 from judgebook.questions.judges.replacement import conclusions, decisions, replacement
 from judgebook.statistics.intervals import Sampling
@@ -37,9 +42,9 @@ def analyse(
     min_items: int = 30,
     margin: Mapping[str, float] = MappingProxyType({}),
     half_width: Mapping[str, float] = MappingProxyType({}),
+    order_margin: float | None = None,
 ) -> Results:
-    """All results of notebook 13, for every label and judge with items that the judge and at least two people judged
-    (`assisted`: one person).
+    """All results of notebook 13, for every label and judge with items that the judge and people judged.
 
     Parameters
     ----------
@@ -52,6 +57,8 @@ def analyse(
         See `replacement.decisions`.
     half_width
         See `assisted.assisted`.
+    order_margin
+        See `both_orders.both_orders`.
     """
     labels = list(labels)
     results = collect(row for items in judged_items(annotations, labels) for row in of_items(items, sampling))
@@ -66,26 +73,33 @@ def analyse(
         of_choices(annotations, labels, sampling),
         tests,
         assisted(annotations, labels, sampling=sampling, half_width=half_width),
+        both_orders(annotations, confidence=sampling.confidence, margin=order_margin),
     )
     return collect(results, decisions(results, margin))
 
 
 def of_items(items: JudgedItems, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Rows of one label and judge: `judge_items`, where items were left out because fewer people judged them
-    (`items.judged_items`), detection, alphas, and systems' rates."""
+    (`items.judged_items`), detection and alphas, or agreement with the one person, and systems' rates."""
     if items.share < 1:
         yield items.head | items.sizes | {"statistic": "judge_items", "estimate": items.share}
-    yield from detection(items, sampling=sampling)
-    yield from judge_alpha(items, sampling=sampling)
+    if items.human.shape[1] == 1:
+        yield from against_gold(gold.of_items(items), sampling=sampling)
+    else:
+        yield from detection(items, sampling=sampling)
+        yield from judge_alpha(items, sampling=sampling)
     yield from replacement(items, sampling=sampling)
 
 
 def of_choices(annotations: Annotations, labels: Iterable[Label], sampling: Sampling) -> Results:
-    """Of choices between two responses: agreement, position bias and the order of systems (`choices`)."""
+    """Of choices between two responses: agreement (with gold where each pair has one vote), position bias and the order
+    of systems (`choices`)."""
     rows: list[dict[str, Any]] = []
     orders: list[dict[str, Any]] = []
     for pairs in choices.judged_pairs(annotations, labels):
         rows += choices.agreement(pairs, sampling=sampling)
+        if pairs.votes.shape[1] == 1:
+            rows += against_gold(gold.of_pairs(pairs), sampling=sampling)
         rows += choices.position_bias(pairs, sampling=sampling)
         orders += choices.orders(pairs)
     return collect(rows, orders)

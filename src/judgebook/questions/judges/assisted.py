@@ -20,6 +20,7 @@ from judgebook.annotations.summary import with_means
 from judgebook.questions.judges.choices import choices
 from judgebook.questions.judges.items import ITEM, LABEL, by_label_and_judge
 from judgebook.questions.judges.prediction_powered import (
+    Estimates,
     Sums,
     effective,
     estimate,
@@ -128,8 +129,9 @@ def assisted(
     people's labels of a share of dialogues are kept, at random; `assisted_dialogues`, how many dialogues of a system
     people must judge for the wanted half-width, alone and if the model judges POOL times as many; of comparisons
     `win_rate_change`, model minus people, by system. Where the judge judged dialogues that people did not:
-    `assisted_mean` of each system and `assisted_difference` of each pair (`raters`), `assisted_weight`, and
-    `assisted_selection` (`selection`).
+    `assisted_mean` of each system and `assisted_difference` of each pair (`raters`), `assisted_weight`,
+    `assisted_labels`, how many labels by people alone would give the mean of a system the same variance, and
+    `assisted_selection` and `selection_standardised` (`selection`).
     """
     for key, data in sums(annotations, labels):
         head = {**key, "level": METHODS[key["method"]].unit, "n": int(data.labelled.sum())}
@@ -213,5 +215,16 @@ def _estimates(data: Sums, confidence: float) -> Iterator[dict[str, Any]]:
         wanted.append(("assisted_difference", pair, one[i] - one[k]))
     for statistic, of, weights in wanted:
         row = {"statistic": statistic, **of, "resample_unit": data.unit}
+        if statistic == "assisted_mean":
+            yield row | {"statistic": "assisted_labels"} | _effective_labels(data, people, with_model, weights)
         yield row | {"raters": HUMAN} | people.contrast(weights, confidence)
         yield row | {"raters": ASSISTED} | with_model.contrast(weights, confidence)
+
+
+def _effective_labels(data: Sums, people: Estimates, with_model: Estimates, weights: np.ndarray) -> dict[str, Any]:
+    """Labelled dialogues of one system, times the variance by people alone over that by people and model."""
+    n = int(np.sum(data.labelled & (data.system == int(np.argmax(weights)))))
+    se, both = people.se(weights), with_model.se(weights)
+    if not both > 1e-12:
+        return {"n": n, "estimate": np.nan, "note": "fewer than two labelled dialogues (sessions), or no spread"}
+    return {"n": n, "estimate": n * (se / both) ** 2}

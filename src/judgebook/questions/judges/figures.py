@@ -17,6 +17,8 @@ from judgebook.questions.judges.replacement import SECOND
 from judgebook.study.results import Results
 
 PEOPLE = "People with each other"
+#: all systems together
+ALL = "All systems"
 #: share of dialogues judged by people for which the gain is shown
 GAIN = "0.25"
 #: a label is worth more than one if the CI of its worth lies above this: a squared correlation is never below 0
@@ -67,6 +69,33 @@ def _alpha_title(results: Results, names: DisplayNames) -> str:
 def _titles(rows: pd.DataFrame, names: DisplayNames) -> list[str]:
     """Display names of the judges of rows."""
     return [names.name("metric", judge) for judge in dict.fromkeys(rows["metric"])]
+
+
+def gold(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Agreement of each judge with the one human label of an item, overall and by system."""
+    rows = results["gold_agreement"].dropna(subset="estimate")
+    if rows.empty:
+        return
+    binary = (rows["measure"] != "accuracy").any()
+    judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
+    measures = rows["measure"].str.capitalize() if binary else ""
+    rows = rows.assign(hue=measures, panel=judges, second=rows["system"].notna())
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"]))
+    caption = "Marks: share of items to which a judge (panels) gives the human label"
+    caption += ": of all, and of those with the label 1 (sensitivity) and 0 (specificity)" if binary else ""
+    caption += f". {captions.intervals(names.ci, over, rows['n_clusters'])}"
+    alt = f"Agreement of {', '.join(judges.unique())} with the human label, {span(rows['estimate'])}, with intervals."
+    whole = rows[(rows["measure"] == "accuracy") & rows["system"].isna()]
+    title = _PHRASES.say("gold_title", judges=_titles(whole, names), values=list(whole["estimate"]))
+    shown = _blocks(rows, names)
+    several = len(set(shown["block"])) > 1
+    systems = [names.name("system", s) if pd.notna(s) else ALL for s in shown["system"]]
+    shown["block"] = shown["block"] + ": " + systems if several else systems
+    shown = shown.sort_values("second", kind="stable") if not several else shown
+    keys = interval_keys(f"{names.ci} over {over}", None, rows)
+    for suffix, page in pages(filled(shown)):
+        fig = grid_figure(page, intervals, xlabel="Share of items", percent=True, sharex=True, keys=keys)
+        yield Plot(fig, f"gold{suffix}", alt, caption, title, "Share of items with the human label")
 
 
 def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -144,14 +173,15 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         yield Plot(fig, f"changes{suffix}", alt, captions.joined(caption, note), title, f"Change in {what}, by system")
 
 
-def _changed(rows: pd.DataFrame, names: DisplayNames) -> dict[str, dict[str, int]]:
-    """By judge: of so many results, how many change significantly with it, and with another person."""
+def _changed(rows: pd.DataFrame, names: DisplayNames) -> dict[str, dict[str, int | None]]:
+    """By judge: of so many results, how many change significantly with it, and with another person if there is one."""
     beyond, person = (rows["ci_low"] > 0) | (rows["ci_high"] < 0), rows["by"] == SECOND
     out = {}
     for judge in dict.fromkeys(rows.loc[~person, "metric"]):
         mine = rows["metric"] == judge
         counts = {"n": int((mine & ~person).sum()), "judge": int((mine & ~person & beyond).sum())}
-        out[names.name("metric", judge)] = counts | {"person": int((mine & person & beyond).sum())}
+        by_person = int((mine & person & beyond).sum()) if (mine & person).any() else None
+        out[names.name("metric", judge)] = {**counts, "person": by_person}
     return out
 
 

@@ -38,13 +38,15 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     chosen = {title: lines for title, lines in chosen.items() if lines}
     every = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     margins = {title: _stands_in(part) for title, part in every.items() if len(part["judge_margin"])}
-    words: dict[str, Any] = {"chosen": _compared(chosen), "few": _FEW_JUDGES, "margins": margins}
+    gold = {title: _gold(part, names, confidence) for title, part in every.items() if len(part["gold_kappa"])}
+    words: dict[str, Any] = {"chosen": _compared(chosen), "few": _FEW_JUDGES, "margins": margins, "gold": gold}
     yield say("headline", lambda part: _changes(part, confidence), **words)
-    yield Prose(_PHRASES.say("choices", judges=chosen))
+    orders = {title: _orders(part, names) for title, part in every.items() if len(part["order_effect"])}
+    yield Prose(_PHRASES.say("choices", judges=chosen, orders=orders))
     yield say("conclusions", _conclusions)
     left_out = results["judge_items"]["estimate"]
     few = {"n": len(left_out), "least": float(left_out.min()) if len(left_out) else 1.0}
-    yield say("agreement", lambda part: _agreement(part, names), level=confidence, left_out=few)
+    yield say("agreement", lambda part: _agreement(part, names), level=confidence, left_out=few, gold=gold)
     yield say("significant", lambda part: _changes(part, confidence), level=confidence)
     yield Prose(_PHRASES.say("margin", judges=margins))
     saved = {title: _saved(part, names) for title, part in every.items()}
@@ -52,7 +54,7 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     words = {"judged": bool(len(results["assisted_explained"])), "share": float(GAIN), "pool": POOL}
     yield Prose(_PHRASES.say("saved", judges=saved, **words))
     reasons: dict[str, list[tuple[str, int]]] = {}
-    tests = {title: _test(part) for title, part in judges.items()}
+    tests = {title: _test(part) for title, part in every.items() if title in judges or title in gold}
     for title, test in tests.items():
         for reason, n in test["reasons"].items():
             reasons.setdefault(reason, []).append((title, n))
@@ -73,6 +75,40 @@ def _compared(chosen: dict[str, list[dict]]) -> dict[str, Any] | None:
 
 def _of(results: Results, judge: str) -> Results:
     return Results({statistic: frame[frame["metric"] == judge] for statistic, frame in results.items()})
+
+
+def _gold(part: Results, names: DisplayNames, confidence: float) -> dict[str, Any]:
+    """Agreement with the one human label of an item: of one label its numbers, of several the kappas; the systems with
+    the least and the highest accuracy; how many rates and differences of systems change."""
+    whole = {s: part[s][part[s]["system"].isna()] for s in ("gold_agreement", "gold_kappa")}
+    kappa = whole["gold_kappa"].drop_duplicates(LABEL, keep="last")  # weighted, where it is
+    facts: dict[str, Any] = {"n": len(kappa), "kappas": list(kappa["estimate"].dropna()), "systems": None}
+    facts |= dict.fromkeys(("accuracy", "sensitivity", "specificity"))
+    facts |= {of: count for of, count in _changes(part, confidence).items() if of != "more"}
+    if len(kappa) == 1:
+        facts["kappa"] = kappa.iloc[0].to_dict()
+        facts |= {row["measure"]: row for row in whole["gold_agreement"].to_dict("records")}
+        by_system = part.select("gold_agreement", measure="accuracy").dropna(subset=["system", "estimate"])
+        if len(by_system):
+            ends = {"least": by_system["estimate"].idxmin(), "most": by_system["estimate"].idxmax()}
+            rows = {of: dict(by_system.loc[i]) for of, i in ends.items()}
+            facts["systems"] = {of: row | {"name": names.name("system", row["system"])} for of, row in rows.items()}
+    return facts
+
+
+def _orders(part: Results, names: DisplayNames) -> list[dict[str, Any]]:
+    """Of each label with pairs in both orders: how often the choice changes, and the effect of the order."""
+    out = []
+    for _, effect in part["order_effect"].iterrows():
+        label = dict(effect[LABEL])
+        change = {row["change"]: row for row in part.select("order_change", **label).to_dict("records")}
+        facts = {"label": names.name("label", label["label"], label["method"]), "n": effect["n"]}
+        facts |= {"effect": dict(effect), "harmless": None, "margin": None}
+        facts["detectable"] = part.select("order_detectable", **label)["estimate"].item()
+        for row in part.select("order_harmless", **label).to_dict("records"):
+            facts |= {"harmless": row["estimate"], "margin": float(row["margin"])}
+        out.append(change | facts)
+    return out
 
 
 def _changes(part: Results, confidence: float) -> dict[str, Any]:
@@ -135,6 +171,8 @@ def _saved(part: Results, names: DisplayNames) -> dict[str, Any] | None:
     if len(buy):
         facts |= {"unit": best["resample_unit"], "half_width": float(buy["half_width"].iloc[0])}
         facts |= {"people": int(buy.loc[HUMAN, "estimate"]), "both": int(buy.loc[ASSISTED, "estimate"])}
+    if len(labels := part["assisted_labels"].dropna(subset="estimate")):
+        facts["labels"] = {"n": int(labels["n"].sum()), "worth": float(labels["estimate"].sum())}
     if len(tested := part["assisted_selection"].dropna(subset="p_value")):
         facts["sample"] = {
             "n": len(tested),

@@ -1,4 +1,4 @@
-"""The items that several people and a judge judged, and the bootstrap over their dialogues."""
+"""The items that people and a judge judged, and the bootstrap over their dialogues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JudgedItems:
 
     human : (n, people) scores, judge : (n,); dialogue : (n,) numbers from 0; system : (dialogues,) names. Columns of
     `human` are positions: people in source order. share : of the items judged by the judge and two people or more,
-    the share that is among these.
+    the share that is among these. context : (n,) what items of several systems share, None where some have none.
     """
 
     key: dict[str, str]
@@ -36,6 +36,7 @@ class JudgedItems:
     dialogue: np.ndarray
     system: np.ndarray
     share: float = 1.0
+    context: np.ndarray | None = None
 
     @property
     def head(self) -> dict[str, Any]:
@@ -100,26 +101,30 @@ def by_label_and_judge(
 
 
 def judged_items(annotations: Annotations, labels: Iterable[Label]) -> Iterator[JudgedItems]:
-    """Every label and judge with items that the judge and two people or more judged.
+    """Every label and judge with items that the judge and people judged.
 
-    Where items have different numbers of judgements by people, the number is taken that keeps most judgements: items
-    with fewer are left out, and of items with more the first ones count.
+    Where items have different numbers of judgements by people, the number, two or more, is taken that keeps most
+    judgements: items with fewer are left out, and of items with more the first ones count. It is one only where no item
+    has two.
     """
     for key, label, people, of_judge in by_label_and_judge(annotations, labels):
         people = people.sort_values("source_row", kind="stable")
         people = people.assign(place=people.groupby(ITEM, sort=False).cumcount())
         wide = people.set_index([*ITEM, "place"])["score"].unstack()  # noqa: PD010
-        joined = wide.join(of_judge.set_index(ITEM)[["score", "system"]], how="inner").dropna(subset="score")
-        human = joined.drop(columns=["score", "system"]).to_numpy(float)
+        more = of_judge.set_index(ITEM).reindex(columns=["score", "system", "context"])
+        joined = wide.join(more, how="inner").dropna(subset="score")
+        human = joined.drop(columns=more.columns).to_numpy(float)
         size = np.isfinite(human).sum(axis=1)
-        k = max(range(2, human.shape[1] + 1), key=lambda k: k * int((size >= k).sum()), default=0)
+        least = min(2, size.max(initial=0))
+        k = max(range(2, human.shape[1] + 1), key=lambda k: k * int((size >= k).sum()), default=1) if least > 1 else 1
         full = joined[size >= k]
-        if k and len(full):
+        if least:
             dialogue, names = pd.factorize(full.index.get_level_values("dialogue"))
             system = full["system"].groupby(level="dialogue").first().loc[names].to_numpy()
             scores = full["score"].to_numpy(float)
-            share = len(full) / int((size >= 2).sum())
-            yield JudgedItems(key, label, human[size >= k, :k], scores, dialogue, system, share)
+            share = len(full) / int((size >= least).sum())
+            context = full["context"].to_numpy() if full["context"].notna().all() else None
+            yield JudgedItems(key, label, human[size >= k, :k], scores, dialogue, system, share, context)
 
 
 def checked(interval: Interval, marks: float) -> Interval:

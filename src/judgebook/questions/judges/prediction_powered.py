@@ -170,7 +170,11 @@ def _covariance(influences: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 def selection(data: Sums, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """`assisted_selection` of each system: the model's mean of the dialogues that people judged less that of all, whose
-    interval excludes 0 where these are no random sample, with a p-value (Student's t)."""
+    interval excludes 0 where these are no random sample, with a p-value (Student's t).
+
+    And `selection_standardised`: less that of the others, in standard deviations of the model's dialogue values, which
+    are taken as known; not where chances of being judged are known, which are to make up for a difference.
+    """
     _, b, gap, _, number = _influences(data)
     se, df = np.sqrt(np.diag(_covariance(b, number))), effective(data) - 1
     for system, value, error, free in zip(data.systems, gap, se, df, strict=True):
@@ -186,6 +190,19 @@ def selection(data: Sums, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
         half = float(stdtrit(free, (1 + confidence) / 2)) * error
         p = 2 * float(stdtr(free, -abs(value) / error))
         yield row | {"ci_low": value - half, "ci_high": value + half, "ci_kind": "t", "p_value": p}
+        if data.chosen is None and np.isfinite(unit := _unit_of_selection(data, data.systems.index(system))):
+            ends = {"estimate": value * unit, "ci_low": (value - half) * unit, "ci_high": (value + half) * unit}
+            yield row | {"statistic": "selection_standardised", "ci_kind": "t"} | ends
+
+
+def _unit_of_selection(data: Sums, system: int) -> float:
+    """What turns a difference from all dialogues of a system into one from those that people did not judge, in
+    standard deviations; missing where they judged all."""
+    of_system = data.system == system
+    size = (data.items * data.weighted()[0])[of_system]
+    values, others = (data.model / data.items)[of_system], ~data.labelled[of_system]
+    spread = np.sqrt(np.cov(values, aweights=size)) if len(values) > 1 else 0.0
+    return float(size.sum() / size[others].sum() / spread) if others.any() and spread > 1e-12 else np.nan
 
 
 def varied(data: Sums) -> np.ndarray:

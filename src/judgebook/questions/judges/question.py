@@ -36,6 +36,14 @@ class Judges(Section):
         "to be bought, in units of the label; default: that of the existing human labels",
         examples=[{"quality": 0.1}],
     )
+    order_margin: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="largest effect on a win rate of being shown first that is harmless, where a judge saw pairs in "
+        "both orders; without one, nothing is decided",
+        examples=[0.05],
+    )
     titles: dict[str, str] = Field(
         {}, description="model as in the data -> name shown", examples=[{"gpt_4o": "GPT-4o"}]
     )
@@ -51,7 +59,7 @@ QUESTIONS = [
         reads=["annotations"],
         sections=["bootstrap", "seeds.bootstrap"],
         knobs={"n_resamples": "bootstrap.n_resamples", "seed": "seeds.bootstrap"},
-        requires=["judges", "repeated"],
+        requires=["judges"],
         weighted="estimates assisted by a judge, and what a human label is worth",
         unweighted="agreement with people",
         headline="alpha",

@@ -33,7 +33,8 @@ def replacement(items: JudgedItems, *, sampling: Sampling) -> Iterator[dict[str,
     """Rates (means) of systems by people and by the judge, and how they change; dialogues resampled within systems.
 
     Yields, for each system, `judge_rate` by people (mean over them) and by the judge (`raters`) and `rate_change`:
-    judge minus people (`by` model), and one person minus another (`by` another person, the first two positions); for
+    judge minus people (`by` model), and one person minus another (`by` another person, the first two positions; not of
+    items with one judgement by people); for
     each pair of systems, `judge_contrast` (`raters`) and `contrast_change` (`by`), how much their difference changes: a
     judge that marks more of everything changes rates and leaves differences, and the order, as they are. Nothing of a
     label without a mean.
@@ -43,7 +44,7 @@ def replacement(items: JudgedItems, *, sampling: Sampling) -> Iterator[dict[str,
     systems, h, j = sorted(set(items.system.tolist())), items.human, items.judge
     place = np.searchsorted(systems, items.system)[items.dialogue]
     sums = np.zeros((len(j), len(systems), 5))
-    sums[np.arange(len(j)), place] = np.column_stack([np.ones(len(j)), j, h.mean(axis=1), h[:, 0], h[:, 1]])
+    sums[np.arange(len(j)), place] = np.column_stack([np.ones(len(j)), j, h.mean(axis=1), h[:, 0], h[:, -1]])
     a, b = np.array(list(combinations(range(len(systems)), 2)), dtype=int).reshape(-1, 2).T
 
     def values(sums: np.ndarray) -> np.ndarray:
@@ -63,6 +64,8 @@ def replacement(items: JudgedItems, *, sampling: Sampling) -> Iterator[dict[str,
     n = dict(zip(systems, np.bincount(place, minlength=len(systems)), strict=True))
     intervals = items.resample(sums.reshape(len(j), -1), values, "replacement", sampling, items.system)
     for row, interval in zip(rows, intervals, strict=True):
+        if h.shape[1] == 1 and row.get("by") == SECOND:
+            continue
         size = sum(n[row[side]] for side in ("system", "system_b") if side in row)
         yield items.head | row | interval.row() | {"n": size}
 

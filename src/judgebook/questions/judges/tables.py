@@ -19,6 +19,17 @@ from judgebook.study.results import Results
 DETECTION = {"Precision": "precision", "Recall": "recall", "F1": "positive_agreement", "Negative": "negative_agreement"}
 CHOICES = {"With a person": "judge", "Two people": "people", "Difference": "difference"}
 ORDERS = {"Tau": "kendall", "Rho": "spearman", "Rho, leaderboard scores": "spearman_bradley_terry"}
+GOLD = {
+    "Accuracy": ("gold_agreement", {"measure": "accuracy"}),
+    "Sensitivity": ("gold_agreement", {"measure": "sensitivity"}),
+    "Specificity": ("gold_agreement", {"measure": "specificity"}),
+    "Kappa": ("gold_kappa", {"weights": "none"}),
+    "Weighted kappa": ("gold_kappa", {"weights": "quadratic"}),
+}
+#: rows of all systems together
+ALL = "All"
+ORDER = {"Changes": "any", "First both times": "first", "Second both times": "second", "Tie once": "tie"}
+ORDER_VERDICTS = {1.0: "yes", 0.0: "no"}
 VERDICTS = {1.0: "may", 0.0: "may not"}
 FIRST = {"First by people": "system", "First by judge": "system_b"}
 CONSEQUENCES = {
@@ -88,6 +99,67 @@ def orders(results: Results, names: DisplayNames) -> Table | None:
     return Table(_named(wide, names), "orders", caption, why=why)
 
 
+def gold(results: Results, names: DisplayNames) -> Table | None:
+    """Agreement of each judge with the one human label of an item, overall and by system."""
+    if results["gold_kappa"].empty and results["gold_agreement"].empty:
+        return None
+    keys = [*CASE, "system"]
+    filled = Results({s: results[s].fillna({"system": ""}) for s in ("gold_agreement", "gold_kappa")})
+    wide = tables.side_by_side(filled, keys, GOLD, GOLD)
+    wide = _named(wide, names).replace({"System": {"": ALL}})
+    used = results["gold_agreement"] if len(results["gold_agreement"]) else results["gold_kappa"]
+    units = listing(f"{unit}s" for unit in dict.fromkeys(used["resample_unit"]))
+    caption = (
+        "Judges compared with the one human label of each item, which is taken to be right. Accuracy: share of items"
+        " with the same score. Sensitivity and specificity: share of the items with the human label 1, and 0, to which"
+        f" the judge gives the same. Kappa: agreement beyond chance; weighted by squared distances. CI over {units}."
+    )
+    why = dict.fromkeys(GOLD, "Other kinds of labels only, no such item, or nothing but one value.")
+    return Table(wide, "gold", caption, why=why)
+
+
+def both_orders(results: Results, names: DisplayNames) -> Table | None:
+    """What judges say of pairs that they saw in both orders."""
+    if results["order_effect"].empty:
+        return None
+    columns = {heading: ("order_change", {"change": change}) for heading, change in ORDER.items()}
+    columns |= {"Effect": ("order_effect", {}), "Detectable": ("order_detectable", {})}
+    wide = tables.side_by_side(results, CASE, columns, [*ORDER, "Effect"])
+    wide = wide.merge(results["order_effect"][[*CASE, "n"]].rename(columns={"n": "Pairs"}), on=CASE)
+    if len(decided := results["order_harmless"]):
+        words = [ORDER_VERDICTS.get(v, "not decided") for v in decided["estimate"]]
+        wide = wide.merge(decided[CASE].assign(**{"Within the margin": words}), how="left", on=CASE)
+    units = listing(f"{unit}s" for unit in dict.fromkeys(results["order_effect"]["resample_unit"]))
+    caption = (
+        "Pairs that a judge saw in both orders: share with another choice in the other order; of these, what was shown"
+        " first, or second, chosen both times, or a tie once. Effect: win rate of a response when shown first less that"
+        " when shown second. Detectable: smallest effect that so many pairs would show with a power of 80%. CI over"
+        f" {units}."
+    )
+    return Table(_named(wide, names), "both_orders", caption, why=dict.fromkeys(wide, "Too few pairs."))
+
+
+def selection(results: Results, names: DisplayNames) -> Table | None:
+    """Whether the dialogues with human labels are like the others, and what their labels are worth with the judge's."""
+    if results["assisted_labels"].empty:
+        return None
+    columns = {
+        "Standardised difference": ("selection_standardised", {}),
+        "Worth": ("assisted_labels", {}),
+    }
+    wide = tables.side_by_side(results, [*CASE, "system"], columns, ["Standardised difference"])
+    size = results["assisted_labels"][[*CASE, "system", "n"]].rename(columns={"n": "Human labels"})
+    wide = _named(size.merge(wide, how="left", on=[*CASE, "system"]), names)
+    caption = (
+        "Standardised difference: the judge's mean on dialogues with human labels, less that on the others, in its"
+        " standard deviations; Student's t CI. It cannot show how they differ in what the judge does not see. Worth:"
+        " how many human labels alone would give the mean of the system as small a variance as these and the judge's"
+        " labels of all dialogues."
+    )
+    why = dict.fromkeys(wide, "Fewer than two dialogues, no spread, or known chances of being labelled.")
+    return Table(wide, "selection", caption, {"Worth": 0}, why)
+
+
 def consequences(results: Results, names: DisplayNames) -> Table | None:
     """What happens to rates and their order: mean absolute changes (of rates in percentage points), Kendall's tau, and
     what people and judge conclude about pairs of systems."""
@@ -104,8 +176,9 @@ def consequences(results: Results, names: DisplayNames) -> Table | None:
         out[verdict.replace("model", "judge").capitalize()] = counts.astype("Int64")
     wide = pd.DataFrame({heading: values for heading, values in out.items() if len(values)}).rename_axis(CASE)
     unit = " in percentage points" if binary else ""
-    caption = f"Mean absolute change in rates and in differences between systems{unit}, with the judge and with another"
-    caption += " person. Tau: Kendall's, of the orders of systems by judge and people. Last columns: pairs of systems"
+    caption = f"Mean absolute change in rates and in differences between systems{unit}, with the judge"
+    caption += " and with another person" if len(results.select("rate_change", by=SECOND)) else ""
+    caption += ". Tau: Kendall's, of the orders of systems by judge and people. Last columns: pairs of systems"
     caption += " that differ (CI excluding 0) according to both, with the same or opposite signs, or to only one."
     why = {"Tau": "Fewer than two systems, or rates that are all equal."}
     decimals = dict.fromkeys(CONSEQUENCES, 1 if binary else 3)
@@ -132,10 +205,9 @@ def margins(results: Results, names: DisplayNames) -> Table | None:
     for of, part in decided.groupby("of", sort=False):
         words = [VERDICTS.get(v, "not decided") for v in part["estimate"]]
         wide = wide.merge(part[CASE].assign(**{f"May stand in ({of})": words}), how="left", on=CASE)
-    caption = f"Smallest margin, in units of the label, that contains the {names.ci}s of all changes when a judge, or"
-    caption += (
-        " another person, takes the place of people. Changes are those in rates (means) of systems, in differences"
-    )
+    caption = f"Smallest margin, in units of the label, that contains the {names.ci}s of all changes when a judge"
+    caption += ", or another person," if (rows["by"] == SECOND).any() else ""
+    caption += " takes the place of people. Changes are those in rates (means) of systems, in differences"
     caption += " between systems, and in win rates."
     if len(decided):
         caption += (

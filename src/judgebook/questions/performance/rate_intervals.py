@@ -109,16 +109,54 @@ def rare_bound(marks: float, n: int, n_clusters: int, deff: float, confidence: f
     ----------
     Korn and Graubard 1998, section 2.
     """
-    p, tail = marks / n, (1 - confidence) / 2
-    if marks in (0, n) or n_clusters < 2 or not np.isfinite(deff):
-        effective = float(n_clusters)
-    else:
-        ratio = stdtrit(n - 1, tail) / stdtrit(n_clusters - 1, tail)
-        effective = float(min(n, n / max(deff, 1.0) * ratio**2))
-    x = p * effective
+    tail, effective = (1 - confidence) / 2, effective_trials(marks, n, n_clusters, deff, confidence)
+    x = marks / n * effective
     low = betaincinv(x, effective - x + 1, tail) if marks > 0 else 0.0
     high = betaincinv(x + 1, effective - x, 1 - tail) if marks < n else 1.0
     return float(low), float(high)
+
+
+def effective_trials(marks: float, n: int, n_clusters: int, deff: float, confidence: float = 0.95) -> float:
+    """How many independent trials say as much as n clustered ones: arguments as for `rare_bound`."""
+    if marks in (0, n) or n_clusters < 2 or not np.isfinite(deff):
+        return float(n_clusters)
+    tail = (1 - confidence) / 2
+    ratio = stdtrit(n - 1, tail) / stdtrit(n_clusters - 1, tail)
+    return float(min(n, n / max(deff, 1.0) * ratio**2))
+
+
+def clustered_wilson(n: np.ndarray, s: np.ndarray, unit: str, confidence: float = 0.95) -> dict[str, Any]:
+    """A share of clustered trials with Wilson's interval at their effective number, as columns of a result row.
+
+    Holds for few trials and shares near 0 and 1, where a bootstrap says too little. Of independent trials it is
+    Wilson's interval; where all trials have the same outcome, each cluster counts as one.
+
+    Parameters
+    ----------
+    n, s : (clusters,)
+        Trials and successes of each cluster, whole numbers; clusters without trials do not count.
+    unit : str
+        What a cluster is.
+
+    Returns
+    -------
+    estimate, ci_low, ci_high, ci_kind, resample_unit, n_clusters, n (trials) and note. No interval, and the reason,
+    without trials (the estimate is then missing), or with one cluster of several.
+
+    References
+    ----------
+    Korn and Graubard 1998, section 2 (the effective number); Franco, Little, Louis and Slud 2019, Journal of Survey
+    Statistics and Methodology 7, 334-364 (Wilson's interval with it).
+    """
+    n, s = n[n > 0], s[n > 0]
+    trials, hits, c = int(n.sum()), float(s.sum()), len(n)
+    row = {"resample_unit": unit, "n_clusters": c, "n": trials}
+    if not trials or (c == 1 and trials > 1):
+        note = f"all in one {unit}" if trials else "nothing to take a share of"
+        return row | {"estimate": hits / trials if trials else np.nan, "ci_kind": "not_estimable", "note": note}
+    effective = effective_trials(hits, trials, c, design_effect(n, s, s), confidence)
+    low, high = wilson_of(hits / trials, effective, confidence)
+    return row | {"estimate": hits / trials, "ci_low": float(low), "ci_high": float(high), "ci_kind": "wilson"}
 
 
 def rare_interval(

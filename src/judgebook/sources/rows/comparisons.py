@@ -12,6 +12,13 @@ from judgebook.study.schema import Problem, unordered
 SIDES = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b", "system_b": "system"}
 
 
+#: what to do about two rows that say different things of a pair
+BOTH_ORDERS = (
+    "correct one of the two; if the pair was shown in both orders, write `constants: {first_shown: left}` (the left "
+    "side of each row came first) and `repeats: number` under its source"
+)
+
+
 @dataclass(frozen=True)
 class Oriented:
     """What became of comparisons.
@@ -33,8 +40,8 @@ def orient(annotations: pd.DataFrame, *, repeated: bool = False) -> Oriented:
 
     Two rows give one comparison from its two sides when they agree in every column that says who judged what where
     (work unit included) and name the dialogues the other way round. Their scores must have opposite signs: a pair that
-    does not is a problem, or, where judgements may be repeated, another judgement. Scores of comparisons are -1, 0, +1,
-    so that turning a row changes the sign.
+    does not is a problem, or, where judgements may be repeated, another judgement. So is one that says that the other
+    side was shown first. Scores of comparisons are -1, 0, +1, so that turning a row changes the sign.
     """
     none = annotations.iloc[:0]
     if "dialogue_b" not in annotations or not annotations["dialogue_b"].notna().any():
@@ -47,6 +54,9 @@ def orient(annotations: pd.DataFrame, *, repeated: bool = False) -> Oriented:
     # the first row from the other side mirrors the first row; what repeats beyond that is left to be reported
     is_mirror = away & ~unit.where(away).duplicated()
     first = pairs.set_axis(unit)[~unit.duplicated().to_numpy()]
+    if "first_shown" in pairs:
+        shown = [side["first_shown"].to_numpy() for side in (pairs, first.loc[unit])]
+        is_mirror &= ~((shown[0] == shown[1]) & pd.notna(shown[0]))
     if repeated:
         scores = [pd.to_numeric(side["score"], errors="coerce").to_numpy() for side in (pairs, first.loc[unit])]
         is_mirror &= scores[0] == -scores[1]
@@ -85,7 +95,7 @@ def _wrong_signs(mirrors: pd.DataFrame, partners: pd.DataFrame) -> list[Problem]
             "score",
             f"{expected[i]:g}, the opposite of the same comparison seen from {partners.at[i, 'dialogue']}",
             str(mirrors.at[i, "score"]) or "empty text",
-            "correct one of the two",
+            BOTH_ORDERS,
         )
         for i in mirrors.index[expected.notna() & ~np.isclose(scores, expected)]
     ]

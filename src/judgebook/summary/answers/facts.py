@@ -208,6 +208,18 @@ class Case(Model):
     choices: bool = Field(description="whether these are shares of equal choices, or alpha")
 
 
+class GoldJudge(Model):
+    """A model that is compared with one human label per item: its kappas, by label."""
+
+    name: str
+    n: int = Field(description="labels")
+    kappas: tuple[Estimate, ...] = Field(description="where they are defined")
+
+    @property
+    def values(self) -> list[Number]:
+        return [kappa.estimate for kappa in self.kappas]
+
+
 class Line(Model):
     """A model that judged several labels: on how many it agrees less or more than people do."""
 
@@ -225,6 +237,7 @@ class ModelFacts(Model):
     less: str = Field("", description="on how many labels a model agrees less: all, most, some, no; empty: the one")
     cases: tuple[Case, ...] = ()
     lines: tuple[Line, ...] = ()
+    gold: tuple[GoldJudge, ...] = ()
     choices: bool = False
 
 

@@ -10,7 +10,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing
 from judgebook.questions.judges.analysis import judge_titles
 from judgebook.study.results import ResultRows
-from judgebook.summary.answers.facts import Case, Line, ModelFacts
+from judgebook.summary.answers.facts import Case, GoldJudge, Line, ModelFacts
 from judgebook.summary.answers.parts import Estimate
 from judgebook.summary.answers.sources import estimate
 from judgebook.summary.answers.verdicts import Models, not_run
@@ -36,6 +36,8 @@ def models(evidence: Evidence, names: DisplayNames) -> ModelFacts:
         for key, case in _cases(evidence, rows, choices, names, titles)
         if choices or key not in chosen
     ]
+    if not every and len(stored["gold_kappa"]):
+        return ModelFacts(verdict=Models.ONE_LABEL, gold=_against_gold(evidence, stored["gold_kappa"], titles))
     if not every:
         reason = evidence.reasons.get(JUDGES, "")
         return ModelFacts(verdict=Models.NOT_RUN if not_run(reason) else Models.NO_ANSWER, reason=reason)
@@ -57,6 +59,17 @@ def models(evidence: Evidence, names: DisplayNames) -> ModelFacts:
         lines=tuple(_line(name, cases) for name, cases in by_judge.items() if len(cases) > 1),
         choices=all(case.choices for case in every),
     )
+
+
+def _against_gold(evidence: Evidence, rows: ResultRows, titles: Mapping[str, str]) -> tuple[GoldJudge, ...]:
+    """Kappa over all systems with the human label, by model; weighted where levels are ordered (stored last)."""
+    rows = rows[rows["system"].isna()].drop_duplicates(_CASE, keep="last")
+    out = []
+    for judge, part in rows.groupby("metric", sort=False):
+        defined = [row for _, row in part.dropna(subset="estimate").iterrows()]
+        kappas = tuple(estimate(evidence, JUDGES, "gold_kappa", row) for row in defined)
+        out.append(GoldJudge(name=titles.get(judge, judge), n=len(part), kappas=kappas))
+    return tuple(out)
 
 
 def _line(name: str, cases: list[Case]) -> Line:

@@ -77,6 +77,7 @@ class Models(Verdict):
     NONE = "none", "no model judged"
     MATTERS = "matters", "on some label a model agrees with people less than people with one another"
     NOT_SHOWN = "not_shown", "no label shows that"
+    ONE_LABEL = "one_label", "models are compared with one human label per item, so not with how people agree"
     NOT_RUN = _NOT_RUN
     NO_ANSWER = _NO_ANSWER
 

@@ -1,0 +1,91 @@
+"""A column of gold beside columns of judges; and judges that saw each pair in both orders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pandas as pd
+
+from judgebook.extras.new.asking.doubts import Answer
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.words import ASPECT, SCALES, looks_like_model
+
+#: words for what is taken to be right, for what judged it, and for what either of them gave
+_GOLD = {"gold", "golden", "human", "humans", "truth", "groundtruth", "reference", "ref", "true", "manual", "expert"}
+_JUDGE = {"judge", "grader", "autorater", "evaluator", "pred", "prediction", "predicted", "ai", "machine"}
+_GIVEN = {
+    word
+    for words in (
+        "score label rating judgement judgment annotation answer verdict grade choice vote preference winner",
+        "standard ground target value class eval",
+    )
+    for word in words.split()
+}
+
+
+def _words(name: str) -> set[str]:
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.strip()).lower()
+    return {word for word in re.split(r"[^a-z]+", text) if word}
+
+
+def _is_gold(name: str) -> bool:
+    """`gold`, `human_score`, `ground truth`; and `label` or `target` alone."""
+    words = _words(name)
+    return words in ({"label"}, {"target"}) or (bool(words & _GOLD) and words <= _GOLD | _GIVEN)
+
+
+def _is_judge(name: str) -> bool:
+    """`judge_score`, `prediction`, `gpt4_label`; not `gpt4_fluency`, which names what was judged."""
+    return bool(_words(name) & _JUDGE or looks_like_model(name)) and not ASPECT.search(name)
+
+
+def gold_and_judges(names: Iterable[str]) -> list[str]:
+    """The judges, where all but one of the names are judges and that one is gold; otherwise none."""
+    names = list(names)
+    judges = [name for name in names if not _is_gold(name) and _is_judge(name)]
+    return judges if len(names) == len(judges) + 1 and sum(map(_is_gold, names)) == 1 else []
+
+
+def named_for_gold(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> bool:
+    """Whether columns are one of gold and others of judges, which gave scores on the same scale; asks where not."""
+    judges = gold_and_judges(columns)
+    ends = {column: (float(numeric[column].min()), float(numeric[column].max())) for column in columns if judges}
+    scales = {next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high)) for low, high in ends.values()}
+    if len(scales) > 1:
+        way = Answer('yes: `scores: "{annotator}"`, `constants: {label: score}`, and models in `judges`')
+        evidence = ", ".join(f"{column} from {low:g} to {high:g}" for column, (low, high) in ends.items())
+        out.ask(
+            "annotator",
+            f"Are {', '.join(columns)} of one label on one scale?",
+            "no, a label each",
+            way,
+            evidence=evidence,
+        )
+    if len(scales) != 1:
+        return False
+    out.judges = judges
+    return True
+
+
+def both_orders(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Notes that the left side was shown first, where a model judged pairs from both sides and not always alike."""
+    who, sides = out.columns.get("annotator"), [out.columns.get(side) for side in ("system", "system_b")]
+    scores = [c for c in numeric if c in out.labels]
+    item = out.columns.get("context") or next(iter(out.identify), None)
+    if not (out.judges and who and item and None not in sides and len(scores) == 1) or "first_shown" in out.columns:
+        return
+    rows = cells[cells[who].isin(out.judges)]
+    score = numeric[scores[0]].reindex(rows.index)
+    keys = [who, item]
+    seen = rows[keys].assign(a=rows[sides[0]], b=rows[sides[1]], score=score)
+    pairs = seen.merge(seen.rename(columns={"a": "b", "b": "a"}), on=[*keys, "a", "b"])
+    if pairs.empty or (pairs["score_x"] == -pairs["score_y"]).all():
+        return
+    out.constants["first_shown"] = "left"
+    out.repeats = out.repeats or "number"
+    changed = int((pairs["score_x"] != -pairs["score_y"]).sum()) // 2
+    how = Answer("no: delete `first_shown` and `repeats`, and correct the rows that contradict each other")
+    text = "Were pairs shown to a model in both orders, the left side of a row first?"
+    evidence = f"{len(pairs) // 2} pairs are there from both sides, {changed} with another choice"
+    out.ask("comparison: both orders", text, "yes (`first_shown`, `repeats`)", how, evidence=evidence)

@@ -1,0 +1,184 @@
+"""A judge against one human label per item: by counting, against libraries, and by simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import monte_carlo
+from fixtures.made_judges import judged
+from scipy import stats
+from statsmodels.stats.inter_rater import cohens_kappa
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.judges import analysis, figures, findings, gold, tables
+from judgebook.questions.judges.items import judged_items
+from judgebook.statistics.intervals import Sampling
+from judgebook.study.labels import Label
+
+FEW = Sampling(200, 0.95, 1)
+BAD = Label("bad", "behavior", "Bad", (0, 1), direction=-1)
+RANKED = Label("fine", "dialogue_rating", "Fine", (1, 5))
+KINDS = Label("kind", "dialogue_rating", "Kind", (1, 3), level="nominal", categories=("a", "b", "c"), direction=0)
+PARTS = Label("part", "dialogue_rating", "Part", (0, 1), level="interval", integer=False)
+NAMES = DisplayNames(
+    {(label.method, label.id): label for label in (BAD, RANKED)},
+    {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
+)
+
+
+def drawn(rng, n, prevalence=0.4, sensitivity=0.8, specificity=0.9):
+    human = (rng.random(n) < prevalence).astype(float)
+    right = rng.random(n) < np.where(human == 1, sensitivity, specificity)
+    return human, np.where(right, human, 1 - human)
+
+
+def analysed(human, model, label=BAD, sampling=FEW, **columns):
+    frame = judged(human[:, None], model, label=label.id, method=label.method, n_dialogues=len(human))
+    frame = frame.assign(**columns)
+    if label.method == "dialogue_rating":
+        frame = frame.assign(turn=pd.array([pd.NA] * len(frame), dtype="Int32"))
+    return analysis.analyse(frame, [label], sampling=sampling)
+
+
+@pytest.fixture(scope="module")
+def marks():
+    human, model = drawn(np.random.default_rng(4), 240)
+    return human, model, analysed(human, model)
+
+
+def test_agreement_with_gold_by_counting(marks):
+    human, model, found = marks
+    system = np.arange(240) % 2
+    for name, part in ((None, system < 2), ("s", system == 0), ("t", system == 1)):
+        for measure, of in (("accuracy", human >= 0), ("sensitivity", human == 1), ("specificity", human == 0)):
+            rows = found.select("gold_agreement", measure=measure)
+            row = rows[rows["system"].isna() if name is None else rows["system"] == name].squeeze()
+            hits, n = np.sum((human == model)[part & of]), np.sum(part & of)
+            assert (row["estimate"], row["n"], row["ci_kind"]) == (pytest.approx(hits / n), n, "wilson")
+            wilson = stats.binomtest(int(hits), int(n)).proportion_ci(method="wilson")
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(wilson))
+
+
+def table(first, second):
+    kinds = np.unique(np.r_[first, second])
+    return np.array([[np.sum((first == a) & (second == b)) for b in kinds] for a in kinds])
+
+
+@pytest.mark.parametrize("label", [BAD, RANKED, KINDS], ids=lambda label: label.id)
+def test_kappa_is_that_of_statsmodels(label):
+    rng = np.random.default_rng(5)
+    low, high = label.scale
+    human = rng.integers(low, high + 1, 90).astype(float)
+    model = np.where(rng.random(90) < 0.6, human, rng.integers(low, high + 1, 90)).astype(float)
+    found = analysed(human, model, label)["gold_kappa"]
+    whole = found[found["system"].isna()].set_index("weights")
+    for weights, wt in (("none", None), ("quadratic", "quadratic")):
+        if weights in whole.index:
+            expected = cohens_kappa(table(human, model), wt=wt, return_results=False)
+            assert whole.loc[weights, "estimate"] == pytest.approx(expected), weights
+            assert whole.loc[weights, "ci_low"] < expected < whole.loc[weights, "ci_high"]
+    assert list(whole.index) == (["none", "quadratic"] if label is RANKED else ["none"])
+
+
+def test_decimals_have_a_weighted_kappa_only():
+    rng = np.random.default_rng(6)
+    human = rng.random(60).round(2)
+    found = analysed(human, (human + rng.normal(0, 0.1, 60)).clip(0, 1), PARTS)
+    assert "gold_agreement" not in found
+    assert set(found["gold_kappa"]["weights"]) == {"quadratic"}
+
+
+def test_items_of_several_systems_that_share_a_prompt_are_one_cluster():
+    human, model = drawn(np.random.default_rng(7), 200)
+    shared = [f"p{i % 200 // 2}" for i in range(400)]
+    alone, together = analysed(human, model), analysed(human, model, context=shared)
+    rows = [f["gold_agreement"].query("measure == 'accuracy' and system.isna()").squeeze() for f in (alone, together)]
+    assert [(r["resample_unit"], r["n_clusters"]) for r in rows] == [("dialogue", 200), ("context", 100)]
+    assert rows[0]["estimate"] == rows[1]["estimate"]
+
+
+def test_rates_are_compared_with_gold_and_with_nobody_else(marks):
+    human, model, found = marks
+    assert set(found["rate_change"]["by"]) == {"model"}
+    first = np.arange(240) % 2 == 0
+    assert found.select("rate_change", system="s")["estimate"].item() == pytest.approx((model - human)[first].mean())
+    assert not {"judge_alpha", "precision", "positive_agreement"} & found.keys()
+    assert "3 are needed" in analysed(human, model, annotator_known=True)["winning_rate"]["note"].item()
+
+
+def test_with_two_people_an_item_nothing_is_gold(marks):
+    human, model, _ = marks
+    frame = judged(np.stack([human, human], axis=1), model, n_dialogues=240)
+    second = frame[(frame["annotator"] != "pos1") | (frame["dialogue"] < "d100")]
+    assert "gold_kappa" not in analysis.analyse(second, [BAD], sampling=FEW)
+    assert next(judged_items(second, [BAD])).human.shape[1] == 2
+
+
+def test_where_a_value_hardly_occurs_there_is_a_reason():
+    human, model = np.zeros(60), np.zeros(60)
+    human[:3], model[1:4] = 1, 1
+    found = analysed(human, model)
+    kappa = found["gold_kappa"].query("system.isna()").squeeze()
+    assert kappa["estimate"] == pytest.approx(cohens_kappa(table(human, model), return_results=False))
+    assert "3 items of the rarer value" in kappa["note"]
+    none = analysed(np.zeros(60), model)
+    row = none.select("gold_agreement", measure="sensitivity").query("system.isna()").squeeze()
+    assert np.isnan(row["estimate"])
+    assert "nothing to take a share of" in row["note"]
+    perfect = analysed(np.ones(60), np.ones(60)).select("gold_agreement", measure="accuracy")
+    row = perfect[perfect["system"].isna()].squeeze()
+    assert (row["estimate"], row["ci_high"]) == (1, 1)
+    assert row["ci_low"] == pytest.approx(stats.binomtest(60, 60).proportion_ci(method="wilson").low)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "prevalence"), [(40, 0.5), (60, 0.15), (200, 0.05), (200, 0.9)])
+def test_kappa_covers(n, prevalence):
+    """Few items and rare values: the true kappa of a judge with known errors."""
+    rng = np.random.default_rng(int(1000 * prevalence) + n)
+    marked = prevalence * 0.8 + (1 - prevalence) * 0.1
+    by_chance = prevalence * marked + (1 - prevalence) * (1 - marked)
+    true = (prevalence * 0.8 + (1 - prevalence) * 0.9 - by_chance) / (1 - by_chance)
+    inside = []
+    for _ in range(200):
+        human, model = drawn(rng, n, prevalence)
+        head = dict.fromkeys(("corpus", "method", "label", "metric"), "x")
+        data = gold.AgainstGold(head, BAD, human, model, np.arange(n), "dialogue", np.full(n, "s"))
+        row = next(r for r in gold.against_gold(data, sampling=FEW) if "weights" in r)
+        if np.isfinite(row["ci_low"]):
+            inside.append(row["ci_low"] <= true <= row["ci_high"])
+    assert len(inside) > 80
+    assert np.mean(inside) > 0.95 - monte_carlo(0.95, len(inside))
+
+
+def test_choices_with_one_vote_do_not_depend_on_which_side_is_stored():
+    rng = np.random.default_rng(8)
+    votes = rng.choice([-1.0, 0.0, 1.0], 120)
+    judge = np.where(rng.random(120) < 0.6, votes, rng.choice([-1.0, 0.0, 1.0], 120))
+    head = dict.fromkeys(("corpus", "method", "label", "metric"), "x")
+    label = Label("better", "pairwise_dialogue", "Better", (-1, 1))
+    turned = np.where(rng.random(120) < 0.5, -1.0, 1.0)
+    found = []
+    for sign in (np.ones(120), turned):
+        data = gold.AgainstGold(head, label, votes * sign, judge * sign, np.arange(120), "pair", None)
+        found.append({r.get("measure", "kappa"): r["estimate"] for r in gold.against_gold(data, sampling=FEW)})
+    assert found[0] == pytest.approx(found[1])
+    both = table(np.r_[votes, -votes], np.r_[judge, -judge])
+    assert found[0]["kappa"] == pytest.approx(cohens_kappa(both, return_results=False))
+
+
+def test_what_notebook_13_shows(marks):
+    *_, found = marks
+    (plot,) = figures.gold(found, NAMES)
+    shown = tables.gold(found, NAMES)
+    assert list(shown.frame["System"]) == ["All", "s", "t"]
+    accuracy = found["gold_agreement"].iloc[0]["estimate"]
+    assert f"{accuracy:.0%}" in plot.title
+    texts = "\n".join(p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15))
+    assert f"agrees with the human label on {accuracy:.0%}" in texts
+    assert "cannot be told" in texts
+    rng = np.random.default_rng(9)
+    human = rng.integers(1, 6, 80).astype(float)
+    ranked = analysed(human, (human + rng.integers(-1, 2, 80)).clip(1, 5), RANKED)
+    texts = [p.text for p in findings.findings(ranked, NAMES, confidence=0.95, cost=0.15)]
+    kappa = ranked.select("gold_kappa", weights="quadratic").query("system.isna()")["estimate"].item()
+    assert f"(kappa {kappa:.2f}" in texts[0]
