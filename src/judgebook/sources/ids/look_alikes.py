@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 #: letters of other scripts that look like Latin ones (from the Unicode confusables, TR 39)
-_LATIN = str.maketrans("авекмнорстухіјѕԁԛԝαονρικτυχ", "abekmhopctyxijsdqwaovpiktux")
+LATIN = str.maketrans("авекмнорстухіјѕԁԛԝαονρικτυχ", "abekmhopctyxijsdqwaovpiktux")
 #: words, numbers, and signs that tell versions apart
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[+*#!'’]")
 #: what separates pieces counts only between numbers
@@ -17,7 +17,7 @@ _BETWEEN_NUMBERS = re.compile(r"(?<!\d) | (?!\d)")
 
 def plain(name: str) -> str:
     """A name by its words, numbers and signs: `ChatGPT-4`, `chat gpt 4` and `chatgpt_4` are one, `v1.1` and `v11` two."""
-    text = unicodedata.normalize("NFKC", str(name)).casefold().translate(_LATIN)
+    text = unicodedata.normalize("NFKC", str(name)).casefold().translate(LATIN)
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")
     return _BETWEEN_NUMBERS.sub("", " ".join(_PIECE.findall(text))) or text.strip()
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
+import yaml
 
-from judgebook.sources.ids.look_alikes import groups
+from judgebook.sources.ids.look_alikes import LATIN, groups
 from judgebook.sources.reading import Reading
 from judgebook.study.labels import METHODS
+from judgebook.study.params import Study
 from judgebook.study.schema import Problem
 
 #: our columns -> what they name
@@ -102,14 +106,44 @@ def reason(kind: str) -> str:
     return f"{kind} spelt otherwise: one spelling counts (`spelling`)"
 
 
-def proposed(seen: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, list[str]]]:
+def proposed(study: Study, marks: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
     """`spelling` that merges names which differ in spelling only, by what they name: the most frequent of each counts.
 
-    seen : system, annotator or label -> name -> how many judgements have it.
+    marks : judgements with own ids; annotators of whom only positions are known are left out.
     """
+    known = marks["annotator_known"].astype(bool) if "annotator_known" in marks else pd.Series(True, marks.index)
+    seen = {c: marks[c].dropna().astype(str) for c in NAMED if c in marks}
+    counts = {
+        "system": pd.concat([seen[c] for c in ("system", "system_b") if c in seen]).value_counts(),
+        "annotator": seen["annotator"][known].value_counts() if "annotator" in seen else pd.Series(dtype=int),
+        "label": _labels(study, seen["label"].value_counts()),
+    }
     out: dict[str, dict[str, list[str]]] = {}
-    for kind, counts in seen.items():
-        for same in groups({name: name for name in counts}):
-            name, *others = sorted(same, key=lambda one: -counts[one])
+    for kind, n in counts.items():
+        for same in groups({name: name for name in n.index}):
+            name, *others = sorted(same, key=lambda one: -n[one])
             out.setdefault(kind, {})[name] = others
     return out
+
+
+def _labels(study: Study, counts: pd.Series) -> pd.Series:
+    """How often labels were judged, by their spellings in the files."""
+    names = {spelt: id_ for source in study.sources for spelt, id_ in getattr(source, "label_names", {}).items()}
+    ids = {id_: id_ for id_ in counts.index if id_ not in names.values()}
+    return pd.Series({spelt: counts[id_] for spelt, id_ in (names | ids).items() if id_ in counts}, dtype=int)
+
+
+def written(rules: Mapping[str, Mapping[str, list[str]]]) -> str:
+    """`spelling` as a line of YAML; letters that look like others are escaped."""
+    kinds = []
+    for kind, names in rules.items():
+        each = [f"{_scalar(name)}: [{', '.join(map(_scalar, others))}]" for name, others in names.items()]
+        kinds.append(f"{kind}: {{{', '.join(each)}}}")
+    return f"spelling: {{{', '.join(kinds)}}}"
+
+
+def _scalar(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", text) and isinstance(yaml.safe_load(text), str):
+        return text
+    odd = not text.isprintable() or text.casefold().translate(LATIN) != text.casefold()
+    return json.dumps(text, ensure_ascii=odd)
