@@ -49,8 +49,9 @@ def stray_numbers(out: Guess, cells: pd.DataFrame, column: str) -> None:
     held = cells[column].str.strip()
     held = held[~held.isin(out.na_values)]
     number = pd.to_numeric(held, errors="coerce").notna()
-    if number.any() and 1 < held[~number].nunique() <= 8:
-        slips(out, cells, column, held[number])
+    odd = held[number]
+    if len(odd) and 1 < held[~number].nunique() <= 8 and not _elsewhere(cells, column, list(odd.unique())):
+        slips(out, cells, column, odd)
 
 
 def slips(out: Guess, cells: pd.DataFrame, column: str, odd: pd.Series) -> bool:
@@ -63,19 +64,24 @@ def slips(out: Guess, cells: pd.DataFrame, column: str, odd: pd.Series) -> bool:
     if not few(len(odd), n) or len(words) > 3:
         return False
     shown = ", ".join(repr(w[: limits.QUOTED]) for w in words)
+    fact = f"no answer in {column}: {shown}"
     text, evidence = f"What is {shown} in {column!r}?", f"{len(odd)} of {n:,} answers"
-    if any(_usual(cells[c].str.strip(), words) for c in cells if c != column):
+    if _elsewhere(cells, column, words):
         by_hand = Answer("slips: correct them in the file")
-        out.ask(f"no answer in {column}", text, f"not known, so {column!r} is not read", by_hand, evidence=evidence)
+        out.ask(fact, text, f"not known, so {column!r} is not read", by_hand, evidence=evidence)
         return False
     out.na_values += words
     answer = Answer("an answer: `values` or `categories` says which, and `na_values` does not list it")
-    out.ask(f"no answer in {column}", text, "no answer (`na_values`)", answer, evidence=evidence)
+    out.ask(fact, text, "no answer (`na_values`)", answer, evidence=evidence)
     return True
 
 
+def _elsewhere(cells: pd.DataFrame, column: str, words: list[str]) -> bool:
+    """Whether values are those of another column, and no slips there as well."""
+    return any(_usual(cells[c].str.strip(), words) for c in cells if c != column)
+
+
 def _usual(held: pd.Series, words: list[str]) -> bool:
-    """Whether values are those of a column, and no slips there as well."""
     n = int(held.isin(words).sum())
     return n > 0 and (not few(n, len(held)) or held.nunique() * 5 > len(held))
 
@@ -83,12 +89,19 @@ def _usual(held: pd.Series, words: list[str]) -> bool:
 def rare_answers(out: Doubts, name: str, held: pd.Series) -> None:
     """Ask of answers in words that hardly anybody gave: they count as the others do."""
     counts = held.value_counts()
-    rare = [word for word, n in counts.items() if n <= len(held) // (2 * _ONE_IN)]
+    sure = len(held) >= 2 * _ONE_IN  # of fewer answers, only a number among words is surely odd
+    rare = [word for word, n in counts.items() if few(n, len(held)) and (sure or word.isdecimal())]
     if rare and len(rare) < len(counts) - 1:
         shown = ", ".join(repr(w[: limits.QUOTED]) for w in rare[:4])
         evidence = f"{int(counts[rare].sum())} of {len(held):,} answers"
         none = Answer("no answer: list it in `na_values`, and not in `categories`")
-        out.ask(f"no answer in {name}", f"What is {shown} in {name!r}?", "answers as the others", none, evidence=evidence)
+        out.ask(
+            f"no answer in {name}: {shown}",
+            f"What is {shown} in {name!r}?",
+            "answers as the others",
+            none,
+            evidence=evidence,
+        )
 
 
 def codes(out: Guess, column: str, values: pd.Series) -> None:

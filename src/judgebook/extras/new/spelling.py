@@ -80,7 +80,9 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
 def _no_answer(out: Shape, name: str, odd: list[str], among: str) -> None:
     """Take answers unlike the others of a label for none, and ask."""
     shown, how = ", ".join(repr(w[: limits.QUOTED]) for w in odd[:4]), Answer("scores: `values` says which")
-    out.ask(f"no answer in {name}", f"What is {shown} among {among} of {name!r}?", "no answer (`na_values`)", how)
+    out.ask(
+        f"no answer in {name}: {shown}", f"What is {shown} among {among} of {name!r}?", "no answer (`na_values`)", how
+    )
     line = f'na_values: ["", {", ".join(quoted(w, always=True) for w in odd)}]'
     if line not in out.source:
         out.source.append(line)

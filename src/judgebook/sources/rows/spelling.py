@@ -90,7 +90,9 @@ class Spelling:
             for other in (v for v in names if v not in self._seen[kind]):
                 near = difflib.get_close_matches(other, seen, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(seen[:8])}"
-                out.append(Problem(place, "", f"spelling.{kind}", f"a spelling of the data ({kind})", repr(other), hint))
+                out.append(
+                    Problem(place, "", f"spelling.{kind}", f"a spelling of the data ({kind})", repr(other), hint)
+                )
         return out
 
 
@@ -107,30 +109,31 @@ def reason(kind: str) -> str:
 
 
 def proposed(study: Study, marks: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
-    """`spelling` that merges names which differ in spelling only, by what they name: the most frequent of each counts.
+    """`spelling` that merges names which differ in spelling only, by what they name: the most frequent of each counts,
+    of labels the one with the shortest id.
 
     marks : judgements with own ids; annotators of whom only positions are known are left out.
     """
     known = marks["annotator_known"].astype(bool) if "annotator_known" in marks else pd.Series(True, marks.index)
     seen = {c: marks[c].dropna().astype(str) for c in NAMED if c in marks}
-    counts = {
-        "system": pd.concat([seen[c] for c in ("system", "system_b") if c in seen]).value_counts(),
-        "annotator": seen["annotator"][known].value_counts() if "annotator" in seen else pd.Series(dtype=int),
-        "label": _labels(study, seen["label"].value_counts()),
+    ranks = {
+        "system": -pd.concat([seen[c] for c in ("system", "system_b") if c in seen]).value_counts(),
+        "annotator": -seen["annotator"][known].value_counts() if "annotator" in seen else pd.Series(dtype=int),
+        "label": _labels(study, set(seen["label"])),
     }
     out: dict[str, dict[str, list[str]]] = {}
-    for kind, n in counts.items():
-        for same in groups({name: name for name in n.index}):
-            name, *others = sorted(same, key=lambda one: -n[one])
+    for kind, rank in ranks.items():
+        for same in groups({name: name for name in rank.index}):
+            name, *others = sorted(same, key=rank.__getitem__)
             out.setdefault(kind, {})[name] = others
     return out
 
 
-def _labels(study: Study, counts: pd.Series) -> pd.Series:
-    """How often labels were judged, by their spellings in the files."""
+def _labels(study: Study, judged: set[str]) -> pd.Series:
+    """Labels that were judged, as the files spell them -> how long their ids are."""
     names = {spelt: id_ for source in study.sources for spelt, id_ in getattr(source, "label_names", {}).items()}
-    ids = {id_: id_ for id_ in counts.index if id_ not in names.values()}
-    return pd.Series({spelt: counts[id_] for spelt, id_ in (names | ids).items() if id_ in counts}, dtype=int)
+    ids = {id_: id_ for id_ in judged if id_ not in names.values()}
+    return pd.Series({spelt: len(id_) for spelt, id_ in (names | ids).items() if id_ in judged}, dtype=int)
 
 
 def written(rules: Mapping[str, Mapping[str, list[str]]]) -> str:

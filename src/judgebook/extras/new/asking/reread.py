@@ -43,7 +43,7 @@ def ask(out: Draft, path: Path) -> None:
     try:
         study, readings = read(out.text)
         if rules := spelling.proposed(study, pd.concat([r.annotations for r in readings], ignore_index=True)):
-            out.questions.append(_spelt(rules))
+            out.questions.append(_spelt(study, rules))
         if len(readings) == len(study.sources):
             _repeats(out, study, readings, read)
     except (DataError, params.ParamsError):
@@ -56,12 +56,23 @@ def waits(out: Draft) -> bool:
     return any(q.fact == "repeats" for q in out.questions) and not any("repeats" in s for s in sources)
 
 
-def _spelt(rules: dict[str, dict[str, list[str]]]) -> Question:
+def _spelt(study: params.Study, rules: dict[str, dict[str, list[str]]]) -> Question:
     """Whether names are one. Of people only the number is said."""
-    named = [f"{', '.join(repr(x) for x in [k, *v])}" for of, n in rules.items() if of != "annotator" for k, v in n.items()]
+    named = [
+        f"{', '.join(repr(x) for x in [k, *v])}" for of, n in rules.items() if of != "annotator" for k, v in n.items()
+    ]
     people = sum(len(others) + 1 for others in rules.get("annotator", {}).values())
     named += [f"ids of {people} annotators"] if people else []
-    how = Answer(f"yes: `{spelling.written(rules)}`", {"spelling": rules})
+    ids = {spelt: id_ for s in study.sources for spelt, id_ in getattr(s, "label_names", {}).items()}
+    several = [
+        ids.get(x, x) for n, others in rules.get("label", {}).items() for x in others if ids.get(x, x) != ids.get(n, n)
+    ]
+    says = "".join(f" and without `labels.{id_}`" for id_ in dict.fromkeys(several))
+    edits = {"spelling": rules} | {f"labels.{id_}": None for id_ in several}
+    things = {of: names for of, names in rules.items() if of != "annotator"}
+    lines = [f"`{spelling.written(things)}`"] if things else []
+    lines += ["for annotators the line that `check` prints"] if people else []
+    how = Answer(f"yes: {', and '.join(lines)}{says}", edits)
     evidence = "they differ only in case, blanks, hyphens or look-alike letters"
     return Question("spelling", f"Are these one: {'; '.join(named)}?", "no, each counts by itself", (how,), evidence)
 
@@ -74,7 +85,12 @@ def _repeats(
         return
     n, total = sum(int(_again(r).sum()) for _, r in again), sum(len(r.annotations) for _, r in again)
     evidence = f"{counted(n, 'judgement')} of {total:,} again"
-    ways = {"last": "the last in the file", "first": "the first", "mean": "their mean", "number": "all: a second occasion"}
+    ways = {
+        "last": "the last in the file",
+        "first": "the first",
+        "mean": "their mean",
+        "number": "all: a second occasion",
+    }
     answers = [Answer(f"{says}: `repeats: {how}`", {"sources.*.repeats": how}) for how, says in ways.items()]
     apart = Answer("different ones: name the column that tells people, items or systems apart in `columns`")
     column, text = None, out.text
@@ -83,7 +99,9 @@ def _repeats(
     _, timed = read(text) if column else (None, [])
     changed = [_changed(r) for r in timed if _again(r).any()]
     if not changed or None in changed:
-        out.questions.append(Question("repeats", _TEXT, "none: the data cannot be read until it is said", (*answers, apart), evidence))
+        out.questions.append(
+            Question("repeats", _TEXT, "none: the data cannot be read until it is said", (*answers, apart), evidence)
+        )
         return
     out.text = edited(text, "sources.*.repeats", "last")
     other = sum(map(int, filter(None, changed)))
