@@ -129,7 +129,7 @@ FILES = [
         lambda p: by.side_by_side(p, "natur"),
         facts=(21, 107, 6012, 21195),
         means={("natur", "adapt"): 81.5848, ("natur", "zhaw2"): 185.5494},
-        becomes=reading.WRONG,
+        becomes=reading.ASKED,
     ),
     File(
         f"{_ATLAS}/empathy_judges/annotations/lend_an_ear/expert1_ratings.csv",
@@ -242,7 +242,6 @@ FILES = [
         also=("worst_coh",),
         facts=(5, 116, 200, 597),
         means={("best_coh", "sys0"): 0.1061, ("best_coh", "sys4"): 0.0179},
-        becomes=reading.WRONG,
     ),
     File(
         f"{_ATLAS}/reprohum_definitions/results.xlsx",

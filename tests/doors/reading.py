@@ -23,10 +23,10 @@ from judgebook.study.schema import DataError
 RIGHT, ASKED, REFUSED, WRONG, CRASHED = "right", "asked", "refused", "silently wrong", "crashed"
 #: fact of a fingerprint -> beginnings of the facts of questions that are about it
 ABOUT = {
-    "labels": ("label", "no answer", "annotator", "comparison", "metric"),
-    "scores by system": ("system", "winner", "no answer", "comparison"),
-    "items": ("item", "system"),
-    "annotators": ("annotator", "judges"),
+    "labels": ("label", "no answer", "annotator", "comparison", "metric", "repeats", "spelling"),
+    "scores by system": ("system", "winner", "no answer", "comparison", "repeats", "spelling"),
+    "items": ("item", "system", "repeats", "spelling"),
+    "annotators": ("annotator", "judges", "repeats", "spelling"),
 }
 
 

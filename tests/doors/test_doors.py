@@ -4,15 +4,15 @@ from collections import Counter
 
 import pytest
 
-from doors import cases, reading
+from doors import cases, dirty, reading
 
 EVERY = {case.name: case for case in cases.cases()}
 #: what only a person can say; the YAML asks for it
-ASKED = {"missing as 0", "grid {label}{annotator}", "people as keys"}
+ASKED = {"missing as 0", "grid {label}{annotator}", "people as keys", *dirty.ASKED}
 #: refused, with a message that says what to write
-REFUSED = {"a row per judgement, architecture"}
+REFUSED = {"a row per judgement, architecture", *dirty.REFUSED}
 #: of each kind a few for everyday; all of them with the long evidence
-_SOME = list(EVERY)[::6]
+_SOME = [*list(EVERY)[::6], *(case.name for case in dirty.cases())]
 
 
 def outcome(name, folder):

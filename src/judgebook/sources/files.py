@@ -27,6 +27,7 @@ from judgebook.sources.accounts import physical
 from judgebook.sources.places import candidates, find, wild
 from judgebook.sources.reading import Counts
 from judgebook.sources.registry import fetch_hint
+from judgebook.sources.rows.spelling import Spelling
 from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem, several
@@ -39,6 +40,7 @@ class Files:
         the declared files), so that it raises ValueError.
     labels : what the study declares, for formats whose own words do not say what a label is.
     hint : how an absent file is made; default: how it is fetched.
+    spelling : how the study wants names spelt; default: as they are.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class Files:
         beside: Path | None = None,
         labels: Iterable[Label] = (),
         hint: str = "",
+        spelling: Spelling | None = None,
     ):
+        self.spelling = spelling or Spelling({})
         self.study, self.names, self.beside, self.labels, self.hint = study, set(names), beside, list(labels), hint
 
     def __call__(self, name: str) -> Path:

@@ -12,6 +12,7 @@ from judgebook.sources import build, sampling
 from judgebook.sources.accounts import levels, words
 from judgebook.sources.ids import naming
 from judgebook.sources.nature import Nature, nature
+from judgebook.sources.rows import spelling
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.schema import ITEM
@@ -129,6 +130,15 @@ def judges(marks: pd.DataFrame) -> str:
     return " and ".join([*out, *([counted(n_models, "model")] if n_models else [])])
 
 
+def _spellings(study: params.Study, built: build.Built) -> list[str]:
+    """The YAML that would merge names which differ in spelling only, for the terminal: with ids of the source."""
+    own = {new: own for kind, new, own in built.own_ids.itertuples(index=False, name=None) if kind == "person"}
+    marks = built.frames["annotations"]
+    rules = spelling.proposed(study, marks.assign(annotator=marks["annotator"].replace(own)))
+    asks = "question: names that differ only in case, blanks, hyphens or look-alike letters: if they are one, write"
+    return [asks, f"  {spelling.written(rules)}"] if rules else []
+
+
 def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
     """What no column of the data names, and what that means."""
     columns = [getattr(source, "columns", {}) for source in study.sources]
@@ -186,6 +196,7 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     lines += words.sentences(counts, len(marks.drop_duplicates(["method", "label"])))
     not_drawn = counts[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped")]
     lines += [f"warning: not used from {row.file}: {row.reason}" for row in not_drawn.itertuples()]
+    lines += _spellings(study, built)
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
     lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built))]
     return lines + not_used(built.unused)

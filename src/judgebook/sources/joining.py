@@ -16,6 +16,7 @@ from judgebook.sources.files import Files
 from judgebook.sources.places import find, names
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import repeats, training
+from judgebook.sources.rows.spelling import Spelling
 from judgebook.study import limits, schema
 from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study
@@ -48,10 +49,10 @@ def left_out(study: Study) -> pd.DataFrame:
     return counts.frame()
 
 
-def files_of(study: Study, source: Any) -> Files:
+def files_of(study: Study, source: Any, spelling: Spelling | None = None) -> Files:
     beside = study.path.parent if study.path else None
     hint = f"`{project.command()} --study {study.key}` generates it" if study.simulate is not None else ""
-    return Files(study.key, names(source, study.key, beside), beside, study.label_list(every=True), hint)
+    return Files(study.key, names(source, study.key, beside), beside, study.label_list(every=True), hint, spelling)
 
 
 def unforeseen(read: Iterable[str], expected: str, error: Exception) -> Problem:
@@ -65,14 +66,20 @@ def unforeseen(read: Iterable[str], expected: str, error: Exception) -> Problem:
 
 def read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
     """Every source read; one that cannot be read at all leaves its problems, and the others are read none the less."""
+    spelling = Spelling(study.spelling)
     if embedded.files(study):
-        return [embedded.read(study)], []
+        reading = embedded.read(study)
+        spelling.reading(reading)
+        return [reading], []
     readings: list[Reading] = []
     problems: list[Problem] = []
     for source in present(study):
         try:
-            reading = importlib.import_module(f"{ADAPTERS}.{source.adapter}").read(source, files_of(study, source))
+            reading = importlib.import_module(f"{ADAPTERS}.{source.adapter}").read(
+                source, files_of(study, source, spelling)
+            )
             typed.check(reading, source.names()[0])
+            spelling.reading(reading)
             repeats.settle(reading, source.repeats, [*study.label_list(every=True), *reading.labels])
         except (DataError, ParamsError) as error:
             problems += getattr(
@@ -84,6 +91,8 @@ def read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
             continue
         readings.append(reading)
         problems += reading.problems
+    if len(readings) == len(study.sources):
+        problems += spelling.unknown(study.path.name if study.path else study.key)
     if not any(len(r.annotations) for r in readings):
         raise DataError(problems or [Problem(study.key, "", "", "at least one judgement", "none", "check `sources:`")])
     return readings, problems

@@ -62,6 +62,13 @@ _COUNT = re.compile(
 )
 _RANKING = re.compile(r"[^<>,;]+([>≻][^<>,;]+)+|[^<>,;=]+(=[^<>,;=]+)+")
 _WHERE = re.compile(r"(^|[^a-z])(start|begin|end|stop|offset)($|[^a-z])", re.I)
+#: what platforms call what they say of people and units themselves
+_PLATFORM = re.compile(
+    r"_(trust|tainted|golden|missed|channel|country|region|city|ip|unit_state|trusted_judgments)|.*:confidence"
+    r"|.*_gold(_reason)?|(GOLDEN|HINT):.*|((lifetime|last[0-9]+days?)[ _]?)?(approval|acceptance)[ _]?rate"
+    r"|(worker|annotator|contributor|labell?er|participant)s?[ _.-]?(trust|reputation|approvals?|approval[ _]?rate)",
+    re.I,
+)
 _DATE = re.compile(
     r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T].*)?$|[A-Z][a-z]{2} [A-Z][a-z]{2} [0-9]{1,2} .*[0-9]{4}$"
 )
@@ -101,7 +108,7 @@ _MAX_LEVELS = 15
 
 @dataclass(frozen=True)
 class Nature:
-    """kind : empty, constant, text, date, duration, counter, id, rating, slider, fraction, number, words or mixed.
+    """kind : empty, constant, platform, text, date, duration, counter, id, rating, slider, fraction, number, words, mixed.
     says : the same in words, with an example unless values may tell who somebody is."""
 
     kind: str
@@ -129,6 +136,8 @@ def _nature(name: str, values: pd.Series) -> Nature:
     shown = repr(seen[0][:30])
     if len(seen) == 1 and len(values) > 1:
         return Nature("constant", f"the same in every row: {shown}")
+    if _PLATFORM.fullmatch(name):
+        return Nature("platform", "of the platform itself")
     words = held[~held.str.lower().isin(NOTHING)]
     numbers = number_texts.read(words)
     # 1 - poor, 2, 3, 4 - good are numbers; 1 - fluency, 2 - relevance are not

@@ -143,11 +143,20 @@ def load(
     Raises ParamsError naming every problem with file, line, key, what was expected and what was found.
     """
     path = find(study)
-    key = key or path.stem
+    return _validated(*_read(path), path, key or path.stem, overrides or {}, called)
+
+
+def of_text(text: str, path: Path) -> Study:
+    """The study of a YAML that is not written yet, as if it stood at `path`. Raises ParamsError as `load` does."""
+    data, node = yaml_file.parse(text)
+    return _validated(data, node, path, path.stem, {}, {})
+
+
+def _validated(
+    data: dict, node: yaml.Node | None, path: Path, key: str, overrides: dict, called: Mapping[str, str]
+) -> Study:
     if not key.isidentifier():
         raise ParamsError(f"{path}: a study's file name is its key: expected letters, digits and _, found {key!r}")
-    data, node = _read(path)
-    overrides = overrides or {}
     given = merged(defaults(), data, overrides)
     declared = given.get("methods")
     try:

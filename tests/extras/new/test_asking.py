@@ -99,6 +99,80 @@ def test_exit_codes(tmp_path, monkeypatch, capsys):
     assert written(tmp_path, save(tmp_path, rows=twice), yes=True)[0] == 2
 
 
+AGAIN = [*ROWS[:2], ROWS[4].replace(",5,", ",1,")]
+
+
+def test_a_judgement_again_waits_for_an_answer(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    data = save(tmp_path, HEAD.replace("tone", "relevance"), [*ROWS, *AGAIN])
+    code, text = written(tmp_path, data, yes=False)
+    assert code == 3
+    question = yaml.safe_load(text)["open_questions"]["repeats"]
+    assert question.endswith("Assumed: none: the data cannot be read until it is said (6 judgements of 78 again).")
+    assert "# or: the last in the file: `repeats: last`" in text
+    assert "complete it by hand" in capsys.readouterr().out
+    out = terminal.settle(draft.drafted("mine", data, tmp_path), lambda given: None, asking(["2"])[0])
+    (source,) = yaml.safe_load(terminal.carried(out))["sources"]
+    assert source["repeats"] == "last"
+
+
+@pytest.mark.parametrize(
+    ("names", "column"),
+    [
+        (("submitted_at", "started_at"), "submitted_at"),
+        (("started_at", "created_at"), "created_at"),
+        (("accept_time", "note"), "accept_time"),
+    ],
+)
+def test_the_last_by_time_is_proposed(names, column, tmp_path):
+    rows = [*ROWS, *AGAIN]
+    times = [(f"2024-05-0{1 + (i < len(AGAIN))} 10:{i:02d}:00", f"2024-05-01 09:{i:02d}:00") for i in range(len(rows))]
+    timed = [f"{row},{','.join(t)}" for row, t in zip(rows, times, strict=True)]
+    data = save(tmp_path, HEAD.replace("tone", "relevance") + "," + ",".join(names), timed)
+    out = draft.drafted("mine", data, tmp_path)
+    (source,) = yaml.safe_load(out.text)["sources"]
+    assert (source["columns"]["completed_at"], source["repeats"]) == (column, "last")
+    (question,) = [q for q in out.questions if q.fact == "repeats"]
+    assert question.assumed == f"the last by {column!r} (`repeats: last`)"
+    assert question.evidence == "6 judgements of 78 again: 5 with the same score, 1 with another"
+    (tmp_path / "mine.yaml").write_text(terminal.carried(out), encoding="utf-8")
+    assert len(build.build(params.load(tmp_path / "mine.yaml")).frames["annotations"]) == 72
+
+
+def test_many_judgements_again_are_rather_of_different_items(tmp_path):
+    timed = [f"{row},2024-05-01 10:{i:02d}:00" for i, row in enumerate([*ROWS, *ROWS[:9]])]
+    out = draft.drafted("mine", save(tmp_path, HEAD + ",submitted_at", timed), tmp_path)
+    assert "repeats" not in out.text
+    (question,) = [q for q in out.questions if q.fact == "repeats"]
+    assert "name the column that tells people, items or systems apart" in question.alternatives[-1].says
+
+
+def test_spellings_of_one_name_are_asked_and_merged(tmp_path):
+    rows = [r.replace(",a,", ",A,") if i % 4 == 0 else r.replace("w1", "W-1") for i, r in enumerate(ROWS)]
+    data = save(tmp_path, HEAD.replace("tone", "relevance"), rows)
+    first = draft.drafted("mine", data, tmp_path)
+    (question,) = first.questions
+    assert question.fact == "spelling"
+    assert question.text == "Are these one: 'a', 'A'; ids of 2 annotators?"
+    assert "`spelling: {system: {a: [A]}}`" in question.alternatives[0].says
+    assert "W-1" not in terminal.carried(first)
+    out = terminal.settle(first, lambda given: None, asking(["2"])[0])
+    (tmp_path / "mine.yaml").write_text(terminal.carried(out), encoding="utf-8")
+    marks = build.build(params.load(tmp_path / "mine.yaml")).frames["annotations"]
+    assert (set(marks["system"]), marks["annotator"].nunique(), len(marks)) == ({"a", "b"}, 3, 72)
+
+
+def test_spellings_of_a_label_leave_one_label(tmp_path):
+    rows = [f"d{i // 6},{'ab'[i // 3 % 2]},w{i % 3},{('Tone', 'tone ')[i % 5 == 0]},{1 + i % 5}" for i in range(36)]
+    data = save(tmp_path, "dialogue,system,annotator,criterion,score", [r.replace("tone ", "TONE") for r in rows])
+    first = draft.drafted("mine", data, tmp_path)
+    (place,) = [i for i, q in enumerate(first.questions) if q.fact == "spelling"]
+    out = terminal.settle(first, lambda given: None, asking([*["1"] * place, "2"])[0])
+    assert list(yaml.safe_load(out.text)["labels"]) == ["tone"]
+    (tmp_path / "mine.yaml").write_text(terminal.carried(out), encoding="utf-8")
+    assert len(build.build(params.load(tmp_path / "mine.yaml")).frames["annotations"]) == 36
+
+
 def test_the_facts_come_first(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
     written(tmp_path, save(tmp_path), yes=False)
@@ -119,6 +193,7 @@ def test_edits_leave_the_rest_as_it_is():
     assert edited(text, "a.*.z", 4) == text.replace("y: [2]}", "y: [2], z: 4}").replace("z: 3", "z: 4")
     assert edited(text, "last.one.d", -1) == text.replace("{k: 1}", "{k: 1, d: -1}")
     assert edited(text, "last.one", None) == text.replace("  one: {k: 1}\n", "")
+    assert edited("a:\n  b:\n    c: 1\n    # why\n  d: 2\n", "a.b", None) == "a:\n  d: 2\n"
     assert edited(text, "nothing.here", 1) == text
     assert edited(text, "b.c", "yes") == text.replace("b: {}", 'b: {c: "yes"}')
 

@@ -6,6 +6,7 @@ import pytest
 
 from judgebook.extras.new import tables
 from judgebook.extras.new.judged import means
+from judgebook.extras.new.spelling import Shape, declared
 
 
 def _cells(rows):
@@ -90,3 +91,73 @@ def test_choice_between_two_texts_without_systems():
     assert out.constants == {"system": "output_1", "system_b": "output_2"}
     assert out.values == {"1": 1, "2": -1}
     assert "How are the two systems named?" in [q.text for q in out.questions]
+
+
+def _answers(*odd):
+    """Rows with an answer of each person, of which the first are odd."""
+    words = ("meh", "ugh", "wow")
+    answers = [*odd, *(words[(i + i // 3) % 3] for i in range(120 - len(odd)))]
+    return [{"dialogue": f"d{i // 3}", "annotator": f"a{i % 3}", "verdict": x} for i, x in enumerate(answers)]
+
+
+@pytest.mark.parametrize(
+    ("odd", "levels", "asked"),
+    [
+        (("5",), ["meh", "ugh", "wow"], {"no answer in verdict: '5'": "no answer (`na_values`)"}),
+        (("hm",), ["hm", "meh", "ugh", "wow"], {"no answer in verdict: 'hm'": "answers as the others"}),
+        (("hm",) * 9, ["hm", "meh", "ugh", "wow"], {}),
+        ((), ["meh", "ugh", "wow"], {}),
+    ],
+)
+def test_an_answer_that_hardly_anybody_gave_is_asked(odd, levels, asked):
+    out = tables.guess(_cells(_answers(*odd)))
+    assert out.categories == {"verdict": levels}
+    assert {q.fact: q.assumed for q in out.questions if q.fact.startswith("no answer")} == asked
+    assert out.na_values == ["", *(x for x in odd if x.isdecimal())]
+
+
+def test_a_slip_that_is_an_id_elsewhere_is_left_to_a_person():
+    rows = [r | {"sample": str(i // 3)} for i, r in enumerate(_answers("5"))]
+    out = tables.guess(_cells(rows))
+    assert out.na_values == [""]
+    (question,) = [q for q in out.questions if q.fact.startswith("no answer")]
+    assert question.assumed == "answers as the others"
+    votes = [{"id": str(i), "model_a": "x", "model_b": "y", "winner": "AB"[i % 2]} for i in range(40)]
+    out = tables.guess(_cells([*votes[:5], votes[5] | {"winner": "5"}, *votes[6:]]))
+    (question,) = [q for q in out.questions if q.fact.startswith("no answer")]
+    assert (out.na_values, question.assumed) == ([""], "not known, so 'winner' is not read")
+
+
+def test_nested_answers_have_slips_as_well():
+    out = Shape()
+    assert declared(out, [*["good", "bad"] * 20, "7"], "verdict").startswith("{categories: [bad, good]")
+    assert out.source == ['na_values: ["", "7"]']
+    assert [q.fact for q in out.questions] == ["no answer in verdict: '7'"]
+
+
+def test_answers_for_one_side_only_are_asked():
+    rows = [{"dialogue": f"d{i}", "model_a": "x", "model_b": "y", "ok": str(i % 2)} for i in range(12)]
+    out = tables.guess(_cells(rows))
+    assert [q.text for q in out.questions if q.fact == "winner"] == [
+        "Which answers of ok say that the second side won?"
+    ]
+
+
+_SHARES = [f"{0.7 + i / 200:.3f}" for i in range(36)]
+
+
+@pytest.mark.parametrize(
+    ("more", "own"),
+    [
+        ({"_trust": _SHARES}, ["_trust"]),
+        ({"trust": _SHARES, "channel": "elite", "tainted": "false", "country": "DE"}, ["trust"]),
+        ({"trust": _SHARES}, []),
+        ({"trust": [str(1 + i % 5) for i in range(36)], "channel": "e", "tainted": "f", "country": "D"}, []),
+    ],
+)
+def test_a_platform_is_no_judge(more, own):
+    rows = [{"dialogue": f"d{i // 3}", "annotator": f"a{i % 3}", "fluency": 1 + i * 7 % 5} for i in range(36)]
+    cells = _cells(rows).assign(**more)
+    out = tables.guess(cells)
+    assert [c for c, why in out.unused.items() if why.startswith("of the platform")] == own
+    assert set(out.labels) == {"fluency", *({"trust"} & set(more) - set(own))}

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from judgebook.extras.new.asking.doubts import Answer
+from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
 from judgebook.sources import filters
 from judgebook.sources.accounts import levels
@@ -32,6 +32,75 @@ def missing_words(out: Guess, column: str, values: pd.Series) -> None:
         number_of = Answer("a score: `values` says which number, and `na_values` does not list it")
         out.ask(
             f"no answer in {column}", f"What is {shown} in {column!r}, a column of numbers?", "no answer", number_of
+        )
+
+
+#: so many answers show what is usual among them; of so many, one may be a slip
+_ENOUGH, _ONE_IN = 20, 50
+
+
+def few(n: int, of: int) -> bool:
+    """Whether `n` answers unlike the others may be slips."""
+    return of >= _ENOUGH and 0 < n <= max(1, of // _ONE_IN)
+
+
+def stray_numbers(out: Guess, cells: pd.DataFrame, column: str) -> None:
+    """Few numbers among answers in words."""
+    held = cells[column].str.strip()
+    held = held[~held.isin(out.na_values)]
+    number = pd.to_numeric(held, errors="coerce").notna()
+    odd = held[number]
+    if len(odd) and 1 < held[~number].nunique() <= 8 and not _elsewhere(cells, column, list(odd.unique())):
+        slips(out, cells, column, odd)
+
+
+def slips(out: Guess, cells: pd.DataFrame, column: str, odd: pd.Series) -> bool:
+    """Whether `odd`, answers of a column that are unlike its others, are so few that they are none; it is asked.
+
+    A value that is usual in another column would be missing there as well, so it is only asked.
+    """
+    n, odd = int((~cells[column].str.strip().isin(out.na_values)).sum()), odd.str.strip()
+    words = list(odd.unique())
+    if not few(len(odd), n) or len(words) > 3:
+        return False
+    shown = ", ".join(repr(w[: limits.QUOTED]) for w in words)
+    fact = f"no answer in {column}: {shown}"
+    text, evidence = f"What is {shown} in {column!r}?", f"{len(odd)} of {n:,} answers"
+    if _elsewhere(cells, column, words):
+        by_hand = Answer("slips: correct them in the file")
+        out.ask(fact, text, f"not known, so {column!r} is not read", by_hand, evidence=evidence)
+        return False
+    out.na_values += words
+    answer = Answer("an answer: `values` or `categories` says which, and `na_values` does not list it")
+    out.ask(fact, text, "no answer (`na_values`)", answer, evidence=evidence)
+    return True
+
+
+def _elsewhere(cells: pd.DataFrame, column: str, words: list[str]) -> bool:
+    """Whether values are those of another column, and no slips there as well."""
+    return any(_usual(cells[c].str.strip(), words) for c in cells if c != column)
+
+
+def _usual(held: pd.Series, words: list[str]) -> bool:
+    n = int(held.isin(words).sum())
+    return n > 0 and (not few(n, len(held)) or held.nunique() * 5 > len(held))
+
+
+def rare_answers(out: Doubts, name: str, held: pd.Series) -> None:
+    """Ask of answers in words that hardly anybody gave: they count as the others do."""
+    counts = held.value_counts()
+    sure = len(held) >= 2 * _ONE_IN  # of fewer answers, only a number among words is surely odd
+    rare = [word for word, n in counts.items() if few(n, len(held)) and (sure or word.isdecimal())]
+    if rare and len(rare) < len(counts) - 1:
+        shown = ", ".join(repr(w[: limits.QUOTED]) for w in rare[:4])
+        evidence = f"{int(counts[rare].sum())} of {len(held):,} answers"
+        none = Answer("no answer: list it in `na_values`, and not in `categories`")
+        out.ask(
+            f"no answer in {name}: {shown}",
+            f"What is {shown} in {name!r}?",
+            "answers as the others",
+            none,
+            evidence=evidence,
         )
 
 

@@ -15,8 +15,9 @@ import pandas as pd
 
 from judgebook import project
 from judgebook.extras.new import exports, presets
+from judgebook.extras.new.asking import reread
 from judgebook.extras.new.asking.defaults import complete
-from judgebook.extras.new.asking.doubts import Answer, Draft
+from judgebook.extras.new.asking.doubts import Answer, Draft, in_order
 from judgebook.extras.new.asking.edits import flow
 from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.columns import Guess
@@ -72,7 +73,10 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
         others = Answer(f"they belong to it: `adapter: records` and `file: {_common(data.name, same)}`")
         many = f"{counted(len(same), 'other file')} in its folder {'have' if len(same) > 1 else 'has'}"
         out.ask("files", "Is the file the whole study?", "yes", others, evidence=f"{many} the same columns or keys")
-    return complete(out)
+    complete(out)
+    reread.ask(out, (folder or project.folder() / "params") / f"{name}.yaml")
+    out.questions = in_order(out.questions)
+    return out
 
 
 def _beside(data: Path) -> list[str]:

@@ -29,7 +29,8 @@ each guess. In a terminal, at most six questions are asked about what is in doub
 and `check` and the report repeat them. Correct what is wrong, then `check NAME`, then `--study NAME`. See
 docs/own_data.md.
 
-exit codes: 0 the YAML runs; 3 it runs, but questions are open; 2 it cannot run yet, or the file could not be read
+exit codes: 0 the YAML runs; 3 questions are open (which of several judgements counts must be answered before it runs);
+2 it cannot run yet, or the file could not be read
 
   python run_all.py new my_study --data my.csv""",
     place=20,

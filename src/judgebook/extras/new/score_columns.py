@@ -289,9 +289,9 @@ def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Serie
     sides = {c for c, outcomes in seen.items() if outcomes and (min(outcomes) < 0 or outcomes <= {0, 1, 2})}
     sure = {c for c in sides if min(seen[c]) < 0 or 2 in seen[c]}
     if not sure and sides:
-        listed = ", ".join(sorted(sides))
-        hint = "answers that are left out may: map their words in `values` to 1 (the first), 0 and -1"
-        out.warnings.append(f"{listed}: no answer says that the second side won; {hint}")
+        others = Answer("others: map their words in `values` to 1 (the first), 0 and -1")
+        text = f"Which answers of {', '.join(sorted(sides))} say that the second side won?"
+        out.ask("winner", text, "none", others)
     if not sure:
         return ratings
     sides = sure

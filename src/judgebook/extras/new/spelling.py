@@ -12,6 +12,7 @@ import pandas as pd
 import yaml
 
 from judgebook.extras.new.asking.doubts import Answer, Doubts
+from judgebook.extras.new.cleaning import few, rare_answers
 from judgebook.extras.new.directions import direction
 from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked
 from judgebook.sources.nature import Nature, nature
@@ -45,6 +46,9 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     held = pd.Series([v for v in values if v is not None and v.strip()], dtype=object)
     seems = nature("score", held)
     numbers = number_texts.read(held)
+    if few(int(numbers.notna().sum()), len(held)):
+        _no_answer(out, name, sorted(held[numbers.notna()].unique()), "answers in words")
+        held, numbers = held[numbers.isna()], numbers[numbers.isna()]
     words = sorted(held[numbers.isna()].unique())
     if len(words) == 2 and all(w.lower() in ANSWERS for w in words):
         first, second = sorted(words, key=lambda w: ANSWERS[w.lower()])
@@ -58,13 +62,10 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
         how = Answer("one order: list `categories` from the lowest up and add `level: ordinal`")
         if len(words) > 2:
             out.ask(f"level of {label_id(name)}", f"Have the answers of {name!r} an order?", "none", how)
+        rare_answers(out, name, held)
         return f"{{categories: [{', '.join(quoted(w) for w in words)}]}}"
     if words:
-        shown, how = ", ".join(repr(w[: limits.QUOTED]) for w in words[:4]), Answer("scores: `values` says which")
-        out.ask(f"no answer in {name}", f"What is {shown} in {name!r}?", "no answer (`na_values`)", how)
-        line = f'na_values: ["", {", ".join(quoted(w, always=True) for w in words)}]'
-        if line not in out.source:
-            out.source.append(line)
+        _no_answer(out, name, words, "numbers")
     low, high = numbers.min(), numbers.max()
     whole = bool((numbers.dropna() % 1 == 0).all())
     scale = ends or next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
@@ -74,6 +75,17 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     more += ", level: interval" if high - low > 20 else ""
     more += ", direction: -1" if scale[0] > scale[1] else ""
     return f"{{scale: [{min(scale):g}, {max(scale):g}]{more}}}"
+
+
+def _no_answer(out: Shape, name: str, odd: list[str], among: str) -> None:
+    """Take answers unlike the others of a label for none, and ask."""
+    shown, how = ", ".join(repr(w[: limits.QUOTED]) for w in odd[:4]), Answer("scores: `values` says which")
+    out.ask(
+        f"no answer in {name}: {shown}", f"What is {shown} among {among} of {name!r}?", "no answer (`na_values`)", how
+    )
+    line = f'na_values: ["", {", ".join(quoted(w, always=True) for w in odd)}]'
+    if line not in out.source:
+        out.source.append(line)
 
 
 class JsonColumn(str):

@@ -9,7 +9,7 @@ import re
 
 import pandas as pd
 
-from judgebook.extras.new import cleaning, items, roles, several
+from judgebook.extras.new import cleaning, items, platforms, roles, several
 from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.columns import Guess, add_label, is_rating, left_out, numbers, one_an_item
 from judgebook.extras.new.judged.choices import between_texts
@@ -77,7 +77,7 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
         nameless = [False] * len(nameless)  # names of rows, as in a table of wins
     elif any(cells.loc[:, nameless].ne("").any()) and sum(nameless) > 1:
         out.warnings.append(f"{counted(sum(nameless), 'column')} without a name: not used; name what is to be read")
-    cells = _drawn(out, cells.loc[:, [not n for n in nameless]])
+    cells = platforms.set_apart(out, _drawn(out, cells.loc[:, [not n for n in nameless]]))
     # an id may be spelt so: a system called NA, a person called nan
     ids = [c for c in cells if c and roles.role_of(c) in ("system", "annotator", "dialogue")]
     missing = [
@@ -87,6 +87,8 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     for column in cells:
         cleaning.missing_words(out, column, cells[column])
         cleaning.codes(out, column, cells[column])
+        if column not in ids:
+            cleaning.stray_numbers(out, cells, column)
     cleaning.summary_rows(out, cells)
     return cells[~cleaning.rows_left_out(out, cells)]
 
@@ -236,14 +238,16 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
         if None not in sides:  # the winner by its name
             for side, won in zip(sides, (1, -1), strict=True):
                 number = number.mask(words.notna() & (words == cells[side]) & (cells[sides[0]] != cells[sides[1]]), won)
-        if len(set(number.dropna())) > 1 and not (number.isna() & words.notna()).any():
-            of_sides[column] = number
-            spelt = {word: side_of(word) for word in words.dropna().unique()}
-            out.values |= {word: side for word, side in spelt.items() if side is not None}
-            if sum(side == 1 for side in spelt.values()) > 1:
-                out.warnings.append(
-                    f"{column!r} says how much better one side is; only which side is better is kept (`values`)"
-                )
+        odd = number.isna() & words.notna()
+        if len(set(number.dropna())) < 2 or (odd.any() and not cleaning.slips(out, cells, column, words[odd])):
+            continue
+        of_sides[column] = number
+        spelt = {word: side_of(word) for word in words[~odd].dropna().unique()}
+        out.values |= {word: side for word, side in spelt.items() if side is not None}
+        if len({word.strip().lower() for word, side in spelt.items() if side == 1}) > 1:
+            out.warnings.append(
+                f"{column!r} says how much better one side is; only which side is better is kept (`values`)"
+            )
     return of_sides
 
 

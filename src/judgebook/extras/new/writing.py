@@ -12,6 +12,7 @@ from judgebook import project
 from judgebook.extras.new.asking import terminal
 from judgebook.extras.new.asking.doubts import Draft
 from judgebook.extras.new.asking.facts import lines as facts_of
+from judgebook.extras.new.asking.reread import waits
 from judgebook.extras.new.draft import drafted
 from judgebook.sources import build, joining
 from judgebook.sources.in_words import counted, describe
@@ -23,7 +24,8 @@ def new(name: str, data: Path, *, yes: bool = False) -> int:
     """Write `params/<name>.yaml` for a data file, with what was inferred and why; returns the exit code.
 
     yes : accept what is assumed where there are questions. Without it they are asked in a terminal, and carried by the
-    YAML elsewhere. The code is 0 for a YAML that runs, 3 where questions are open, 2 where it cannot run.
+    YAML elsewhere. The code is 0 for a YAML that runs, 3 where questions are open (one may have to be answered before it runs),
+    2 where it cannot run.
 
     Raises ParamsError for a name that cannot be a study's, or whose YAML exists.
     """
@@ -67,16 +69,16 @@ def _written(target: Path, out: Draft, again: Callable[[dict[str, str]], Draft],
     _write(target, out)
     print(f"wrote {store.relative(target)}, as far as it could be guessed")
     runs = _described(target, out, facts_only=asked or facts_only)
-    if asked and out.questions and runs:
+    if asked and out.questions and (runs or waits(out)):
         out = terminal.settle(out, again)
         _write(target, out)
         print(f"wrote {store.relative(target)} with these answers")
-    if asked and runs:
+    if asked and not waits(out):
         runs = _described(target, out, facts_only=facts_only)
     if out.questions:
         print(f"{counted(len(out.questions), 'open question')} (`open_questions` of the YAML):")
         print(*(f"  {question.fact}: {question.sentence}" for question in out.questions), sep="\n")
-    return (3 if out.questions else 0) if runs else 2
+    return (3 if out.questions else 0) if runs or waits(out) else 2
 
 
 def _write(target: Path, out: Draft) -> None:

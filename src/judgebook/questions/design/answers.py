@@ -12,7 +12,7 @@ from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import COPIED, EXPECTED
 from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
-from judgebook.questions.design.spelling import plain
+from judgebook.sources.ids.look_alikes import plain
 from judgebook.study.labels import Label
 from judgebook.study.schema import ITEM, Annotations
 

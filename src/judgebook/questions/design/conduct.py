@@ -12,7 +12,7 @@ from judgebook.questions.annotators.outliers import MIN_VALUES, esd
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
-from judgebook.questions.design.spelling import alike
+from judgebook.sources.ids.look_alikes import alike
 from judgebook.study.schema import Annotations
 
 #: two people who differ in fewer of their common answers than this have not judged independently

@@ -14,7 +14,7 @@ from judgebook.questions.design.conduct import copies
 from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import FEW, OVERLAP, effective, overlaps, unusual
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
-from judgebook.questions.design.spelling import alike
+from judgebook.sources.ids.look_alikes import alike
 from judgebook.study.schema import Annotations
 
 #: fewer dialogues of a system support no interval worth having, whatever the others have

@@ -19,7 +19,7 @@ from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
 from judgebook.sources.reading import Counts, OpenFile, Reading
-from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, with_patterns
+from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, respelt, spellings, with_patterns
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.marked_errors import summed
 from judgebook.sources.rows.options import chosen, compared
@@ -56,10 +56,10 @@ def read(source: Records, open_file: Files) -> Reading:
     positional = cells.pop(POSITIONAL)
     cells, odd = with_patterns(source, cells)
     problems += odd
-    cells, made = identified(cells, source.identify)
+    cells, made = identified(respelt(source, cells, open_file.spelling), source.identify)
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
-    base = first_given(source, cells, mapped(source, cells, source.columns))
+    base = open_file.spelling.frame(first_given(source, cells, mapped(source, cells, source.columns)))
     base["_record"], base["_positional"], base["_place"] = cells[NUMBER], positional, cells[WHERE_RECORD]
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
@@ -95,7 +95,7 @@ class _OfFiles:
 
 def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     """Read all files and what is joined to them. Raises DataError where no score is found."""
-    labels = {"label": list(spellings(source, open_file.labels))}
+    labels = {"label": spellings(source, open_file.labels, open_file.spelling)}
     joins = {join.name: _Joined(source, join, open_file, state.counts) for join in source.join}
     out = _OfFiles()
     readers: list[_File] = []

@@ -15,7 +15,6 @@ from judgebook.sources.rows.cells import mapped, spellings
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
-from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem
 
 
@@ -28,13 +27,13 @@ def read(source: Table, open_file: Files) -> Reading:
     counts = Counts()
     cells = table_cells.load(source, open_file(source.file), counts)
     columns = [c for c in cells if c and c != table_cells.ROW]
-    cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
-    base = mapped(source, cells, source.columns)
+    cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}), open_file.spelling)
+    base = open_file.spelling.frame(mapped(source, cells, source.columns))
     base["_record"] = base["_item"] = base.index
     base["_place"] = "row " + cells[table_cells.ROW]
     taken = set[str]()
     if source.layout == "wide":
-        marks, odd, taken = _wide(source, cells, base, open_file.labels)
+        marks, odd, taken = _wide(source, cells, base, open_file)
         problems += odd
     else:
         marks = base.copy()
@@ -61,10 +60,11 @@ def read(source: Table, open_file: Files) -> Reading:
 
 
 def _wide(
-    source: Table, cells: pd.DataFrame, base: pd.DataFrame, labels: list[Label]
+    source: Table, cells: pd.DataFrame, base: pd.DataFrame, open_file: Files
 ) -> tuple[pd.DataFrame, list[Problem], set[str]]:
     """The score columns below each other, item by item; problems; the score columns."""
-    columns, problems = _score_columns(source, cells, labels)
+    labels = open_file.labels
+    columns, problems = _score_columns(source, cells, spellings(source, labels, open_file.spelling))
     for named in columns.values():
         if "turn" in named:
             named["turn"] = str(int(named["turn"]) - source.first_turn)
@@ -86,6 +86,7 @@ def _wide(
     marks = base.iloc[np.repeat(np.arange(len(base)), len(columns))].reset_index(drop=True)
     for name in next(iter(columns.values())):
         marks[name] = np.tile(np.array([named[name] for named in columns.values()], dtype=object), len(base))
+    marks = open_file.spelling.frame(marks)
     score = pd.Series(cells[list(columns)].to_numpy(dtype=object).ravel(), dtype=object).str.strip()
     marks["_blank"] = score.where(score.isin(source.na_values), None)
     marks["score"] = score.where(marks["_blank"].isna(), None)
@@ -98,13 +99,12 @@ def _wide(
 
 
 def _score_columns(
-    source: Table, cells: pd.DataFrame, labels: list[Label]
+    source: Table, cells: pd.DataFrame, labels: list[str]
 ) -> tuple[dict[str, dict[str, str]], list[Problem]]:
-    """Score columns -> what their names say; a problem for one that looks like another label's."""
-    spelt = spellings(source, labels)
+    """Score columns -> what their names say; a problem for one that looks like another label's. labels : as spelt."""
     taken = {n for name in table_cells.named_columns(source) for n in table_cells.matching(cells, name)}
     free = [c for c in cells if c not in taken and not table_cells.ours(c)]
-    known = {"label": list(spelt)}
+    known = {"label": labels}
     least, most = (paths.pattern(source.scores, known, greedy=greedy) for greedy in (False, True))
     columns, problems, odd = {}, [], set()
     for column in free:
@@ -117,14 +117,12 @@ def _score_columns(
             problems.append(Problem(source.file, "row 1", column, expected, " or ".join(ways), hint))
         elif match:
             columns[column] = match.groupdict()
-            if "label" in columns[column]:
-                columns[column]["label"] = spelt[match["label"]]
     others = {tuple(v for k, v in named.items() if k != "label") for named in columns.values()} - {()}
     loose = paths.pattern(source.scores, greedy=True)
     for column in (c for c in free if c not in columns and c not in odd):
         match = loose.fullmatch(column)
         if match and tuple(v for k, v in match.groupdict().items() if k != "label") in others:
-            expected = f"a declared label ({', '.join(spelt)})"
+            expected = f"a declared label ({', '.join(labels)})"
             hint = (
                 "declare it under `labels:`, say how it is spelt in `label_names`, or skip the column (`skip_columns`)"
             )

@@ -17,7 +17,7 @@ from judgebook.study.params import Study
 
 #: beside the frames: the sections of the YAML that may name people, as `params.yaml` has them
 SECTIONS = "sections.json"
-_NAMING = ("keep", "drop", "groups", "sources", "scope")
+_NAMING = ("keep", "drop", "spelling", "groups", "sources", "scope")
 
 
 def text(study: Study, home: Path) -> str:
@@ -58,7 +58,7 @@ def resolved(study: Study) -> dict[str, Any]:
 def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, Any]:
     """The sections that may name people, with pseudonyms in the place of ids.
 
-    What `keep` and `drop` say of people is not repeated, nor are members of groups that they leave out: those left out
+    What `keep`, `drop` and `spelling` say of people is not repeated, nor are members of groups that they leave out: those left out
     have no pseudonyms.
 
     present : own ids of the annotators in the frames.
@@ -83,7 +83,8 @@ def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, 
     scope = _strings(tree["scope"], names.within)
     rules: dict[str, Any] = {key: _strings(tree[key], names.within) for key in ("keep", "drop") if key in tree}
     said = _silent(rules, PEOPLE)
-    return {**said, "groups": groups, "sources": sources, "scope": scope}
+    spelt = {kind: names_ for kind, names_ in tree["spelling"].items() if kind not in PEOPLE}
+    return {**said, "spelling": spelt, "groups": groups, "sources": sources, "scope": scope}
 
 
 def renamed(study: Study, names: Names) -> Study:

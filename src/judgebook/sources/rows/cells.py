@@ -11,6 +11,7 @@ import pandas as pd
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
 from judgebook.sources.rows import numbers
+from judgebook.sources.rows.spelling import CELL, NAMED, SPELT, Spelling
 from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.paths import Matcher
@@ -29,10 +30,18 @@ def cell_column(name: str) -> str:
     return f"_cell.{name}"
 
 
-def spellings(source: JudgementOptions, labels: list[Label]) -> dict[str, str]:
-    """Labels, and items of composites, as the file spells them -> their ids."""
+def spellings(source: JudgementOptions, labels: list[Label], spelling: Spelling) -> list[str]:
+    """Labels, and items of composites, as the file may spell them."""
     items = [item for composite in source.composites.values() for item in composite.mean]
-    return {item: item for item in items} | {label.id: label.id for label in labels} | source.label_names
+    names = dict.fromkeys([*items, *(label.id for label in labels), *source.label_names])
+    return [*names, *(other for other, name in spelling.names.get("label", {}).items() if name in names)]
+
+
+def respelt(source: JudgementOptions, cells: pd.DataFrame, spelling: Spelling) -> pd.DataFrame:
+    """`cells` with the names of systems, annotators and labels as the study wants them."""
+    columns, either = getattr(source, "columns", {}), getattr(source, "either", {})
+    places = {ours: [f"{{{ours}}}", columns.get(ours, ""), *either.get(ours, [])] for ours in NAMED}
+    return spelling.cells(cells, places)
 
 
 def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, str]) -> pd.DataFrame:
@@ -65,6 +74,8 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
     if "seconds" in out:
         out["seconds"] = out["seconds"].map(_seconds)
     out["where"], out["file"] = cells[WHERE], cells["{file}"]
+    if CELL in cells:
+        out[SPELT] = cells[CELL]
     if source.sampling:
         drawn = cells[source.sampling[1]].str.strip()
         out[sampling.CELL] = drawn.astype(object).where(~drawn.isin(source.na_values) & drawn.notna(), None)

@@ -18,6 +18,7 @@ from judgebook.sources import filters, sampling, typed
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
 from judgebook.sources.rows import numbers as number_texts
+from judgebook.sources.rows import spelling
 from judgebook.sources.rows.cells import TEXTS, cell_column
 from judgebook.sources.rows.comparisons import orient
 from judgebook.sources.rows.scoring import ITEM, State, composed, reversed_, scored, sets, with_method
@@ -66,6 +67,8 @@ def finish(
     state.count(oriented.turned, "mended", "comparison turned to the side first met")
     annotations = oriented.annotations
     state.count(annotations, "kept")
+    for kind, rows in spelling.noted(annotations):
+        state.count(rows, "mended", spelling.reason(kind))
     if source.sampling and len(annotations):
         annotations, odd = sampling.weighted(source, name, annotations)
         state.problems += odd

@@ -8,6 +8,7 @@ import pandas as pd
 
 from judgebook.sources.adapters.options.records import SCORE, VALUE, Records
 from judgebook.sources.rows.cells import WHERE, WHERE_RECORD
+from judgebook.sources.rows.spelling import SPELT
 from judgebook.study import paths
 from judgebook.study.schema import DataError, Problem
 
@@ -94,4 +95,6 @@ def compared(source: Records, base: pd.DataFrame) -> pd.DataFrame:
     out, other = base.loc[left].reset_index(drop=True), base.loc[right].reset_index(drop=True)
     difference = number.loc[left].to_numpy() - number.loc[right].to_numpy()
     score = pd.Series(difference).map(lambda d: None if pd.isna(d) else int(d > 0) - int(d < 0)).astype(object)
+    if SPELT in out:
+        out[SPELT] = out[SPELT].fillna("") + other[SPELT].fillna("")
     return out.assign(system_b=other["system"], dialogue_b=other["dialogue"], score=score.where(score.notna(), None))

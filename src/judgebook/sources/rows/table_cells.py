@@ -15,7 +15,8 @@ from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows.cells import WHERE, with_patterns
+from judgebook.sources.rows.cells import WHERE, respelt, with_patterns
+from judgebook.sources.rows.spelling import CELL, Spelling
 from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS
@@ -64,7 +65,7 @@ def matching(cells: pd.DataFrame, name: str) -> list[str]:
 
 def ours(column: str) -> bool:
     """Whether a column of the cells is none of the file's."""
-    return column in (WHERE, ROW, "{file}") or column.startswith("identify.") or bool(ALONE.fullmatch(column))
+    return column in (WHERE, ROW, CELL, "{file}") or column.startswith("identify.") or bool(ALONE.fullmatch(column))
 
 
 def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
@@ -86,13 +87,16 @@ def _check_columns(source: Table, columns: list[str]) -> None:
         raise DataError(problems)
 
 
-def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem], dict[str, dict[str, str]]]:
+def items(
+    source: Table, cells: pd.DataFrame, spelling: Spelling
+) -> tuple[pd.DataFrame, list[Problem], dict[str, dict[str, str]]]:
     """One row per item: repeats below each other, cells divided by `patterns`, ids made from several columns.
 
     Columns `identify.<ours>` hold those ids, `{name}` what a pattern found, `where` the place in the file. The third
     is `Reading.made`.
     """
     repeated = {c for c in source.patterns if "{i}" in c}
+    cells = respelt(source, cells, spelling)
     early = {k: v for k, v in source.identify.items() if not any(ALONE.fullmatch(n) or "{i}" in n for n in v)}
     cells, made = identified(cells, early)
     cells[WHERE] = "row " + cells[ROW]
@@ -103,6 +107,7 @@ def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Proble
         cells = _unrolled(source, cells)
     if repeated:
         cells, problems = with_patterns(source, cells)
+    cells = respelt(source, cells, spelling)
     cells, more = identified(cells, {k: v for k, v in source.identify.items() if k not in early})
     return cells, problems, made | more
 

@@ -32,7 +32,7 @@ from judgebook.study.sections.data import (
 )
 from judgebook.study.sections.heds import Heds
 from judgebook.study.source_options import Source
-from judgebook.study.source_shared import Values
+from judgebook.study.source_shared import Name, Values
 from judgebook.study.yaml_errors import ParamsError
 
 FilterColumn = Literal[
@@ -116,6 +116,15 @@ class AnyStudy(Section):
         "condition as in `sources[].drop`",
         examples=[{"annotator": "w13"}],
     )
+    spelling: dict[Literal["system", "annotator", "label"], dict[Name, Annotated[list[Name], Field(min_length=1)]]] = (
+        Field(
+            {},
+            description="names that the data spell in several ways: what they name -> the spelling that counts -> the "
+            "others, merged before repeated judgements are looked for and before any `keep` and `drop`. `check` "
+            "proposes it",
+            examples=[{"system": {"ChatGPT": ["Chatgpt", "chat gpt"]}, "annotator": {"anna": ["Anna"]}}],
+        )
+    )
     filters: list[Filter] = Field(
         [],
         description="rules by which ratings or annotators that differ from the others are left out, in order; after "
@@ -147,6 +156,15 @@ class AnyStudy(Section):
             if name in (*METHODS.built_in, *NO_METHODS):
                 raise ValueError(f"methods.{name}: expected a name that no other method has, found {name!r}")
         METHODS.declare(self.own_methods)
+        return self
+
+    @model_validator(mode="after")
+    def _spelt_once(self) -> AnyStudy:
+        for column, names in self.spelling.items():
+            others = [one for many in names.values() for one in many]
+            twice = [one for one in others if one in names or others.count(one) > 1]
+            if twice:
+                raise ValueError(f"spelling.{column}: expected each spelling under one name, found {twice[0]!r} twice")
         return self
 
     @model_validator(mode="after")

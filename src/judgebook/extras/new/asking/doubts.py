@@ -10,7 +10,7 @@ from judgebook.sources.nature import Nature
 
 #: beginnings of facts, those first that would change results most
 _FIRST = (
-    *("system", "annotator", "item", "comparison", "winner", "judges", "label", "no answer"),
+    *("system", "annotator", "item", "repeats", "spelling", "comparison", "winner", "judges", "label", "no answer"),
     *("direction", "level", "scale", "metric", "files"),
 )
 

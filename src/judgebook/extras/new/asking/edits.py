@@ -71,5 +71,8 @@ def _without(text: str, node: yaml.MappingNode, at: int) -> str:
             start = pairs[at - 1][1].end_mark.index
         return text[:start] + text[end:]
     start = text.rfind("\n", 0, start) + 1
-    end = text.find("\n", end - 1) + 1
+    # a value ends where the next key begins
+    end = (
+        text.rfind("\n", 0, pairs[at + 1][0].start_mark.index) + 1 if pairs[at + 1 :] else text.find("\n", end - 1) + 1
+    )
     return text[:start] + text[end or len(text) :]

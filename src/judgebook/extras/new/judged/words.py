@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judgebook.extras.new.cleaning import rare_answers
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.roles import QUESTIONS
 from judgebook.sources.nature import NOTHING, nature
@@ -34,4 +35,5 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         again = by_item.size() > 1
         if again.any() and by_item.nunique()[again].gt(1).mean() > _ITEMS and by_person.gt(1).mean() > _PEOPLE:
             found[column] = sorted(given.unique())
+            rare_answers(out, column, given)
     return found

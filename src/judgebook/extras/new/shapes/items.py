@@ -5,10 +5,15 @@ from __future__ import annotations
 import pandas as pd
 
 from judgebook.extras.new import roles
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.grids import shared
+from judgebook.extras.new.words import is_prose
 
 #: columns that say who and what, which a shape gives anew
 _ITEM = ("system", "system_b", "dialogue", "dialogue_b", "context", "label", "score")
+
+_SHOWN = ["input", "context", "system", "text"]
 
 
 def of_options(out: Guess, cells: pd.DataFrame, options: list[str], system: str) -> None:
@@ -33,8 +38,30 @@ def of_options(out: Guess, cells: pd.DataFrame, options: list[str], system: str)
     else:
         out.identify = [*(options if again else ["{row}"]), system]
     out.why["identify"] = "the options of a row are judged together"
+    if item and len(options) > 1:
+        _ask_shown_again(out, cells, options, system)
     if "annotator" not in out.columns:
         out.positions = True
+
+
+def _ask_shown_again(out: Guess, cells: pd.DataFrame, options: list[str], system: str) -> None:
+    """Ask whether a text that one system has in several contexts is one item: its reply to the same input."""
+    context, base = out.columns["context"], shared(options)
+    places = [o.removeprefix(base) for o in options]
+    prose = {c for c in cells if is_prose(cells[c])}
+    texts = next((b for b in (c.removesuffix(places[0]) for c in prose) if all(b + p in prose for p in places)), None)
+    rows = cells.drop_duplicates(context)
+    free = [c for c in cells if c and c not in {*out.columns.values(), *options, *prose}]
+    for wider in free if texts is not None else ():
+        shown = pd.concat([rows[[wider, context, base + p, texts + p]].set_axis(_SHOWN, axis=1) for p in places])
+        each = shown[shown["input"] != ""].groupby(["input", "system"])
+        again = int(each["context"].nunique().gt(1).sum())
+        if again and each["text"].nunique().max() == 1 and cells.groupby(context)[wider].nunique().max() == 1:
+            edits = {"sources.*.columns.context": wider, "sources.*.identify.dialogue": [wider, system]}
+            how = Answer(f"what {wider!r} and the system name", edits)
+            evidence = f"{again:,} texts are those of the same {wider!r} and system in several of them"
+            out.ask("item", "What is one item?", f"what {context!r} and the system name", how, evidence=evidence)
+            return
 
 
 def _same(cells: pd.DataFrame, item: str, options: list[str]) -> bool:
