@@ -112,8 +112,8 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     _check(readers)
     out.problems += [problem for reader in readers for problem in reader.problems]
     for join in joins.values():
-        out.problems += join.problems
         out.notes += join.notes()
+        out.problems += join.problems
         join.count(state)
         out.unused[join.file] = join.unused()
     if not out.rows:
@@ -230,7 +230,11 @@ class _Joined:
                 continue
             self.of[value], where_of[value] = record, where
         if not self.of:
-            self.problems.append(self.walk.missed(self.read, steps, key, f"join: {join.name}"))
+            missed = self.walk.missed(self.read, steps, key, f"join: {join.name}")
+            none = Problem(
+                join.file, "", key, "records with a key", "none", f"`join: {join.name}` in the YAML names it"
+            )
+            self.problems.append(missed or none)
         hint = "each record of a joined file needs a key of its own"
         for where, value in twice:
             self.walk.report(where, key, "a key given once", f"{value!r} again (first {where_of[value]})", hint)
@@ -251,7 +255,7 @@ class _Joined:
     def notes(self) -> list[str]:
         if not self.n_found and self.of:
             keys = ", ".join(list(self.of)[:3])
-            hint = f"its keys are {keys}, …"
+            hint = f"its keys are {keys}, …: `by` and `key` of `join: {self.name}` say where keys stand in both files"
             self.problems.append(Problem(self.file, "", self.by, "records that belong to the first file", "none", hint))
         if self.n_missed:
             return [f"{self.n_missed:,} scores have no record in {self.file}, {self.n_found:,} have one"]
@@ -408,4 +412,5 @@ def _check(readers: list[_File]) -> None:
             continue
         join, steps = first.source.steps(path)
         walk, read = (first.joins[join].walk, first.joins[join].read) if join else (first.walk, first.read)
-        first.problems.append(walk.missed(read, steps, path, place))
+        if (missed := walk.missed(read, steps, path, place)) is not None:
+            first.problems.append(missed)
