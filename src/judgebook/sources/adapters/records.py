@@ -6,6 +6,8 @@ the values of the other paths at the same place. From there on it is a long tabl
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,7 +74,7 @@ def read(source: Records, open_file: Files) -> Reading:
     if source.errors is not None or source.pairs:
         _count_parts(state, source, parts, marks)
     reading = finish(source, source.file, cells, base, marks, open_file.labels, state)
-    reading.unused, reading.notes, reading.made = {f: u for f, u in of_files.unused.items() if u}, of_files.notes, made
+    reading.unused, reading.notes, reading.made = _not_skipped(source, of_files.unused), of_files.notes, made
     drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
     reading.dialogue_facts = sampling.facts(base, drawn)
     return reading
@@ -121,6 +123,21 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
         problem = Problem(source.file, "", "", "at least one score", none, "check `scores`")
         raise DataError(out.problems or [problem])
     return out
+
+
+def _not_skipped(source: Records, unused: dict[str, dict[str, pd.Series]]) -> dict[str, dict[str, pd.Series]]:
+    """Of what is not used, what `skip_columns` does not name."""
+    led = {join.file: f"{join.name}." for join in source.join}
+    out = {}
+    for file, columns in unused.items():
+        names = {column: led.get(file, "") + column for column in columns}
+        skipped = {
+            n
+            for pattern in source.skip_columns
+            for n in fnmatch.filter(names.values(), glob.escape(pattern).replace("[*]", "*"))
+        }
+        out[file] = {column: values for column, values in columns.items() if names[column] not in skipped}
+    return {file: columns for file, columns in out.items() if columns}
 
 
 def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | None, Records]]:
