@@ -81,16 +81,19 @@ def _line(group: Sequence[Problem]) -> str:
     columns = {_column(p.where) for p in group}
     shared = columns.pop() if len(columns) == 1 and n > 1 else ""
     told = shared if first.column in _OF_LABELS else ""
+    of_row = bool(first.kind) and first.column not in _OF_LABELS
     column = first.column + (f" ({_short(first.called)})" if first.called not in ("", first.column, told) else "")
     some = _examples(group)
     found: dict[str, list[str]] = {}
     for p in some:
-        found.setdefault(p.found, []).append(_place(p.where.removesuffix(f", {shared}") if shared else p.where))
+        own = _column(p.where) if of_row else shared
+        found.setdefault(p.found, []).append(shortened(p.where.removesuffix(f", {own}") if own else p.where))
     if n == 1:
-        head, cases = [first.file, _place(first.where), column], first.found
+        head, cases = [first.file, shortened(first.where), column], first.found
     else:
         head = [first.file, _short(told), column]
-        cases = ", ".join(f"{what} ({', '.join(at)})" if all(at) else what for what, at in found.items())
+        between = "; " if any(", " in place for at in found.values() for place in at) else ", "
+        cases = ", ".join(f"{what} ({between.join(at)})" if all(at) else what for what, at in found.items())
         cases += f" and {n - len(some):,} more" if n > len(some) else ""
     line = f"{', '.join(part for part in head if part)}: expected {first.expected}, found {cases}"
     return line + (f"; {first.hint}" if first.hint else "")
@@ -109,7 +112,8 @@ def _column(where: str) -> str:
     return where[match.end() + 2 :] if match and where[match.end() :].startswith(", ") else ""
 
 
-def _place(where: str) -> str:
+def shortened(where: str) -> str:
+    """A place whose column is cut where it is a whole question."""
     column = _column(where)
     return where.removesuffix(column) + _short(column)
 

@@ -73,7 +73,7 @@ def test_sound_annotations_have_no_problems():
             {"method": "comparative", "label": "better", "score": 1, "dialogue_b": "d1", "system_b": "A"},
             "dialogue_b",
             "a dialogue other than the left one",
-            "'d1'",
+            "the same on both sides",
         ),
         ({"method": "continuous", "label": "slider", "score": 100.5}, "score", "a number from 0 to 100", "100.5"),
     ],

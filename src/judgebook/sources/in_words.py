@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.problems import shortened
 from judgebook.sources import build, sampling
 from judgebook.sources.accounts import levels, words
 from judgebook.sources.ids import naming
@@ -31,7 +32,7 @@ def sentences(study: params.Study, built: build.Built) -> list[str]:
     several = len(set(marks["file"])) > 1 or len(study.sources) > 1
     called = _called(marks["file"])
     return [
-        ", ".join([*([called[row.file]] if several else []), row.where])
+        ", ".join([*([called[row.file]] if several else []), shortened(row.where)])
         + f": {_who(row)} {within(naming.shown(_what(row, labels)))}"
         for row in marks.itertuples()
     ]

@@ -30,7 +30,7 @@ class Checked:
 
     def report(self, where: str, key: str, expected: str, content: Any, hint: str = "") -> None:
         """Note a problem. `found` may be any value; long ones are cut."""
-        text = (content or "empty text") if isinstance(content, str) else repr(content)
+        text = (content or "empty text") if isinstance(content, str) else json_text.kind(content)
         self.problems.append(Problem(self.file, where, key, expected, text[:80], hint or "correct it in the file"))
         if len(self.problems) >= limits.PROBLEMS:
             raise DataError(self.problems)

@@ -294,8 +294,8 @@ def judgement_keys(annotations: Annotations) -> pd.DataFrame:
 
 def _check_repeats(report: _Report, annotations: Annotations) -> None:
     """An annotator judges an item once per label. Positions also differ by work unit."""
-    key = judgement_keys(annotations)
-    twice = annotations.index[key.duplicated()]
+    key = judgement_keys(annotations[annotations[["annotator", "dialogue"]].notna().all(axis=1)])
+    twice = key.index[key.duplicated()]
     if not len(twice):
         return
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")

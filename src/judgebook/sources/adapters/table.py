@@ -99,10 +99,11 @@ def _to_declare(source: Table, cells: pd.DataFrame, labels: list[Label]) -> str:
     kinds = {c: nature(c, cells[c]) for c in cells if c and c not in taken and not table_cells.ours(c)}
     ways, near = advice.spelt(kinds, [label.id for label in labels]) if source.scores == "{label}" else ([], set())
     for column in [c for c, kind in kinds.items() if kind.judged and c not in near][:3]:
-        words = kinds[column].kind == "words"
-        answers = advice.flow(cells[column].str.strip().loc[lambda text: text != ""].unique())
-        what = f"categories: [{answers}]" if words else "scale: [smallest, largest]"
-        ways.append(f"declare {column} ({kinds[column].says}) under `labels`, with `{what}`")
+        held = cells[column].str.strip().loc[lambda text: text != ""].unique()
+        spec = (
+            f"categories: [{advice.flow(held)}]" if kinds[column].kind == "words" else f"scale: [{advice.ends(held)}]"
+        )
+        ways.append(f"if {column} holds judgements, write under `labels`: `{advice.declared(column, spec)}`")
     return "; ".join([*ways, "`scores`, `label_names` and `labels:` say how columns with scores are called"])
 
 

@@ -18,6 +18,8 @@ import pandas as pd
 
 from judgebook.sources import places
 from judgebook.sources.nature import NOTHING
+from judgebook.sources.records import slug
+from judgebook.sources.rows import numbers
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.schema import Problem
@@ -25,6 +27,8 @@ from judgebook.study.source_shared import JudgementOptions
 
 #: cells that a line names; of more, it says that there are others
 _SHOWN = 8
+#: characters of the id of a label that is made of its name
+_LENGTH = 40
 _ERROR = re.compile(r"#[A-Z/0!?]+[!?]?")
 _DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T].*)?|[0-9]{1,2}[-./][A-Za-zä]{3,9}\.?|[A-Za-zä]{3,9}[-./][0-9]{1,4}"
@@ -112,7 +116,7 @@ def _empty(study: Study, source: JudgementOptions, group: list[Problem]) -> str:
             f"write `na_values: [{rest}]` if {flow(names)} is a name here (where it is no score, too: rename it)"
         )
     if column == "annotator":
-        ways.append("write `annotators: positions` if nobody knows who judged")
+        ways.append("write `annotators: positions` in place of `annotator` under `columns` if nobody knows who judged")
     return ", ".join([*ways, f"or leave such rows out: {drop} under their source"])
 
 
@@ -147,12 +151,12 @@ def _mapped(cells: Iterable[str]) -> str:
 
 def _no_label(study: Study, source: JudgementOptions, group: list[Problem]) -> str:
     """Of labels that the YAML does not declare: how they are spelt in it, or their declarations."""
-    declared = [x.id for x in study.label_list() if x.method == group[0].of[0]]
+    of_method = [x.id for x in study.label_list() if x.method == group[0].of[0]]
     scores: dict[str, list[str]] = defaultdict(list)
     for p in group:
         scores[p.of[1]].append(p.of[2])
-    ways, near = spelt(scores, declared)
-    new = [f"{_key(name)}: {{scale: [{_range(scores[name])}]}}" for name in scores if name not in near]
+    ways, near = spelt(scores, of_method)
+    new = [declared(name, f"scale: [{ends(scores[name])}]") for name in scores if name not in near]
     ways += [f"declare it under `labels`: `{'`, `'.join(new[:_SHOWN])}`"] if new else []
     return "; ".join([*ways, f"or leave it out: `drop: {{label: [{flow(scores)}]}}`"])
 
@@ -172,10 +176,17 @@ def _key(name: str) -> str:
     )
 
 
-def _range(scores: list[str]) -> str:
-    """The ends of scores as far as they are shown."""
-    values = pd.to_numeric(pd.Series(scores), errors="coerce").dropna()
-    return "smallest, largest" if values.empty else f"{values.min():g}, {values.max():g}"
+def declared(name: str, spec: str) -> str:
+    """The lines that declare a label which the file calls `name`."""
+    id_ = name if name == slug(name) else slug(name)[:_LENGTH].strip("_")
+    spelt = f"` and, under the source, `label_names: {{{_key(name)}: {id_}}}" if id_ != name else ""
+    return f"{id_}: {{{spec}}}{spelt}"
+
+
+def ends(scores: Iterable[str]) -> str:
+    """The ends of a scale as far as scores show them."""
+    values = numbers.read(pd.Series(list(scores), dtype=object)).dropna()
+    return f"{values.min():g}, {values.max():g}" if values.min() < values.max() else "smallest, largest"
 
 
 def _near(name: str, names: Iterable[str]) -> list[str]:
@@ -217,7 +228,7 @@ def _no_time(study: Study, source: JudgementOptions, group: list[Problem]) -> st
     column, cell = group[0].column, group[0].of[0]
     name = _called(source, column)
     said = re.fullmatch(r"(\D*)[0-9]+(\D*)", cell)
-    if said and name and any(said.groups()) and all(p.of[0].startswith(said[1]) for p in group):
+    if said and name and re.search(r"[^\W\d_]", said[1] + said[2]) and all(p.of[0].startswith(said[1]) for p in group):
         pattern = json.dumps(f"{said[1]}{{{column}}}{said[2]}", ensure_ascii=False)
         return f"write `patterns: {{{_key(name)}: {pattern}}}` in place of `{column}` under `columns`"
     if column == "turn":
