@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from fixtures import abc_eval_project as abc_project
 from fixtures import bad_inputs as bad
+from fixtures import workbook
 from fixtures import yaml_studies as studies
 
 from judgebook import project
@@ -26,7 +27,7 @@ from judgebook.study.schema import DataError
 
 SECONDS = 32
 LONG, CSV = studies.LONG, studies.LONG_CSV
-RECORDS = bad.RECORDS
+RECORDS, WIDE = bad.RECORDS, studies.WIDE
 PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
 MARKS = "title: M\nlabel_set: abc_eval\nsources:\n  - {adapter: behaviors, file: marks.json}\n"
 ONE = {"(1,2)_emora": [{"user": "a", "system": "b", "behaviors": {"ignore": {"human": [0, 1]}}}]}
@@ -458,6 +459,73 @@ def test_a_problem_of_every_row_is_one_line_and_quotes_a_question_once(tmp_path,
         assert line.strip().startswith(begins)
         assert line.count(QUESTION) == 0
         assert line.count("How fluent") <= 3
+
+
+def test_a_label_of_a_table_that_is_spelt_otherwise_is_sought_among_the_columns(tmp_path):
+    for header, said in (
+        ("id,fluency_a1,qualty_a1", "declare it under `labels:`, say how it is spelt in `label_names`"),
+        ("id,Fluency_a1,Quality_a1", "expected score columns '{label}_{annotator}' for a declared label"),
+    ):
+        assert said in str(refusal(tmp_path, WIDE, {"my_csv": header + "\n1,4,5\n"}))
+    plain = TWO.replace(f", label_names: {{{json.dumps(QUESTION)}: fluency}}", "")
+    for old, new, line in (
+        ("tone", "tones", "label_names: {tones: tone}"),
+        ("tone", "Tone", "label_names: {Tone: tone}"),
+    ):
+        content = two().replace(f'"{QUESTION}"', "fluency").replace(f'"{old}"', new)
+        assert f"`{line}`" in str(refusal(tmp_path, plain, {"my_csv": content}))
+    (said,) = str(refusal(tmp_path, plain, {"my_csv": two().replace('"tone"', "other")})).splitlines()[1:]
+    assert "`how_fluent_were_the_replies_of_the_chatb: {scale: [1, 5]}` and, under the source, `label_names: {" in said
+
+
+@pytest.mark.parametrize(
+    ("sheet", "sheets", "said"),
+    [
+        ("", ["Ratings", "Notes"], 'name one under the source: `sheet: "Ratings"`'),
+        (
+            "sheet: Rating, ",
+            ["Ratings", "Notes"],
+            "expected one of Ratings, Notes, found 'Rating'; write `sheet: \"Ratings\"`",
+        ),
+    ],
+)
+def test_the_sheets_of_a_workbook_are_named(tmp_path, sheet, sheets, said):
+    workbook.write(tmp_path / "my.xlsx", {name: [["id", "s"], ["d1", "x"]] for name in sheets})
+    yaml = TWO.replace("file: my.csv, ", f"file: my.xlsx, {sheet}")
+    assert said in str(refusal(tmp_path, yaml, {}))
+    renamed = (tmp_path / "my.xlsx").rename(tmp_path / "my.csv")
+    assert "a text file, found a workbook; name the file .xlsx" in str(refusal(tmp_path, TWO, {}))
+    renamed.unlink()
+
+
+@pytest.mark.parametrize(
+    ("yaml", "said"),
+    [
+        ("title: T\nsources: []\n", "as in the first lines of docs/annotate.md"),
+        (LONG + "figures: {formats: svg}\n", "expected a valid list, found 'svg'; write `formats: [svg]`"),
+        ("- 1\n", "found a list"),
+    ],
+)
+def test_a_yaml_is_told_what_to_write(tmp_path, yaml, said):
+    assert said in str(refusal(tmp_path, yaml, {}))
+
+
+def test_records_of_a_joined_file_that_are_missing_are_named_with_it(tmp_path):
+    yaml = RECORDS.replace("annotator: who}", "annotator: who, system: key.system}, join: [JOIN]")
+    yaml = yaml.replace("JOIN", "{file: key.jsonl, name: key, by: id}")
+    records = [{"id": f"d{i}", "who": "w", "ratings": {"fluency": 3}} for i in range(9)]
+    keys = [{"id": f"d{i}", "system": "s"} for i in range(3)]
+    for joined, said in (
+        (
+            keys,
+            "r.json, system (key.system): expected a value, found nothing (record 4, record 5, record 6) and 3 more; "
+            'add the records that key.jsonl lacks (`join: key`), or leave such rows out: `drop: {system: "is empty"}`',
+        ),
+        ([{"id": "x", "system": "s"}], "`by` and `key` of `join: key` say where keys stand in both files"),
+    ):
+        (tmp_path / "key.jsonl").write_text("".join(json.dumps(key) + "\n" for key in joined))
+        (line,) = str(refusal(tmp_path, yaml, {"r_json": records})).splitlines()[1:]
+        assert said in line
 
 
 def test_empty_cells_that_follow_from_a_wrong_path_are_not_told_again(tmp_path):
