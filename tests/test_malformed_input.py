@@ -440,10 +440,7 @@ def two(change=lambda i: {}, *, n=20):
         ),
         (
             lambda i: {"id": f"d{i // 2}"},
-            [
-                "my.csv: expected one judgement per annotator",
-                "my.csv, system (s): expected one system per dialogue, found 'B' where row 2 has 'A' (row 3), 'B'",
-            ],
+            ["my.csv, system (s): expected one system per dialogue, found 'B' where row 2 has 'A' (row 3), 'B'"],
         ),
         (
             lambda i: {"s": "", "tone": "x"},

@@ -299,6 +299,9 @@ def _check_repeats(report: _Report, annotations: Annotations) -> None:
     if not len(twice):
         return
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
+    # a reply of another system is no repeat: that both are in one dialogue is told of it
+    system = annotations["system"].astype(object).where(annotations["system"].notna(), None)
+    twice = twice[(system[twice].to_numpy() == system[first[twice]].to_numpy())]
     hint = (
         "if one person judged it twice, write `repeats: last` (or first, mean, number) under `sources`; "
         "if two did, name the column that tells them apart in `columns: {annotator: …}`"

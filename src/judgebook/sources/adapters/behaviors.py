@@ -45,7 +45,7 @@ def read(source: Behaviors, open_file: OpenFile) -> Reading:
         session, _, system = dialogue.partition("_")
         if not isinstance(turns, list) or not system:
             expected = "an id `<session>_<system>` with a list of turns"
-            problems.append(Problem(source.file, f"dialogue {dialogue}", "", expected, type(turns).__name__, _MEND))
+            problems.append(Problem(source.file, f"dialogue {dialogue}", "", expected, json_text.kind(turns), _MEND))
             continue
         for turn, entry in enumerate(turns):
             where = f"dialogue {dialogue}, turn {turn}"

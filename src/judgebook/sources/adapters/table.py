@@ -104,7 +104,7 @@ def _to_declare(source: Table, cells: pd.DataFrame, labels: list[Label]) -> str:
             f"categories: [{advice.flow(held)}]" if kinds[column].kind == "words" else f"scale: [{advice.ends(held)}]"
         )
         ways.append(f"if {column} holds judgements, write under `labels`: `{advice.declared(column, spec)}`")
-    return "; ".join([*ways, "`scores`, `label_names` and `labels:` say how columns with scores are called"])
+    return "; ".join([*ways, "`scores`, `label_names` and `labels:` say how they are called"])
 
 
 def _score_columns(

@@ -57,7 +57,7 @@ def advised(study: Study, problems: Iterable[Problem]) -> list[Problem]:
 
 def _causes(problems: list[Problem], sources: dict[str, JudgementOptions]) -> list[Problem]:
     """Problems without the empty cells that follow from others: of a path or a file to be joined that leads nowhere."""
-    others = [p for p in problems if p.kind != "empty"]
+    others = [p for p in problems if not p.kind]
     columns, files = {p.column for p in others}, {p.file for p in others}
 
     def follows(problem: Problem) -> bool:
@@ -243,7 +243,8 @@ def _systems(study: Study, source: JudgementOptions, group: list[Problem]) -> st
     parts = {}
     for side in ("", "_b"):
         dialogue = source.identify.get(f"dialogue{side}") or [columns.get(f"dialogue{side}")]  # type: ignore[call-overload]
-        system = columns.get(f"system{side}")
+        bound = f"{{system{side}}}" if f"system{side}" in getattr(source, "variables", ()) else None
+        system = columns.get(f"system{side}", bound)
         if all(dialogue) and system and system not in dialogue:
             parts[f"dialogue{side}"] = [*dialogue, system]
     if "dialogue" not in parts:
