@@ -25,8 +25,8 @@ def kind(value: Any) -> str:
     """What a value is, in words; of text and numbers, the value."""
     if isinstance(value, bool):
         return json.dumps(value)
-    words = {dict: "an object {…}", list: "a list […]", type(None): "nothing"}
-    empty = {dict: "an empty object {}", list: "an empty list []"}
+    words: dict[type, str] = {dict: "an object {…}", list: "a list […]", type(None): "nothing"}
+    empty: dict[type, str] = {dict: "an empty object {}", list: "an empty list []"}
     return (words if value or value is None else empty).get(type(value)) or repr(value)
 
 
