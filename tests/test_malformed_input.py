@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from fixtures import abc_eval_project as abc_project
 from fixtures import bad_inputs as bad
+from fixtures import workbook
 from fixtures import yaml_studies as studies
 
 from judgebook import project
@@ -26,6 +27,7 @@ from judgebook.study.schema import DataError
 
 SECONDS = 32
 LONG, CSV = studies.LONG, studies.LONG_CSV
+RECORDS, WIDE = bad.RECORDS, studies.WIDE
 PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
 MARKS = "title: M\nlabel_set: abc_eval\nsources:\n  - {adapter: behaviors, file: marks.json}\n"
 ONE = {"(1,2)_emora": [{"user": "a", "system": "b", "behaviors": {"ignore": {"human": [0, 1]}}}]}
@@ -61,8 +63,8 @@ YAMLS = {
         "x = 1; import os",
     ),
     "time for a number": (LONG + "seeds: {pick: 12:30:00}\n", "line 11", "whole number", "'12:30:00'"),
-    "yes for a text": (LONG.replace("Long study", "yes"), "line 1", "string", "True"),
-    "no in a list of texts": (LONG.replace("long\n", "long\n    na_values: [no]\n"), "line 7", "string", "False"),
+    "yes for a text": (LONG.replace("Long study", "yes"), "line 1", "string", "true"),
+    "no in a list of texts": (LONG.replace("long\n", "long\n    na_values: [no]\n"), "line 7", "string", "false"),
     "scale upside down": (LONG.replace("[1, 5]", "[5, 1]", 1), "line 9", "[smallest, largest]", "[5.0, 1.0]"),
     "unknown method": (LONG.replace("dialogue_rating", "stars"), "", "expected one of behavior", "'stars'"),
     "unknown adapter": (
@@ -129,11 +131,17 @@ DATA = {
         "well-formed cells",
         "unexpected end",
     ),
-    "another delimiter": (LONG, CSV.replace(",", ";"), "my.csv, row 1, chat", "this column", "chat;bot"),
+    "another delimiter": (LONG, CSV.replace(",", ";"), "my.csv, row 1", "several columns", "chat;bot"),
     "wrong encoding": (LONG, CSV.replace("d2", "dé").encode("latin-1"), "my.csv, line 4", "utf-8", "0xe9"),
     "empty file": (LONG, b"", "my.csv", "data", "an empty file"),
     "header only": (LONG, CSV.split("\n")[0] + "\n", "my.csv", "rows of data", "a header only"),
-    "compared with itself": (PAIRS, "a,b,who,quality\nd1,d1,w,1\n", "my.csv, row 2", "a dialogue other than", "'d1'"),
+    "compared with itself": (
+        PAIRS,
+        "a,b,who,quality\nd1,d1,w,1\n",
+        "my.csv, row 2",
+        "a dialogue other than",
+        "the same",
+    ),
     "comparison without the other": (
         PAIRS,
         "a,b,who,quality\nd1,,w,1\n",
@@ -313,6 +321,215 @@ def test_an_unusual_yaml_is_read(tmp_path, name):
 def test_unusual_data_are_read(tmp_path, name):
     yaml, files, value, expected = bad.DATA_READ[name]
     assert value(studies.read(tmp_path, yaml, **files)) == expected
+
+
+def in_source(line, yaml=LONG):
+    """A YAML with another line in its source, and that YAML."""
+    return yaml, yaml.replace("    layout", f"    {line}\n    layout")
+
+
+#: case -> (the YAML and what it becomes with the lines that the message gives, the file, these lines)
+MENDED = {
+    "another delimiter": (in_source('delimiter: ";"'), CSV.replace(",", ";"), 'delimiter: ";"'),
+    "a value that is none": (in_source('na_values: ["", "6"]'), CSV.replace("w2,fluency,5", "w2,fluency,6"), ""),
+    "words for nothing": (in_source('na_values: ["", "N/A"]'), CSV.replace("w2,fluency,5", "w2,fluency,N/A"), ""),
+    "values that were none before": (
+        (in_source('na_values: ["", "x"]')[1], in_source('na_values: ["", "x", "6"]')[1]),
+        CSV.replace("w2,fluency,5", "w2,fluency,6"),
+        'na_values: ["", "x", "6"]',
+    ),
+    "a wider scale": (
+        (LONG, LONG.replace("[1, 5]", "[0, 7]", 1)),
+        CSV.replace("fluency,5", "fluency,7").replace("fluency,2", "fluency,0"),
+        "scale: [0, 7]",
+    ),
+    "half points": (
+        (LONG, LONG.replace("[1, 5]", "[1, 5], integer: false", 1)),
+        CSV.replace("fluency,5", "fluency,4.5"),
+        "integer: false",
+    ),
+    "no system": (in_source('drop: {system: "is empty"}'), CSV + "d3,,w1,fluency,2\n", ""),
+    "no annotator": (
+        (LONG, in_source("annotators: positions")[1].replace("annotator: worker, ", "")),
+        CSV.replace("w2", ""),
+        "annotators: positions",
+    ),
+    "a system called NA": (
+        (in_source('na_values: ["", "NA"]')[1], in_source('na_values: [""]')[1]),
+        CSV.replace("d2,B", "d2,NA"),
+        'na_values: [""]',
+    ),
+    "a label spelt otherwise": (
+        in_source("label_names: {qualty: quality}"),
+        CSV.replace("quality", "qualty"),
+        "label_names: {qualty: quality}",
+    ),
+    "a label to leave out": (in_source('drop: {label: ["tone"]}'), CSV + "d1,A,w1,tone,1\nd2,B,w1,tone,4\n", ""),
+    "a label to declare": (
+        (LONG, LONG + "  tone: {scale: [1, 4]}\n"),
+        CSV + "d1,A,w1,tone,1\nd2,B,w1,tone,4\n",
+        "tone: {scale: [1, 4]}",
+    ),
+    "two judgements": (in_source("repeats: last"), CSV + "d1,A,w1,fluency,2\n", ""),
+    "two replies to a prompt": (
+        in_source('identify: {dialogue: ["chat", "bot"]}', LONG),
+        CSV + "d1,B,w1,fluency,2\n",
+        'identify: {dialogue: ["chat", "bot"]}',
+    ),
+    "a number in words": (
+        (TURNS, TURNS.replace(", turn: t", "").replace("    layout", '    patterns: {t: "turn {turn}"}\n    layout')),
+        "t," + CSV.replace("\n", "\nturn 1,", 4),
+        'patterns: {t: "turn {turn}"}',
+    ),
+    "an answer that is no category": (
+        (
+            LONG.replace("{scale: [1, 5]}", "{categories: [good, bad]}", 1),
+            LONG.replace("{scale: [1, 5]}", '{categories: ["good", "bad", "fair"]}', 1),
+        ),
+        CSV.replace("fluency,4", "fluency,good")
+        .replace("fluency,5", "fluency,fair")
+        .replace("fluency,2", "fluency,bad"),
+        'categories: ["good", "bad", "fair"]',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_the_lines_that_a_message_gives_read_the_file(tmp_path, name):
+    (before, after), content, lines = MENDED[name]
+    added = lines or next(line for line in after.splitlines() if line not in before.splitlines()).strip()
+    assert f"`{added}`" in str(refusal(tmp_path, before, {"my_csv": content}))
+    assert len(studies.read(tmp_path, after, my_csv=content).frames["annotations"]) >= 3
+
+
+#: 20 rows of each kind, in a table with two labels
+QUESTION = "How fluent were the replies of the chatbot in this conversation, all in all? (1 = not at all)"
+TWO = (
+    'title: T\nmethod: dialogue_rating\nsources:\n  - {adapter: table, file: my.csv, scores: "{label}", '
+    "columns: {dialogue: id, system: s, annotator: a}, "
+    f"label_names: {{{json.dumps(QUESTION)}: fluency}}}}\n"
+    "labels: {fluency: {scale: [1, 5]}, tone: {scale: [1, 5]}}\n"
+)
+
+
+def two(change=lambda i: {}, *, n=20):
+    """A table of `n` rows with two labels. change : number of the row -> cells that differ."""
+    rows = [{"id": f"d{i}", "s": "AB"[i % 2], "a": "w", QUESTION: 1 + i % 5, "tone": 3} | change(i) for i in range(n)]
+    head = ",".join(f'"{name}"' for name in rows[0])
+    return "\n".join([head, *(",".join(map(str, row.values())) for row in rows)]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "lines"),
+    [
+        (
+            lambda i: {"s": ""},
+            ["my.csv, system (s): expected a value, found nothing (row 2, row 3, row 4) and 17"],
+        ),
+        (
+            lambda i: {"tone": 7 if i % 4 else 0},
+            ["my.csv, tone, score: expected a whole number from 1 to 5 (tone), found 0 (row 2), 7 (row 3, row 4)"],
+        ),
+        (
+            lambda i: {QUESTION: "bad"},
+            [f"my.csv, {QUESTION[:59]}…, score: expected a number, found 'bad' (row 2, row 3, row 4) and 17 more"],
+        ),
+        (
+            lambda i: {"id": "d", "s": "A"},
+            ["my.csv: expected one judgement per annotator, item and label, found a repeat of row 2, with another"],
+        ),
+        (
+            lambda i: {"id": f"d{i // 2}"},
+            ["my.csv, system (s): expected one system per dialogue, found 'B' where row 2 has 'A' (row 3), 'B'"],
+        ),
+        (
+            lambda i: {"s": "", "tone": "x"},
+            ["my.csv, tone, score: expected a number", "my.csv, system (s): expected a value, found nothing (row 2"],
+        ),
+    ],
+)
+def test_a_problem_of_every_row_is_one_line_and_quotes_a_question_once(tmp_path, change, lines):
+    head, *said = str(refusal(tmp_path, TWO, {"my_csv": two(change)})).splitlines()
+    assert head.startswith("the data cannot be read")
+    assert len(said) == len(lines)
+    for line, begins in zip(sorted(said), sorted(lines), strict=True):
+        assert line.strip().startswith(begins)
+        assert line.count(QUESTION) == 0
+        assert line.count("How fluent") <= 3
+
+
+def test_a_label_of_a_table_that_is_spelt_otherwise_is_sought_among_the_columns(tmp_path):
+    for header, said in (
+        ("id,fluency_a1,qualty_a1", "declare it under `labels:`, say how it is spelt in `label_names`"),
+        ("id,Fluency_a1,Quality_a1", "expected score columns '{label}_{annotator}' for a declared label"),
+    ):
+        assert said in str(refusal(tmp_path, WIDE, {"my_csv": header + "\n1,4,5\n"}))
+    plain = TWO.replace(f", label_names: {{{json.dumps(QUESTION)}: fluency}}", "")
+    for old, new, line in (
+        ("tone", "tones", "label_names: {tones: tone}"),
+        ("tone", "Tone", "label_names: {Tone: tone}"),
+    ):
+        content = two().replace(f'"{QUESTION}"', "fluency").replace(f'"{old}"', new)
+        assert f"`{line}`" in str(refusal(tmp_path, plain, {"my_csv": content}))
+    (said,) = str(refusal(tmp_path, plain, {"my_csv": two().replace('"tone"', "other")})).splitlines()[1:]
+    assert "`how_fluent_were_the_replies_of_the_chatb: {scale: [1, 5]}` and, under the source, `label_names: {" in said
+
+
+@pytest.mark.parametrize(
+    ("sheet", "sheets", "said"),
+    [
+        ("", ["Ratings", "Notes"], 'name one under the source: `sheet: "Ratings"`'),
+        (
+            "sheet: Rating, ",
+            ["Ratings", "Notes"],
+            "expected one of Ratings, Notes, found 'Rating'; write `sheet: \"Ratings\"`",
+        ),
+    ],
+)
+def test_the_sheets_of_a_workbook_are_named(tmp_path, sheet, sheets, said):
+    workbook.write(tmp_path / "my.xlsx", {name: [["id", "s"], ["d1", "x"]] for name in sheets})
+    yaml = TWO.replace("file: my.csv, ", f"file: my.xlsx, {sheet}")
+    assert said in str(refusal(tmp_path, yaml, {}))
+    renamed = (tmp_path / "my.xlsx").rename(tmp_path / "my.csv")
+    assert "a text file, found a workbook; name the file .xlsx" in str(refusal(tmp_path, TWO, {}))
+    renamed.unlink()
+
+
+@pytest.mark.parametrize(
+    ("yaml", "said"),
+    [
+        ("title: T\nsources: []\n", "as in the first lines of docs/annotate.md"),
+        (LONG + "figures: {formats: svg}\n", "expected a valid list, found 'svg'; write `formats: [svg]`"),
+        ("- 1\n", "found a list"),
+    ],
+)
+def test_a_yaml_is_told_what_to_write(tmp_path, yaml, said):
+    assert said in str(refusal(tmp_path, yaml, {}))
+
+
+def test_records_of_a_joined_file_that_are_missing_are_named_with_it(tmp_path):
+    yaml = RECORDS.replace("annotator: who}", "annotator: who, system: key.system}, join: [JOIN]")
+    yaml = yaml.replace("JOIN", "{file: key.jsonl, name: key, by: id}")
+    records = [{"id": f"d{i}", "who": "w", "ratings": {"fluency": 3}} for i in range(9)]
+    keys = [{"id": f"d{i}", "system": "s"} for i in range(3)]
+    for joined, said in (
+        (
+            keys,
+            "r.json, system (key.system): expected a value, found nothing (record 4, record 5, record 6) and 3 more; "
+            'add the records that key.jsonl lacks (`join: key`), or leave such rows out: `drop: {system: "is empty"}`',
+        ),
+        ([{"id": "x", "system": "s"}], "`by` and `key` of `join: key` say where keys stand in both files"),
+    ):
+        (tmp_path / "key.jsonl").write_text("".join(json.dumps(key) + "\n" for key in joined))
+        (line,) = str(refusal(tmp_path, yaml, {"r_json": records})).splitlines()[1:]
+        assert said in line
+
+
+def test_empty_cells_that_follow_from_a_wrong_path_are_not_told_again(tmp_path):
+    yaml = RECORDS.replace("annotator: who}", "annotator: rater}")
+    records = [{"id": f"d{i}", "who": "w", "ratings": {"fluency": 3}} for i in range(5)]
+    (line,) = str(refusal(tmp_path, yaml, {"r_json": records})).splitlines()[1:]
+    assert "r.json, rater: expected a key 'rater', found id, who, ratings" in line
 
 
 def test_there_are_313_inputs_and_more():

@@ -143,7 +143,7 @@ def test_repeats_are_refused_with_what_to_write(tmp_path):
     with pytest.raises(DataError) as caught:
         studies.read(tmp_path, REPEATED, my_csv=REPEATED_CSV)
     (problem,) = caught.value.problems
-    assert (problem.where, problem.found) == ("row 4, good", "a repeat of row 2, good, with another score")
+    assert (problem.where, problem.found) == ("row 4, good", "a repeat of row 2, with another score")
     assert "`repeats: last`" in problem.hint
 
 

@@ -98,3 +98,71 @@ def test_what_is_not_used_is_told_of_all_records(tmp_path):
     lines = in_words.not_used(studies.read(tmp_path, text, rows_json=rows).unused)
     assert any("doc" in line for line in lines)
     assert not any("the same in every row" in line for line in lines)
+
+
+LONG_IDS = """\
+title: Long ids
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: my.csv
+    layout: long
+    columns: {system: model, annotator: who, score: rating, system_text: reply}
+    identify: {dialogue: [prompt, model]}
+    constants: {label: good}
+labels: {good: {scale: [0, 1]}}
+"""
+
+
+def long_ids(replies="reply {i}"):
+    """Two judgements of each of 40 dialogues, whose prompts begin and end in many ways."""
+    rows = [
+        f"In case {i} {'of many words ' * 9}what is {i}?,m,w{who},{i % 2},{replies.format(i=i, who=who)}"
+        for i in range(40)
+        for who in (1, 2)
+    ]
+    return "\n".join(["prompt,model,who,rating,reply", *rows]) + "\n"
+
+
+def test_ids_made_of_long_texts_are_shown_by_their_ends(tmp_path):
+    built = studies.read(tmp_path, LONG_IDS, my_csv=long_ids())
+    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
+    shown = "In case 0 of many wo…any words what is 0? / m"
+    assert f"  row 2: annotator A0001 judged dialogue {shown} of system m, good 0 of 0–1" in lines
+    assert not any("\x1f" in line for line in lines)
+
+
+def test_rows_that_contradict_each_other_are_named_by_their_rows_not_by_ids_that_are_not_in_the_file(tmp_path):
+    with pytest.raises(DataError) as caught:
+        studies.read(tmp_path, LONG_IDS, my_csv=long_ids("reply {i} to {who}"))
+    (line,) = str(caught.value).splitlines()[1:]
+    assert line.startswith(
+        "  my.csv, system_text (reply): expected one text in all rows of a dialogue, found another text than in row 2 "
+        "(row 3), another text than in row 4 (row 5), another text than in row 6 (row 7) and 37 more; "
+    )
+
+
+def test_files_of_one_name_are_told_by_their_folders(tmp_path):
+    source = (
+        "  - {adapter: table, file: FILE, layout: long, columns: {dialogue: d, annotator: a, label: l, score: s}}\n"
+    )
+    yaml_text = "title: F\nmethod: dialogue_rating\nsources:\n" + "".join(
+        source.replace("FILE", f"{folder}/export.csv") for folder in ("one", "two")
+    )
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        rows = "".join(f"{folder}{i},w,good,{i % 2},{i % 2 + 3}\n" for i in range(30))
+        (tmp_path / folder / "export.csv").write_text("d,a,l,s,tone\n" + rows)
+    built = studies.read(tmp_path, yaml_text + "labels: {good: {scale: [0, 1]}}\n")
+    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
+    for folder in ("one", "two"):
+        assert f"warning: {folder}/export.csv: columns that may be judgements and are not used:" in lines
+    assert any(line.startswith("  one/export.csv, row 2: annotator") for line in lines)
+
+
+def test_codes_without_order_have_counts_and_no_mean(tmp_path):
+    text = studies.LONG.replace("fluency: {scale: [1, 5]}", "fluency: {scale: [1, 5], level: nominal}")
+    built = studies.read(tmp_path, text, my_csv=studies.LONG_CSV)
+    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
+    (line,) = [line for line in lines if line.startswith("dialogue_rating fluency:")]
+    assert line.endswith("2 to 5 on a scale from 1 to 5, 2: 1, 4: 1, 5: 1")

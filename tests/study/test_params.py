@@ -112,7 +112,7 @@ def test_times_and_dates_stay_text(tmp_path):
         (SOUND + "title: Again\n", 7, ["key 'title' is given twice (first on line 1)"]),
         (SOUND + "figures: {dpi: 150\n", 8, ["not valid YAML"]),
         (SOUND + "iaa: {first: 12:30:00}\n", 7, ["'iaa.first'", "a whole number", "found '12:30:00'"]),
-        ("- a\n- b\n", None, ["expected `key: value` lines, found list"]),
+        ("- a\n- b\n", None, ["expected `key: value` lines, found a list"]),
         (
             SOUND + "groups:\n  a: {annotators: [x, y]}\n  b: {annotators: [y]}\n",
             8,

@@ -19,7 +19,7 @@ from judgebook.sources.accounts import balance, physical
 from judgebook.sources.ids import naming, pseudonyms, recorded
 from judgebook.sources.places import names
 from judgebook.sources.reading import Reading, first_places
-from judgebook.sources.rows import table_cells
+from judgebook.sources.rows import advice, table_cells
 from judgebook.study import schema, store
 from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study
@@ -77,11 +77,13 @@ def build(study: Study, *, out: Path | None = None) -> Built:
     """
     try:
         built = _built(study)
-    except (DataError, ParamsError, store.DeniedError):
+    except DataError as error:
+        raise DataError(advice.advised(study, error.problems)) from None
+    except (ParamsError, store.DeniedError):
         raise
     except Exception as error:
-        if advice := store.remedy(error):
-            raise store.DeniedError(advice) from error
+        if remedy := store.remedy(error):
+            raise store.DeniedError(remedy) from error
         read = [name for source in study.sources for name in source.names()]
         raise DataError([joining.unforeseen(read, "judgements that can be joined and checked", error)]) from error
     if out is not None:
@@ -103,6 +105,7 @@ class _Joined:
     counts: list[pd.DataFrame]
     counted: set[tuple[str, str]]
     problems: list[Problem]
+    unused: set[str]
 
 
 def _built(study: Study) -> Built:
@@ -145,7 +148,7 @@ def _built(study: Study) -> Built:
 def _join(study: Study, readings: list[Reading], problems: list[Problem]) -> _Joined:
     """All judgements that the YAML does not leave out. Raises DataError where none is left."""
     raw = {name: joining.joined(readings, name) for name in schema.FRAMES if name != "counts"}
-    where = raw["annotations"][["file", "where"]]
+    where = raw["annotations"][["file", "where"]].assign(cell=raw["annotations"]["score"])
     raw["annotations"] = raw["annotations"].drop(columns=["file", "where"])
     problems = problems + checks.wrong_kinds(raw["annotations"], where) + joining.map_groups(study, raw)
     labels = study.label_list() + [label for r in readings for label in r.labels]
@@ -160,8 +163,9 @@ def _join(study: Study, readings: list[Reading], problems: list[Problem]) -> _Jo
     if raw["annotations"].empty:
         raise DataError(problems)
     problems += sampling.completed(raw["annotations"], where)
+    unused = {column for columns in _unused(readings).values() for column in columns}
     raw["dialogues"] = joining.all_dialogues(raw["dialogues"], raw["annotations"])
-    return _Joined(raw, where, labels, [*counts, filtered], counted, problems)
+    return _Joined(raw, where, labels, [*counts, filtered], counted, problems, unused)
 
 
 def _checked(study: Study, named: dict[str, pd.DataFrame], joined: _Joined) -> dict[str, pd.DataFrame]:
@@ -174,7 +178,9 @@ def _checked(study: Study, named: dict[str, pd.DataFrame], joined: _Joined) -> d
     where = joined.where.loc[frames["annotations"].index]
     problems += schema.validate(frames["annotations"], joined.labels, where)
     # what is wrong with a judgement is mostly wrong with its dialogue too: said once, where it can be mended
-    problems = problems or elsewhere + checks.repeated_rows(frames) + checks.never_judged(study, frames["annotations"])
+    problems = problems or elsewhere + checks.repeated_rows(frames) + checks.never_judged(
+        study, frames["annotations"], joined.unused
+    )
     if problems:
         raise DataError(problems)
     return frames

@@ -11,6 +11,7 @@ import pandas as pd
 
 from judgebook.sources import typed
 from judgebook.sources.joining import present
+from judgebook.sources.rows import advice
 from judgebook.study import limits, schema
 from judgebook.study.labels import TEXT_METRICS
 from judgebook.study.params import Study
@@ -41,10 +42,7 @@ def wrong_kinds(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:
 
 #: what to do about a cell that is no number of its kind
 _MEND = {
-    "score": (
-        "correct it, map it to a number in `values`, or name it in `na_values`; "
-        "to leave out a whole column of a table, use `skip_columns`"
-    ),
+    "score": "correct it in the file",
     "turn": "in the YAML, `first_turn` gives the number of the first turn, and `columns` the column with turns",
 }
 
@@ -61,12 +59,22 @@ def conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -
         bad |= odd
         hint = _MEND.get(column, "correct it in the file")
 
-        def wrong(i: int, column: str = column, expected: str = expected, hint: str = hint) -> Problem:
-            judged = name == "annotations"
-            file, place = (where.at[i, "file"], where.at[i, "where"]) if judged else (name, f"row {i + 1}")
-            return Problem(file, place, column, expected, repr(frame.at[i, column])[: limits.QUOTED], hint)
+        at = frame.loc[odd, []]
+        if name == "annotations":
+            at = where.loc[odd[odd].index, ["file", "where"]]
+            at = schema.by_row(at) if column != "score" else at
 
-        problems += several(frame.index[odd], wrong)
+        def wrong(
+            i: int, column: str = column, expected: str = expected, hint: str = hint, at: pd.DataFrame = at
+        ) -> Problem:
+            file, place = (at.at[i, "file"], at.at[i, "where"]) if len(at.columns) else (name, f"row {i + 1}")
+            cell = str(frame.at[i, column])
+            content = repr(frame.at[i, column])[: limits.QUOTED]
+            return Problem(
+                file, place, column, expected, content, hint, kind="score" if column == "score" else "cell", of=(cell,)
+            )
+
+        problems += several(at.index, wrong)
     for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].missing):
         empty = frame.index[frame[column].isna()]
         problems += several(empty, partial(_no_value, name, column))
@@ -92,15 +100,25 @@ def repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
     ]
 
 
-def never_judged(study: Study, annotations: pd.DataFrame) -> list[Problem]:
-    """Labels that the YAML declares and the data do not have: most often a name spelt otherwise."""
+def never_judged(study: Study, annotations: pd.DataFrame, unused: Iterable[str] = ()) -> list[Problem]:
+    """Labels that the YAML declares and the data do not have: most often a name spelt otherwise.
+
+    unused : columns of the files that the YAML does not name.
+    """
     if not study.labels or len(present(study)) < len(study.sources):
         return []
     judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     wanted = set(study.label_list())
     place = study.path.name if study.path else study.key
     return [
-        Problem(place, "", f"labels.{key}", "judgements by this label", "none", "check how the data spell it")
+        Problem(
+            place,
+            "",
+            f"labels.{key}",
+            "judgements by this label",
+            "none",
+            "; ".join(advice.spelt(sorted(unused), [label.id])[0]) or "remove it, or check how the data spell it",
+        )
         for key, label in zip(study.labels, study.label_list(every=True)[-len(study.labels) :], strict=True)
         if label in wanted and (label.method, label.id) not in judged
     ]

@@ -89,6 +89,8 @@ def _shown(path: Path) -> str:
         return os.path.relpath(path, project.folder()) if near else str(path)
 
 
+#: characters of a header that a message quotes
+_HEADER = 80
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -103,8 +105,13 @@ def read_bytes(path: Path, name: str) -> bytes:
         hint = "check the permissions of the file"
         raise DataError([Problem(name, "", "", "a file that can be read", str(error.strerror), hint)]) from None
     if data.startswith(b"PK\x03\x04"):
-        hint = "unpack it, and name the file that is in it"
-        raise DataError([Problem(name, "", "", "a text file", "a zip archive", hint)])
+        workbook = b"xl/workbook" in data
+        hint = (
+            "name the file .xlsx, or save its sheet as CSV"
+            if workbook
+            else "unpack it, and name the file that is in it"
+        )
+        raise DataError([Problem(name, "", "", "a text file", "a workbook" if workbook else "a zip archive", hint)])
     if path.suffix.lower() != ".gz":
         return data
     most = unpacked_at_most(len(data))
@@ -163,11 +170,11 @@ def read_json(path: Path, name: str, expect: type = dict) -> Any:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, character {error.colno}"
         hint = "the file may be truncated: fetch it again"
-        raise DataError([Problem(name, place, "", "JSON", error.msg, hint)]) from None
+        raise DataError([Problem(name, place, "", "JSON", json_text.odd(error), hint)]) from None
     if not isinstance(value, expect):
         kinds: dict[type, str] = {dict: "an object {…}", list: "a list […]"}
         hint = "is this the kind of file that `adapter` reads?"
-        raise DataError([Problem(name, "line 1", "", kinds.get(expect, expect.__name__), type(value).__name__, hint)])
+        raise DataError([Problem(name, "line 1", "", kinds[expect], json_text.kind(value), hint)])
     return value
 
 
@@ -307,6 +314,19 @@ def blocks_problem(name: str) -> Problem:
     return Problem(name, "", "", "a table, JSON or JSON Lines", "blocks of lines divided by empty lines", hint)
 
 
+def other_delimiter(header: str) -> str:
+    """What divides a header that is one cell as it is read; nothing where it could be one name."""
+    many = {d: header.count(d) for d in (";", "\t", "|", ",")}
+    best = max(many, key=many.__getitem__)
+    return best if many[best] else " " if header.count(" ") and len(header.split()) > 2 else ""
+
+
+def one_cell(name: str, header: str, divider: str) -> Problem:
+    """A table whose header is one cell, because another character divides its cells."""
+    hint = f"write `delimiter: {json.dumps(divider)}` under the source"
+    return Problem(name, "row 1", "", "several columns", f"one cell, {header[:_HEADER]!r}", hint)
+
+
 def _check_cells(name: str, columns: list[str], rows: dict[int, list[str]], header: bool, blocks: bool) -> None:
     named = [c for c in columns if c]
     twice = "rename one, or set `header: none`, `skip_rows: [1]` and `column_names`"
@@ -316,6 +336,8 @@ def _check_cells(name: str, columns: list[str], rows: dict[int, list[str]], head
         if n > 1
     ]
     odd = {n: len(cells) for n, cells in rows.items() if len(cells) != len(columns)}
+    if odd and header and len(columns) == 1 and (divider := other_delimiter(columns[0])):
+        raise DataError([one_cell(name, columns[0], divider)])
     if blocks and (odd or not header):
         raise DataError([blocks_problem(name)])
     hint = "check delimiter and quoting; `short_rows: fill` treats cells missing at the end of rows as empty"

@@ -121,7 +121,8 @@ def read_records(path: Path, name: str, options: FileOptions, counts: Counts | N
 
 def _broken(name: str, error: json.JSONDecodeError, line: int | None = None) -> Problem:
     place = f"line {line or error.lineno}, character {error.colno}"
-    return Problem(name, place, "", "JSON", error.msg, "the file may be truncated: fetch or export it again")
+    hint = "the file may be truncated: fetch or export it again"
+    return Problem(name, place, "", "JSON", json_text.odd(error), hint)
 
 
 def _lines(text: str, name: str, counts: Counts, whole: json.JSONDecodeError | None = None) -> Records:
@@ -206,9 +207,14 @@ def read_workbook(path: Path, name: str, sheet: str | None) -> dict[int, list[st
     filled = [s for s, rows in sheets.items() if rows]
     if sheet is None and len(filled) != 1:
         several = f"{len(filled)}: {', '.join(filled)}"
-        raise DataError([Problem(name, "", "", "one sheet with data", several, "name one in the YAML: `sheet: …`")])
+        hint = (
+            f"name one under the source: `sheet: {json.dumps(filled[0], ensure_ascii=False)}`" if filled else "fill one"
+        )
+        raise DataError([Problem(name, "", "", "one sheet with data", several, hint)])
     if sheet is not None and sheet not in sheets:
-        raise DataError([Problem(name, "", "sheet", f"one of {', '.join(sheets)}", repr(sheet))])
+        first = (filled or list(sheets))[0]
+        hint = f"write `sheet: {json.dumps(first, ensure_ascii=False)}`, or another of them, under the source"
+        raise DataError([Problem(name, "", "sheet", f"one of {', '.join(sheets)}", repr(sheet), hint)])
     return sheets[sheet or filled[0]]
 
 

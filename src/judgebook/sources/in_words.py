@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from judgebook.problems import shortened
 from judgebook.sources import build, sampling
 from judgebook.sources.accounts import levels, words
 from judgebook.sources.ids import naming
@@ -29,11 +31,18 @@ def sentences(study: params.Study, built: build.Built) -> list[str]:
     marks = marks.assign(annotator=[people.get(who, who) for who in marks["annotator"]])
     within = naming.Names.of(rows).within
     several = len(set(marks["file"])) > 1 or len(study.sources) > 1
+    called = _called(marks["file"])
     return [
-        ", ".join([*([Path(row.file).name] if several else []), row.where])
-        + f": {_who(row)} {within(_what(row, labels))}"
+        ", ".join([*([called[row.file]] if several else []), shortened(row.where)])
+        + f": {_who(row)} {within(naming.shown(_what(row, labels)))}"
         for row in marks.itertuples()
     ]
+
+
+def _called(files: Iterable[str]) -> dict[str, str]:
+    """Files -> their names, with the folders where these tell them apart."""
+    names = Counter(Path(file).name for file in dict.fromkeys(files))
+    return {file: Path(file).name if names[Path(file).name] == 1 else file for file in files}
 
 
 def directions(study: params.Study, marks: pd.DataFrame) -> list[str]:
@@ -87,16 +96,16 @@ def _judged(row: Any, side: str = "") -> str:
 
 def not_used(unused: dict[str, dict[str, pd.Series]]) -> list[str]:
     """Every column that nothing in the YAML names, and why it may be left out; what may be judgements comes first."""
-    lines = []
+    lines, called = [], _called(unused)
     for file, columns in unused.items():
         kinds = {column: nature(column, cells) for column, cells in columns.items()}
         missed = {c: k for c, k in kinds.items() if k.judged}
         if missed:
-            lines.append(f"warning: {Path(file).name}: columns that may be judgements and are not used:")
+            lines.append(f"warning: {called[file]}: columns that may be judgements and are not used:")
             lines += [f"  {column}: {use.says}" for column, use in missed.items()]
         rest = {c: k for c, k in kinds.items() if not k.judged}
         if rest:
-            lines.append(f"not used from {Path(file).name}:")
+            lines.append(f"not used from {called[file]}:")
             lines += [f"  {_listed(names)}: {says}" for says, names in _alike(rest).items()]
     return lines
 
@@ -149,7 +158,7 @@ def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
 
 def _summary(label: Label | None, scores: pd.Series) -> str:
     """What all scores are, how often each answer was given where these have no order, or the mean."""
-    if label is not None and label.unordered and label.categories:
+    if label is not None and label.unordered:
         words = _answers(label, scores)
         return ", ".join(f"{word}: {n:,}" for word, n in words.most_common(4)) + (", …" if len(words) > 4 else "")
     return levels.alike(label, scores) or f"mean {scores.mean():.2f}"
@@ -158,6 +167,8 @@ def _summary(label: Label | None, scores: pd.Series) -> str:
 def _answers(label: Label, scores: pd.Series) -> Counter[str]:
     """How often each answer was given; of sets of answers, in how many sets it is."""
     out: Counter[str] = Counter()
+    if not label.categories:
+        return Counter({f"{code:g}": int(n) for code, n in scores.value_counts().sort_index().items()})
     for score, n in scores.value_counts(sort=False).items():
         code = int(score)
         given = [i for i in range(len(label.categories)) if code >> i & 1]

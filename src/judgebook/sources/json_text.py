@@ -17,6 +17,23 @@ _HALF = re.compile(
 
 
 _MEANT = "is this the right file?"
+#: characters that a message quotes
+_QUOTED = 30
+
+
+def kind(value: Any) -> str:
+    """What a value is, in words; of text and numbers, the value."""
+    if isinstance(value, bool):
+        return json.dumps(value)
+    words: dict[type, str] = {dict: "an object {…}", list: "a list […]", type(None): "nothing"}
+    empty: dict[type, str] = {dict: "an empty object {}", list: "an empty list []"}
+    return (words if value or value is None else empty).get(type(value)) or repr(value)
+
+
+def odd(error: json.JSONDecodeError) -> str:
+    """Where JSON cannot be read on, the text that stands there, and why."""
+    rest = error.doc[error.pos : error.pos + _QUOTED].partition("\n")[0]
+    return f"{repr(rest) if rest.strip() else 'the end of the line'} ({error.msg})"
 
 
 def _first_twice(keys: Iterable[str]) -> str:

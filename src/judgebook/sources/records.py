@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources import json_text
 from judgebook.study import limits
 from judgebook.study.schema import DataError, Problem, several
 
@@ -29,7 +30,7 @@ class Checked:
 
     def report(self, where: str, key: str, expected: str, content: Any, hint: str = "") -> None:
         """Note a problem. `found` may be any value; long ones are cut."""
-        text = (content or "empty text") if isinstance(content, str) else repr(content)
+        text = (content or "empty text") if isinstance(content, str) else json_text.kind(content)
         self.problems.append(Problem(self.file, where, key, expected, text[:80], hint or "correct it in the file"))
         if len(self.problems) >= limits.PROBLEMS:
             raise DataError(self.problems)
@@ -51,7 +52,7 @@ class Checked:
     def get(self, record: Any, key: str, kind: type, where: str) -> Any:
         """`record[key]` when it is a `kind`; else None, and the problem is noted."""
         if not isinstance(record, dict):
-            self.report(where, "", KINDS[dict], type(record).__name__)
+            self.report(where, "", KINDS[dict], json_text.kind(record))
             return None
         value = record.get(key)
         if key not in record or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -62,7 +63,7 @@ class Checked:
     def optional(self, value: Any, kind: type, where: str) -> Any:
         """`value` when it is a `kind`; else an empty one, and the problem is noted unless it is null."""
         if value is not None and not isinstance(value, kind):
-            self.report(where, "", KINDS[kind], f"{type(value).__name__} {str(value)[:40]!r}")
+            self.report(where, "", KINDS[kind], json_text.kind(value))
         return value if isinstance(value, kind) else kind()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.sources import json_text
 from judgebook.sources.ids.naming import LONG
 from judgebook.sources.reading import Reading
 from judgebook.study import limits, schema
@@ -29,7 +30,6 @@ _DATE = re.compile(r"\s*(?:[0-9]{4}([-/. ])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{8})(?![0
 _ZONE = r"(?::\d\d|[T ]\d\d(?:\d\d){0,2})(?:[.,]\d+)?\s*(?:[zZ]|[+-]\d\d(?::?\d\d)?)$"
 #: what a time with a zone is counted and noted as
 UTC = "time with a time zone, converted to UTC"
-_SHOWN: dict[type, str] = {dict: "an object {…}", list: "a list […]"}
 
 
 def _plain(value: Any, dtype: str) -> bool:
@@ -65,7 +65,7 @@ def check(reading: Reading, file: str) -> None:
             def wrong(i: int, frame: pd.DataFrame = frame, column: str = column, expected: str = expected) -> Problem:
                 value = frame.at[i, column]
                 value = value.item() if isinstance(value, np.generic) else value
-                content = _SHOWN.get(type(value), repr(value)[: limits.QUOTED])
+                content = json_text.kind(value)[: limits.QUOTED]
                 return Problem(*_place(frame.loc[i], file), column, expected, content, "correct it in the file")
 
             reading.problems += several(frame.index[odd], wrong)

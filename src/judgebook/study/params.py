@@ -55,7 +55,9 @@ def _read(path: Path) -> tuple[dict, yaml.Node | None]:
         place = f"{path}, line {error.line}" if error.line else f"{path}"
         raise ParamsError(f"{place}: {error}") from None
     if not isinstance(data, dict):
-        raise ParamsError(f"{path}: expected `key: value` lines, found {type(data).__name__}")
+        raise ParamsError(
+            f"{path}: expected `key: value` lines, found {'a list' if isinstance(data, list) else quoted(data)}"
+        )
     return data, node
 
 

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +17,11 @@ import numpy as np
 import pandas as pd
 from pydantic import RootModel
 
-from judgebook.errors import JudgebookError
+# all that checks data imports them from here, with the frames
+from judgebook.problems import PLACE
+from judgebook.problems import DataError as DataError
+from judgebook.problems import Problem as Problem
+from judgebook.problems import several as several
 from judgebook.study import limits, yaml_file
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.yaml_file import Strict
@@ -122,68 +126,6 @@ def _cast(values: pd.Series, dtype: str) -> pd.Series:
     return values.astype(dtype)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Something wrong in a file, described so that its owner can correct it. n : this and others alike, not listed."""
-
-    file: str
-    where: str
-    column: str
-    expected: str
-    found: str
-    hint: str = ""
-    n: int = 1
-
-    def __str__(self) -> str:
-        place = ", ".join(p for p in (self.file, self.where, self.column) if p)
-        return f"{place}: expected {self.expected}, found {self.found}" + (f"; {self.hint}" if self.hint else "")
-
-
-def several(places: Sequence[Any], problem: Callable[[Any], Problem]) -> list[Problem]:
-    """A problem for each place; beyond `limits.PROBLEMS` the last one stands for those that follow."""
-    out = [problem(place) for place in places[: limits.PROBLEMS]]
-    if len(places) > len(out):
-        out[-1] = replace(out[-1], n=len(places) - len(out) + 1)
-    return out
-
-
-class DataError(JudgebookError, ValueError):
-    """One or more problems with a study's files.
-
-    The message shows what recurs once, with three places and a count, and of different problems the first 20.
-    """
-
-    shown = 20
-    examples = 3
-
-    def __init__(self, problems: Iterable[Problem]):
-        self.problems = list(problems)
-        n = sum(p.n for p in self.problems)
-        alike: dict[tuple, list[Problem]] = {}
-        for p in self.problems:
-            # the place of a score differs by column; what is wrong with it does not
-            alike.setdefault((p.file, p.column, p.expected, p.hint.partition(" or as ")[0][:20]), []).append(p)
-        groups = list(alike.values())
-        lines = [f"{n:,} problem{'s' if n != 1 else ''} in the data:"]
-        for group in groups[: self.shown]:
-            few = sum(p.n for p in group) <= self.examples
-            lines += [f"  {p}" for p in group] if few else [f"  {self._together(group)}"]
-        left = sum(p.n for group in groups[self.shown :] for p in group)
-        super().__init__("\n".join([*lines, f"  … and {left:,} more"] if left else lines))
-
-    def _together(self, group: list[Problem]) -> str:
-        """One line for problems of one kind."""
-        first = group[0]
-        place = ", ".join(p for p in (first.file, first.column) if p)
-        # different values first: they say more than the same one three times
-        distinct = list({p.found: p for p in reversed(group)}.values())[::-1][: self.examples]
-        others = (p for p in group if all(p is not f for f in distinct))
-        some = [*distinct, *itertools.islice(others, self.examples - len(distinct))]
-        cases = ", ".join(f"{p.found} ({p.where})" if p.where else p.found for p in some)
-        more = f" and {sum(p.n for p in group) - len(some):,} more"
-        return f"{place}: expected {first.expected}, found {cases}{more}" + (f"; {first.hint}" if first.hint else "")
-
-
 def unordered(pairs: pd.DataFrame) -> pd.DataFrame:
     """The two dialogues of each row in an order that does not depend on the side: columns `low`, `high`."""
     left, right = pairs["dialogue"].astype(object), pairs["dialogue_b"].astype(object)
@@ -200,6 +142,23 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 
+#: said where nothing better is known
+MEND = "correct it in the file"
+#: a place in a row of a table: the row, and a column
+_IN_ROW = re.compile(rf"({PLACE.pattern.replace('row|line|record', 'row')}), .*", re.DOTALL)
+
+
+def by_row(places: pd.DataFrame) -> pd.DataFrame:
+    """Of places that differ only in the column of a row, the first, without the column."""
+    row = places.assign(where=places["where"].astype(str).map(_row))
+    return places.mask(row.duplicated(keep=False), row)[~row.duplicated()]
+
+
+def _row(where: str) -> str:
+    """The row that a place in a table is in; another place as it is."""
+    return _IN_ROW.sub(r"\1", where)
+
+
 class _Report:
     """Collects problems by row; `sorted` gives them in the order of the rows."""
 
@@ -210,18 +169,30 @@ class _Report:
             rows = "row " + (annotations["source_row"] + 1).astype(str)
             where = pd.DataFrame({"file": "annotations", "where": rows}, index=annotations.index)
         self.where = where
+        #: scores as the file has them, where that is known
+        self.cells = where.get("cell")
 
-    def rows(self, bad: pd.Series, column: str, expected: str | pd.Series, hint: str = "") -> None:
-        """A problem for each row where `bad` is true; `expected` may differ by row."""
+    def rows(self, bad: pd.Series, column: str, expected: str | pd.Series, hint: str = "", kind: str = "") -> None:
+        """A problem for each row where `bad` is true; `expected` may differ by row.
+
+        What is wrong with all judgements of a row in a table is told once, unless it is wrong with labels and scores.
+        """
         every = self.annotations.index[bad.fillna(False).to_numpy(dtype=bool)]
         if not len(every):
             return
-        at = every[: limits.PROBLEMS]
-        values = self.annotations.loc[at, column]
-        texts = [expected] * len(at) if isinstance(expected, str) else expected.loc[at]
-        for i, value, text in zip(at, values, texts, strict=True):
-            self.one(i, column, text, _shown(value), hint)
-        self.left_out(len(every) - len(at))
+        texts = pd.Series(expected, every) if isinstance(expected, str) else expected.loc[every]
+        place = self.where.loc[every, ["file", "where"]].assign(expected=texts)
+        place = by_row(place) if column not in ("label", "score") else place
+        at = place.index[: limits.PROBLEMS]
+        values = self.annotations.loc[at, [column, "method", "label", "score"]].astype(object)
+        for i, (value, *of), where in zip(at, values.itertuples(index=False, name=None), place["where"], strict=False):
+            cell = of[-1] if self.cells is None else self.cells[i]
+            odd = str(of[0]), str(of[1]), str(cell)
+            problem = Problem(
+                place.at[i, "file"], where, column, texts[i], _shown(value), hint or MEND, kind=kind, of=odd
+            )
+            self.found.append((i, problem))
+        self.left_out(len(place) - len(at))
 
     def left_out(self, n: int) -> None:
         """Note `n` more problems like the last one."""
@@ -229,10 +200,10 @@ class _Report:
             i, problem = self.found[-1]
             self.found[-1] = i, replace(problem, n=n + 1)
 
-    def one(self, i: int, column: str, expected: str, content: str, hint: str) -> None:
-        place = self.where.loc[i]
-        hint = hint or "correct it in the file"
-        self.found.append((i, Problem(place["file"], place["where"], column, expected, content, hint)))
+    def one(self, i: int, column: str, expected: str, content: str, hint: str, kind: str = "") -> None:
+        file, where = self.where.loc[i, ["file", "where"]]
+        where = _row(where) if column else where
+        self.found.append((i, Problem(file, where, column, expected, content, hint, kind=kind)))
 
     def sorted(self) -> list[Problem]:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
@@ -243,13 +214,16 @@ def validate(annotations: Annotations, labels: Iterable[Label], where: pd.DataFr
 
     annotations : one row per judgement, columns and types of ANNOTATIONS.
     labels : the labels the study declares.
-    where : aligned with `annotations`, columns `file` and `where`, to name the place; row numbers when absent.
+    where : aligned with `annotations`, columns `file` and `where`, to name the place, and `cell`, the text of the
+        score; row numbers when absent.
     """
     report = _Report(annotations, where)
     for name, column in ANNOTATIONS.items():
         if not column.missing:
             values = annotations[name]
-            report.rows(values.isna() | (values == "" if column.dtype == "str" else False), name, "a value")
+            report.rows(
+                values.isna() | (values == "" if column.dtype == "str" else False), name, "a value", kind="empty"
+            )
     _check_labels(report, annotations, {(label.method, label.id): label for label in labels})
     _check_units(report, annotations)
     first = annotations["first_shown"]
@@ -273,7 +247,7 @@ def _check_labels(report: _Report, annotations: Annotations, known: Mapping[tupl
     names = {m: ", ".join(sorted(i for k, i in known if k == m)) or "none declared" for m in METHODS}
     expected = "a label of method " + method + ": " + method.map(names)
     hint = "correct it, or declare it under `labels:` in the YAML"
-    report.rows(~declared & ~odd & (kind >= 0), "label", expected, hint)
+    report.rows(~declared & ~odd & (kind >= 0), "label", expected, hint, kind="label")
     low, high = (kind.map({i: pair.scale[end] for i, pair in spec.items()}).astype(float) for end in (0, 1))
     whole = kind.map({i: pair.integer for i, pair in spec.items()}).eq(True)
     off = declared & score.notna() & ((score < low) | (score > high) | (whole & (score % 1 != 0)))
@@ -282,21 +256,28 @@ def _check_labels(report: _Report, annotations: Annotations, known: Mapping[tupl
         for i, pair in spec.items()
     }
     hint = "correct the value or the scale in the YAML, or list the value in na_values"
-    report.rows(off, "score", kind.map(scales), hint)
+    report.rows(off, "score", kind.map(scales), hint, kind="off the scale")
 
 
 def _check_units(report: _Report, annotations: Annotations) -> None:
     """What is judged is what the method judges: a turn, a dialogue or a pair."""
     unit = annotations["method"].map({m.id: m.unit for m in METHODS.values()})
     method, turn, other = annotations["method"], annotations["turn"], annotations["dialogue_b"]
-    hint = "set `method` in the YAML, or map the column"
+    write = "write `method: {}` in the YAML, or {} `{}` under `columns` of the source"
+    hint = write.format("dialogue_rating", "name the column of turns as", "turn")
     report.rows((unit == "turn") & turn.isna(), "turn", "a turn (" + method + " judges turns)", hint)
+    hint = write.format("turn_rating", "leave out", "turn")
     report.rows((unit == "dialogue") & turn.notna(), "turn", "no turn (" + method + " judges whole dialogues)", hint)
+    hint = write.format("dialogue_rating", "name the column of the other dialogue as", "dialogue_b")
     report.rows((unit == "pair") & other.isna(), "dialogue_b", "the other dialogue (" + method + " compares two)", hint)
     single = unit.notna() & (unit != "pair") & other.notna()
+    hint = write.format("comparative", "leave out", "dialogue_b")
     report.rows(single, "dialogue_b", "no other dialogue (" + method + " judges one)", hint)
     hint = 'to leave such comparisons out, write `drop: {dialogue: "= dialogue_b"}` under their source'
-    report.rows(other == annotations["dialogue"], "dialogue_b", "a dialogue other than the left one", hint)
+    same = annotations.index[(other == annotations["dialogue"]).fillna(False).to_numpy(dtype=bool)]
+    for i in same[: limits.PROBLEMS]:
+        report.one(i, "dialogue_b", "a dialogue other than the left one", "the same on both sides", hint)
+    report.left_out(len(same) - limits.PROBLEMS)
 
 
 def judgement_keys(annotations: Annotations) -> pd.DataFrame:
@@ -313,20 +294,26 @@ def judgement_keys(annotations: Annotations) -> pd.DataFrame:
 
 def _check_repeats(report: _Report, annotations: Annotations) -> None:
     """An annotator judges an item once per label. Positions also differ by work unit."""
-    key = judgement_keys(annotations)
-    twice = annotations.index[key.duplicated()]
+    key = judgement_keys(annotations[annotations[["annotator", "dialogue"]].notna().all(axis=1)])
+    twice = key.index[key.duplicated()]
     if not len(twice):
         return
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
+    # a reply of another system is no repeat: that both are in one dialogue is told of it
+    system = annotations["system"].astype(object).where(annotations["system"].notna(), None)
+    twice = twice[(system[twice].to_numpy() == system[first[twice]].to_numpy())]
     hint = (
         "if one person judged it twice, write `repeats: last` (or first, mean, number) under `sources`; "
         "if two did, name the column that tells them apart in `columns: {annotator: …}`"
     )
-    for i in twice[: limits.PROBLEMS]:
-        place = report.where.at[first[i], "where"]
-        repeat = f"a repeat of {place}" if place != report.where.at[i, "where"] else "two in the same place"
-        same = annotations.at[i, "score"] == annotations.at[first[i], "score"]
-        repeat += ", with the same score" if same else ", with another score"
+    score = annotations["score"]
+    same = score[twice].to_numpy() == score[first[twice]].to_numpy()
+    if len(twice) > 1:
+        hint = f"the score is the same in {same.sum():,}, another in {(~same).sum():,}; {hint}"
+    for i, equal in zip(twice[: limits.PROBLEMS], same, strict=False):
+        place, again = report.where.at[first[i], "where"], report.where.at[i, "where"]
+        repeat = f"a repeat of {_row(place)}" if place != again else "two in the same place"
+        repeat += ", with the same score" if equal else ", with another score"
         report.one(i, "", "one judgement per annotator, item and label", repeat, hint)
     report.left_out(len(twice) - limits.PROBLEMS)
 
@@ -337,9 +324,8 @@ def _check_systems(report: _Report, annotations: Annotations) -> None:
     right = annotations[["corpus", "dialogue_b", "system_b"]].set_axis(left.columns, axis=1)
     owner = pd.concat([left, right[right["dialogue"].notna()]]).dropna().drop_duplicates()
     shared = owner[owner.duplicated(["corpus", "dialogue"], keep=False)]
+    hint = "give dialogues of different systems different ids, or map a context column"
     for _, rows in shared.groupby(["corpus", "dialogue"], sort=False):
-        systems = rows["system"].tolist()
-        i = rows.index[1]
-        several_systems = f"dialogue {rows['dialogue'].iloc[0]!r} with {', '.join(map(repr, systems))}"
-        hint = "give dialogues of different systems different ids, or map a context column"
-        report.one(i, "system", "one system per dialogue", several_systems, hint)
+        (first, one), (i, another) = sorted(rows["system"].items())[:2]
+        several_systems = f"{another!r} where {_row(report.where.at[first, 'where'])} has {one!r}"
+        report.one(i, "system", "one system per dialogue", several_systems, hint, "systems")

@@ -21,6 +21,8 @@ class ParamsError(JudgebookError, ValueError):
 
 #: mistakes of a YAML that are told at a time
 _MOST = 20
+#: how a YAML writes what Python writes so
+_PLAIN = {"None": "nothing", "True": "true", "False": "false"}
 _WORDS = (
     ("Input should be a valid integer", "expected a whole number"),
     ("Input should be a valid number", "expected a number"),
@@ -75,6 +77,8 @@ def _sentence(e: Any, model: type[BaseModel], path: Path, node: yaml.Node | None
         text = text.replace(theirs, ours)
     content = f", found {quoted(e['input'])}" if e["type"] not in ("missing", "value_error") else ""
     hint = "; YAML reads yes, no, on, off as true and false: put text in quotes" if _reads_as_bool(e) else ""
+    if e["type"] == "list_type" and isinstance(e["input"], str | int | float):
+        hint = f"; write `{loc[-1]}: [{e['input']}]`"
     return f"{place}: {text}{content}{hint}"
 
 
@@ -118,5 +122,6 @@ def _reads_as_bool(e: Any) -> bool:
 
 def quoted(value: object) -> str:
     """A value as a message quotes it: not at any length."""
-    text = repr(str(value)) if isinstance(value, os.PathLike) else repr(value)
+    text = _PLAIN.get(str(value), "") if value is None or isinstance(value, bool) else ""
+    text = text or (repr(str(value)) if isinstance(value, os.PathLike) else repr(value))
     return text if len(text) <= limits.QUOTED else f"{text[: limits.QUOTED]}… ({len(text):,} characters)"

@@ -1,6 +1,7 @@
 """Projects for annotation tools: what is asked, who judges what, and that the answers come back as they were given."""
 
 import json
+import re
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -11,8 +12,10 @@ import yaml
 
 from judgebook.extras.annotate import label_studio, pages, potato, questions, writing
 from judgebook.extras.new import draft
+from judgebook.pipeline import cli
+from judgebook.project import ROOT
 from judgebook.questions.collection import screening
-from judgebook.sources import build
+from judgebook.sources import build, in_words
 from judgebook.sources.rows import training
 from judgebook.study import definitions, params
 from judgebook.study.labels import LABEL_SETS
@@ -118,6 +121,17 @@ def test_the_ends_of_a_scale_are_called_as_in_the_paper_unless_the_question_is_t
         one, mine = questions.questions(params.load(str(study)), "single_dialogue")
         assert (one.ends, mine.ends) == (called, plain)
         assert one.text.endswith(f"(1 = {called[0]}, 5 = {called[1]})")
+
+
+def test_the_guide_begins_with_a_yaml_that_works_as_printed(tmp_path, monkeypatch, said):
+    guide = (ROOT / "docs" / "annotate.md").read_text(encoding="utf-8")
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    (tmp_path / "my_study.yaml").write_text(re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)[1], encoding="utf-8")
+    first, second = re.search(r"```\n(python.*?)```", guide, re.DOTALL)[1].splitlines()[:2]
+    places = {"my_study": str(tmp_path / "my_study.yaml"), "chats.csv": str(said)}
+    words = [places.get(word, word) for word in first.split()[2:]]
+    assert cli.main(words) == 0
+    assert (tmp_path / second.split()[-1]).is_file()
 
 
 def test_nobody_judges_more_than_allowed(study, said):
@@ -295,6 +309,16 @@ def test_answers_come_back_as_they_were_given(study, said, tool, export, method)
     if method == "comparative":
         # the side that was shown first is known, and turned with the comparison
         assert set(found["first_shown"]) <= {"left", "right"}
+
+
+@pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])
+@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
+def test_check_says_of_no_column_of_the_project_itself_that_it_may_be_judgements(study, said, tool, export, method):
+    folder = projects(study, said, tool, methods=[method]) / method
+    export(folder, method, questions.questions(params.load(str(study)), method))
+    built = build.build(params.load(str(folder / "chats_annotated.yaml")))
+    assert [line for line in in_words.not_used(built.unused) if line.startswith("warning")] == []
+    assert set(built.unused) <= {"export.json"}
 
 
 @pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])

@@ -263,7 +263,7 @@ def _seconds(project):
         (_sign, f"dialogue {abc_project.B}, comparative 'quality', annotation 0", "score", "-1", "1"),
         (_bot, f"dialogue {abc_project.A}", "bot", "one system per dialogue", "'emora' and 'cem'"),
         (_date, "work unit s1", "completion_date", "MM-DD-YYYY", "'2022-01-31'"),
-        (_turns, f"dialogue {abc_project.A}.turns", "", "a list", "dict"),
+        (_turns, f"dialogue {abc_project.A}.turns", "", "a list", "an object {…}"),
         (
             _twice,
             f"dialogue {abc_project.A}, dialogue_likert 'quality', annotation 2",
@@ -276,7 +276,13 @@ def _seconds(project):
         (_no_score, f"dialogue {abc_project.B}, comparative 'quality', annotation 0", "score", "-1", "empty text"),
         *(
             (_passed(value), "dialogue t9, work_unit o1", "passed", "true or false", found)
-            for value, found in (("yes", "'yes'"), (2, "2"), (1.5, "1.5"), ([], "a list […]"), ({}, "an object {…}"))
+            for value, found in (
+                ("yes", "'yes'"),
+                (2, "2"),
+                (1.5, "1.5"),
+                ([], "an empty list []"),
+                ({"a": 1}, "an object {…}"),
+            )
         ),
     ],
 )

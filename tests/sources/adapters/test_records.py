@@ -73,7 +73,7 @@ def test_answers_in_words(tmp_path):
     ]
     assert not built.frames["annotations"]["annotator_known"].any()
     bad = situation(4, kind="json").replace("Unsure", "unsure")
-    with pytest.raises(DataError, match=r"expected one of No, Yes, Unsure \(safety\), found 'unsure'; did you mean"):
+    with pytest.raises(DataError, match=r"expected one of No, Yes, Unsure \(safety\), found 'unsure' \(did you mean"):
         studies.read(tmp_path, situation(4), safety_json=bad)
 
 

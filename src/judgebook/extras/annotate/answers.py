@@ -37,6 +37,8 @@ def text(study: Study, tool: ModuleType, method: str, asked: list[Question], pag
         "join": [{"file": KEY, "name": "item", "by": tool.SOURCE["by"], "key": "id"}],
     }
     source |= {"drop": tool.SOURCE["drop"]} if tool.SOURCE["drop"] else {}
+    own = [f"item.{column}" for column in sorted(keys - {*_KEYED, "id"})]
+    source |= {"skip_columns": [*tool.SOURCE["skip_columns"], *own]}
     values = {
         spelt: float(option.score)
         for question in asked

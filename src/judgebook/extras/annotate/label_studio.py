@@ -27,6 +27,7 @@ SOURCE: dict[str, Any] = {
     },
     "by": "data.item",
     "drop": {"annotations.[].was_cancelled": True},
+    "skip_columns": ["data.*"],
 }
 EXPORT = "export.json"
 STEPS = """\

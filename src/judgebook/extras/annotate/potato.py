@@ -14,7 +14,7 @@ from judgebook.study import escape
 #: sorts after the key: of the files beside an export `new` takes the first that holds its ids
 DATA = "tasks.jsonl"
 SCORES = {"options": "labels.{label}.{score}", "number": "labels.{label}.{score}"}
-SOURCE: dict[str, Any] = {"columns": {"annotator": "user_id"}, "by": "instance_id", "drop": {}}
+SOURCE: dict[str, Any] = {"columns": {"annotator": "user_id"}, "by": "instance_id", "drop": {}, "skip_columns": []}
 EXPORT = "annotations.jsonl"
 STEPS = """\
 1. `pip install potato-annotation`; in this folder `potato start config.yaml -p 8000`.

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 import pandas as pd
 
+from judgebook.problems import PLACE
 from judgebook.sources.reading import Counts
 
 LINES = "lines"
@@ -19,7 +20,6 @@ BROKEN = "within cells that hold line breaks"
 SWALLOWED = (
     "within cells between quotation marks, where each looks like a row: if they are rows, write `quoting: false`"
 )
-_PLACE = re.compile(r"(?:sheet .*?, )?(?:row|line|record) [0-9]+")
 
 
 def breaks(text: str) -> int:
@@ -102,4 +102,4 @@ def once(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 def places(where: pd.Series | Iterable[str]) -> Iterable[str]:
     """The rows or records that places of scores are in: of `row 17, fluency`, `row 17`."""
-    return (match[0] for text in where if (match := _PLACE.match(str(text))))
+    return (match[0] for text in where if (match := PLACE.match(str(text))))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources import json_text
 from judgebook.sources.adapters.options.behaviors import Behaviors
 from judgebook.sources.files import read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
@@ -44,13 +45,13 @@ def read(source: Behaviors, open_file: OpenFile) -> Reading:
         session, _, system = dialogue.partition("_")
         if not isinstance(turns, list) or not system:
             expected = "an id `<session>_<system>` with a list of turns"
-            problems.append(Problem(source.file, f"dialogue {dialogue}", "", expected, type(turns).__name__, _MEND))
+            problems.append(Problem(source.file, f"dialogue {dialogue}", "", expected, json_text.kind(turns), _MEND))
             continue
         for turn, entry in enumerate(turns):
             where = f"dialogue {dialogue}, turn {turn}"
             if not isinstance(entry, dict) or not isinstance(entry.get("behaviors"), dict):
                 expected = "{user, system, behaviors}"
-                problems.append(Problem(source.file, where, "behaviors", expected, repr(entry)[:80], _MEND))
+                problems.append(Problem(source.file, where, "behaviors", expected, json_text.kind(entry)[:80], _MEND))
                 continue
             place = (system, dialogue, session, turn)
             texts.append((*place, *(_text(entry, key, where, source.file, problems) for key in ("user", "system"))))
@@ -58,7 +59,8 @@ def read(source: Behaviors, open_file: OpenFile) -> Reading:
                 people = by.get("human") if isinstance(by, dict) else None
                 if people is not None and not isinstance(people, list):
                     expected = "a list of marks, one per person"
-                    problems.append(Problem(source.file, where, f"{label}.human", expected, repr(people)[:80], _MEND))
+                    content = json_text.kind(people)[:80]
+                    problems.append(Problem(source.file, where, f"{label}.human", expected, content, _MEND))
                     continue
                 marks += [(*judged, label.replace(" ", "_"), *place, where) for judged in _judges(by)]
     annotations = pd.DataFrame(marks, columns=_MARK).assign(method="behavior", file=source.file)
@@ -74,7 +76,7 @@ def _text(entry: dict, key: str, where: str, file: str, problems: list[Problem])
     text = entry.get(key)
     if text is None or isinstance(text, str):
         return text
-    problems.append(Problem(file, where, key, "text", repr(text)[:80], _MEND))
+    problems.append(Problem(file, where, key, "text", json_text.kind(text)[:80], _MEND))
     return None
 
 

@@ -6,6 +6,8 @@ the values of the other paths at the same place. From there on it is a long tabl
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,7 +74,7 @@ def read(source: Records, open_file: Files) -> Reading:
     if source.errors is not None or source.pairs:
         _count_parts(state, source, parts, marks)
     reading = finish(source, source.file, cells, base, marks, open_file.labels, state)
-    reading.unused, reading.notes, reading.made = {f: u for f, u in of_files.unused.items() if u}, of_files.notes, made
+    reading.unused, reading.notes, reading.made = _not_skipped(source, of_files.unused), of_files.notes, made
     drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
     reading.dialogue_facts = sampling.facts(base, drawn)
     return reading
@@ -112,8 +114,8 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     _check(readers)
     out.problems += [problem for reader in readers for problem in reader.problems]
     for join in joins.values():
-        out.problems += join.problems
         out.notes += join.notes()
+        out.problems += join.problems
         join.count(state)
         out.unused[join.file] = join.unused()
     if not out.rows:
@@ -121,6 +123,21 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
         problem = Problem(source.file, "", "", "at least one score", none, "check `scores`")
         raise DataError(out.problems or [problem])
     return out
+
+
+def _not_skipped(source: Records, unused: dict[str, dict[str, pd.Series]]) -> dict[str, dict[str, pd.Series]]:
+    """Of what is not used, what `skip_columns` does not name."""
+    led = {join.file: f"{join.name}." for join in source.join}
+    out = {}
+    for file, columns in unused.items():
+        names = {column: led.get(file, "") + column for column in columns}
+        skipped = {
+            n
+            for pattern in source.skip_columns
+            for n in fnmatch.filter(names.values(), glob.escape(pattern).replace("[*]", "*"))
+        }
+        out[file] = {column: values for column, values in columns.items() if names[column] not in skipped}
+    return {file: columns for file, columns in out.items() if columns}
 
 
 def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | None, Records]]:
@@ -230,7 +247,11 @@ class _Joined:
                 continue
             self.of[value], where_of[value] = record, where
         if not self.of:
-            self.problems.append(self.walk.missed(self.read, steps, key, f"join: {join.name}"))
+            missed = self.walk.missed(self.read, steps, key, f"join: {join.name}")
+            none = Problem(
+                join.file, "", key, "records with a key", "none", f"`join: {join.name}` in the YAML names it"
+            )
+            self.problems.append(missed or none)
         hint = "each record of a joined file needs a key of its own"
         for where, value in twice:
             self.walk.report(where, key, "a key given once", f"{value!r} again (first {where_of[value]})", hint)
@@ -251,7 +272,7 @@ class _Joined:
     def notes(self) -> list[str]:
         if not self.n_found and self.of:
             keys = ", ".join(list(self.of)[:3])
-            hint = f"its keys are {keys}, …"
+            hint = f"its keys are {keys}, …: `by` and `key` of `join: {self.name}` say where keys stand in both files"
             self.problems.append(Problem(self.file, "", self.by, "records that belong to the first file", "none", hint))
         if self.n_missed:
             return [f"{self.n_missed:,} scores have no record in {self.file}, {self.n_found:,} have one"]
@@ -408,4 +429,5 @@ def _check(readers: list[_File]) -> None:
             continue
         join, steps = first.source.steps(path)
         walk, read = (first.joins[join].walk, first.joins[join].read) if join else (first.walk, first.read)
-        first.problems.append(walk.missed(read, steps, path, place))
+        if (missed := walk.missed(read, steps, path, place)) is not None:
+            first.problems.append(missed)

@@ -10,7 +10,7 @@ from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.files import Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows import table_cells
+from judgebook.sources.rows import advice, table_cells
 from judgebook.sources.rows.cells import mapped, spellings
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
@@ -72,11 +72,7 @@ def _wide(
         names = ", ".join(label.id for label in labels) or "none"
         expected = f"score columns {source.scores!r} for a declared label ({names})"
         free = ", ".join(c for c in cells if not table_cells.ours(c))[:200]
-        hint = "`scores`, `label_names` and `labels:` say how they are called"
-        taken = set(table_cells.named_columns(source))
-        kinds = {c: nature(c, cells[c]) for c in cells if c and c not in taken and not table_cells.ours(c)}
-        words = [f"{c} ({k.says})" for c, k in kinds.items() if k.kind == "words"][:3]
-        hint += f"; answers in words need `categories`: {', '.join(words)}" if words else ""
+        hint = _to_declare(source, cells, labels)
         raise DataError(problems or [Problem(source.file, "row 1", "", expected, f"columns {free}", hint)])
     if len(columns) > limits.SCORE_COLUMNS:
         expected = f"at most {limits.SCORE_COLUMNS:,} columns with scores"
@@ -96,6 +92,20 @@ def _wide(
         marks["context"] = marks["context"].fillna(item) if "context" in marks else item
         marks["dialogue"] = (item + "_" + marks["system"]).where(item.notna(), None)
     return marks, problems, set(columns)
+
+
+def _to_declare(source: Table, cells: pd.DataFrame, labels: list[Label]) -> str:
+    """What to write where no column is a declared label's: how it is spelt, or what may be judgements as labels."""
+    taken = set(table_cells.named_columns(source))
+    kinds = {c: nature(c, cells[c]) for c in cells if c and c not in taken and not table_cells.ours(c)}
+    ways, near = advice.spelt(kinds, [label.id for label in labels]) if source.scores == "{label}" else ([], set())
+    for column in [c for c, kind in kinds.items() if kind.judged and c not in near][:3]:
+        held = cells[column].str.strip().loc[lambda text: text != ""].unique()
+        spec = (
+            f"categories: [{advice.flow(held)}]" if kinds[column].kind == "words" else f"scale: [{advice.ends(held)}]"
+        )
+        ways.append(f"if {column} holds judgements, write under `labels`: `{advice.declared(column, spec)}`")
+    return "; ".join([*ways, "`scores`, `label_names` and `labels:` say how they are called"])
 
 
 def _score_columns(

@@ -28,8 +28,9 @@ TEXTS = {
 }
 #: what stands in a text for what was taken out
 MASK = "[removed]"
-#: leads an id made of several columns that is too long to show; `numbered` gives it a number
+#: leads an id made of several columns that is too long to show, and what of it is shown; `numbered` gives it a number
 LONG = "\x1f"
+_CHECKSUM = re.compile(f"{LONG}[0-9a-f]+{LONG}")
 #: letters and digits of an id by which it is recognised inside a word, whatever case, blanks or suffix it has
 _DISTINCT = 8
 _WORD = re.compile(r"[^\W_]+")
@@ -38,6 +39,16 @@ _AT, _DOT = r"\s*(?:@|[\[({]\s*at\s*[\])}])\s*", r"\s*(?:\.|[\[({]\s*dot\s*[\])}
 # the square of its length
 _MAIL = re.compile(rf"[\w.+-]+({_AT}[\w-]+(?:{_DOT}[\w-]+)+|\s+at\s+[\w-]+(?:\s+dot\s+[\w-]+)+)?", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.])(?:\+\d[\d ()./-]{6,16}\d|\(?\d{3}\)?[ .-]?\d{3}[ .-]?\d{4})(?![\w])")
+
+
+def shown(text: str) -> str:
+    """A text with what can be read of long ids in it."""
+    return _CHECKSUM.sub("", text)
+
+
+def plain(id_: str) -> str:
+    """An id without LONG: of a long one the checksum."""
+    return id_.split(LONG, 2)[1] if id_.startswith(LONG) else id_.replace(LONG, "")
 
 
 def private(source: Any) -> frozenset[str]:

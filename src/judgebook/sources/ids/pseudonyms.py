@@ -50,7 +50,7 @@ def replaced(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.
         ("work unit", new, old) for old, new in tasks.items()
     ]
     rows = [(kind, new, old) for kind, new, old in rows if new != old]
-    own_ids = pd.DataFrame([(k, new, old.replace(naming.LONG, "")) for k, new, old in rows])
+    own_ids = pd.DataFrame([(k, new, naming.plain(old)) for k, new, old in rows])
     own_ids = own_ids.set_axis(["kind", "pseudonym", "own_id"], axis=1) if rows else pd.DataFrame()
     within = naming.Names.of(rows)
     named = _renamed(_renamed(raw, places, people), units, tasks)

@@ -12,10 +12,9 @@ from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
 from judgebook.sources.rows import numbers
 from judgebook.sources.rows.spelling import CELL, NAMED, SPELT, Spelling
-from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.paths import Matcher
-from judgebook.study.schema import KINDS, Problem
+from judgebook.study.schema import KINDS, Problem, several
 from judgebook.study.source_shared import OURS, JudgementOptions
 
 TEXTS = ("user_text", "system_text", "reference")
@@ -88,8 +87,8 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
 
 def first_given(source: Records, cells: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame:
     """`base` with the first value that is given of each of the lists of `either`; else what `base` has."""
-    for ours, several in source.either.items():
-        held = cells[several].astype(object).where(~cells[several].isin(source.na_values))
+    for ours, names in source.either.items():
+        held = cells[names].astype(object).where(~cells[names].isin(source.na_values))
         first = held.bfill(axis=1).iloc[:, 0].str.strip()
         base[ours] = first.where(first.notna(), base.get(ours))
     return base
@@ -113,20 +112,26 @@ def _seconds(text: str | None) -> str | None:
 
 def with_patterns(source: JudgementOptions, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     """`cells` with a column `{name}` for every name that `patterns` find; problems of cells that do not fit."""
-    problems, bound = [], {}
+    problems, bound = list[Problem](), {}
     for column, text in source.patterns.items():
         match = Matcher(text)
         held = cells[column].astype(object).where(cells[column].notna(), "").astype(str).str.strip()
         parts = held.map(match)
         for name in match.names:
             bound[f"{{{name}}}"] = parts.map(lambda p, name=name: p[name] if p else None)
-        for i in cells.index[parts.isna() & ~held.isin(source.na_values)][: limits.PROBLEMS]:
-            cell, hint = held[i], "change the pattern, or write a regular expression between slashes"
-            if cell in match.ambiguous:
-                short, long = match.ambiguous[cell]
-                hint = f"it can be divided as {_ways(short)} or as {_ways(long)}: {hint}"
-            place = cells.at[i, "{file}"], cells.at[i, WHERE], column
-            problems.append(Problem(*place, f"a cell like {text!r}", repr(cell[:60]), hint))
+
+        def wrong(i: Any, column: str = column, held: pd.Series = held, match: Matcher = match) -> Problem:
+            place, hint = (cells.at[i, "{file}"], cells.at[i, WHERE], column), "or write a regular expression"
+            ways = " or ".join(map(_ways, match.ambiguous.get(held[i], ())))
+            content = repr(held[i][:60]) + (f", which can be divided as {ways}" if ways else "")
+            return Problem(
+                *place,
+                f"a cell like {source.patterns[column]!r}",
+                content,
+                f"change the pattern, {hint} between slashes",
+            )
+
+        problems += several(cells.index[parts.isna() & ~held.isin(source.na_values)], wrong)
     return cells.assign(**bound), problems
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgebook.study.schema import Problem, unordered
+from judgebook.study.schema import Problem, several, unordered
 
 SIDES = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b", "system_b": "system"}
 
@@ -88,14 +89,15 @@ def _turn(annotations: pd.DataFrame, rows: pd.Index) -> pd.DataFrame:
 def _wrong_signs(mirrors: pd.DataFrame, partners: pd.DataFrame) -> list[Problem]:
     expected = -pd.to_numeric(partners["score"], errors="coerce") + 0.0
     scores = pd.to_numeric(mirrors["score"], errors="coerce")
-    return [
-        Problem(
-            mirrors.at[i, "file"],
-            mirrors.at[i, "where"],
-            "score",
-            f"{expected[i]:g}, the opposite of the same comparison seen from {partners.at[i, 'dialogue']}",
-            str(mirrors.at[i, "score"]) or "empty text",
+
+    def wrong(i: Any) -> Problem:
+        place = mirrors.at[i, "file"], mirrors.at[i, "where"], "score"
+        content = f"{scores[i]:g} like {partners.at[i, 'where']}" if scores[i] == scores[i] else "no number"
+        return Problem(
+            *place,
+            f"{expected[i]:g}, the opposite of the same comparison from its other side",
+            content,
             BOTH_ORDERS,
         )
-        for i in mirrors.index[expected.notna() & ~np.isclose(scores, expected)]
-    ]
+
+    return several(mirrors.index[expected.notna() & ~np.isclose(scores, expected)], wrong)

@@ -23,7 +23,6 @@ from judgebook.sources.rows.cells import TEXTS, cell_column
 from judgebook.sources.rows.comparisons import orient
 from judgebook.sources.rows.scoring import ITEM, State, composed, reversed_, scored, sets, with_method
 from judgebook.study import formulas as arithmetic
-from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.schema import DIALOGUES, METRIC_SCORES, Column, DataError, Problem, several, unordered
 from judgebook.study.source_shared import OURS, JudgementOptions
@@ -208,12 +207,16 @@ def _dialogues(items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     key = [c for c in ("corpus", "dialogue", "system", "turn") if c in items]
     group = items.groupby(key, dropna=False, sort=False)
     problems = []
+    hint = "give different dialogues different ids, or name the column of turns: `turn` under `columns` of the source"
     for column in (c for c in TEXTS if c in items):
-        first = group[column].transform("first")
-        for i in items.index[items[column].notna() & (items[column] != first)][: limits.PROBLEMS]:
-            expected = f"the text of the other rows of dialogue {items.at[i, 'dialogue']}"
-            hint = "give different dialogues different ids, or map a `turn`"
-            problems.append(Problem(items.at[i, "file"], items.at[i, "where"], column, expected, "another one", hint))
+        there = items[column].notna()
+        row = items["where"].where(there).groupby([items[c] for c in key], dropna=False, sort=False).transform("first")
+
+        def wrong(i: Any, column: str = column, row: pd.Series = row) -> Problem:
+            place, again = (items.at[i, "file"], items.at[i, "where"]), f"another text than in {row[i]}"
+            return Problem(*place, column, "one text in all rows of a dialogue", again, hint)
+
+        problems += several(items.index[there & (items[column] != group[column].transform("first"))], wrong)
     return items[columns].drop_duplicates(key), problems
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from judgebook.sources import json_text
 from judgebook.sources.adapters.options.records import prefixes
 from judgebook.sources.formats import Records, scalar
+from judgebook.sources.json_text import kind
+from judgebook.sources.rows import advice
 from judgebook.study import limits, paths
 from judgebook.study.paths import ALONE, Step
 from judgebook.study.schema import DataError, Problem
@@ -62,7 +64,7 @@ class Walk:
             return
         if step.kind == "list":
             if not isinstance(node, list):
-                self.report(_place(where, place), at[i], "a list", _named(node), "leave out [] where there is none")
+                self.report(_place(where, place), at[i], "a list", kind(node), "leave out [] where there is none")
                 return
             if not node and self.empty is not None and not any(s.iterates for s in steps[i + 1 :]):
                 yield self.empty, _place(where, place), env
@@ -78,7 +80,7 @@ class Walk:
                 return
             if not isinstance(node, dict):
                 hint = "write [] where the path goes through a list" if isinstance(node, list) else ""
-                self.report(_place(where, place), at[i], "an object with keys", _named(node), hint)
+                self.report(_place(where, place), at[i], "an object with keys", kind(node), hint)
                 return
             if i:
                 self._objects.add((at[i - 1], place[-1] if place else ""))
@@ -132,13 +134,13 @@ class Walk:
         if step.kind == "count":
             if isinstance(node, dict | list):
                 return len(node)
-            self.report(where, path, "a list", _named(node), "`:count` is for lists")
+            self.report(where, path, "a list", kind(node), "`:count` is for lists")
             return None
         if step.kind == "ranking":
             return self._ranks(node, step.text, where, path)
         text = scalar(node) if not isinstance(node, dict | list) else None
         if text is None:
-            self.report(where, path, "a cell with text", _named(node), f"`:{step.kind}` is for text that holds values")
+            self.report(where, path, "a cell with text", kind(node), f"`:{step.kind}` is for text that holds values")
             return None
         if step.kind == "split":
             divider = step.text.replace("\\n", "\n").replace("\\t", "\t")
@@ -146,7 +148,8 @@ class Walk:
         try:
             return json_text.parse(text, self.file, where)
         except json.JSONDecodeError as error:
-            self.report(where, path, "JSON", f"{text!r}", error.msg)
+            single = "in single quotes, which JSON does not know: write double ones" if "'" in text else error.msg
+            self.report(where, path, "JSON", f"{text!r}", single)
         except DataError as error:
             self.problems += error.problems
         return None
@@ -199,7 +202,7 @@ class Walk:
                 node = self._opened(node, step, where, prefix)
         if isinstance(node, dict | list):
             hint = "write the path on to what is in it, e.g. [0] for the first of a list"
-            self.report(where, path, "text or a number", _named(node), hint)
+            self.report(where, path, "text or a number", kind(node), hint)
             return None, True
         return scalar(node), True
 
@@ -209,8 +212,11 @@ class Walk:
             self._pairs[key] = steps, list(zip(prefixes(steps), steps, strict=True))
         return self._pairs[key][1]
 
-    def missed(self, records: Records, steps: list[Step], path: str, place: str) -> Problem:
-        """What is wrong with a path that leads nowhere in any record: where it ends, and what there is instead."""
+    def missed(self, records: Records, steps: list[Step], path: str, place: str) -> Problem | None:
+        """What is wrong with a path that leads nowhere in any record: where it ends, and what there is instead.
+
+        Nothing is where it leads to a value in the first record.
+        """
         node, at = (records.records[0] if records.records else None), list[str]()
         for step in steps:
             if step.kind == "list" and isinstance(node, list) and node:
@@ -223,10 +229,11 @@ class Walk:
             elif step.kind in ("json", "split", "ranking") and isinstance(node, str):
                 node = self._opened(node, step, "", path)
             else:
-                break
+                end = f"{kind(node)} at {_path(at)}" if at else "no records" if node is None else kind(node)
+                goes_on = f"{end}, where the path goes on with {step}" if at else end
+                return Problem(self.file, "", path, "values at this path", goes_on, f"`{place}` in the YAML names it")
             at.append(str(step))
-        node_at = f"{_named(node)} at {'.'.join(at) or 'the beginning'}" if at or node is not None else "nothing"
-        return Problem(self.file, "", path, "a place in the file", node_at, f"`{place}` in the YAML names it")
+        return None
 
     def _no_key(self, node: dict, step: Step, path: str, at: list[str], place: str) -> Problem:
         keys = [k for k in node if k]
@@ -234,10 +241,14 @@ class Walk:
         near = difflib.get_close_matches(step.text, keys, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"`{place}` in the YAML names it"
         if names == ["label"]:
+            ways, _ = advice.spelt(keys, list(self.known["label"]))
             labels = ", ".join(self.known["label"]) or "none"
-            hint = f"declared are {labels}: declare others under `labels:`, or say how they are spelt in `label_names`"
+            ways.append(
+                f"declared are {labels}: declare others under `labels`, or say how they are spelt in `label_names`"
+            )
+            hint = "; ".join(ways)
         shown = ", ".join(keys)[:200] or "no keys"
-        inside = f" in {'.'.join(at)}" if at else ""
+        inside = f" in {_path(at)}" if at else ""
         return Problem(self.file, "", path, f"a key {step.text!r}{inside}", shown, hint)
 
 
@@ -251,14 +262,13 @@ class Look(Walk):
         """Nobody is told."""
 
 
+def _path(at: list[str]) -> str:
+    return ".".join(at).replace(".[", "[")
+
+
 def _place(where: str, place: list[str]) -> str:
     inner = ".".join(key[:_SHOWN] for key in place).replace(".[", "[")
     return ", ".join(p for p in (where, inner) if p)
-
-
-def _named(node: Any) -> str:
-    kinds = {dict: "an object {…}", list: "a list […]", type(None): "nothing"}
-    return kinds.get(type(node), repr(node))
 
 
 #: a place in records: keys, and [] for every element of a list

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -118,16 +118,18 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
             code = {word: 2**i for i, word in enumerate(label.categories)}
         mine = _of(label, marks, labels) & marks["score"].notna()
         odd = marks.index[mine & ~marks["score"].isin(list(code)) & score.map(lambda x: isinstance(x, str))]
-        for i in odd[: limits.PROBLEMS]:
+
+        def wrong(i: Any, marks: pd.DataFrame = marks, label: Label = label, code: Iterable[str] = code) -> Problem:
             text = marks.at[i, "score"]
-            near = difflib.get_close_matches(text, list(code), n=1)
-            near = [w for w in code if w.lower() == text.lower()] or near
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            hint += "add it to `categories`, map it in `values`, or name it in `na_values`"
-            expected = f"one of {', '.join(code)} ({label.id})"
-            state.problems.append(
-                Problem(marks.at[i, "file"], marks.at[i, "where"], "score", expected, repr(text), hint)
+            near = [w for w in code if w.lower() == text.lower()] or difflib.get_close_matches(text, list(code), n=1)
+            content = repr(text) + (f" (did you mean {near[0]!r}?)" if near else "")
+            place, of = (marks.at[i, "file"], marks.at[i, "where"]), (label.id, text)
+            hint = "add it to `categories`, map it in `values`, or name it in `na_values`"
+            return Problem(
+                *place, "score", f"one of {', '.join(code)} ({label.id})", content, hint, kind="category", of=of
             )
+
+        state.problems += several(odd, wrong)
         score = score.where(~mine, score.map(lambda x, code=code: code.get(x, x) if isinstance(x, str) else x))
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)

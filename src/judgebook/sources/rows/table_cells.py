@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources import files
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
@@ -26,6 +27,8 @@ ROW = "{row}"
 _SHARED = (("dialogue", "dialogue_b"), ("context",), ("session",))
 #: longer joined values are replaced by a checksum, which `sources.build` replaces by a number
 _LONG = 60
+#: characters that are shown of a long value from its beginning and its end
+_END = 20
 
 
 def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
@@ -80,7 +83,10 @@ def _check_columns(source: Table, columns: list[str]) -> None:
             if column == ROW or column in columns or column in bound or fnmatch.filter(columns, column):
                 continue
             near = difflib.get_close_matches(column, columns, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"`{place}` in the YAML names it"
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint += f"`{place}` in the YAML names it"
+            if len(columns) == 1 and (divider := files.other_delimiter(columns[0])):
+                raise DataError([files.one_cell(source.file, columns[0], divider)])
             shown = ", ".join(c for c in columns if c)[:200]
             problems.append(Problem(source.file, "row 1", column, "this column", f"columns {shown}", hint))
     if problems:
@@ -161,7 +167,11 @@ def _joined(cells: pd.DataFrame, names: list[str], *, whole: bool) -> pd.DataFra
 
 
 def _checksum(text: str) -> str:
-    return naming.LONG + hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+    """An id of a length that can be handled, led by `naming.LONG`; what follows the second is for readers."""
+    shown = " / ".join(
+        part if len(part) <= 2 * _END else f"{part[:_END]}…{part[-_END:]}" for part in text.split("\x1f")
+    )
+    return f"{naming.LONG}{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}{naming.LONG}{shown}"
 
 
 def alike(readings: list[Reading]) -> None:

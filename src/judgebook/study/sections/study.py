@@ -145,7 +145,8 @@ class AnyStudy(Section):
     @model_validator(mode="after")
     def _has_data(self) -> AnyStudy:
         if not self.sources and not self.across:
-            raise ValueError("sources: expected a list of at least 1 item, found []")
+            hint = "before there are data, name the file that will hold them, as in the first lines of docs/annotate.md"
+            raise ValueError(f"sources: expected a list of at least 1 item, found []; {hint}")
         if self.sources and self.across:
             raise ValueError("sources: expected none where `across` is true, found some")
         return self

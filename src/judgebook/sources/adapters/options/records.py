@@ -71,6 +71,12 @@ class Records(FileOptions, JudgementOptions):
         description="our column -> path of its value, or a name that `scores` binds",
         examples=[{"dialogue": "id", "annotator": "meta.rater"}],
     )
+    skip_columns: list[Name] = Field(
+        [],
+        description="paths (of a joined file led by its name) that hold no judgements, of which `check` need not say "
+        "that they are not used; * is any text",
+        examples=[["data.*", "key.phase"]],
+    )
     either: dict[Ours, Annotated[list[Name], Field(min_length=1)]] = Field(
         {},
         description="our column -> paths, of which the first that has a value counts; where none has, `constants`",
