@@ -6,7 +6,9 @@ import os
 import pandas as pd
 import pytest
 from fixtures import answers_file
-from fixtures.project_copy import Project, result
+from fixtures.project_copy import ROOT, Project, result
+
+from judgebook import read_answers
 
 SECONDS = 45
 
@@ -199,9 +201,34 @@ def test_answers_are_written_as_data_beside_the_first_page(base):
     file = json.loads(base.out("reports", "tiny", "answers.json").read_text())
     assert (file["version"], file["study"], file["counted"][0]["judgements"]) == (1, "tiny", 60)
     verdicts = {answer["key"]: answer["verdict"] for answer in file["answers"]}
-    first = {"order": "one_system", "labels": "not_run", "judges": "unknown", "sample": "not_run"}
-    assert verdicts == first | {"cost": "unknown", "next": "record"}
+    first = {"order": "one_system", "labels": "not_run", "judges": "few", "sample": "not_run"}
+    assert verdicts == first | {"cost": "unknown", "next": "recruit"}
     assert all(answer["this_run"] and not answer["earlier"] for answer in file["answers"])
+
+
+def test_the_example_of_the_guide_prints_verdicts(base, monkeypatch, capsys):
+    section = (ROOT / "docs" / "results.md").read_text(encoding="utf-8").partition("## answers.json for a dashboard")[2]
+    example = section.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.setenv("COMPENDIUM_OUT", str(base.folder))
+    exec(example.replace('"ji2022"', '"tiny"'), {})
+    said = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert said[0] == ["order", "one_system"]
+    assert [words[0] for words in said] == ["order", "labels", "judges", "sample", "cost", "next"]
+
+
+def test_answers_that_are_not_there_or_not_as_written_say_what_to_run(base, monkeypatch, tmp_path):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="answers.json is not there; run `.* --study tiny`"):
+        read_answers("tiny")
+    file = json.loads(base.out("reports", "tiny", "answers.json").read_text())
+    path = tmp_path / "reports" / "tiny" / "answers.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(file | {"version": 2}))
+    with pytest.raises(ValueError, match=r"answers.json: version: Input should be 1 .*; run `.* --study tiny`"):
+        read_answers("tiny")
+    path.write_text(json.dumps(file))
+    with pytest.raises(KeyError, match="no answer 'best'; there are order, labels, judges"):
+        read_answers("tiny")["best"]
 
 
 def test_a_number_that_only_the_page_has_is_found(base):

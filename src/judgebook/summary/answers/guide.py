@@ -24,9 +24,9 @@ import judgebook as jb
 
 answers = jb.read_answers("ji2022")
 for answer in answers.answers:
-    print(answer.key, answer.verdict, "" if answer.this_run else f"(earlier run: {answer.earlier})")
-first = answers["order"].estimate
-print(first.name, first.estimate, first.ci_low, first.ci_high, first.unit)
+    print(answer.key, answer.verdict, "" if answer.this_run else f"from an earlier run: {answer.earlier}")
+if first := answers["order"].estimate:
+    print(first.name, first.estimate, first.ci_low, first.ci_high, first.unit)
 ```
 
 - `evidence` says where the numbers stand: a file of results, and the values of its columns that select the rows; the
