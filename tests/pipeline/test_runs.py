@@ -218,7 +218,7 @@ def test_the_example_of_the_guide_prints_verdicts(base, monkeypatch, capsys):
 
 def test_answers_that_are_not_there_or_not_as_written_say_what_to_run(base, monkeypatch, tmp_path):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="answers.json is not there; run `.* --study tiny`"):
+    with pytest.raises(FileNotFoundError, match=r"answers.json is not there; run `.* --study tiny`"):
         read_answers("tiny")
     file = json.loads(base.out("reports", "tiny", "answers.json").read_text())
     path = tmp_path / "reports" / "tiny" / "answers.json"
