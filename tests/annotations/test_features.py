@@ -129,7 +129,7 @@ def test_quality_can_be_predicted_and_systems_compared_from_enough_dialogues(tmp
 
 
 def test_a_study_without_ratings_of_quality_says_so(features):
-    assert features["bare"]["predictable_quality"] == "Nobody rated the quality of a dialogue of their own."
+    assert features["bare"]["predictable_quality"] == "No dialogue was rated on quality by the person who had it."
     assert features["scored"]["comparable_systems"] == "No two systems have 5 judged dialogues each."
 
 

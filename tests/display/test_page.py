@@ -10,7 +10,7 @@ from judgebook.display import by_hand, tables, views
 from judgebook.display.page import NotebookPage, Nothing
 from judgebook.display.views import FromPrint, Table
 from judgebook.sources import build
-from judgebook.study import params, store
+from judgebook.study import escape, params, store
 from judgebook.study.params import ParamsError
 
 YAML = """\
@@ -102,7 +102,7 @@ def test_a_page_of_what_does_not_apply_gives_nothing_and_computes_nothing(small,
 def test_reasons_are_those_of_the_pipeline_with_parameters_of_the_notebook(small):
     """`importance.group` of the YAML, or of the notebook, decides whether 04 applies."""
     reason = str(NotebookPage("04_importance", str(small), None)._reason)
-    assert reason.startswith("**This notebook does not apply to small.** Nobody rated the quality")
+    assert reason.startswith("**This notebook does not apply to small.** No dialogue was rated on quality")
     across = str(NotebookPage("90_scoreboard", str(small), None, of_study=False)._reason)
     assert "It compares the results of other studies." in across
     assert "It does apply to scoreboard" in across
@@ -110,7 +110,7 @@ def test_reasons_are_those_of_the_pipeline_with_parameters_of_the_notebook(small
 
 
 def test_code_in_a_reason_is_shown_as_code_and_nothing_else_is_markup():
-    assert by_hand._with_code("No `a_b` in <b>*x*</b>") == r"No `a_b` in &lt;b&gt;\*x\*&lt;/b&gt;"
+    assert escape.markdown_with_code("No `a_b` in <b>*x*</b>") == r"No `a_b` in &lt;b&gt;\*x\*&lt;/b&gt;"
 
 
 def test_long_tables_fold_and_keep_their_number(small):

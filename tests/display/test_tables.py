@@ -132,7 +132,8 @@ def test_html_and_markdown_show_data_as_text_never_as_markup(run, shown):
     ((data, metadata),) = shown
     parsed = Cells()
     parsed.feed(data["text/html"])
-    assert set(parsed.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert set(parsed.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
+    assert parsed.tags.count("code") == 1  # of the caption; in cells, which are data, backticks stay
     assert parsed.cells == [evil, evil]
     assert metadata == {"table": {"name": "03_iaa_alpha", "caption": evil}}
     markdown = data["text/markdown"]
@@ -233,6 +234,8 @@ def test_prose_is_shown_and_names_from_data_are_made_harmless(monkeypatch):
     assert listing(["x"]) == "x"
     assert listing(["x", "y"], "or") == "x or y"
     assert listing(["x, plain", "y", "z"], "or") == "x, plain; y; or z"
+    assert listing(["x", "x, plain"]) == "“x” and “x, plain”"
+    assert listing(["x, plain"]) == "x, plain"
 
 
 def test_of_a_long_table_the_first_systems_and_labels_are_shown():

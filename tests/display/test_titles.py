@@ -156,8 +156,8 @@ PASSAGES = {
         ({"n": 1, "low": 3, "median": 3, "high": 3}, "One annotator judged 3"),
     ],
     "design.loads_title": [
-        ({"n": 5, "apart": 0}, "None of 5 annotators shown judged one system only"),
-        ({"n": 5, "apart": 5}, "All 5 annotators shown judged one system only"),
+        ({"n": 5, "apart": 0}, "None of the 5 annotators shown judged only one system"),
+        ({"n": 5, "apart": 5}, "All 5 annotators shown judged only one system"),
         ({"n": 1, "apart": 0}, "The only annotator judged several systems"),
     ],
     "validity.correlations_title": [

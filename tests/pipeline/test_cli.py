@@ -22,7 +22,7 @@ SECONDS = 32
 WIDE = "id,fluency_a1,fluency_a2,fluency_a3,quality_a1,quality_a2,quality_a3\n" + "".join(
     f"{i},{1 + i % 5},{1 + i % 4},{1 + i % 5},{5 - i % 5},{1 + i % 3},{5 - i % 4}\n" for i in range(12)
 )
-REASON = "No label was judged by two groups of evaluators, each on two systems."
+REASON = "No two groups of annotators judged the same label for two systems, so groups cannot be compared."
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,54 @@
-"""What nobody confirmed, on the first page."""
+"""What nobody confirmed, on the first page and on its summary."""
 
-from judgebook.pipeline.rendering import few_of_a_kind
+import matplotlib.image as mpl_image
+import pytest
+from PIL import Image
+
+from judgebook.pipeline.reading import one_page
+from judgebook.pipeline.rendering import IndexJob, Shared, few_of_a_kind
+from judgebook.report.first_page import Cite
+from judgebook.report.html import Answered, Before, Page, index_page
+from judgebook.summary.findings import PageAnswer, Preface
+
+WAYS = tuple((f"direction of x{i}", f"Is a high score of `x{i}` good or bad?") for i in range(4))
+SYSTEM = ("system", "Which column names the system: `bot` or `model`?")
 
 
 def test_many_questions_of_a_kind_are_one_line():
-    ways = tuple((f"direction of x{i}", f"Is a high score of x{i} good or bad?") for i in range(4))
     scales = (("scale of x0", "Which scale was offered?"), ("scale of x1", "Which scale?"))
-    system = ("system", "Which column names the system?")
-    assert few_of_a_kind((system, *ways, *scales)) == (
-        system,
-        ("direction of 4 labels", "Is a high score of x0 good or bad? So for 3 more, which `check` lists."),
+    assert few_of_a_kind((SYSTEM, *WAYS, *scales)) == (
+        SYSTEM,
+        ("direction of 4 labels", "Is a high score of `x0` good or bad? So for 3 more, which `check` lists."),
         *scales,
     )
     assert few_of_a_kind(()) == ()
+
+
+def test_code_in_a_question_is_shown_as_code():
+    before = Before((), "", unconfirmed=few_of_a_kind((SYSTEM,)))
+    nothing = dict.fromkeys(["facts", "cards", "absent", "made"], ())
+    page = index_page(Page("S", False), description="", before=before, **nothing)
+    assert "Which column names the system: <code>bot</code> or <code>model</code>?" in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ((), ""),
+        ((SYSTEM,), "1 open question: system."),
+        ((SYSTEM, *WAYS), "5 open questions: system and direction of 4 labels."),
+    ],
+)
+def test_the_summary_and_its_picture_count_them_in_a_line(asked, line, tmp_path):
+    cite = Cite("A report.", "", "", ())
+    job = IndexJob(Shared("S", False, ()), "s", "", asked, {}, (), (), cite, tmp_path / "index.html")
+    answer = PageAnswer("order", "**A leads.**")
+    before = Before((), "", unconfirmed=few_of_a_kind(asked)) if asked else None
+    preface = Preface("", "", "**For whom.** All.")
+    one_page.summarise(job, [answer], [Answered("order", "Best?", "**A leads.**")], before, preface)
+    page = (tmp_path / "summary.html").read_text(encoding="utf-8")
+    assert ("open question" in page) == bool(asked)
+    assert line.partition(":")[2] in page
+    with Image.open(tmp_path / "summary.png") as picture:
+        assert line in picture.info["Description"]
+    assert mpl_image.imread(tmp_path / "summary.png").shape[1] == 1200

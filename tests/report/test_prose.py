@@ -92,6 +92,56 @@ def test_statistical_words_are_explained():
     assert "Krippendorff (2004" in outline.terms["0.667"]
 
 
+LABELS = {"Quality": "How good it is.", "Fun": "It was “fun”.", "Follow-up": "It asks on.", "Lack of empathy": "Cold."}
+
+
+def defined(html, **about):
+    """Titles that link to a definition, and the rest of the text in between."""
+    outline = prose.Outline(labels=about.pop("labels", LABELS))
+    return re.findall(TERM, outline.labelled(html, **about)), outline
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("<p>The labels Fun and Quality; Fun again.</p>", ["Fun", "Quality"]),
+        ("<p>Quality: 3. See Follow-up (0.2).</p>", ["Quality", "Follow-up"]),
+        ("<li>Fun is <em>Lack of empathy</em></li>", ["Fun", "Lack of empathy"]),
+        ("<p>Quality control had fun. Fun things, a Follow-up Study, Follow-ups, Sub-Quality, quality.</p>", []),
+        ("<h2>On Fun</h2><p><code>Fun</code> <a href='#x'>Fun</a></p>", []),
+    ],
+)
+def test_a_label_is_defined_where_its_title_first_occurs(text, titles):
+    found, outline = defined(text)
+    assert [written for *_, written in found] == titles == list(outline.terms)
+    assert all(LABELS[written].replace('"', "&#34;") == meaning for _, meaning, written in found)
+
+
+def test_in_a_table_labels_are_in_its_caption_and_below_the_heading_label():
+    """Not in headings, which are buttons by which the table is sorted."""
+    row = "<tr><td>Quality</td><td style='x'>Fun</td></tr>"
+    table = "<table><caption>On Follow-up.</caption><thead><tr><th>Quality</th><th>{}</th></tr></thead>{}</table>"
+    assert [w for *_, w in defined(table.format("Label", row))[0]] == ["Follow-up", "Fun"]
+    assert [w for *_, w in defined(table.format("Answer", row))[0]] == ["Follow-up"]
+    assert defined("<p>On Fun.</p>" + table.format("Label", row))[0][0][2] == "Fun"
+
+
+def test_what_is_explained_where_it_is_folded_is_explained_again_in_sight():
+    outline = prose.Outline(labels=LABELS)
+    texts = [("On Fun, by its SD.", True), ("On Fun, by its SD.", True), ("On Fun, by its SD.", False)] * 2
+    counts = [outline.prose(text, folded=folded).count('class="term"') for text, folded in texts]
+    assert counts == [2, 0, 2, 0, 0, 0]
+    assert list(outline.terms) == ["Fun", "SD"]
+
+
+def test_a_label_with_the_name_of_a_term_has_a_place_of_its_own():
+    outline = prose.Outline(labels={"Power": "A label."})
+    html = outline.prose("On Power, with a power of its own, and power.")
+    places = re.findall(TERM, html)
+    assert [(place, written) for place, _, written in places] == [("label-power", "Power"), ("power", "power")]
+    assert [outline.place(term) for term in outline.terms] == ["term-label-power", "term-power"]
+
+
 def test_headings_have_ids_of_their_own_and_a_link():
     outline = prose.Outline()
     html = outline.prose(

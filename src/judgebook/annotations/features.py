@@ -102,7 +102,7 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
     if section.quality_group is not None or (rated.empty and section.quality_label):
         return _external_quality(people, study)
     if rated.empty:
-        return f"Nobody rated the {label} of a dialogue of their own."
+        return f"No dialogue was rated on {label} by the person who had it."
     others = judged.loc[~self_rated, ["corpus", "dialogue"]].drop_duplicates().merge(rated.drop_duplicates())
     if others.empty:
         return "Nobody but those who talked judged the dialogues."
@@ -171,7 +171,9 @@ def _groups(frames: Frames, study: Study) -> str | None:
     marks = marks[~marks["corpus"].str.fullmatch(PREPARATION)]
     sides = pd.concat([marks[[*key, "system"]], marks[[*key, "system_b"]].rename(columns={"system_b": "system"})])
     enough = sides.groupby(key)["system"].nunique().ge(2).groupby(level=key[:3]).sum().ge(2).any()
-    return _reason(enough, "No label was judged by two groups of evaluators, each on two systems.")
+    return _reason(
+        enough, "No two groups of annotators judged the same label for two systems, so groups cannot be compared."
+    )
 
 
 def _metrics(frames: Frames, study: Study) -> str | None:

@@ -6,7 +6,6 @@ Nothing here is used in a run of the pipeline: its pages number and fold by them
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -53,13 +52,10 @@ def check(run: store.Run) -> None:
     if reason := why_not(question, run.study, store.Run(run.study, run.notebook, None).read):
         others = [study for study in _that_have(question) if study != run.key]
         raise DoesNotApplyError(
-            PHRASES.say("does_not_apply", study=run.key, reason=Markup(_with_code(reason)), others=others)
+            PHRASES.say(
+                "does_not_apply", study=run.key, reason=Markup(escape.markdown_with_code(reason)), others=others
+            )
         )
-
-
-def _with_code(text: str) -> str:
-    """Text for Markdown, harmless but for what stands between backticks: that is shown as code."""
-    return re.sub(r"\\`(.*?)\\`", lambda m: f"`{escape.from_markdown(m[1])}`", escape.markdown(text))
 
 
 def _that_have(question: Question) -> list[str]:

@@ -237,16 +237,14 @@ def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[boo
         return "<tr>" + "".join(cell(v, tag, "right" if r else "left") for v, r in pairs) + "</tr>"
 
     body = "\n".join(row(values, "td") for values in cells.itertuples(index=False))
-    foot = "".join(f"<p class='table-note'>{escape.html(note)}</p>" for note in notes)
-    return (
-        f"<table class='table'>\n<caption>{escape.html(caption)}</caption>\n<thead>{row(cells.columns, 'th')}</thead>\n"
-        f"<tbody>\n{body}\n</tbody>\n</table>{foot}"
-    )
+    foot = "".join(f"<p class='table-note'>{escape.html_with_code(note)}</p>" for note in notes)
+    head = f"<caption>{escape.html_with_code(caption)}</caption>\n<thead>{row(cells.columns, 'th')}</thead>"
+    return f"<table class='table'>\n{head}\n<tbody>\n{body}\n</tbody>\n</table>{foot}"
 
 
 def to_markdown(cells: pd.DataFrame, caption: str, notes: list[str]) -> str:
     """A table in GitHub's Markdown, everything escaped."""
-    lines = [f"**{plain(caption)}**", ""]
+    lines = [f"**{escape.markdown_with_code(caption)}**", ""]
     lines += ["| " + " | ".join(map(plain, cells.columns)) + " |", "|" + " --- |" * len(cells.columns)]
     lines += ["| " + " | ".join(map(plain, values)) + " |" for values in cells.itertuples(index=False)]
-    return "\n".join([*lines, "", *(f"{plain(note)}\n" for note in notes)]).rstrip() + "\n"
+    return "\n".join([*lines, "", *(f"{escape.markdown_with_code(note)}\n" for note in notes)]).rstrip() + "\n"

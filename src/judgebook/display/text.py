@@ -76,11 +76,13 @@ def counted(values: Iterable[float], of: str) -> str:
 
 
 def listing(items: Iterable[object], conjunction: str = "and") -> str:
-    """`a, b and c`, each escaped by `plain`; `a, with x; b; and c` where one of three or more has a
-    comma."""
+    """`a, b and c`, each escaped by `plain`; where one has a comma, `a, with x; b; and c`, or of two `“a, with x” and
+    “b”`."""
     names = [str(i) if isinstance(i, Markup) else plain(i) for i in items]
-    if len(names) > 2 and any(", " in name for name in names):
-        return "; ".join([*names[:-1], f"{conjunction} {names[-1]}"])
+    if any(", " in name for name in names):
+        if len(names) > 2:
+            return "; ".join([*names[:-1], f"{conjunction} {names[-1]}"])
+        names = [f"“{name}”" for name in names] if len(names) == 2 else names
     return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 

@@ -16,6 +16,7 @@ from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
+from judgebook.study.definitions import meanings
 from judgebook.study.questions import declared, on_first_page
 
 #: the notebook whose numbers have their own page, and the node of that page
@@ -189,7 +190,8 @@ class Pages:
         nav += tuple((page.name, page.title) for page in plugins.pages(self.of.study)) if nav else ()
         of_study = name is None or self.of.entries[name].of_study
         simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None
-        return rendering.Shared(self.of.study.title, simulated, nav, self._note(name) if name else "", sampling)
+        labels = meanings(self.of.study) if of_study else {}
+        return rendering.Shared(self.of.study.title, simulated, nav, self._note(name) if name else "", sampling, labels)
 
     def _sampling(self, name: str | None) -> dict | None:
         """What a page says of sampling weights, where they differ: of what is on the page of a notebook, or (None) of
@@ -218,7 +220,7 @@ class Pages:
     def _page_parts(self, name: str) -> Parts:
         shared = self.shared(name)
         contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self.files(name)]}
-        around = [shared.title, shared.simulated, shared.nav, shared.note, shared.sampling]
+        around = [shared.title, shared.simulated, shared.nav, shared.note, shared.sampling, shared.labels]
         parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
         return parts | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
 
@@ -234,8 +236,8 @@ class Pages:
     def _index_parts(self) -> Parts:
         rows, shared = self._rows(), self.shared()
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
-        about = [shared.title, shared.simulated, shared.nav, shared.sampling, self.of.study.description, self._made()]
-        about += [self.of.study.authors, self.of.study.report_url, self.of.study.citation]
+        about = [shared.title, shared.simulated, shared.nav, shared.sampling, shared.labels, self.of.study.description]
+        about += [self._made(), self.of.study.authors, self.of.study.report_url, self.of.study.citation]
         about += [self.of.study.open_questions] if self.of.study.open_questions else []
         about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from judgebook.study import store
 if TYPE_CHECKING:
     from judgebook.pipeline.reading import places
     from judgebook.report.first_page import Cite
+    from judgebook.report.html import Page
     from judgebook.study.sections.data import Figures
     from judgebook.summary.findings import PageAnswer
 
@@ -45,6 +46,13 @@ class Shared:
     nav: tuple[tuple[str, str], ...]
     note: str = ""
     sampling: Mapping[str, Any] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def page(self, name: str = "") -> Page:
+        """The page of a notebook or an extra; without a name, the first page."""
+        from judgebook.report.html import Page
+
+        return Page(self.title, self.simulated, name, self.nav, self.note, self.sampling, self.labels)
 
 
 @dataclass(frozen=True)
@@ -96,8 +104,7 @@ def page(job: PageJob) -> str:
         with store.atomic(folder / path.name) as temporary:
             shutil.copyfile(path, temporary)
     nb = json.loads(job.executed.read_text(encoding="utf-8"))
-    shared = job.shared
-    about = report.Page(shared.title, shared.simulated, job.name, shared.nav, shared.note, shared.sampling)
+    about = job.shared.page(job.name)
     files = [f"files/{p.name}" for p in job.files]
     drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
     write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
@@ -180,7 +187,7 @@ def index(job: IndexJob) -> str:
     shown = {row.name: places.shown(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
-    about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
+    about = job.shared.page()
     before, preface, answers = _before(job), findings.preface(evidence), findings.answers(evidence)
     answered = [_answered(job, answer, shown, evidence.study.figures) for answer in answers]
     one_page.summarise(job, answers, answered, before, preface)

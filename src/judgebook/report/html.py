@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from judgebook.report.blocks import Block, beginning, parts
 from judgebook.report.first_page import Cite, Compared
 from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
 from judgebook.report.search import Entry
+from judgebook.study import escape
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
@@ -43,7 +44,7 @@ class Page:
     """What every page of a study shows: nav is name and title of each notebook that has a page; name is empty on the
     index. note : shown above the page, where it is not of the same run as the others. sampling : how far sampling
     weights of dialogues differ (`features.profile`), with `weighted` and `unweighted`, what of the page uses them and
-    what does not; None where they do not differ."""
+    what does not; None where they do not differ. labels : as of `Outline`."""
 
     study_title: str
     simulated: bool
@@ -51,6 +52,7 @@ class Page:
     nav: tuple[tuple[str, str], ...] = ()
     note: str = ""
     sampling: Mapping[str, Any] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declare
         drawn = {b.name: _drawings(b, resources["drawings"]) for b in blocks if b.kind == "figure"}
         shown = {
             "parts": divided,
-            "outline": Outline(),
+            "outline": Outline(labels=about.labels),
             "figure": lambda block: _figure(block, drawn[block.name]),
             "table": _table,
             "readable": _readable,
@@ -150,9 +152,14 @@ class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declare
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(_TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    shared = (markdown, highlight, clean, width, slug, words, opening, beginning)
+    shared = (markdown, highlight, clean, coded, width, slug, words, opening, beginning)
     environment.globals |= {function.__name__: function for function in shared}
     return environment
+
+
+def coded(text: str) -> Markup:
+    """Plain text in which what stands between backticks is code."""
+    return Markup(escape.html_with_code(text))
 
 
 def width(png: str) -> int | None:
@@ -209,7 +216,7 @@ def _table(block: Block, link: str) -> Markup:
     box = Markup(
         '<div class="table-box {}" id="{}" tabindex="0" role="group" aria-label="{}" style="--type:{}pt">{}</div>'
     )
-    return box.format(fits.classes, link, block.text or "Table", f"{fits.size:g}", html)
+    return box.format(fits.classes, link, words(coded(block.text)) or "Table", f"{fits.size:g}", html)
 
 
 @cache
@@ -241,7 +248,8 @@ def _quoted(text: str) -> Markup:
 
 def rendered(template: str, page: Page, heading: str, *scripts: str, **content: Any) -> str:
     """A page that is not made from a notebook."""
-    frame = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": Outline()}
+    outline = Outline(labels=page.labels)
+    frame = {**_frame(page, heading, *scripts), "page": page, "heading": heading, "outline": outline}
     return _environment().get_template(template).render(resources=frame | content)
 
 
@@ -347,7 +355,7 @@ def _inert(data: Any) -> Markup:
 
 def text_page(page: Page, heading: str, text: str) -> str:
     """A page of prose. text : Markdown; tables in it are HTML, and get the boxes that those of notebooks have."""
-    outline = Outline()
+    outline = Outline(labels=page.labels)
 
     def boxed(match: re.Match[str]) -> str:
         caption = _CAPTION.search(match[0])

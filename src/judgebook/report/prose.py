@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from html import unescape
@@ -42,7 +43,12 @@ _NOUN = r"(?:(?<=\ba )|(?<=\bthe )|(?<=\beach ))"
 _BEFORE = {"bound": _NOUN, "resample": _NOUN, "0.667": r"(?:(?<=\babove )|(?<=\bminimum is ))"}
 _AFTER = {"power": "(?! of)", "reproduced": "(?! from)", "standardised": "(?! name)"}
 _AFTER |= dict.fromkeys(("p", "r", "ρ"), r"(?= (?:[=\d−]|&lt;))")  # a statistic with its value
+#: all of a table; a caption or cell of it, with what opens its row
+_TABLE = re.compile("(<table.*?</table>)", re.DOTALL)
+_CELL = re.compile(r"((?:<tr>\s*)?<(caption|t[dh])\b[^>]*>)(.*?)(?=</\2>)", re.DOTALL)
 _UNEXPLAINED = ("a", "code", "pre", "table", "h1", "h2", "h3", "h4")
+#: what follows a title of one word at the head of a sentence where it is not just a word: `Quality control`
+_NAMED = r"(?=[,;:.)]|$| (?:and|is|or|was)\b)"
 
 
 def clean(html: str) -> Markup:
@@ -96,11 +102,16 @@ class Entry:
 
 @dataclass
 class Outline:
-    """What a page holds, collected while it is rendered: its contents, the ids in use, the terms explained."""
+    """What a page holds, collected while it is rendered: its contents, the ids in use, the terms explained.
+
+    labels : title of each label that has a definition -> the definition, as plain text.
+    """
 
     entries: list[Entry] = field(default_factory=list)
     ids: set[str] = field(default_factory=lambda: {"main", "code", "parameters", "terms"})  # of the page's template
     terms: dict[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    _in_sight: set[str] = field(default_factory=set)
 
     def add(self, level: int, wanted: str, title: str) -> str:
         """An id like `wanted` that the page does not have yet; the place is listed in the contents."""
@@ -115,11 +126,25 @@ class Outline:
         self.ids.add(id_)
         return id_
 
-    def prose(self, text: str) -> Markup:
-        """Markdown as clean HTML: headings carry an id and a link to themselves, and a term of the glossary is a link
-        to its meaning where it first occurs on the page, but not in the titles of references."""
+    def prose(self, text: str, *, folded: bool = False) -> Markup:
+        """Markdown as clean HTML: headings carry an id and a link to themselves, and a term of the glossary or a label
+        is a link to its meaning where it first occurs on the page, but not in the titles of references.
+
+        folded : whether readers must ask for it. What is explained there is explained again where it is in sight.
+        """
         html, head, references = _HEADING.sub(self._heading, markdown(text)).partition('<h2 id="references">')
-        return Markup(self._explained(html) + head + references)
+        labelled = self.labelled(html, folded=folded)
+        return Markup(_replaced(labelled, lambda part: self._linked(part, folded)) + head + references)
+
+    def labelled(self, html: str, *, folded: bool = False) -> Markup:
+        """Clean HTML in which a label is a link to its definition where it first occurs on the page; in a table, only
+        in the caption and below the heading `Label`."""
+
+        def define(part: str) -> str:
+            return self._defined(part, folded)
+
+        pieces = _TABLE.split(html) if self.labels else [html]
+        return Markup("".join(_cells(p, define) if i % 2 else _replaced(p, define) for i, p in enumerate(pieces)))
 
     def _heading(self, match: re.Match[str]) -> str:
         tag, inner = match.groups()
@@ -128,33 +153,69 @@ class Outline:
         permalink = f'<a class="permalink" href="#{link}" aria-label="Link to this section">#</a>'
         return f'<{tag} id="{link}">{inner}{permalink}</{tag}>'
 
-    def _explained(self, html: str) -> str:
-        out, inside = list[str](), list[str]()
-        for part in re.split(f"({_TAG})", html):
-            if tag := re.match(r"<(/?)(\w+)", part):
-                if tag[1] and inside and inside[-1] == tag[2]:
-                    inside.pop()
-                elif not tag[1] and tag[2] in _UNEXPLAINED:
-                    inside.append(tag[2])
-            elif not inside:
-                part = self._linked(part)
-            out.append(part)
-        return "".join(out)
-
-    def _linked(self, text: str) -> str:
+    def _linked(self, text: str, folded: bool) -> str:
         """Text with each term that is not explained yet as a link; terms do not overlap."""
         known = {term.lower(): (term, meaning) for term, meaning in glossary(linked=True).items()}
 
         def link(match: re.Match[str]) -> str:
             word = match[0].lower()
             term, meaning = known.get(word) or known[word.removesuffix("s")]
-            if term in self.terms:
-                return match[0]
-            self.terms[term] = meaning
-            shown = Markup('<a class="term" href="#term-{}" title="{}">{}</a>')
-            return shown.format(slug(term), meaning, Markup(match[0]))
+            return self._link(term, meaning, match[0], folded)
 
         return _pattern(tuple(known)).sub(link, text) if known else text
+
+    def _defined(self, text: str, folded: bool) -> str:
+        """Text with each label that is not explained yet as a link."""
+        titles = {str(clean(title)): title for title in self.labels}
+
+        def link(match: re.Match[str]) -> str:
+            title = titles[match[0]]
+            return self._link(title, self.labels[title], match[0], folded)
+
+        return _titles(tuple(titles)).sub(link, text)
+
+    def _link(self, term: str, meaning: str, written: str, folded: bool) -> str:
+        if term in (self.terms if folded else self._in_sight):
+            return written
+        self.terms[term] = meaning
+        self._in_sight |= set() if folded else {term}
+        shown = Markup('<a class="term" href="#{}" title="{}">{}</a>')
+        return shown.format(self.place(term), meaning, Markup(written))
+
+    def place(self, term: str) -> str:
+        """The id of a term or label in the list of terms: `label-` keeps a label apart from a word of the glossary."""
+        return f"term-{'label-' if term in self.labels else ''}{slug(term)}"
+
+
+def _replaced(html: str, replace: Callable[[str], str]) -> str:
+    """HTML with the text outside of links, code, tables and headings replaced."""
+    out, inside = list[str](), list[str]()
+    for part in re.split(f"({_TAG})", html):
+        if tag := re.match(r"<(/?)(\w+)", part):
+            if tag[1] and inside and inside[-1] == tag[2]:
+                inside.pop()
+            elif not tag[1] and tag[2] in _UNEXPLAINED:
+                inside.append(tag[2])
+        elif not inside:
+            part = replace(part)
+        out.append(part)
+    return "".join(out)
+
+
+def _cells(table: str, replace: Callable[[str], str]) -> str:
+    """A table with its caption and what stands below `Label` replaced. Headings, which the page's script makes buttons,
+    can hold no links."""
+    heads, column = list[str](), 0
+
+    def cell(match: re.Match[str]) -> str:
+        nonlocal column
+        start, tag, inner = match.groups()
+        column = 0 if "<tr>" in start else column + 1
+        heads.extend([inner] if tag == "th" else [])
+        about = tag == "caption" or (tag == "td" and heads[column : column + 1] == ["Label"])
+        return start + (_replaced(inner, replace) if about else inner)
+
+    return _CELL.sub(cell, table)
 
 
 def slug(title: str) -> str:
@@ -182,3 +243,15 @@ def _pattern(terms: tuple[str, ...]) -> re.Pattern[str]:
         _BEFORE.get(t, "") + re.escape(t) + "s?" + _AFTER.get(t, "") for t in sorted(terms, key=len, reverse=True)
     ]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(spellings)})(?![\w-]|(?-i: [A-Z]))", re.IGNORECASE)
+
+
+@cache
+def _titles(titles: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds any of the titles as written, longer ones first, but not in a longer name, nor a title of one word where
+    it may be the first word of a sentence."""
+    spellings = [
+        re.escape(t) if " " in t else f"(?:(?<=[^.!?] ){re.escape(t)}|{re.escape(t)}{_NAMED})"
+        for t in sorted(titles, key=len, reverse=True)
+        if t[:1] != t[:1].lower() or " " in t
+    ]
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(spellings)})(?![\w-]| [A-Z])" if spellings else "(?!)")

@@ -41,6 +41,20 @@ def definitions(study: Study, method: str) -> dict[str, str]:
     return {**{label: text for labels in papers for label, text in labels.items()}, **study.elicitation.definitions}
 
 
+def meanings(study: Study) -> dict[str, str]:
+    """Title of each label that has a definition -> the definition; by method where methods have different ones."""
+    told: dict[str, dict[str, str]] = {}
+    for label in study.label_list():
+        if text := definitions(study, label.method).get(label.id):
+            told.setdefault(label.title, {})[METHODS[label.method].title] = text
+    return {
+        title: next(iter(texts.values()))
+        if len(set(texts.values())) == 1
+        else " ".join(f"{method}: {text}" for method, text in texts.items())
+        for title, texts in told.items()
+    }
+
+
 def ends(study: Study, method: str) -> dict[str, tuple[str, str]]:
     """Label -> what the paper in whose words the study asks calls the smallest and the largest score."""
     named = {label: (low, high) for part in _published(study, method) for label, (low, high) in part.ends.items()}

@@ -29,10 +29,20 @@ def html(text: object, *, quote: bool = True) -> str:
     return _html.escape(str(text), quote=quote)
 
 
+def html_with_code(text: object) -> str:
+    """Text as HTML in which what stands between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html(text))
+
+
 def markdown(text: object) -> str:
     """Text for Markdown and the HTML made of it: no markup, no link, one line."""
     escaped = _MARKS.sub(r"\\\1", html(" ".join(str(text).split()), quote=False))
     return _ADDRESS.sub(lambda m: f"&#{ord(m[0])};", escaped)
+
+
+def markdown_with_code(text: object) -> str:
+    """Text for Markdown, harmless but for what stands between backticks: that is shown as code."""
+    return re.sub(r"\\`(.*?)\\`", lambda m: f"`{from_markdown(m[1])}`", markdown(text))
 
 
 def from_markdown(text: str) -> str:

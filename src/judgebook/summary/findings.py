@@ -97,6 +97,11 @@ def preface(evidence: Evidence) -> Preface | None:
     return Preface(table, line, about)
 
 
+def open_questions(n: int, facts: list[str]) -> str:
+    """How many of how the data are read nobody confirmed, and which, as a line of Markdown."""
+    return _PHRASES.say("open_questions", n=n, facts=facts)
+
+
 def answers(evidence: Evidence) -> list[PageAnswer]:
     """The six answers and those that questions declare, in the order in which they are asked; none for a study without
     annotations."""

@@ -21,6 +21,27 @@ from judgebook.study import params
 from judgebook.study.results import collect
 from judgebook.study.sections.data import Filter
 
+FACTS = {
+    "title": "T",
+    "cite": "",
+    "simulated": False,
+    "n": 9,
+    "dialogues": 9,
+    "groups": [],
+    "n_people": 2,
+    "models": [],
+}
+FACTS |= {"methods": [], "overlap": False, "n_human": 9, "control": ""}
+
+
+@pytest.mark.parametrize("n", [1, 2, 11])
+def test_many_systems_are_named_in_sentences_that_can_be_read(n):
+    names = [f"Model {i}, persona of {i}" for i in range(n)]
+    said = findings._PHRASES.say("data", n_systems=n, systems=names, **FACTS)
+    assert all(said.count(name) == 1 for name in names[:1] + names[2:])
+    assert max(len(sentence.split()) for sentence in re.split(r"\.\s", said)) <= 35
+
+
 YAML = """\
 title: "100% of α_1 & <b>#2</b>"
 description: A small study.

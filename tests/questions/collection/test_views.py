@@ -93,23 +93,23 @@ def test_collection_is_reported_with_the_busiest_and_the_slowest():
         "**People made 9 annotations of 2 labels with 1 method.**",
         "0.10 to 0.62 USD per dialogue",  # 40 and 250 USD for 400 dialogues
         "depending on the method and evaluator group",
-        "Behaviour, Group G, 25.0 [24.0, 26.0] minutes per dialogue",
-        "Dialogue Likert, Group H, 4.0 [3.0, 5.0] minutes per dialogue",
-        "did 50% of the work of a method and group (Behaviour, Group H; 2 annotators).",
+        "25.0 [24.0, 26.0] minutes per dialogue (Behaviour, Group G)",
+        "4.0 [3.0, 5.0] minutes per dialogue (Dialogue Likert, Group H)",
+        "No annotator did more than 50% of the work for a method and group (Behaviour, Group H; 2 annotators).",
     ):
         assert fact in said
     bare = text(findings.collection(data, collect(), NAMES, Costs()))
     assert "USD" not in bare
     assert "do not identify annotators" in bare
     one = text(findings.collection(data, collect(cost(4)), NAMES, Costs()))
-    assert "Behaviour, 4.0 [3.0, 5.0] minutes per dialogue" in one
+    assert "4.0 [3.0, 5.0] minutes per dialogue (Behaviour)" in one
 
 
 def test_runs_of_one_method_are_named_by_their_corpus():
     results = collect([*cost(4, corpus="free_run1"), *cost(6, corpus="free_run2")])
     said = text(findings.collection(marks(4), results, NAMES, Costs()))
-    assert "Behaviour, Free run 1, 4.0" in said
-    assert "Behaviour, Free run 2, 6.0" in said
+    assert "Median times: 4.0 [3.0, 5.0] minutes per dialogue (Behaviour, Free run 1); 6.0 [" in said
+    assert "minutes per dialogue (Behaviour, Free run 2)." in said
     assert "Slowest" not in said
 
 
@@ -117,8 +117,8 @@ def test_the_slowest_and_the_fastest_of_many_times_are_named():
     groups = [("g", "behavior", 25), ("h", "behavior", 9), ("g", "dialogue_likert", 5), ("h", "dialogue_likert", 4)]
     times = [row for g, m, n in groups for row in cost(n, group=g, method=m)]
     said = text(findings.collection(marks(4), collect(times), NAMES, Costs()))
-    assert "Slowest: Behaviour, Group G, 25.0" in said
-    assert "Fastest: Dialogue Likert, Group H, 4.0" in said
+    assert "Slowest: 25.0 [24.0, 26.0] minutes per dialogue (Behaviour, Group G)." in said
+    assert "Fastest: 4.0 [3.0, 5.0] minutes per dialogue (Dialogue Likert, Group H)." in said
 
 
 def coverage(rows):
@@ -267,5 +267,5 @@ def test_tasks_of_several_methods_are_said_to_have_one_duration():
     titles = {"method": METHODS | {"together": "All methods of a task"}, "group": GROUPS, "system": {}}
     names = DisplayNames(LABELS, titles)
     said = text(findings.collection(marks(4), collect([times | {"n": 9}]), names, Costs()))
-    assert "Median time: All methods of a task, 0.20 [0.19, 0.21] minutes per dialogue." in said
+    assert "Median time: 0.20 [0.19, 0.21] minutes per dialogue (All methods of a task)." in said
     assert "has one duration, so its time and cost are not split by method" in said

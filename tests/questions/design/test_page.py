@@ -64,6 +64,13 @@ def test_names_are_shown_as_they_are_spelt():
     assert any("Beta; 2\\*" in one.what for one in findings.worded(checked(CASES["missing_by_system"][0]()), NAMES))
 
 
+def test_a_judge_has_the_name_of_its_group():
+    examined = checked(CASES["dependent_judge"][0]())
+    (judge,) = {one.facts["judge"] for one in examined.findings if one.code == "dependent_judge"}
+    names = DisplayNames(NAMES.labels, TITLES | {"group": {judge: "GPT-4"}})
+    assert any(one.what.startswith("The judge GPT-4 ") for one in findings.worded(examined, names))
+
+
 def test_where_scores_are_missing_by_system_the_condition_of_alpha_is_said():
     """Only where some item was judged by two; nothing where as many scores are missing of every system."""
     found, clean = (checked(made()) for made in CASES["missing_by_system"])

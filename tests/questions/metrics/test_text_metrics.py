@@ -1,6 +1,8 @@
 """Metrics from texts are those of the libraries, computed once for equal texts, offline; some need no library."""
 
+import logging
 import socket
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
@@ -85,6 +87,16 @@ def test_matching_is_that_of_the_libraries_own_vectors(scores):
     p, r = map(np.mean, best)
     assert scores.at["d0", "matching_reference"] == pytest.approx(2 * p * r / (p + r), abs=1e-5)
     assert scores.at["d0", "matching_reference"] > scores.at["d1", "matching_reference"]
+
+
+def test_the_model_leaves_logging_as_it_was(monkeypatch):
+    """Its import has the whole process log; figures drawn after it would stand among notes of the library for fonts."""
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
+    level = root.level
+    text_metrics._embeddings()
+    assert (root.level, root.handlers) == (level, [])
 
 
 def test_similarity_is_a_cosine_that_knows_equal_texts(scores):

@@ -189,7 +189,7 @@ class TestRanks:
         results = self.results()
         results |= collect(pd.concat([estimates(BAD[:1], "ab"), estimates(BAD[:1], "ab", interval="independent")]))
         told = [p.text for p in findings.firsts(Results(results), SHOWN)]
-        assert told[0] == "- Behaviour (1 label): A first on bad 0."
+        assert told[0] == "- Behaviour (1 label): A is certain to be first on bad 0."
         assert told[1:] == ["", ""]  # nothing is to be separated; nothing was compared, so no strengths are missing
 
 

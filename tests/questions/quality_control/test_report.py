@@ -1,6 +1,7 @@
 """What notebook 10 says and shows, from rows made by hand."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -50,7 +51,11 @@ def test_the_headline_follows_the_random_sets(value, better):
     verdict = "better than those of as many random workers" if better else "without a measurable gain"
     assert f"**System means are replicated in the other run, {verdict}" in headline
     assert "correlate with One at r = 0.900 (without quality control: 0.800)" in headline
-    assert f"in {1 if better else 'none'} of 1 comparison between runs (p = {value:.3f})" in gains
+    compared = (
+        "replicate better than those of equally many random workers in 1" if better else "do not replicate better"
+    )
+    assert compared in gains
+    assert f"in {1 if better else 'any'} of 1 comparison between runs (p = {value:.3f})" in gains
     assert "r changes by 0.100; every CI includes 0." in gains
     assert "Two: r = 0.900 [0.900, 0.900] among workers who passed, 0.800" in correlations
 
@@ -71,7 +76,7 @@ def test_the_headline_rests_on_adjusted_p_values():
     rows += [r(workers, 0.9, corpus=corpus) for corpus in ("two", "three") for workers in ("passed", "all")]
     headline, gains, *_ = said([*rows, gain(0.1, 0.3), gain(-0.2, 0.1, "three")], "one", "two", "three")
     assert "replicated in both other runs, without a measurable gain from quality control.**" in headline
-    assert "in none of 3 comparisons between runs. On raw scores, they do so in 1 of 1: Two and Three (p =" in gains
+    assert "in any of 3 comparisons between runs. On raw scores, they do so in 1 of 1: Two and Three (p =" in gains
     assert "adjusted for 4 tests (Holm)" in gains
     assert "1 CI of 2 excludes 0" in gains
 
@@ -99,7 +104,7 @@ def test_a_pooled_effect_is_told_by_label_where_its_interval_excludes_0():
     assert "averaged over 3 architectures and 2 runs" in text
     assert "architectures and 2 runs, the effect of persona is −0.20" in said(rows, "one", "two")[-1]
     assert "for other architectures, it is −0.20 [−0.60, 0.20]" in text
-    assert "Lower on fun (−0.40 [−0.50, −0.30])." in text
+    assert "They score lower on fun (−0.40 [−0.50, −0.30])." in text
     assert "Higher" not in text
     assert "On the other 1 label, it cannot be distinguished from 0." in text
     assert findings.effects(collect([]), NAMES, people).text == ""
@@ -177,10 +182,15 @@ def test_contrasts_are_counted_by_sign_and_run():
         for (s, c), (low, high) in ends.items()
     ]
     text = findings.contrasts(collect(rows), crowd("one", "two")).text
-    assert "- One: 1 better, 1 worse, of 2\n- Two: 1 better, none worse, of 2" in text
+    assert "- One: of 2, 1 is better and 1 is worse\n- Two: of 2, 1 is better and none is worse" in text
     assert "Of 2 systems" in text
     assert "1 has it in every run" in text
     assert findings.contrasts(collect([]), crowd("one")).text == ""
+
+
+def test_labels_stand_in_the_order_of_the_yaml_after_the_overall_mean():
+    names = SimpleNamespace(labels={("continuous", "fun"): None, ("continuous", "robotic"): None})
+    assert tables.overall_first(["robotic", "overall", "other", "fun"], names) == ["overall", "fun", "robotic", "other"]
 
 
 def test_r_by_label_is_that_of_fisher_rows_by_the_rule():

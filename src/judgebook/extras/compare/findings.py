@@ -45,7 +45,8 @@ def findings(runs: Comparison, names: DisplayNames) -> Iterator[Prose]:
     rows = runs.deciding
     places = rows.sort_values("r", kind="stable").dropna(subset="r")
     ends = [{"name": label_name(r, names)} | r for r in places.iloc[[0, -1]].to_dict("records")] if len(places) else []
-    yield Prose(_PHRASES.say("agreement", one=None if one is None else one.to_dict(), ends=ends, over=over(rows)))
+    about = {"one": None if one is None else one.to_dict(), "over": over(rows), "confidence": runs.confidence}
+    yield Prose(_PHRASES.say("agreement", ends=ends, **about))
     counted = rows[["tested", "same_sign", "opposite", "only_a", "only_b"]].sum().astype(int).to_dict()
     yield Prose(_PHRASES.say("conclusions", a=runs.a.title, b=runs.b.title, n=len(rows), **counted))
     raw = runs.labels[runs.labels["scores"] == "raw"].dropna(subset="cv")

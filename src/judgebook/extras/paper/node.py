@@ -50,7 +50,7 @@ def parts(pages: Pages) -> Parts:
     of, shared, names = pages.of, pages.shared(), [n for n in pages.of.entries if pages.has_page(n)]
     paths = [of.executed(n) for n in names]  # captions, tables, and what is private
     paths += [p for n in names for p in (*pages.files(n), *(of.home / "results").glob(f"{n}.parquet"))]
-    about = [shared.title, shared.nav, of.manifest.date(), shutil.which("pandoc") is not None]
+    about = [shared.title, shared.nav, shared.labels, of.manifest.date(), shutil.which("pandoc") is not None]
     return {
         "results": digest({p.name: of.cache.file(p) for p in paths}),
         "study": digest([about, of.raw()]),
@@ -91,6 +91,5 @@ def write(job: PaperJob) -> str:
     material = analysis.gather(open_study(job.study), made)
     captions = {b.name: b.caption for b in visible if b.kind == "figure"}
     text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
-    about = report.Page(job.shared.title, job.shared.simulated, NAME, job.shared.nav, sampling=job.shared.sampling)
-    rendering.write(job.target, report.text_page(about, TITLE, text))
+    rendering.write(job.target, report.text_page(job.shared.page(NAME), TITLE, text))
     return ""

@@ -13,6 +13,7 @@ from judgebook.report.html import Answered, Before, Page
 from judgebook.report.one_page import OnePage, page
 from judgebook.report.prose import markdown, words
 from judgebook.study import store
+from judgebook.summary import findings
 from judgebook.summary.findings import PageAnswer, Preface
 from judgebook.summary.picture import picture
 
@@ -37,12 +38,14 @@ def summarise(
             (job.target.parent / name).unlink(missing_ok=True)
         return
     shared, first = job.shared, drawn[0]
+    facts = [fact for fact, _ in before.unconfirmed] if before else []
+    asked = [findings.open_questions(len(job.unconfirmed), facts)] if facts else []
     answered = tuple((answer.question, _answer(answer.text)) for answer in answers)
     foot = f"{job.cite.text} Reasons, evidence and methods are in the whole report."
     sheet = OnePage(
         description=first_sentences(job.description, DESCRIPTION) if job.description else "",
         preface=(preface.counted, preface.whom),
-        before=tuple(_finding(what) for what, _, _ in before.findings) if before else (),
+        before=(*asked, *(_finding(what) for what, _, _ in (before.findings if before else ()))),
         answers=answered,
         drawing=first.svg,
         alt=first.alt,

@@ -358,6 +358,10 @@ def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: 
     why = {f"Own cost ({section.currency})": note if paid_per_unit else "The YAML states no payment."}
     why[f"Cost per label ({section.currency})"] = "No label was judged, or labels of several methods were."
     planned = section.planned_dialogues
-    caption = f"One annotation of {number(planned)} dialogues or {number(planned // 2)} pairs, at"
-    caption += f" {section.hourly_rate:g} {section.currency} per hour."
+    pairs = {METHODS[method].unit == "pair" for method in wide["method"] if method in METHODS}
+    sizes = {False: f"{number(planned)} dialogues", True: f"{number(planned // 2)} pairs"}
+    of = " or ".join(size for pair, size in sizes.items() if pair in pairs or not pairs)
+    caption = (
+        f"One annotation of {of} (`costs.planned_dialogues`), at {section.hourly_rate:g} {section.currency} per hour."
+    )
     return Table(names.named(wide), "costs", caption, why=why)

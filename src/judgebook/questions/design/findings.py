@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import Phrases
+from judgebook.display.text import Phrases, plural
 from judgebook.questions.design.analysis import Examined, stored
 from judgebook.questions.design.registry import UNKNOWN, DesignFinding
 from judgebook.study.results import Results
@@ -73,18 +73,19 @@ def _worded(one: DesignFinding, names: DisplayNames, several: Mapping[str, bool]
     what, change, todo = (_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo"))
     where = [names.name(k, one.place[k]) for k in ("method", "group", "corpus") if k in one.place and several[k]]
     where = [w for w in where if w not in ("All evaluators", "all", "Main")]
-    place = ", ".join(where) + (f"; also in {others} other{'s' * (others > 1)}" if others and where else "")
+    place = ", ".join(where) + (f"; also in {plural(others, 'other evaluation')}" if others and where else "")
     return WordedFinding(what, change, todo, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
 
 
 def _named(one: DesignFinding, names: DisplayNames) -> dict[str, Any]:
-    """The facts of a finding with display names of systems and labels."""
+    """The facts of a finding with display names of systems, labels and judges."""
     method = one.place.get("method")
 
     def title(fact: str, value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        kind = "system" if "system" in fact else "label" if fact.startswith("label") else ""
+        kinds = {"system": "system" in fact, "label": fact.startswith("label"), "group": fact == "judge"}
+        kind = next((kind for kind, is_one in kinds.items() if is_one), "")
         return names.name(kind, value, method) if kind else value
 
     return {

@@ -18,6 +18,7 @@ of either therefore cannot be compared with printed ones.
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -105,8 +106,12 @@ def _similarity(texts: list[str], others: list[str]) -> np.ndarray:
 def _embeddings() -> Any:
     from pathlib import Path
 
-    import wordllama
+    root = logging.getLogger()
+    before = root.level, [*root.handlers]
+    import wordllama  # has the whole process log, so that notes of other libraries would stand on the page
 
+    root.setLevel(before[0])
+    root.handlers[:] = before[1]
     folder = Path(wordllama.__file__).parent  # holds weights and tokeniser; without it a hub would be queried
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 

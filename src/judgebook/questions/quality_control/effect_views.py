@@ -32,7 +32,7 @@ def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     rows = results.select("variant_effect", scores="z", interval="workers", over=[FAMILIES, EVERYTHING])
     if rows.empty:
         return None
-    order = overall_first(rows["label"].unique())
+    order = overall_first(rows["label"].unique(), names)
     note = captions.chosen(len(order[:DRAWN]), len(order), "labels")
     rows = rows.set_index("label").loc[order[:DRAWN]].reset_index()
     n, several = int(where(rows, over=FAMILIES)["n"].iloc[0]), (rows["over"] == EVERYTHING).any()
@@ -59,7 +59,7 @@ def variant_effects(results: Results, names: DisplayNames, crowd: Crowd) -> Tabl
     rows = pooled(results)
     if rows.empty:
         return None
-    rows = rows.set_index("label").loc[overall_first(rows["label"].unique())]
+    rows = rows.set_index("label").loc[overall_first(rows["label"].unique(), names)]
     others = pooled(results, "families").set_index("label").reindex(rows.index)
     each = results.select("variant_effect", scores="z", interval="workers", over=RUNS)
     if each.empty:
@@ -89,11 +89,11 @@ def best(results: Results, crowd: Crowd) -> str | None:
     return rows.set_index("system")["estimate"].idxmax() if len(rows) else None
 
 
-def change_rows(results: Results, crowd: Crowd) -> pd.DataFrame:
+def change_rows(results: Results, names: DisplayNames, crowd: Crowd) -> pd.DataFrame:
     """`run_change` by run, of the mean over systems (system missing) before that of the best system, overall first."""
     rows = results["run_change"]
     rows = rows[rows["system"].isna() | (rows["system"] == best(results, crowd))]
-    order = overall_first(rows["label"].unique())
+    order = overall_first(rows["label"].unique(), names)
     keys = {"corpus": crowd.corpora.index, "system": pd.notna, "label": order.index}
     return rows.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
 
@@ -103,7 +103,7 @@ def changes(results: Results, names: DisplayNames, crowd: Crowd, printed: pd.Dat
 
     printed : from `verdicts.compared`.
     """
-    rows = change_rows(results, crowd)
+    rows = change_rows(results, names, crowd)
     if rows.empty:
         return None
     rows = rows.assign(system=rows["system"].fillna(""))

@@ -136,7 +136,7 @@ def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
 
 def changes(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
     """Labels whose raw means change between the first and another run, averaged over systems and of the best system."""
-    rows = where(effect_views.change_rows(results, crowd), scores="raw")
+    rows = where(effect_views.change_rows(results, names, crowd), scores="raw")
     rows = rows[rows["label"] != OVERALL].dropna(subset="ci_low")
     rows = rows.assign(name=rows["label"].map(label_titles(names, crowd)))
     changed = rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]

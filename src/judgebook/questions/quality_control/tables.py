@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
@@ -98,7 +98,7 @@ def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Tabl
         keys = [SCORES[s] + ", " + SETS[w].lower() for s, w in zip(rows["scores"], rows["workers"], strict=True)]
         wide = rows.assign(key=keys).pivot_table(index="label", columns="key", values="estimate", sort=False)
         wide = wide[[c for c in (f"{s}, {w.lower()}" for s in SCORES.values() for w in SETS.values()) if c in wide]]
-        wide = wide.loc[overall_first(wide.index)].rename(index=label_titles(names, crowd)).rename_axis("Label")
+        wide = wide.loc[overall_first(wide.index, names)].rename(index=label_titles(names, crowd)).rename_axis("Label")
         caption = f"Correlation between systems by label, {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."
         yield Table(wide.reset_index(), f"labels_{i}", caption, 3, dict.fromkeys(wide, UNDEFINED))
 
@@ -110,8 +110,10 @@ def label_titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
     return {OVERALL: "Overall"} | titles
 
 
-def overall_first(index: pd.Index) -> list[str]:
-    return sorted(index, key=lambda label: label != OVERALL)
+def overall_first(labels: Iterable[str], names: DisplayNames) -> list[str]:
+    """The overall mean, then the labels in the order of the YAML."""
+    place = {label: i for i, (_, label) in enumerate(names.labels)}
+    return sorted(labels, key=lambda label: (label != OVERALL, place.get(label, len(place))))
 
 
 def numbers(results: Results, crowd: Crowd) -> Table | None:
@@ -151,6 +153,7 @@ def scores(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Tabl
                 continue
             overall = where(rows, label=OVERALL).set_index("system").sort_values("estimate", ascending=False)
             wide = rows.pivot_table(index="system", columns="label", values="estimate", sort=False)
+            wide = wide[overall_first(wide.columns, names)]
             out = pd.DataFrame({"System": [names.name("system", s) for s in overall.index]}, index=overall.index)
             out["Dialogues"], out["Overall"] = overall["n"], tables.intervals(overall, decimals)
             out = out.join(wide.drop(columns=OVERALL, errors="ignore").rename(columns=titles))
@@ -239,7 +242,7 @@ def lengths(results: Results, crowd: Crowd) -> Table:
 def criteria(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
     """Correlation of labels over systems in the first run, raw means: Pearson above the diagonal, Spearman below."""
     rows = results.select("criteria_correlation", corpus=crowd.corpora[0], scores="raw")
-    order, titles = overall_first(rows["label"].unique()), label_titles(names, crowd)
+    order, titles = overall_first(rows["label"].unique(), names), label_titles(names, crowd)
     place = {label: i for i, label in enumerate(order)}
     above = rows["label"].map(place) < rows["label_b"].map(place)
     shown = rows[(rows["coefficient"] == "pearson") == above]

@@ -258,6 +258,7 @@ class Detectable(Model):
     n_labels: int
     pairs: int
     scale: str = Field(description="percentage points, or points of the label's scale")
+    decimals: int = Field(description="with which differences are told")
     scales: int = Field(description="scales of different length")
     differences: Span = Field(description="over labels")
     difference: float = Field(description="of the median label")
@@ -268,7 +269,7 @@ class Detectable(Model):
     others: bool = Field(description="whether for other annotators, too")
 
     def _say(self, value: float) -> str:
-        return number(value, 1 if self.scale == "percentage points" else 2)
+        return number(value, self.decimals)
 
     @property
     def size(self) -> str:
@@ -284,7 +285,7 @@ class Detectable(Model):
 
     @property
     def span(self) -> str:
-        return self.differences.words(1 if self.scale == "percentage points" else 2)
+        return self.differences.words(self.decimals)
 
     @property
     def median(self) -> str:

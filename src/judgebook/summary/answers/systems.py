@@ -22,6 +22,8 @@ from judgebook.summary.answers.parts import Evaluation, Sizes, Span
 from judgebook.summary.answers.sources import estimate
 from judgebook.summary.evidence import FRAGILITY, PERFORMANCE, Evidence, parts
 
+#: length of a scale above which differences are told with one decimal instead of two
+FINE = 20
 _RANKS = ("rank", "rank_low", "rank_high", "lead", "lead_low", "lead_high", "verdict")
 
 
@@ -131,6 +133,7 @@ def detectable(compared: Mapping[str, Any], names: DisplayNames) -> facts.Detect
         n_labels=len(rows),
         pairs=int(rows["n"].max()),
         scale="percentage points" if share else "points",
+        decimals=1 if share or largest > FINE else 2,
         scales=1 if share else len({high - low for low, high in scales}),
         differences=Span.of(times * rows["estimate"]),
         difference=times * middle,
