@@ -1,13 +1,15 @@
 """Notebook 05: does a label distinguish systems?"""
 
+from judgebook.annotations.population import populations
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
+from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import analysis, findings, judged_groups
+from judgebook.questions.sensitivity import analysis, findings, judged_groups, primary
 from judgebook.questions.sensitivity.page import SensitivitySections
 from judgebook.simulation import recovery
 from judgebook.simulation.truth import truth
@@ -23,9 +25,11 @@ class Page(SensitivitySections):
         systems = self.names.systems(without=[control, *self.study.unranked_systems])
         scored, dialogues = with_means(self.annotations, self.labels), self.run.read("dialogues")
         self.judged = judged_groups.groups(scored, dialogues, systems=systems, pick_seed=seeds.pick)
-        self.results = analysis.analyse(
+        results = analysis.analyse(
             self.judged, self.options, self.labels, permute_seed=seeds.permute, draw_seed=seeds.downsample
         )
+        judged = chosen(self.annotations, self.study.unranked_systems, self.labels)
+        self.results = primary.with_primary(results, populations(judged, self.study.inference.annotators))
         self.run.save_results(self.results)
 
     def findings(self) -> Section:

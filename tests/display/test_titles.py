@@ -239,8 +239,8 @@ PASSAGES = {
         ({"every": [0.3, 0.6]}, "People passed 30% to 60% of the tasks they attempted, depending on their group"),
     ],
     "design.loads_title": [
-        ({"n": 5, "apart": 0}, "None of 5 annotators shown judged one system only"),
-        ({"n": 5, "apart": 5}, "All 5 annotators shown judged one system only"),
+        ({"n": 5, "apart": 0}, "None of the 5 annotators shown judged only one system"),
+        ({"n": 5, "apart": 5}, "All 5 annotators shown judged only one system"),
         ({"n": 1, "apart": 0}, "The only annotator judged several systems"),
     ],
     "validity.correlations_title": [

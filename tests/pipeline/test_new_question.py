@@ -118,6 +118,8 @@ def test_its_results_page_and_answer_are_there(project):
     reports = project.out("reports", "tiny")
     assert "Who is extreme?" in (reports / "79_extremes.html").read_text()
     index = (reports / "index.html").read_text()
+    answers = {a["key"]: a for a in json.loads((reports / "answers.json").read_text())["answers"]}
+    assert (answers["79_extremes"]["verdict"], answers["79_extremes"]["sentence"][:4]) == ("stated", "Yes:")
     assert "Does anybody give extreme scores?" in index
     assert "of somebody" in index
     assert 'href="79_extremes.html"' in index

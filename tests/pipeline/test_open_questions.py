@@ -8,6 +8,7 @@ from judgebook.pipeline.reading import one_page
 from judgebook.pipeline.rendering import IndexJob, Shared, few_of_a_kind
 from judgebook.report.first_page import Cite
 from judgebook.report.html import Answered, Before, Page, index_page
+from judgebook.summary.answers.verdicts import Order
 from judgebook.summary.findings import PageAnswer, Preface
 
 WAYS = tuple((f"direction of x{i}", f"Is a high score of `x{i}` good or bad?") for i in range(4))
@@ -42,7 +43,7 @@ def test_code_in_a_question_is_shown_as_code():
 def test_the_summary_and_its_picture_count_them_in_a_line(asked, line, tmp_path):
     cite = Cite("A report.", "", "", ())
     job = IndexJob(Shared("S", False, ()), "s", "", asked, {}, (), (), cite, tmp_path / "index.html")
-    answer = PageAnswer("order", "**A leads.**")
+    answer = PageAnswer("order", Order.FIRST, "**A leads.**")
     before = Before((), "", unconfirmed=few_of_a_kind(asked)) if asked else None
     preface = Preface("", "", "**For whom.** All.")
     one_page.summarise(job, [answer], [Answered("order", "Best?", "**A leads.**")], before, preface)

@@ -3,14 +3,18 @@
 import json
 import os
 
+import pandas as pd
 import pytest
-from fixtures.project_copy import Project, result
+from fixtures import answers_file
+from fixtures.project_copy import ROOT, Project, result
+
+from judgebook import read_answers
 
 SECONDS = 45
 
 DAG = """\
 01_counts: {}
-02_seeded: {needs: [01_counts], knobs: {seed: seeds.bootstrap}}
+02_seeded: {needs: [01_counts], knobs: {seed: seeds.bootstrap}, answers: [cost]}
 03_extra: {}
 04_grouped: {requires: [groups]}
 """
@@ -184,6 +188,54 @@ def test_executed_notebooks_hold_no_traces_of_the_run(base):
     assert os.fspath(base.folder) not in json.dumps(nb)
 
 
+def in_file(project, change=("", "")):
+    """What is wrong with `answers.json`, after a change of the first page."""
+    report, results = project.out("reports", "tiny"), project.out("data", "processed", "tiny", "results")
+    page, file = ((report / name).read_text(encoding="utf-8") for name in ("index.html", "answers.json"))
+    assert change[0] in page
+    return [*answers_file.wrong(page.replace(*change), file, lambda name: pd.read_parquet(results / f"{name}.parquet"))]
+
+
+def test_answers_are_written_as_data_beside_the_first_page(base):
+    assert in_file(base) == []
+    file = json.loads(base.out("reports", "tiny", "answers.json").read_text())
+    assert (file["version"], file["study"], file["counted"][0]["judgements"]) == (1, "tiny", 60)
+    verdicts = {answer["key"]: answer["verdict"] for answer in file["answers"]}
+    first = {"order": "one_system", "labels": "not_run", "judges": "few", "sample": "not_run"}
+    assert verdicts == first | {"cost": "unknown", "next": "recruit"}
+    assert all(answer["this_run"] and not answer["earlier"] for answer in file["answers"])
+
+
+def test_the_example_of_the_guide_prints_verdicts(base, monkeypatch, capsys):
+    section = (ROOT / "docs" / "results.md").read_text(encoding="utf-8").partition("## answers.json for a dashboard")[2]
+    example = section.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.setenv("COMPENDIUM_OUT", str(base.folder))
+    exec(example.replace('"ji2022"', '"tiny"'), {})
+    said = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert said[0] == ["order", "one_system"]
+    assert [words[0] for words in said] == ["order", "labels", "judges", "sample", "cost", "next"]
+
+
+def test_answers_that_are_not_there_or_not_as_written_say_what_to_run(base, monkeypatch, tmp_path):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"answers.json is not there; run `.* --study tiny`"):
+        read_answers("tiny")
+    file = json.loads(base.out("reports", "tiny", "answers.json").read_text())
+    path = tmp_path / "reports" / "tiny" / "answers.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(file | {"version": 2}))
+    with pytest.raises(ValueError, match=r"answers.json: version: Input should be 1 .*; run `.* --study tiny`"):
+        read_answers("tiny")
+    path.write_text(json.dumps(file))
+    with pytest.raises(KeyError, match="no answer 'best'; there are order, labels, judges"):
+        read_answers("tiny")["best"]
+
+
+def test_a_number_that_only_the_page_has_is_found(base):
+    sentence = "because there is only one system"
+    assert len(in_file(base, (sentence, f"{sentence} of 37"))) == 2  # it is not in the sentence, nor among the facts
+
+
 OLD = "This page is from an earlier run, with other settings or data (changed: seeds.bootstrap (YAML))."
 
 
@@ -199,6 +251,10 @@ def test_pages_of_an_earlier_run_say_so(project):
     assert "No label was judged by two groups" in index  # not that it was not asked for
     for name in ("01_counts", "03_extra"):
         assert "earlier run" not in (report / f"{name}.html").read_text()
+    marked = {key for key, text in answers_file.sections(index).items() if "From an earlier run" in text}
+    answers = {answer["key"]: answer for answer in json.loads((report / "answers.json").read_text())["answers"]}
+    assert marked == {key for key, answer in answers.items() if not answer["this_run"]} == {"cost"}
+    assert answers["cost"]["earlier"] == ["02_seeded"]
 
 
 @pytest.mark.slow
@@ -211,3 +267,28 @@ def test_pages_of_an_earlier_run_say_so_until_they_are_made_again(project):
     project.states("--only", "03_extra")  # the other way round: the page that stays is the one with a value of its own
     assert OLD in (report / "02_seeded.html").read_text()
     assert (report / "index.html").read_text().count("This page is from an earlier run") == 1
+
+
+def namesake(project, rows):
+    """Another YAML called tiny, in a folder of its own, with data of its own."""
+    folder = project.folder / "others"
+    folder.mkdir()
+    (folder / "tiny.yaml").write_text((project.folder / "params" / "tiny.yaml").read_text())
+    (folder / "tiny.csv").write_text(rows)
+    return folder / "tiny.yaml"
+
+
+def test_another_study_of_the_same_name_is_refused(project):
+    """Its report would have answers of the first."""
+    data = (project.folder / "params" / "tiny.csv").read_text()
+    other = namesake(project, data + "d30,1,2\n")
+    before = project.manifest()
+    done = project.run("--study", str(other))
+    assert (done.returncode, project.manifest()) == (2, before)
+    assert "data/processed/tiny has results of another study called 'tiny': those of params/tiny.yaml" in done.stderr
+    assert "rename one of the files, or write elsewhere with --out DIR" in done.stderr
+    (other.parent / "tiny.csv").write_text(data)  # the same data: a copy of the YAML
+    assert project.run("--study", str(other), "--dry-run").returncode == 0
+    (other.parent / "tiny.csv").write_text(data + "d30,1,2\n")
+    (project.folder / "params" / "tiny.yaml").unlink()  # it was moved, and its data have grown
+    assert project.run("--study", str(other), "--dry-run").returncode == 0

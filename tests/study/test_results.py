@@ -123,3 +123,33 @@ def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(
     run.save_results(found)
     pd.testing.assert_frame_equal(pd.read_parquet(next(tmp_path.rglob("03_iaa.parquet"))), whole)
     assert not list(tmp_path.rglob("*.csv"))
+
+
+def test_rows_that_reports_answer_with_are_marked_and_read_so(tmp_path):
+    """Of a statistic of which none is marked, nothing is said."""
+    rows = collect([alpha(kind="human"), alpha(kind="model"), {"statistic": "count", "what": "a", "estimate": 1.0}])
+    marked = results.mark_primary(rows, alpha=where(rows["alpha"], kind="human"), ac=rows["ac"])
+    assert [*marked] == ["alpha", "count"]
+    store.write_frame(fold(marked, study="s", notebook="n"), tmp_path / "r.parquet")
+    back = results.read(tmp_path / "r.parquet")
+    assert back["alpha"].set_index("kind")["primary"].to_dict() == {"human": True, "model": False}
+    assert back["count"]["primary"].isna().all()
+    assert back.select("alpha", primary=True)["kind"].tolist() == ["human"]
+
+
+def test_a_file_of_an_earlier_version_lacks_columns_that_are_new(tmp_path):
+    stored(alpha(kind="human")).drop(columns="primary").to_parquet(tmp_path / "r.parquet")
+    back = results.read(tmp_path / "r.parquet")["alpha"]
+    assert back.columns.tolist() == columns("alpha")
+    assert back["primary"].isna().all()
+
+
+def test_a_row_is_found_where_it_is_stored_by_what_identifies_it():
+    """Also one of a frame that lost columns on the way, or has an empty text for what is missing."""
+    rows = collect([alpha(kind=kind, system=system) for kind in ("human", "model") for system in ("a", None)])["alpha"]
+    ids = results.identities("alpha", rows)
+    assert not ids.duplicated().any()
+    saved = fold(Results(alpha=rows), study="s", notebook="n")[ids.columns].astype(object).fillna("")
+    pd.testing.assert_frame_equal(ids, saved, check_dtype=False)
+    lost = rows.drop(columns=["metric", "pick"]).assign(system=rows["system"].fillna(""))
+    pd.testing.assert_frame_equal(results.identities("alpha", lost), ids)

@@ -1011,3 +1011,40 @@ def test_no_sentence_on_comparisons_decided_is_long():
     said = of_sample(180, 100, 7, **given)
     assert [*too_much(said)] == []
     assert "(for these annotators only)" in said.partition("\n\n")[0]
+
+
+class _Read(dict):
+    """Results of notebooks, which remember whose were asked for."""
+
+    def __init__(self, results):
+        super().__init__(results)
+        self.names = set()
+
+    def __getitem__(self, name):
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize("frame", [annotations(), annotations(seconds=None), annotations(annotators=["A1"])])
+def test_an_answer_draws_on_no_notebook_that_does_not_say_so(study, tmp_path, monkeypatch, frame):
+    """Else the page would not say of an answer that a notebook of an earlier run is in it."""
+    (tmp_path / "s.yaml").write_text(YAML + "quality_control: {payment: 0.99}\n", encoding="utf-8")
+    found = evidence(params.load(tmp_path / "s.yaml"), frame, n03=alphas((0.1, 0.2)), n05=compared([0.2] * 3), n07=SURE)
+    read_, drawn_on = _Read(found.results), {}
+
+    def recorded(builder):
+        def build(*args):
+            read_.names.clear()
+            answer = builder(*args)
+            drawn_on[answer.key] = {*read_.names}
+            return answer
+
+        return build
+
+    for key in findings.QUESTIONS:
+        monkeypatch.setattr(findings, f"_{key}", recorded(getattr(findings, f"_{key}")))
+    findings.answers(replace(found, results=read_))
+    assert {*drawn_on} == {*findings.QUESTIONS}
+    assert {
+        key: names - {*findings.USED[key]} for key, names in drawn_on.items() if names - {*findings.USED[key]}
+    } == {}

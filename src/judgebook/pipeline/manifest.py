@@ -156,6 +156,15 @@ class Manifest:
         made = (node["finished"][:10] for name, node in self.nodes.items() if name[:1].isdigit())
         return max(made, default="")
 
+    def yaml(self) -> Path | None:
+        """The YAML that the last run read; None where that is not known, or it is no longer there."""
+        recorded = self.data.get("yaml")
+        path = store.out_root() / recorded if isinstance(recorded, str) else None
+        try:
+            return path if path is not None and path.is_file() else None
+        except (OSError, ValueError):  # no path at all
+            return None
+
     def drop(self, name: str) -> None:
         self.nodes.pop(name, None)
 
@@ -167,6 +176,7 @@ class Manifest:
         self.data = {
             "format": FORMAT,
             "study": self.study,
+            "yaml": _from_root(study.path),
             "simulated": study.simulated,
             "seeds": study.seeds.model_dump(),
             "commit": _commit(),
@@ -180,6 +190,16 @@ class Manifest:
 
 
 _NODES = TypeAdapter(dict[str, _Node])
+
+
+def _from_root(path: Path | None) -> str | None:
+    """A path relative to the folder of output, so that both can be moved together; None for none."""
+    if path is None:
+        return None
+    try:
+        return Path(os.path.relpath(path, store.out_root())).as_posix()
+    except ValueError:  # another drive
+        return path.resolve().as_posix()
 
 
 def _plain(path: str) -> bool:

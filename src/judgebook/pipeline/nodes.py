@@ -168,6 +168,22 @@ class StudyNodes:
         sections = sorted(set(Study.model_fields) - _NOT_DATA)
         return raw | self._yaml(*sections) | self.code("judgebook.sources.build")
 
+    def namesake(self) -> str:
+        """Why this study must not be run here: another YAML of its name, which is still there, has left results of
+        other data. Empty where none has."""
+        other, path = self.manifest.yaml(), self.study.path
+        if other is None or path is None or other.samefile(path):
+            return ""
+        before = self.manifest.nodes.get("annotations", {}).get("parts", {})
+        if _of_data(before) == _of_data(self._annotation_parts()):
+            return ""
+        here, there = store.relative(path), store.relative(other)
+        return (
+            f"{here}: {store.relative(self.home)} has results of another study called {self.key!r}: those of {there},"
+            " with other data. One report would have answers of both: rename one of the files, or write elsewhere with"
+            " --out DIR"
+        )
+
     def parts(self, name: str) -> Parts:
         """What the outcome of a notebook depends on."""
         entry, about = self.entries[name], self.facts(name)
@@ -247,6 +263,11 @@ class StudyNodes:
         if not path.is_file() or path.read_bytes() != text.encode():
             with store.atomic(path) as temporary:
                 temporary.write_bytes(text.encode())
+
+
+def _of_data(parts: Parts) -> Parts:
+    """Of what annotations were built from, the data."""
+    return {name: part for name, part in parts.items() if name.startswith(("raw file", "embedded ", "simulate "))}
 
 
 def unknown_unit(study: Study, profile: dict[str, Any]) -> str:

@@ -104,6 +104,8 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), digests, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
+    for problem in filter(None, (study.namesake() for study in studies.values())):
+        raise params.ParamsError(problem)
     reporter = _Reporter(studies, selected)
     runner = Runner(
         studies,

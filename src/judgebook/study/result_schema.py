@@ -42,6 +42,7 @@ COLUMNS = {
     "n_annotators": ("Int64", "annotators"),
     "n_undefined": ("Int64", "resamples in which the statistic is undefined"),
     "seed": ("Int64", "seed, where random numbers were used"),
+    "primary": ("boolean", "whether reports answer with this row; empty where they do not choose among rows"),
     "note": ("str", "for readers; code never reads it"),
 }
 REQUIRED = ("study", "notebook", "statistic")

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from judgebook.study.result_schema import COLUMNS, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
 from judgebook.study.schema import Column, conform
@@ -45,6 +46,14 @@ class Results(dict[str, ResultRows]):
         if which not in known:
             known[which] = Results({statistic: where(rows, **keys) for statistic, rows in self.items()})
         return known[which]
+
+
+def mark_primary(results: Results, **rows: ResultRows) -> Results:
+    """`results`, in which `primary` says which rows reports answer with. rows : statistic -> these, with the index that
+    they have there."""
+    every = {statistic: results[statistic] for statistic in rows if len(results[statistic])}
+    marked = {s: frame.assign(primary=frame.index.isin(rows[s].index)) for s, frame in every.items()}
+    return Results(results | marked)
 
 
 def columns(statistic: str) -> list[str]:
@@ -176,7 +185,10 @@ def read(
             has = pc.match_substring_regex(condition, f"(^|;){key}=({'|'.join(values)})(;|$)")
             wanted.append((statistic != name) | has)
     filters = reduce(and_, wanted) if wanted else None
-    return unfold(pd.read_parquet(path, columns=["statistic", "condition", *IDS, *VALUES], filters=filters))
+    # an earlier version may have stored fewer columns
+    there = {*pq.read_schema(path).names}
+    wanted_columns = ["statistic", "condition", *IDS, *(column for column in VALUES if column in there)]
+    return unfold(pd.read_parquet(path, columns=wanted_columns, filters=filters))
 
 
 def unfold(stored: pd.DataFrame) -> Results:
@@ -189,7 +201,8 @@ def unfold(stored: pd.DataFrame) -> Results:
             k: pd.Series(_objects([_value(k, p.get(k)) for p in parsed])[place], frame.index)
             for k in statistics()[statistic].keys
         }
-        out[statistic] = _frame(statistic, frame[[*IDS, *VALUES]].assign(**keys))
+        there = [column for column in (*IDS, *VALUES) if column in frame]
+        out[statistic] = _frame(statistic, frame[there].assign(**keys))
     return Results(out)
 
 

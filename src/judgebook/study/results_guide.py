@@ -31,6 +31,7 @@ study = jb.open_study("ji2022")
 study.statistics  # what the notebooks stored
 study.results("mean")  # one row per estimate, with interval
 study.results("mean", label="fluent", interval="session")
+study.results("system_difference", primary=True)  # of several tests of a pair the one that the report answers with
 study.scores  # one row per judgement
 study.params.systems  # names shown
 ```
@@ -38,6 +39,11 @@ study.params.systems  # names shown
 [examples/explore.ipynb](../examples/explore.ipynb) draws a figure from them. `params` are those of the last run: a
 notebook that was left out of it keeps results from its own settings, and its page says so. Elsewhere, read the CSV
 files: the same rows, with the keys of a statistic in the column `condition`.
+
+A difference is that of `system` minus `system_b`, on the scale of the label, and each pair is stored once: turn the
+sign to ask about `system_b`, and where less of a label is better (its `direction` is -1). `primary` marks differences
+and detectable differences, alpha, Gwet's AC, the reliability of means, and rates, means and shares: one row for each
+thing that is estimated.
 """
 
 

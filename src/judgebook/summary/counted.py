@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pandas as pd
 
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.leading import PART
 from judgebook.study.results import where
+from judgebook.summary.answers.parts import Stage
 from judgebook.summary.evidence import Evidence, parts
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A row of the table. kind : everything, enrolled, answered, passed, used, or models. people : different ones whom
-    the data identify, over all runs; None where there are none. per_run : people counted once in each run. dialogues,
-    judgements : None where none were made. others : whether people judged whom the data do not identify."""
-
-    kind: str
-    people: int | None
-    per_run: int | None
-    dialogues: int | None = None
-    judgements: int | None = None
-    others: bool = False
 
 
 def stages(evidence: Evidence) -> list[Stage]:

@@ -264,7 +264,7 @@ def test_findings_and_tables_count_significant_changes(one):
     people = [pick(found, "judge_conclusions", verdict=v)["estimate"] for v in ("same", "opposite", "people only")]
     assert sum(people) == 0
     assert "people find none; " in conclusion
-    assert "on the one label" in agreement
+    assert "on the only label" in agreement
     assert "Not applicable to The Model (1 label)" in test
     assert len(tables.detection(found, NAMES).frame) == 1
     table = tables.consequences(found, NAMES).frame

@@ -31,7 +31,7 @@ from judgebook.questions.agreement.items import (
 )
 from judgebook.questions.agreement.kappa_icc import COEFFICIENTS, Ratings, kappas
 from judgebook.questions.agreement.over_annotators import alpha_over_annotators, judgements
-from judgebook.questions.agreement.population import SAMPLE, population, without_others
+from judgebook.questions.agreement.population import SAMPLE, population, with_primary, without_others
 from judgebook.questions.agreement.variance import decision_study, variance_shares
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import METHODS, Label
@@ -95,7 +95,7 @@ def analyse(
         decision_study(annotations, labels, seed=sampling.seed, confidence=sampling.confidence),
         variance_shares(annotations, labels, confidence=sampling.confidence, only=modelled),
     )
-    return without_others(results) if people == "fixed" else results
+    return with_primary(without_others(results) if people == "fixed" else results)
 
 
 def alpha_table(

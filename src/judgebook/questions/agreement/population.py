@@ -10,7 +10,7 @@ import numpy as np
 from judgebook.annotations.population import FIXED, UNKNOWN
 from judgebook.annotations.population import LEAST as LEAST_EFFECTIVE
 from judgebook.study.labels import METHODS
-from judgebook.study.results import ResultRows, Results
+from judgebook.study.results import ResultRows, Results, mark_primary
 from judgebook.study.schema import CELL, Annotations
 
 #: the population of a result: other annotators too; these; unknown people, and so these (FIXED, UNKNOWN)
@@ -89,6 +89,12 @@ def judged(results: Results) -> ResultRows:
         others=others.where(~speaks, None),
     )
     return rows[rank == rank.groupby(keys, dropna=False).transform("max")]
+
+
+def with_primary(results: Results) -> Results:
+    """`results`, with the primary rows of alpha, Gwet's coefficient and the reliability of means marked."""
+    means = results.select("generalizability", design=OF_STUDY)
+    return mark_primary(results, alpha=judged(results), ac=primary_ac(results), generalizability=means)
 
 
 def primary_ac(results: Results) -> ResultRows:

@@ -22,7 +22,7 @@ from judgebook.questions.performance.overall import overall as overall_order
 from judgebook.questions.performance.who_judged import who_judged
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.results import ResultRows, Results, collect
+from judgebook.study.results import ResultRows, Results, collect, mark_primary
 from judgebook.study.schema import SYSTEM_CELL, Annotations, Dialogues, unordered
 
 #: what responses of several systems may share, the widest first
@@ -123,7 +123,7 @@ def analyse(
         results["mean"] = pd.concat([within_scale(means[ours], labels), means[~ours]]).loc[means.index]
     if len(pooled := results["pooled_mean"]):
         results["pooled_mean"] = within_scale(pooled, labels)
-    return results
+    return mark_primary(results, **{s: _primary(results[s], [*SYSTEM_CELL, "outcome"]) for s in SCORES})
 
 
 def overall_orders(
@@ -258,13 +258,17 @@ def two_intervals(results: Results) -> ResultRows:
     these are known, else over clusters; `light_low`, `light_high`: those for independent scores, missing where sampling
     weights are used, which those are without; `pick_low`, `pick_high`: the range over picks."""
     rows, keys = every_interval(results), [*SYSTEM_CELL, "statistic", "outcome"]
-    out = rows[~rows["interval"].isin(list(OTHER_INTERVALS))]
-    people = out["interval"].str.endswith(rates.with_people("")).astype(bool)
-    out = out[people | ~people.groupby([out[k] for k in keys], dropna=False).transform("any")]
+    out = _primary(rows, keys)
     for interval, columns in OTHER_INTERVALS.items():
         ends = rows[rows["interval"] == interval].set_index(keys)[["ci_low", "ci_high"]]
         out = out.join(ends.set_axis(columns, axis=1), on=keys)
     return out.assign(**dict.fromkeys(LIGHT, np.nan)) if len(results["unweighted"]) else out
+
+
+def _primary(rows: ResultRows, keys: list[str]) -> ResultRows:
+    out = rows[~rows["interval"].isin(list(OTHER_INTERVALS))]
+    people = out["interval"].str.endswith(rates.with_people("")).astype(bool)
+    return out[people | ~people.groupby([out[k] for k in keys], dropna=False).transform("any")]
 
 
 def every_interval(results: Results) -> ResultRows:

@@ -56,6 +56,6 @@ QUESTIONS = [
         requires=["control_system", "known_annotators"],
         unweighted="tests of workers, scores of systems and their repetition",
         headline="repeat",
-        answers=["labels", "next"],
+        answers=["labels", "judges", "cost", "next"],
     ),
 ]

@@ -21,8 +21,7 @@ from judgebook.summary.answers.facts import (
     ReplicationFacts,
     SampleFacts,
 )
-from judgebook.summary.answers.parts import Estimate, Model, Source
-from judgebook.summary.counted import Stage
+from judgebook.summary.answers.parts import Estimate, Model, Source, Stage
 
 NAME = "answers.json"
 

@@ -24,15 +24,15 @@ import judgebook as jb
 
 answers = jb.read_answers("ji2022")
 for answer in answers.answers:
-    print(answer.key, answer.verdict, "" if answer.this_run else f"(earlier run: {answer.earlier})")
-first = answers["order"].estimate
-print(first.name, first.estimate, first.ci_low, first.ci_high, first.unit)
+    print(answer.key, answer.verdict, "" if answer.this_run else f"from an earlier run: {answer.earlier}")
+if first := answers["order"].estimate:
+    print(first.name, first.estimate, first.ci_low, first.ci_high, first.unit)
 ```
 
 - `evidence` says where the numbers stand: a file of results, and the values of its columns that select the rows; the
   other columns that identify rows are empty.
-- `this_run` is false where an answer rests on notebooks of an earlier run with other settings or data; the page says so,
-  too.
+- `this_run` is false where an answer rests on notebooks of an earlier run with other settings or data: the page says
+  so, too.
 - `design_findings` and `open_questions` are reasons to doubt an answer whatever its interval.
 - A field is null where there is no value, such as an interval that cannot be estimated."""
 #: fields of facts that have codes of their own
@@ -40,7 +40,7 @@ _WITHIN = {"replication": verdicts.Replication, "models.verdict": verdicts.Model
 
 
 def text() -> str:
-    codes = [
+    codes: list[tuple[str, type[Verdict]]] = [
         *((f"`{key}`", kind) for key, kind in verdicts.OF_ANSWER.items()),
         *((f"`{field}` in `facts`", kind) for field, kind in _WITHIN.items()),
     ]

@@ -10,7 +10,8 @@ from judgebook.questions.performance.who_judged import PARTS
 from judgebook.study.results import ResultRows, where
 from judgebook.summary import wording
 from judgebook.summary.analysis import SMALL
-from judgebook.summary.answers import facts, verdicts
+from judgebook.summary.answers import judge_facts as facts
+from judgebook.summary.answers import verdicts
 from judgebook.summary.answers.labels import replicated
 from judgebook.summary.answers.models import models
 from judgebook.summary.answers.parts import Estimate

@@ -10,7 +10,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing
 from judgebook.questions.judges.analysis import judge_titles
 from judgebook.study.results import ResultRows
-from judgebook.summary.answers.facts import Case, GoldJudge, Line, ModelFacts
+from judgebook.summary.answers.judge_facts import Case, GoldJudge, Line, ModelFacts
 from judgebook.summary.answers.parts import Estimate
 from judgebook.summary.answers.sources import estimate
 from judgebook.summary.answers.verdicts import Models, not_run

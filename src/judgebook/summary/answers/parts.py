@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pandas as pd
@@ -95,3 +96,17 @@ class Evaluation(Model):
     group: str
     method: str | None = Field(None, description="null: all methods")
     title: str = Field("", description="as the page names it; empty where there is one only")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A row of the table. kind : everything, enrolled, answered, passed, used, or models. people : different ones whom
+    the data identify, over all runs; None where there are none. per_run : people counted once in each run. dialogues,
+    judgements : None where none were made. others : whether people judged whom the data do not identify."""
+
+    kind: str
+    people: int | None
+    per_run: int | None
+    dialogues: int | None = None
+    judgements: int | None = None
+    others: bool = False

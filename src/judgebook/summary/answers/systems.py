@@ -133,6 +133,7 @@ def detectable(compared: Mapping[str, Any], names: DisplayNames) -> facts.Detect
         n_labels=len(rows),
         pairs=int(rows["n"].max()),
         scale="percentage points" if share else "points",
+        decimals=1 if share or largest > FINE else 2,
         scales=1 if share else len({high - low for low, high in scales}),
         differences=Span.of(times * rows["estimate"]),
         difference=times * middle,
