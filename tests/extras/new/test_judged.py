@@ -74,7 +74,7 @@ def test_pairs_that_a_model_saw_in_both_orders(changes, shown):
         rows += [
             {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "gpt-4", "winner": won},
             {"prompt": f"q{i}", "model_a": "Bob", "model_b": "Ada", "judge": "gpt-4", "winner": other},
-            {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "ann", "winner": won},
+            {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "ann", "winner": "model_a"},
         ]
     out = tables.guess(_cells(rows))
     assert out.constants.get("first_shown") == shown
