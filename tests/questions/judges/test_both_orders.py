@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.made_annotations import monte_carlo
 from fixtures.made_judges import votes
 from scipy import stats
 
@@ -124,4 +125,4 @@ def test_the_effect_is_covered(n, first, second):
         right = np.where(u < first, 1, np.where(u < first + second, -1, -better))
         effect = effect_of(seen(left, right))["order_effect"].squeeze()
         inside.append(effect["ci_low"] <= first - second <= effect["ci_high"])
-    assert np.mean(inside) >= 0.935
+    assert np.mean(inside) > 0.95 - monte_carlo(0.95, 200)
