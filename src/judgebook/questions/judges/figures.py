@@ -72,10 +72,13 @@ def _titles(rows: pd.DataFrame, names: DisplayNames) -> list[str]:
 
 
 def gold(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Agreement of each judge with the one human label of an item, overall and by system."""
+    """Agreement of each judge with the one human label of an item: of one label overall and by system, of several
+    overall."""
     rows = results["gold_agreement"].dropna(subset="estimate")
     if rows.empty:
         return
+    several = len(rows.drop_duplicates(LABEL)) > 1
+    rows = rows[rows["system"].isna()] if several else rows
     binary = (rows["measure"] != "accuracy").any()
     judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
     measures = rows["measure"].str.capitalize() if binary else ""
@@ -86,12 +89,11 @@ def gold(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption += f". {captions.intervals(names.ci, over, rows['n_clusters'])}"
     alt = f"Agreement of {', '.join(judges.unique())} with the human label, {span(rows['estimate'])}, with intervals."
     whole = rows[(rows["measure"] == "accuracy") & rows["system"].isna()]
-    title = _PHRASES.say("gold_title", judges=_titles(whole, names), values=list(whole["estimate"]))
+    by_judge = {names.name("metric", m): list(v) for m, v in whole.groupby("metric", sort=False)["estimate"]}
+    title = _PHRASES.say("gold_title", judges=by_judge)
     shown = _blocks(rows, names)
-    several = len(set(shown["block"])) > 1
-    systems = [names.name("system", s) if pd.notna(s) else ALL for s in shown["system"]]
-    shown["block"] = shown["block"] + ": " + systems if several else systems
-    shown = shown.sort_values("second", kind="stable") if not several else shown
+    if not several:
+        shown["block"] = [names.name("system", s) if pd.notna(s) else ALL for s in shown["system"]]
     keys = interval_keys(f"{names.ci} over {over}", None, rows)
     for suffix, page in pages(filled(shown)):
         fig = grid_figure(page, intervals, xlabel="Share of items", percent=True, sharex=True, keys=keys)
