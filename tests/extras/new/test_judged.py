@@ -44,6 +44,8 @@ def _beside(*names, **ends):
         (("gold", "judge_score"), ["judge_score"]),
         (("human_label", "gpt4_label", "claude_label"), ["gpt4_label", "claude_label"]),
         (("label", "prediction"), ["prediction"]),
+        (("gold", "judge"), ["judge"]),
+        (("gold", "model"), ["model"]),
         (("ground truth", "Model Score"), ["Model Score"]),
         (("human_likeness", "gpt4_fluency"), []),
         (("gold", "fluency"), []),
