@@ -73,6 +73,8 @@ def test_pairs_of_a_prompt_are_one_cluster():
         (0, 30, 0.05, np.nan, "could not have been seen"),
         (60, 200, 0.05, 0, "the order matters"),
         (60, 200, None, None, "the order matters"),
+        (12, 900, None, None, "the order matters"),
+        (12, 900, 0.05, 1, "within the margin of 5%"),
         (3, 40, None, None, "could not have been seen"),
     ],
 )
