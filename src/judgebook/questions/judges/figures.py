@@ -148,10 +148,9 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "dialogues"
     keys = interval_keys(f"{names.ci} over {over}", None, rows)
     what = "rate (share of marked items)" if binary else "mean score"
-    caption = (
-        f"Marks: change in each system's {what} by label where another person, or a judge (panels), takes the place of"
-    )
-    caption += f" the annotators. {captions.intervals(names.ci, over, rows['n_clusters'])}"
+    who = "another person, or a judge (panels)," if people.any() else "a judge (panels)"
+    caption = f"Marks: change in each system's {what} by label where {who} takes the place of the annotators."
+    caption += f" {captions.intervals(names.ci, over, rows['n_clusters'])}"
     shown = rows[rows["system"].isin(most)] if n_systems > DRAWN else rows
     shown = _blocks(shown.assign(hue=[names.name("system", s) for s in shown["system"]]), names)
     if len(most) > len(MARKERS) or len(set(shown["hue"])) == 1:  # systems have rows of their own
