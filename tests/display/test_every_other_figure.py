@@ -249,12 +249,16 @@ def of_judges(size: Size) -> Iterator[Plot]:
         )
         rows.append(made("rate_change", one, of="system", low=-0.5, high=0.6, by=["model", "second person"], seed=i))
         rows.append(made("assisted_gain", one, low=1.0, high=1.8, share="0.25", seed=i))
-        rows[-3:] = [frame.assign(metric=judge) for frame in rows[-3:]]
+        measure = ["accuracy", "sensitivity", "specificity"]
+        rows.append(made("gold_agreement", one, of="system", low=0.4, high=1.0, measure=measure, seed=i))
+        rows.append(made("gold_agreement", one, low=0.4, high=1.0, measure=measure, seed=i))
+        rows[-5:] = [frame.assign(metric=judge) for frame in rows[-5:]]
     by = judges.SECOND
     rows = [r.assign(by=r["by"].replace("second person", by)) if "by" in r else r for r in rows]
     yield from judges.alphas(collect(*rows), names)
     yield from judges.changes(collect(*rows), names)
     yield from judges.gains(collect(*rows), names)
+    yield from judges.gold(collect(*rows), names)
 
 
 def of_operating_characteristics(size: Size) -> Iterator[Plot]:
@@ -321,4 +325,5 @@ def test_nothing_is_drawn_of_nothing():
     names = with_titles(Size(2, 2).names, metric={})
     assert not list(judges.alphas(Results(), names))
     assert not list(judges.changes(Results(), names))
+    assert not list(judges.gold(Results(), names))
     assert not list(metrics.above_control(Results(), names))

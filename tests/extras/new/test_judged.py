@@ -45,6 +45,8 @@ def _beside(*names, **ends):
         (("gold", "judge_score"), ["judge_score"]),
         (("human_label", "gpt4_label", "claude_label"), ["gpt4_label", "claude_label"]),
         (("label", "prediction"), ["prediction"]),
+        (("gold", "judge"), ["judge"]),
+        (("gold", "model"), ["model"]),
         (("ground truth", "Model Score"), ["Model Score"]),
         (("human_likeness", "gpt4_fluency"), []),
         (("gold", "fluency"), []),
@@ -75,7 +77,7 @@ def test_pairs_that_a_model_saw_in_both_orders(changes, shown):
         rows += [
             {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "gpt-4", "winner": won},
             {"prompt": f"q{i}", "model_a": "Bob", "model_b": "Ada", "judge": "gpt-4", "winner": other},
-            {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "ann", "winner": won},
+            {"prompt": f"q{i}", "model_a": "Ada", "model_b": "Bob", "judge": "ann", "winner": "model_a"},
         ]
     out = tables.guess(_cells(rows))
     assert out.constants.get("first_shown") == shown

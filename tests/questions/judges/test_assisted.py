@@ -302,7 +302,7 @@ def test_what_labels_are_worth_and_whether_they_represent_the_others():
         expected = (scores[labelled].mean() - scores[~labelled].mean()) / scores.std()
         assert row["estimate"] == pytest.approx(expected)
         assert row["ci_low"] < 0 < row["ci_high"]
-    titles = dict.fromkeys(("method", "group", "system", "metric"), {})
+    titles = {kind: {} for kind in ("method", "group", "system", "metric")}
     shown = tables.selection(results, DisplayNames({(x.method, x.id): x for x in LABELS}, titles)).frame
     assert shown["Human labels"].tolist() == [40, 40]
     assert shown["Worth"].tolist() == pytest.approx(list(worth["estimate"]))

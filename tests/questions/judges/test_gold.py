@@ -130,6 +130,19 @@ def test_where_a_value_hardly_occurs_there_is_a_reason():
     assert row["ci_low"] == pytest.approx(stats.binomtest(60, 60).proportion_ci(method="wilson").low)
 
 
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (np.ones(40), "on 100% [91%, 100%] of 40 items (kappa of unknown size, as only one value occurs)"),
+        (np.arange(40) % 2.0, "on 100% [91%, 100%] of 40 items (kappa of 1.00)"),
+    ],
+)
+def test_full_agreement_is_said_with_what_is_known(values, says):
+    found = analysed(values, values)
+    headline = next(iter(findings.findings(found, NAMES, confidence=0.95, cost=0.15))).text
+    assert says in headline
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "prevalence"), [(40, 0.5), (60, 0.15), (200, 0.05), (200, 0.9)])
 def test_kappa_covers(n, prevalence):
@@ -181,4 +194,4 @@ def test_what_notebook_13_shows(marks):
     ranked = analysed(human, (human + rng.integers(-1, 2, 80)).clip(1, 5), RANKED)
     texts = [p.text for p in findings.findings(ranked, NAMES, confidence=0.95, cost=0.15)]
     kappa = ranked.select("gold_kappa", weights="quadratic").query("system.isna()")["estimate"].item()
-    assert f"(kappa {kappa:.2f}" in texts[0]
+    assert f"(weighted kappa of {kappa:.2f}" in texts[0]

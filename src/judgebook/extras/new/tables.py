@@ -14,7 +14,7 @@ from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.columns import Guess, add_label, is_rating, left_out, numbers, one_an_item
 from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.criteria import criterion
-from judgebook.extras.new.judged.gold import both_orders, gold_and_judges
+from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
@@ -43,9 +43,11 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     cells = _answers(out, cells)
     read = {c: numbers(cells[c], out.na_values) for c in cells}
     numeric = {c: v for c, v in read.items() if v is not None}
-    roles.by_name(out, cells, numeric)
-    roles.by_question(out, cells)
-    roles.by_words(out, cells, numeric)
+    scores = scored_as_gold(cells, [c for c in cells if roles.role_of(c)])
+    named = cells.drop(columns=scores)
+    roles.by_name(out, named, numeric)
+    roles.by_question(out, named)
+    roles.by_words(out, named, numeric)
     criterion(out, cells, numeric)
     between_texts(out, cells, numeric)
     roles.by_structure(out, cells)

@@ -179,6 +179,8 @@ def winning_rates(
     labels = list(labels)
     for key, label, everybody, of_judge in chain(by_label_and_judge(rated, labels), by_label_and_judge(chosen, labels)):
         people = everybody.merge(of_judge[ITEM], on=ITEM)
+        if everybody.empty:  # the second judgements of a judge, in a corpus of their own
+            continue
         head: dict[str, Any] = {**key, "level": METHODS[label.method].unit}
         reason = _why_not(people, min_items)
         if reason:

@@ -72,10 +72,13 @@ def _titles(rows: pd.DataFrame, names: DisplayNames) -> list[str]:
 
 
 def gold(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Agreement of each judge with the one human label of an item, overall and by system."""
+    """Agreement of each judge with the one human label of an item: of one label overall and by system, of several
+    overall."""
     rows = results["gold_agreement"].dropna(subset="estimate")
     if rows.empty:
         return
+    several = len(rows.drop_duplicates(LABEL)) > 1
+    rows = rows[rows["system"].isna()] if several else rows
     binary = (rows["measure"] != "accuracy").any()
     judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
     measures = rows["measure"].str.capitalize() if binary else ""
@@ -86,12 +89,11 @@ def gold(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption += f". {captions.intervals(names.ci, over, rows['n_clusters'])}"
     alt = f"Agreement of {', '.join(judges.unique())} with the human label, {span(rows['estimate'])}, with intervals."
     whole = rows[(rows["measure"] == "accuracy") & rows["system"].isna()]
-    title = _PHRASES.say("gold_title", judges=_titles(whole, names), values=list(whole["estimate"]))
+    by_judge = {names.name("metric", m): list(v) for m, v in whole.groupby("metric", sort=False)["estimate"]}
+    title = _PHRASES.say("gold_title", judges=by_judge)
     shown = _blocks(rows, names)
-    several = len(set(shown["block"])) > 1
-    systems = [names.name("system", s) if pd.notna(s) else ALL for s in shown["system"]]
-    shown["block"] = shown["block"] + ": " + systems if several else systems
-    shown = shown.sort_values("second", kind="stable") if not several else shown
+    if not several:
+        shown["block"] = [names.name("system", s) if pd.notna(s) else ALL for s in shown["system"]]
     keys = interval_keys(f"{names.ci} over {over}", None, rows)
     for suffix, page in pages(filled(shown)):
         fig = grid_figure(page, intervals, xlabel="Share of items", percent=True, sharex=True, keys=keys)
@@ -146,10 +148,9 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "dialogues"
     keys = interval_keys(f"{names.ci} over {over}", None, rows)
     what = "rate (share of marked items)" if binary else "mean score"
-    caption = (
-        f"Marks: change in each system's {what} by label where another person, or a judge (panels), takes the place of"
-    )
-    caption += f" the annotators. {captions.intervals(names.ci, over, rows['n_clusters'])}"
+    who = "another person, or a judge (panels)," if people.any() else "a judge (panels)"
+    caption = f"Marks: change in each system's {what} by label where {who} takes the place of the annotators."
+    caption += f" {captions.intervals(names.ci, over, rows['n_clusters'])}"
     shown = rows[rows["system"].isin(most)] if n_systems > DRAWN else rows
     shown = _blocks(shown.assign(hue=[names.name("system", s) for s in shown["system"]]), names)
     if len(most) > len(MARKERS) or len(set(shown["hue"])) == 1:  # systems have rows of their own

@@ -38,7 +38,8 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     chosen = {title: lines for title, lines in chosen.items() if lines}
     every = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     margins = {title: _stands_in(part) for title, part in every.items() if len(part["judge_margin"])}
-    gold = {title: _gold(part, names, confidence) for title, part in every.items() if len(part["gold_kappa"])}
+    alone = ("gold_agreement", "gold_kappa")
+    gold = {title: _gold(part, names, confidence) for title, part in every.items() if any(len(part[s]) for s in alone)}
     words: dict[str, Any] = {"chosen": _compared(chosen), "few": _FEW_JUDGES, "margins": margins, "gold": gold}
     yield say("headline", lambda part: _changes(part, confidence), **words)
     orders = {title: _orders(part, names) for title, part in every.items() if len(part["order_effect"])}
@@ -82,11 +83,12 @@ def _gold(part: Results, names: DisplayNames, confidence: float) -> dict[str, An
     the least and the highest accuracy; how many rates and differences of systems change."""
     whole = {s: part[s][part[s]["system"].isna()] for s in ("gold_agreement", "gold_kappa")}
     kappa = whole["gold_kappa"].drop_duplicates(LABEL, keep="last")  # weighted, where it is
-    facts: dict[str, Any] = {"n": len(kappa), "kappas": list(kappa["estimate"].dropna()), "systems": None}
-    facts |= dict.fromkeys(("accuracy", "sensitivity", "specificity"))
+    labels = pd.concat([rows[LABEL] for rows in whole.values()]).drop_duplicates()
+    facts: dict[str, Any] = {"n": len(labels), "kappas": list(kappa["estimate"].dropna())}
+    facts |= dict.fromkeys(("kappa", "accuracy", "sensitivity", "specificity", "systems"))
     facts |= {of: count for of, count in _changes(part, confidence).items() if of != "more"}
-    if len(kappa) == 1:
-        facts["kappa"] = kappa.iloc[0].to_dict()
+    if len(labels) == 1:
+        facts["kappa"] = kappa.iloc[0].to_dict() if len(kappa) else None
         facts |= {row["measure"]: row for row in whole["gold_agreement"].to_dict("records")}
         by_system = part.select("gold_agreement", measure="accuracy").dropna(subset=["system", "estimate"])
         if len(by_system):

@@ -88,7 +88,7 @@ def against_gold(data: AgainstGold, *, sampling: Sampling) -> Iterator[dict[str,
             row = {"statistic": "gold_agreement", "measure": measure}
             yield data.head | of | row | clustered_wilson(n, hits, data.unit, sampling.confidence)
         for weights in _weights(data.label, paired=data.system is None):
-            row = {"statistic": "gold_kappa", "weights": weights, "n": int(part.sum())}
+            row = {"statistic": "gold_kappa", "weights": weights}
             yield data.head | of | row | _kappa(data, part, weights, of, sampling).row() | {"n": int(part.sum())}
 
 

@@ -178,12 +178,8 @@ def selection(data: Sums, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     _, b, gap, _, number = _influences(data)
     se, df = np.sqrt(np.diag(_covariance(b, number))), effective(data) - 1
     for system, value, error, free in zip(data.systems, gap, se, df, strict=True):
-        row = {
-            "statistic": "assisted_selection",
-            "system": system,
-            "resample_unit": data.unit,
-            "estimate": float(value),
-        }
+        row: dict[str, Any] = {"statistic": "assisted_selection", "system": system, "estimate": float(value)}
+        row["resample_unit"] = data.unit
         if not np.isfinite(error) or error <= 1e-12 or free < LEAST_DF:
             yield row | {"ci_kind": "not_estimable", "note": "fewer than two dialogues (sessions), or no spread"}
             continue

@@ -28,6 +28,10 @@ GOLD = {
 }
 #: rows of all systems together
 ALL = "All"
+SELECTION: dict[str, tuple[str, dict[str, str]]] = {
+    "Standardised difference": ("selection_standardised", {}),
+    "Worth": ("assisted_labels", {}),
+}
 ORDER = {"Changes": "any", "First both times": "first", "Second both times": "second", "Tie once": "tie"}
 ORDER_VERDICTS = {1.0: "yes", 0.0: "no"}
 VERDICTS = {1.0: "may", 0.0: "may not"}
@@ -143,11 +147,7 @@ def selection(results: Results, names: DisplayNames) -> Table | None:
     """Whether the dialogues with human labels are like the others, and what their labels are worth with the judge's."""
     if results["assisted_labels"].empty:
         return None
-    columns = {
-        "Standardised difference": ("selection_standardised", {}),
-        "Worth": ("assisted_labels", {}),
-    }
-    wide = tables.side_by_side(results, [*CASE, "system"], columns, ["Standardised difference"])
+    wide = tables.side_by_side(results, [*CASE, "system"], SELECTION, ["Standardised difference"])
     size = results["assisted_labels"][[*CASE, "system", "n"]].rename(columns={"n": "Human labels"})
     wide = _named(size.merge(wide, how="left", on=[*CASE, "system"]), names)
     caption = (

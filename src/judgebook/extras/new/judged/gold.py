@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.columns import MAX_LEVELS, Guess
 from judgebook.extras.new.words import ASPECT, SCALES, looks_like_model
 
 #: words for what is taken to be right, for what judged it, and for what either of them gave
@@ -45,6 +45,19 @@ def gold_and_judges(names: Iterable[str]) -> list[str]:
     names = list(names)
     judges = [name for name in names if not _is_gold(name) and _is_judge(name)]
     return judges if len(names) == len(judges) + 1 and sum(map(_is_gold, names)) == 1 else []
+
+
+def scored_as_gold(cells: pd.DataFrame, roles: Container[str]) -> list[str]:
+    """Columns that are named for a judge and hold what gold holds: scores, and not who judged or which system it was.
+
+    roles : names that may stand for these, which count where no other column holds a judge's scores.
+    """
+    answers = {c: set(cells[c].str.strip()) - {""} for c in cells if c and (_is_gold(c) or _is_judge(c))}
+    gold = [c for c in answers if _is_gold(c)]
+    if len(gold) != 1 or not 1 < len(answers[gold[0]]) <= MAX_LEVELS:
+        return []
+    alike = [c for c, held in answers.items() if c not in gold and held and held <= answers[gold[0]]]
+    return [c for c in alike if c not in roles] or alike
 
 
 def named_for_gold(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> bool:
