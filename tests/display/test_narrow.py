@@ -94,6 +94,20 @@ def test_a_long_entry_of_a_legend_is_broken():
     assert "\n" in fig.legends[0].get_texts()[0].get_text()
 
 
+def test_the_name_of_a_colour_bar_is_not_cut():
+    fig, axes = style.subplots(4, 2, width=7, height=9)
+    for ax in axes.flat:
+        drawn = ax.imshow([[0, 1]], aspect="auto")
+        ax.set_xticks([0, 1], ["A name of a column", "Another name"])
+    name = "p-value: second system better (left), first system better (right), and neither (middle)"
+    fig.colorbar(drawn, ax=axes, location="bottom", label=name, shrink=0.5, aspect=35, pad=0.02)
+    style.lay_out(fig, 120)
+    assert narrow(fig, below=style.STRIP)
+    bar = fig.axes[-1]
+    assert "\n" in bar.get_xlabel()
+    assert bar.xaxis.label.get_window_extent().y0 > style.STRIP * fig.dpi
+
+
 def test_columns_named_at_their_head_stay_together():
     fig, axes = style.subplots(2, 2, width=7, height=4)
     for line, titles in zip(axes, (("Before\nRating", "After\nRating"), ("Choice", "Choice")), strict=True):
