@@ -165,7 +165,7 @@ def _lacking(ax: Axes) -> float:
 
 
 def _sunk(fig: Figure, below: float) -> float:
-    """By how many inches the name of a colour bar reaches into what is kept free below: layouts count one line of it."""
+    """By how many inches the name of a colour bar reaches into what is kept free below."""
     bars = [ax for ax in fig.axes if hasattr(ax, "_colorbar_info")]
     return max((below + 0.02 - ax.get_tightbbox().y0 / fig.dpi for ax in bars), default=0.0)
 
