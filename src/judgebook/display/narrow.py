@@ -70,6 +70,9 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
     if more := _fitted(fig):
         height += more
         placed_anew()
+    if (sunk := _sunk(fig, below)) > 0:
+        height, below = height + sunk, below + sunk
+        placed_anew()
     return min(ax.get_position().width for ax in placed) * WIDTH >= LEAST and _readable(fig)
 
 
@@ -159,6 +162,12 @@ def _lacking(ax: Axes) -> float:
     lines = [after.y0 + after.y1 - box.y0 - box.y1 for box, after in pairwise(boxes)]
     lack = max(box.height for box in boxes) + 2 - min(lines) / 2 if lines else 0.0
     return max(0.0, 1.1 * lack * len(boxes) / ax.get_figure(root=True).dpi)
+
+
+def _sunk(fig: Figure, below: float) -> float:
+    """By how many inches the name of a colour bar reaches into what is kept free below."""
+    bars = [ax for ax in fig.axes if hasattr(ax, "_colorbar_info")]
+    return max((below + 0.02 - ax.get_tightbbox().y0 / fig.dpi for ax in bars), default=0.0)
 
 
 def _heightened(lacking: dict[Axes, float]) -> None:

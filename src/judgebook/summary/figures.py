@@ -224,6 +224,8 @@ def cost(facts: Mapping[str, Any]) -> Plot | None:
     ax.set(xscale="log", ylim=(0, None), xlabel="Dialogues or pairs per system", ylabel="Detectable difference")
     ticks = sorted({round(size / 2), size, 2 * size, 4 * size})
     ax.set_xticks(ticks, [str(t) for t in ticks])
+    found = [middle * np.sqrt(size / t) for t in ticks]
+    tips(ax, [f"{t:,} per system: {number(float(d))}" for t, d in zip(ticks, found, strict=True)], ticks, found)
     ax.minorticks_off()
     keys = [handle("median label", INK, "", 1.8), handle("each label", "#BBBBBB", "", 0.9)]
     if len(rows) > 1:

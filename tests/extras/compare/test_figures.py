@@ -47,3 +47,15 @@ def test_titles_say_what_is_repeated():
     assert figures.against_title(runs) == "System means are not clearly repeated"
     runs.identical = True
     assert (figures.against_title(runs), figures.means_title(runs)) == ("Both sides contain the same judgements", "")
+
+
+def test_systems_stand_in_the_order_of_the_leader_board():
+    runs, names = compared(Size(3, 2))
+    ahead = names.in_order("system", ["s2", "s0", "s1"])
+    order = [ahead.name("system", s) for s in ("s2", "s0", "s1")]
+    (means,) = figures.means(runs, ahead)
+    ax = means.fig.axes[0]
+    rows = zip(ax.get_yticks(), (label.get_text() for label in ax.get_yticklabels()), strict=True)
+    assert [name for _, name in sorted(rows)] == order
+    (against,) = figures.against(runs, ahead)
+    assert [text.get_text() for text in against.fig.legends[0].get_texts()][:3] == order

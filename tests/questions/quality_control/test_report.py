@@ -1,11 +1,13 @@
 """What notebook 10 says and shows, from rows made by hand."""
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from judgebook.display import style
 from judgebook.display.names import DisplayNames
 from judgebook.published.mapping import MappingEntry
 from judgebook.questions.quality_control import effect_views, figures, findings, tables
@@ -256,3 +258,14 @@ def test_systems_stand_in_the_order_of_the_leader_board_whatever_their_means_her
         ax = draw(results, names, people).fig.axes[0]
         rows_ = zip(ax.get_yticks(), (label.get_text() for label in ax.get_yticklabels()), strict=True)
         assert [name for _, name in sorted(rows_)] == ["One", "Two", "Zero"], draw.__name__
+
+
+def test_histograms_tell_their_values():
+    workers = pd.DataFrame({"corpus": "one", "p": [0.01, 0.02, 0.7], "passed": [True, True, False]})
+    plot = figures.p_values(replace(crowd("one"), workers=workers))
+    svg = style.drawing(plot.fig, "svg", name="p", alt="p", simulated=False).decode()
+    assert re.findall("<title>(.*)</title>", svg) == ["p from 0 to 0.05: 2 workers", "p from 0.7 to 0.75: 1 worker"]
+    rows = pd.DataFrame({"r": [0.1, 0.3, 0.5], "workers": "passed", "control": "with", "pairs": "all"})
+    plot = figures.pairs(pd.concat([rows, rows.assign(control="without")]))
+    svg = style.drawing(plot.fig, "svg", name="pairs", alt="r", simulated=False).decode()
+    assert re.findall("<title>(.*)</title>", svg) == ["Passed: median 0.30"] * 2

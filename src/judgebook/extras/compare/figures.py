@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from textwrap import fill
 
 import numpy as np
@@ -42,7 +43,7 @@ def against(runs: Comparison, names: DisplayNames) -> Iterator[Plot]:
             ax.set_title(f"{fill(label_name(row, names), 22)}\n{r}", fontsize=7.5)
         for ax in list(axes.flat)[len(page) :]:
             ax.axis("off")
-        shown = [s for s in runs.systems if s in set(runs.means["system"])] if few else []
+        shown = dict.fromkeys(_best_first(runs, names)["system"]) if few else ()
         keys = [handle(names.name("system", s), *_style(names, s, few), linewidth=0) for s in shown]
         legend_of(fig, [*keys, handle("equal means", INK, "", linewidth=0.7, linestyle="--")])
         what = "standardised score" if runs.primary == STANDARDISED else "score"
@@ -112,7 +113,7 @@ def means(runs: Comparison, names: DisplayNames) -> Iterator[Plot]:
     for k, first in enumerate(range(0, len(labels) if n <= MANY else 0, panels)):
         page = labels.iloc[first : first + panels]
         keys = ["scores", "method", "label"]
-        rows = page[keys].merge(runs.means, on=keys)
+        rows = page[keys].merge(_best_first(runs, names), on=keys)
         rows = rows.assign(
             panel=[label_name(row, names) for row in rows[keys].to_dict("records")],
             block=[names.name("system", s) for s in rows["system"]],
@@ -125,6 +126,11 @@ def means(runs: Comparison, names: DisplayNames) -> Iterator[Plot]:
         caption = f"{what} of each system in both runs; lines are {runs.confidence:.0%} CIs over {over(page)}."
         unit = f"{what} of each system, in both runs"
         yield Plot(fig, f"means_{k}" if k else "means", alt, caption, means_title(runs), unit)
+
+
+def _best_first(runs: Comparison, names: DisplayNames) -> pd.DataFrame:
+    """System means in the order of systems in figures."""
+    return runs.means.sort_values("system", key=lambda s: s.map(partial(names.position, "system")), kind="stable")
 
 
 def means_title(runs: Comparison) -> str:

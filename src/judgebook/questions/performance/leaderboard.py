@@ -229,7 +229,7 @@ def panel(ax: Axes, rows: pd.DataFrame, titles: list[str], part: str, scale: flo
         texts = (
             ["–" if pd.isna(v) else number(scale * v) for v in rows["estimate"]] if column == "score" else _ranges(rows)
         )
-        for at, text in zip([-0.75, *y], [column, *texts], strict=True):
+        for at, text in zip([-0.85, *y], [column, *texts], strict=True):
             color = "#666666" if text == column else INK
             ax.annotate(text, (1, at), xytext=(shift, 0), color=color, annotation_clip=False, **beside)
     ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,8 @@ from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap
-from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
-from judgebook.display.text import Phrases, span
+from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from judgebook.display.text import Phrases, number, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.tables import CORRELATION, SCORES, SETS, headings, repeat_rows
@@ -31,6 +32,7 @@ STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), 
 MANY_COLUMNS = 12
 #: more columns of numbers than this do not fit beside each other
 CELLS = 16
+BINS = np.linspace(0, 1, 21).round(2)
 DASHED = (0, (2, 1.5))
 _PHRASES = Phrases(__package__)
 
@@ -86,7 +88,13 @@ def p_values(crowd: Crowd) -> Plot:
         workers = where(crowd.workers, corpus=corpus).dropna(subset="p")
         verdict = np.where(workers["passed"], "passed", "failed")
         options = {"hue_order": [*PALETTE], "palette": PALETTE, "multiple": "stack", "alpha": 1, "legend": False}
-        sns.histplot(x=workers["p"], hue=verdict, bins=np.linspace(0, 1, 21), ax=ax, **options)
+        sns.histplot(x=workers["p"], hue=verdict, bins=BINS, ax=ax, **options)
+        n_workers = np.histogram(workers["p"], BINS)[0]
+        said = [
+            f"p from {a:g} to {b:g}: {plural(int(n), 'worker')}"
+            for (a, b), n in zip(pairwise(BINS), n_workers, strict=True)
+        ]
+        tips(ax, said, BINS[:-1], np.where(n_workers > 0, 0, np.nan), x_to=BINS[1:], y_to=n_workers)
         ax.axvline(crowd.options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
         marks.about(ax, {"Corpus": crowd.title(corpus)})
         ax.set(xlabel="", ylabel="Workers", xlim=(0, 1))
@@ -318,6 +326,7 @@ def _densities(ax: Axes, values: pd.Series, workers: pd.Series | np.ndarray, bin
     sns.histplot(data[inside], x="x", hue="workers", hue_order=[*PALETTE], palette=PALETTE, bins=bins, ax=ax, **options)
     for name, median in data.groupby("workers")["x"].median().items():
         ax.axvline(median, color=PALETTE[name], linewidth=0.9, linestyle=DASHED)
+        tips(ax, [f"{SETS[name]}: median {number(float(median))}"], [median], [0], y_to=[ax.get_ylim()[1]])
 
 
 def _legend(fig: Figure) -> None:
