@@ -114,7 +114,7 @@ def _repeats(
 def _again(reading: Reading) -> pd.Series:
     """Which judgements repeat one of the same person, item and label."""
     marks = reading.annotations
-    if "annotator" not in marks or marks.empty:
+    if not {"annotator", "dialogue"} <= set(marks) or marks.empty:
         return pd.Series(False, marks.index)
     return judgement_keys(marks).duplicated()
 
