@@ -64,7 +64,7 @@ def test_names_are_one_before_ids_are_made_of_them(source, data, tmp_path):
     # what was said of one reply under two spellings is of one dialogue
     of_chat = marks[(marks["system"] == "Chat") & (marks["score"] < 4)]
     assert len(of_chat) == 2
-    assert of_chat["dialogue"].nunique() == 1
+    assert len(set(of_chat["dialogue"])) == 1
     own = dict(zip(built.own_ids["pseudonym"], built.own_ids["own_id"], strict=True))
     assert [own[a] for a in marks.sort_values("score")["annotator"]][:3] == ["ann", "ben", "ann"]
     assert mended(built) == {"system": 2, "annotator": 1, "label": 1}
@@ -85,7 +85,7 @@ def test_both_sides_of_a_comparison_are_spelt(tmp_path):
 
 
 def test_rules_for_rows_and_judges_know_one_spelling(tmp_path):
-    with pytest.raises(DataError, match="drop.system: expected a value of 'system' in the data, found 'CHAT'; did you"):
+    with pytest.raises(DataError, match=r"drop\.system: expected a value .* found 'CHAT'; did you mean 'Chat'"):
         studies.read(tmp_path, study({**LONG, "drop": {"system": "CHAT"}}), my_csv=LONG_CSV)
     built = studies.read(tmp_path, study({**LONG, "drop": {"bot": "Chat"}}), my_csv=LONG_CSV)
     assert list(built.frames["annotations"]["score"]) == [3]
@@ -164,7 +164,7 @@ def test_check_prints_what_to_write(tmp_path):
     assert len(others) == 3
     assert "\\u0421" in lines[at + 1]
     built = studies.read(tmp_path, study({**LONG, "repeats": "last"}, spelling=rules), my_csv=csv)
-    assert built.frames["annotations"]["system"].nunique() == 1
+    assert len(set(built.frames["annotations"]["system"])) == 1
 
 
 @pytest.mark.parametrize(

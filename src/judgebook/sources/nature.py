@@ -108,7 +108,8 @@ _MAX_LEVELS = 15
 
 @dataclass(frozen=True)
 class Nature:
-    """kind : empty, constant, platform, text, date, duration, counter, id, rating, slider, fraction, number, words, mixed.
+    """kind : empty, constant, platform, text, date, duration, counter, id, rating, slider, fraction, number, words or
+    mixed.
     says : the same in words, with an example unless values may tell who somebody is."""
 
     kind: str

@@ -150,7 +150,10 @@ def load(
 
 def of_text(text: str, path: Path) -> Study:
     """The study of a YAML that is not written yet, as if it stood at `path`. Raises ParamsError as `load` does."""
-    data, node = yaml_file.parse(text)
+    try:
+        data, node = yaml_file.parse(text)
+    except yaml_file.ParseError as error:
+        raise ParamsError(f"{path}: {error}") from None
     return _validated(data, node, path, path.stem, {}, {})
 
 

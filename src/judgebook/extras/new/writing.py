@@ -24,8 +24,8 @@ def new(name: str, data: Path, *, yes: bool = False) -> int:
     """Write `params/<name>.yaml` for a data file, with what was inferred and why; returns the exit code.
 
     yes : accept what is assumed where there are questions. Without it they are asked in a terminal, and carried by the
-    YAML elsewhere. The code is 0 for a YAML that runs, 3 where questions are open (one may have to be answered before it runs),
-    2 where it cannot run.
+    YAML elsewhere. The code is 0 for a YAML that runs, 3 where questions are open (one may have to be answered
+    before it runs), 2 where it cannot run.
 
     Raises ParamsError for a name that cannot be a study's, or whose YAML exists.
     """

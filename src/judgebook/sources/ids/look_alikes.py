@@ -16,7 +16,7 @@ _BETWEEN_NUMBERS = re.compile(r"(?<!\d) | (?!\d)")
 
 
 def plain(name: str) -> str:
-    """A name by its words, numbers and signs: `ChatGPT-4`, `chat gpt 4` and `chatgpt_4` are one, `v1.1` and `v11` two."""
+    """A name by words, numbers and signs: `ChatGPT-4`, `chat gpt 4` and `chatgpt_4` are one, `v1.1` and `v11` two."""
     text = unicodedata.normalize("NFKC", str(name)).casefold().translate(LATIN)
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")
     return _BETWEEN_NUMBERS.sub("", " ".join(_PIECE.findall(text))) or text.strip()

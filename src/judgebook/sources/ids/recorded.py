@@ -58,8 +58,8 @@ def resolved(study: Study) -> dict[str, Any]:
 def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, Any]:
     """The sections that may name people, with pseudonyms in the place of ids.
 
-    What `keep`, `drop` and `spelling` say of people is not repeated, nor are members of groups that they leave out: those left out
-    have no pseudonyms.
+    What `keep`, `drop` and `spelling` say of people is not repeated, nor are members of groups that they leave out:
+    those left out have no pseudonyms.
 
     present : own ids of the annotators in the frames.
     """

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -28,7 +29,7 @@ class Spelling:
     rules : system, annotator or label -> name -> its other spellings.
     """
 
-    def __init__(self, rules: Mapping[str, Mapping[str, list[str]]]):
+    def __init__(self, rules: Mapping[Any, Mapping[str, list[str]]]):
         self.names = {k: {v: name for name, many in of.items() for v in many} for k, of in rules.items() if of}
         self._seen: dict[str, set[str]] = {kind: set() for kind in self.names}
 

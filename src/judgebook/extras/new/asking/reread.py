@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ def ask(out: Draft, path: Path) -> None:
     """Add questions about what the data are read as. path : where the YAML will stand.
 
     Where few judgements repeat one of the same person and a column has the time, the last one counts until somebody
-    says otherwise; without a time the YAML is left as it is, and cannot run. A YAML that cannot be read has no questions
-    of this kind: reading it says what is wrong.
+    says otherwise; without a time the YAML is left as it is, and cannot run. A YAML that cannot be read has no such
+    questions: reading it says what is wrong.
     """
 
     def read(text: str) -> tuple[params.Study, list[Reading]]:
@@ -42,8 +42,8 @@ def ask(out: Draft, path: Path) -> None:
 
     try:
         study, readings = read(out.text)
-        if rules := spelling.proposed(study, pd.concat([r.annotations for r in readings], ignore_index=True)):
-            out.questions.append(_spelt(study, rules))
+        marks = pd.concat([r.annotations for r in readings], ignore_index=True)
+        out.questions += _spelt(spelling.proposed(study, marks))
         if len(readings) == len(study.sources):
             _repeats(out, study, readings, read)
     except (DataError, params.ParamsError):
@@ -56,25 +56,26 @@ def waits(out: Draft) -> bool:
     return any(q.fact == "repeats" for q in out.questions) and not any("repeats" in s for s in sources)
 
 
-def _spelt(study: params.Study, rules: dict[str, dict[str, list[str]]]) -> Question:
-    """Whether names are one. Of people only the number is said."""
-    named = [
-        f"{', '.join(repr(x) for x in [k, *v])}" for of, n in rules.items() if of != "annotator" for k, v in n.items()
-    ]
+def _spelt(rules: dict[str, dict[str, list[str]]]) -> Iterator[Question]:
+    """Whether names are one. Of people only the number is said; labels have declarations that are merged by hand."""
+    evidence, assumed = "they differ only in case, blanks, hyphens or look-alike letters", "no, each counts by itself"
+    labels = {of: names for of, names in rules.items() if of == "label"}
+    things = {of: names for of, names in rules.items() if of == "system"}
     people = sum(len(others) + 1 for others in rules.get("annotator", {}).values())
-    named += [f"ids of {people} annotators"] if people else []
-    ids = {spelt: id_ for s in study.sources for spelt, id_ in getattr(s, "label_names", {}).items()}
-    several = [
-        ids.get(x, x) for n, others in rules.get("label", {}).items() for x in others if ids.get(x, x) != ids.get(n, n)
-    ]
-    says = "".join(f" and without `labels.{id_}`" for id_ in dict.fromkeys(several))
-    edits = {"spelling": rules} | {f"labels.{id_}": None for id_ in several}
-    things = {of: names for of, names in rules.items() if of != "annotator"}
-    lines = [f"`{spelling.written(things)}`"] if things else []
-    lines += ["for annotators the line that `check` prints"] if people else []
-    how = Answer(f"yes: {', and '.join(lines)}{says}", edits)
-    evidence = "they differ only in case, blanks, hyphens or look-alike letters"
-    return Question("spelling", f"Are these one: {'; '.join(named)}?", "no, each counts by itself", (how,), evidence)
+    if things or people:
+        named = [*_listed(things), *([f"ids of {people} annotators"] if people else [])]
+        says = [f"`{spelling.written(things)}`"] if things else []
+        says += ["for annotators the line that `check` prints"] if people else []
+        edits = {"spelling": {of: names for of, names in rules.items() if of != "label"}}
+        how = Answer(f"yes: {', and '.join(says)}", edits)
+        yield Question("spelling", f"Are these one: {'; '.join(named)}?", assumed, (how,), evidence)
+    if labels:
+        how = Answer(f"yes: `{spelling.written(labels)}`, with one declaration and one of `label_names` for each")
+        yield Question("spelling of labels", f"Are these one: {'; '.join(_listed(labels))}?", assumed, (how,), evidence)
+
+
+def _listed(rules: dict[str, dict[str, list[str]]]) -> list[str]:
+    return [", ".join(map(repr, [name, *others])) for names in rules.values() for name, others in names.items()]
 
 
 def _repeats(
@@ -113,7 +114,7 @@ def _repeats(
 def _again(reading: Reading) -> pd.Series:
     """Which judgements repeat one of the same person, item and label."""
     marks = reading.annotations
-    if "annotator" not in marks or marks.empty:
+    if not {"annotator", "dialogue"} <= set(marks) or marks.empty:
         return pd.Series(False, marks.index)
     return judgement_keys(marks).duplicated()
 

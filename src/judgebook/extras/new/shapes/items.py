@@ -49,10 +49,11 @@ def _ask_shown_again(out: Guess, cells: pd.DataFrame, options: list[str], system
     context, base = out.columns["context"], shared(options)
     places = [o.removeprefix(base) for o in options]
     prose = {c for c in cells if is_prose(cells[c])}
-    texts = next((b for b in (c.removesuffix(places[0]) for c in prose) if all(b + p in prose for p in places)), None)
+    bases = [c.removesuffix(places[0]) for c in cells if c in prose]
+    texts = next((base for base in bases if all(base + p in prose for p in places)), "")
     rows = cells.drop_duplicates(context)
     free = [c for c in cells if c and c not in {*out.columns.values(), *options, *prose}]
-    for wider in free if texts is not None else ():
+    for wider in free if texts else ():
         shown = pd.concat([rows[[wider, context, base + p, texts + p]].set_axis(_SHOWN, axis=1) for p in places])
         each = shown[shown["input"] != ""].groupby(["input", "system"])
         again = int(each["context"].nunique().gt(1).sum())
