@@ -276,7 +276,13 @@ def _seconds(project):
         (_no_score, f"dialogue {abc_project.B}, comparative 'quality', annotation 0", "score", "-1", "empty text"),
         *(
             (_passed(value), "dialogue t9, work_unit o1", "passed", "true or false", found)
-            for value, found in (("yes", "'yes'"), (2, "2"), (1.5, "1.5"), ([], "an empty list []"), ({"a": 1}, "an object {…}"))
+            for value, found in (
+                ("yes", "'yes'"),
+                (2, "2"),
+                (1.5, "1.5"),
+                ([], "an empty list []"),
+                ({"a": 1}, "an object {…}"),
+            )
         ),
     ],
 )
