@@ -152,7 +152,7 @@ def test_dialogues_that_two_files_give_to_two_systems(tmp_path):
     problem = next(p for p in caught.value.problems if p.column == "system")
     assert problem.expected == "one system per dialogue"
     assert problem.file == "two.csv"
-    assert "'A', 'B'" in problem.found
+    assert problem.found == "'B' where one.csv, row 2 has 'A'"
 
 
 def test_an_optional_source_may_be_absent(tmp_path):
@@ -275,7 +275,7 @@ def more(*cells):
 def test_words_and_bare_years_are_no_times(tmp_path, cell):
     with pytest.raises(DataError) as error:
         studies.read(tmp_path, mapped("completed_at"), my_csv=more("2020-01-01", cell, "", ""))
-    expected = f"my.csv, row 3, completed_at: expected a date and time (YYYY-MM-DD HH:MM:SS), found {cell!r}"
+    expected = f"my.csv, row 3, completed_at (x): expected a date and time (YYYY-MM-DD HH:MM:SS), found {cell!r}"
     assert expected in str(error.value)
 
 
@@ -313,7 +313,7 @@ labels:
     records = [{"id": i, "w": 1, "c": c, "r": {"fluency": 1}} for i, c in enumerate([None, "x"])]
     with pytest.raises(DataError) as error:
         studies.read(tmp_path, yaml, r_json=records)
-    assert "r.json, record 1, r.fluency, corpus: expected a value, found nothing" in str(error.value)
+    assert "r.json, record 1, r.fluency, corpus (c): expected a value, found nothing" in str(error.value)
 
 
 @pytest.mark.parametrize("empty", ["", "  "])
@@ -321,7 +321,7 @@ def test_nobody_is_no_person(tmp_path, empty):
     yaml = studies.LONG.replace("layout: long", 'layout: long\n    na_values: ["N/A"]')
     with pytest.raises(DataError) as error:
         studies.read(tmp_path, yaml, my_csv=studies.LONG_CSV.replace("w2", empty))
-    assert "my.csv, row 3, annotator: expected a value, found nothing" in str(error.value)
+    assert "my.csv, row 3, annotator (worker): expected a value, found nothing" in str(error.value)
 
 
 def test_ids_that_differ_in_blanks_around_them_are_one():

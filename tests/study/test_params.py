@@ -96,7 +96,7 @@ def test_times_and_dates_stay_text(tmp_path):
         (SOUND.replace("scale: [1, 5]", "scale: [1]"), 6, ["at least 2 items"]),
         (SOUND.replace("fluency:", '"flu\\nency":'), 6, ["labels.flu\\nency"]),
         (SOUND + "simulated: 'yes'\n", 7, ["boolean", "found 'yes'"]),
-        (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found True", "put text in quotes"]),
+        (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found true", "put text in quotes"]),
         (SOUND.replace("method: dialogue_rating", "method: rating"), 2, ["'method': expected one of", "'rating'"]),
         (SOUND + "label_set: abc\n", 7, ["'label_set': expected one of ['abc_eval']", "'abc'"]),
         (
@@ -208,7 +208,7 @@ def test_the_schema_for_editors_knows_every_key():
         (("layout: wide", "layout: long"), ["a long table needs `columns: {label: …, score: …}`"]),
         (("layout: wide", "layout: broad"), ["'wide' or 'long'", "found 'broad'"]),
         (("layout: wide", "layout: wide, repeat: [3, 1]"), ["repeat: expected [first, last], found [3, 1]"]),
-        (('["", "N/A"]', '["", no]'), ["string", "found False"]),
+        (('["", "N/A"]', '["", no]'), ["string", "found false"]),
     ],
 )
 def test_mistakes_in_a_table_are_named(tmp_path, change, words):

@@ -205,6 +205,11 @@ class _Report:
         where = _row(where) if column else where
         self.found.append((i, Problem(file, where, column, expected, content, hint, kind=kind)))
 
+    def row(self, i: int, beside: int) -> str:
+        """The row of a judgement, with its file where another is in another file."""
+        file, where = self.where.loc[i, ["file", "where"]]
+        return _row(where) if file == self.where.at[beside, "file"] else f"{file}, {_row(where)}"
+
     def sorted(self) -> list[Problem]:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
 
@@ -300,8 +305,12 @@ def _check_repeats(report: _Report, annotations: Annotations) -> None:
         return
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
     # a reply of another system is no repeat: that both are in one dialogue is told of it
-    system = annotations["system"].astype(object).where(annotations["system"].notna(), None)
-    twice = twice[(system[twice].to_numpy() == system[first[twice]].to_numpy())]
+    dialogue, system = (annotations[c].astype(object).fillna("") for c in ("dialogue", "system"))
+    once = first[twice]
+    replied = (dialogue[twice].to_numpy() == dialogue[once].to_numpy()) & (
+        system[twice].to_numpy() != system[once].to_numpy()
+    )
+    twice = twice[~replied]
     hint = (
         "if one person judged it twice, write `repeats: last` (or first, mean, number) under `sources`; "
         "if two did, name the column that tells them apart in `columns: {annotator: …}`"
@@ -311,8 +320,10 @@ def _check_repeats(report: _Report, annotations: Annotations) -> None:
     if len(twice) > 1:
         hint = f"the score is the same in {same.sum():,}, another in {(~same).sum():,}; {hint}"
     for i, equal in zip(twice[: limits.PROBLEMS], same, strict=False):
-        place, again = report.where.at[first[i], "where"], report.where.at[i, "where"]
-        repeat = f"a repeat of {_row(place)}" if place != again else "two in the same place"
+        alone = (
+            report.where.loc[first[i], ["file", "where"]].tolist() == report.where.loc[i, ["file", "where"]].tolist()
+        )
+        repeat = "two in the same place" if alone else f"a repeat of {report.row(first[i], i)}"
         repeat += ", with the same score" if equal else ", with another score"
         report.one(i, "", "one judgement per annotator, item and label", repeat, hint)
     report.left_out(len(twice) - limits.PROBLEMS)
@@ -327,5 +338,5 @@ def _check_systems(report: _Report, annotations: Annotations) -> None:
     hint = "give dialogues of different systems different ids, or map a context column"
     for _, rows in shared.groupby(["corpus", "dialogue"], sort=False):
         (first, one), (i, another) = sorted(rows["system"].items())[:2]
-        several_systems = f"{another!r} where {_row(report.where.at[first, 'where'])} has {one!r}"
+        several_systems = f"{another!r} where {report.row(first, i)} has {one!r}"
         report.one(i, "system", "one system per dialogue", several_systems, hint, "systems")

@@ -61,7 +61,7 @@ def test_everybody_sees_a_pair_from_the_side_first_met():
 def test_a_wrong_sign_is_a_problem_and_text_is_left_to_be_reported():
     out = orient(comparisons(("a", "u", "x", "y", 1), ("a", "u", "y", "x", 1)))
     (problem,) = out.problems
-    assert (problem.where, problem.expected[:2], problem.found) == ("row 1", "-1", "1")
+    assert (problem.where, problem.expected[:2], problem.found) == ("row 1", "-1", "1 like row 0")
     text = orient(comparisons(("a", "u", "x", "y", 1), ("b", "v", "y", "x", "left")))
     assert text.annotations["score"].tolist() == [1, "left"]
     # a tie is its own opposite

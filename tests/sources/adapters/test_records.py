@@ -107,7 +107,7 @@ def test_side_by_side(tmp_path):
         ("0", "a-1", "b-2", "A0002", -1),
         ("1", "b-2", "a-1", "A0001", 0),
     ]
-    with pytest.raises(DataError, match="it can be divided as 'a' \\+ 'x_b' or as 'a_x' \\+ 'b'"):
+    with pytest.raises(DataError, match="can be divided as 'a' \\+ 'x_b' or 'a_x' \\+ 'b'"):
         studies.read(tmp_path, situation(6), testset_json=[{"idx": 0, "pair": "a_x_b", "annotator1": 1}])
 
 

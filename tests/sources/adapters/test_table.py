@@ -277,7 +277,7 @@ def test_the_id_of_a_dialogue_needs_all_its_parts(tmp_path):
     """A context may lack one: there is not always an input to an instruction."""
     yaml = IDENTIFY.replace("  - {<<: *s, file: b.csv}\n", "")
     csv = "p,m,w,good\n,A,w1,1\n,A,w2,1\nhi,C,w1,1\n"
-    with pytest.raises(DataError, match="row 2, good, dialogue: expected a value, found nothing"):
+    with pytest.raises(DataError, match=r"dialogue \(p, m\): expected a value, found nothing \(row 2, row 3\)"):
         studies.read(tmp_path, yaml, a_csv=csv)
     yaml = yaml.replace("[p, m], context: [p]", "[m, w], context: [p, m]")
     marks = studies.read(tmp_path, yaml, a_csv=csv).frames["annotations"]

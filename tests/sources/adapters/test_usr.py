@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_named(tmp_path):
     others[0]["responses"][1]["response"] = "who ?"
     with pytest.raises(DataError) as error:
         build_from(tmp_path, YAML, {"ratings.json": records, "scored.json": others})
-    message = str(error.value)
+    message = "\n".join(map(str, error.value.problems))
     assert "ratings.json, context 0, Gold, Nice: expected 2 ratings, one per annotator, found 1" in message
     assert "ratings.json, context 1, context: expected text, found nothing" in message
     assert "scored.json, context 0, Net (p = 0.3): expected the record of the file of ratings" in message

@@ -208,7 +208,7 @@ def _no_number(study: Study, source: JudgementOptions, group: list[Problem]) -> 
     add = "add to `values` of the source" if source.values else "write under the source"
     return (
         f"{add} which number each means, `values: {{{_mapped(cells)}}}`, or, where it is no answer, "
-        f"{_missing(source, cells)}; `skip_columns` leaves out a whole column of a table"
+        f"{_missing(source, cells)}; to leave out a whole column of a table, use `skip_columns`"
     )
 
 

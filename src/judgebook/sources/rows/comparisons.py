@@ -92,7 +92,11 @@ def _wrong_signs(mirrors: pd.DataFrame, partners: pd.DataFrame) -> list[Problem]
 
     def wrong(i: Any) -> Problem:
         place = mirrors.at[i, "file"], mirrors.at[i, "where"], "score"
-        content = f"{scores[i]:g} like {partners.at[i, 'where']}" if scores[i] == scores[i] else "no number"
+        content = (
+            f"{scores[i]:g} like {partners.at[i, 'where']}"
+            if scores[i] == scores[i]
+            else mirrors.at[i, "score"] or "empty text"
+        )
         return Problem(
             *place,
             f"{expected[i]:g}, the opposite of the same comparison from its other side",
