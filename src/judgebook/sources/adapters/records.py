@@ -6,8 +6,9 @@ the values of the other paths at the same place. From there on it is a long tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,17 @@ from judgebook.sources.adapters.options.records import SCORE, Records
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
-from judgebook.sources.reading import Counts, OpenFile, Reading
+from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, with_patterns
+from judgebook.sources.rows.joined import Joins, flat, paths_of, unused
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.marked_errors import summed
 from judgebook.sources.rows.options import chosen, compared
-from judgebook.sources.rows.record_rows import Walk, of_each, unused
+from judgebook.sources.rows.record_rows import Walk, of_each
 from judgebook.sources.rows.scoring import BLANK, State
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
-from judgebook.study.paths import ALONE, Step
+from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS
 
@@ -96,26 +98,27 @@ class _OfFiles:
 def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     """Read all files and what is joined to them. Raises DataError where no score is found."""
     labels = {"label": list(spellings(source, open_file.labels))}
-    joins = {join.name: _Joined(source, join, open_file, state.counts) for join in source.join}
+    joins = Joins(source, open_file, state.counts)
     out = _OfFiles()
     readers: list[_File] = []
     for name in open_file.fitting(source.file):
         for sheet, options in _sheets(source, name, open_file):
             content = read_records(open_file(name), name, options, state.counts)
-            reader = _File(source, name, content, labels, joins, sheet)
-            rows, unused_ = reader.rows(), reader.unused()
-            out.records += [(name, reader.place(n)) for n in range(len(content.where))]
-            drawn = reader.drawn(unused_)
-            out.rows += [row | {_DRAWN + path: values[row[NUMBER]] for path, values in drawn.items()} for row in rows]
-            readers.append(reader)
-            out.unused.setdefault(name, {}).update(unused_)
+            readers.append(_File(source, name, content, labels, joins, sheet))
+    joins.check()
+    for reader in readers:
+        rows, unused_ = reader.rows(), reader.unused()
+        out.records += [(reader.name, reader.place(n)) for n in range(len(reader.read.where))]
+        drawn = reader.drawn(unused_)
+        out.rows += [row | {_DRAWN + path: values[row[NUMBER]] for path, values in drawn.items()} for row in rows]
+        out.unused.setdefault(reader.name, {}).update(unused_)
     _check(readers)
     out.problems += [problem for reader in readers for problem in reader.problems]
-    for join in joins.values():
+    out.notes += joins.notes()
+    for join in joins.every:
         out.problems += join.problems
-        out.notes += join.notes()
         join.count(state)
-        out.unused[join.file] = join.unused()
+        out.unused |= join.unused()
     if not out.rows:
         none = "no record that the paths of `scores` fit"
         problem = Problem(source.file, "", "", "at least one score", none, "check `scores`")
@@ -190,90 +193,10 @@ def cells_of(source: Records, name: str, read: Read, folder: Path) -> tuple[pd.D
 
     What `either` chooses stands in columns called {label}, {score} and so on.
     """
-    joins = {join.name: _Joined(source, join, lambda file: folder / file, Counts()) for join in source.join}
-    file = _File(source, name, read, {}, joins)
+    file = _File(source, name, read, {}, Joins(source, Files("", source.names(), folder), Counts()))
     cells = pd.DataFrame(file.rows(), dtype=object)
     first = first_given(source, cells, pd.DataFrame(index=cells.index)) if len(cells) else cells
     return cells.assign(**{f"{{{ours}}}": first[ours] for ours in source.either if len(cells)}), file.problems
-
-
-def _paths(source: Records) -> dict[str, tuple[str | None, list[Step]]]:
-    """Paths of values that belong to a score -> the join they lead into, and their steps there."""
-    return {path: source.steps(path) for path in source.looked_up() if not ALONE.fullmatch(path)}
-
-
-class _Joined:
-    """The records of a joined file by their key."""
-
-    def __init__(self, source: Records, join: Any, open_file: OpenFile, counts: Counts):
-        self.file, self.name = join.file, join.name
-        self.by = join.by
-        self.read = read_records(open_file(join.file), join.file, join, counts)
-        self.walk = Walk(join.file, {})
-        self.problems = self.walk.problems
-        self.n_found = self.n_missed = 0
-        self._used_keys: set[str] = set()
-        self._used = [
-            steps for name, steps in (*_paths(source).values(), *map(source.steps, source.scores)) if name == join.name
-        ]
-        key = join.key or join.by
-        steps = paths.parse(key, table=_flat(self.read))
-        self._used.append(steps)
-        self.of: dict[str, Any] = {}
-        twice, where_of = [], {}
-        for record, where in zip(self.read.records, self.read.where, strict=True):
-            value, _ = self.walk.value(record, steps, where, {}, key)
-            if value is None:
-                continue
-            if value in self.of:
-                twice.append((where, value))
-                continue
-            self.of[value], where_of[value] = record, where
-        if not self.of:
-            self.problems.append(self.walk.missed(self.read, steps, key, f"join: {join.name}"))
-        hint = "each record of a joined file needs a key of its own"
-        for where, value in twice:
-            self.walk.report(where, key, "a key given once", f"{value!r} again (first {where_of[value]})", hint)
-
-    def find(self, key: str | None) -> Any:
-        record = self.of.get(key) if key is not None else None
-        self._used_keys |= {key} if record is not None and key is not None else set()
-        self.n_found += record is not None
-        self.n_missed += record is None
-        return record
-
-    def count(self, state: State) -> None:
-        """Count the records that belong to a score, and the others."""
-        what, total = state.of_rows(self.file), len(self.read.records)
-        state.counts.add(self.file, what, "kept", n=len(self._used_keys))
-        state.counts.add(self.file, what, "dropped", "belong to no score", total - len(self._used_keys))
-
-    def notes(self) -> list[str]:
-        if not self.n_found and self.of:
-            keys = ", ".join(list(self.of)[:3])
-            hint = f"its keys are {keys}, …"
-            self.problems.append(Problem(self.file, "", self.by, "records that belong to the first file", "none", hint))
-        if self.n_missed:
-            return [f"{self.n_missed:,} scores have no record in {self.file}, {self.n_found:,} have one"]
-        return []
-
-    def unused(self) -> dict[str, pd.Series]:
-        return _unused(self.read, self._used, self.walk.known)
-
-
-def _flat(read: Read) -> bool:
-    """Whether records are rows of a table: all their values are text."""
-    return bool(read.where) and read.where[0].startswith("row ")
-
-
-def _unused(read: Read, used: list[list[Step]], known: Mapping[str, Iterable[str]]) -> dict[str, pd.Series]:
-    """Places of values that no steps lead to -> the values."""
-    cut = [steps[: _operation(steps)] if _flat(read) else steps for steps in used]
-    return {path: pd.Series(values, dtype=object) for path, values in unused(read, cut, known).items()}
-
-
-def _operation(steps: list[Step]) -> int:
-    return next((i for i, s in enumerate(steps) if s.kind in ("json", "split")), len(steps))
 
 
 class _File:
@@ -285,12 +208,12 @@ class _File:
         name: str,
         read: Read,
         known: dict,
-        joins: dict[str, _Joined],
+        joins: Joins,
         sheet: str | None = None,
     ):
-        self.source, self.name, self.read, self.joins = source, name, read, joins
-        self.paths = _paths(source)
-        columns = [steps[0].text for join, steps in self.paths.values() if join is None] if _flat(read) else []
+        self.source, self.name, self.read = source, name, read
+        self.paths = paths_of(source)
+        columns = [steps[0].text for join, steps in self.paths.values() if join is None] if flat(read) else []
         self.walk = Walk(name, known, columns, source.empty)
         self.problems = self.walk.problems
         self.scores = [(path, *source.steps(path)) for path in source.scores]
@@ -303,6 +226,7 @@ class _File:
         self._of_sheet = f"sheet {sheet}, " if sheet else ""
         if sheet is not None:
             self.named = {**self.named, **(_matcher(str(source.sheet))(sheet) or {})}
+        self.joins = joins.of(name, self.named)
         self.there: set[str] = set()
         who = source.columns.get("annotator", "{annotator}")
         #: paths in which the annotator is a place in a list
@@ -387,7 +311,7 @@ class _File:
         """Paths that the YAML does not name -> their values."""
         used = [steps for join, steps in self.paths.values() if join is None]
         used += [steps for _, join, steps in self.scores if join is None]
-        out = _unused(self.read, used, self.walk.known)
+        out = unused(self.read, used, self.walk.known)
         return {path: values for path, values in out.items() if path not in OURS or path not in self.source.columns}
 
     def drawn(self, left: Mapping[str, pd.Series]) -> dict[str, list[str | None]]:
@@ -407,5 +331,5 @@ def _check(readers: list[_File]) -> None:
         if path in there or ALONE.fullmatch(path):
             continue
         join, steps = first.source.steps(path)
-        walk, read = (first.joins[join].walk, first.joins[join].read) if join else (first.walk, first.read)
-        first.problems.append(walk.missed(read, steps, path, place))
+        missed = first.joins[join].missed if join in first.joins else partial(first.walk.missed, first.read)
+        first.problems.append(missed(steps, path, place))

@@ -20,7 +20,15 @@ VALUE, SCORE = "{value}", "{score}"
 class Join(FileOptions):
     """Another file whose records belong to those of the first by a key."""
 
-    file: Annotated[str, Field(min_length=1, max_length=limits.PATH, description="as `file`")]
+    file: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=limits.PATH,
+            description="as `file`, whose {names} stand for the same here: each file is joined to the one with its names; "
+            "* joins several files as one",
+        ),
+    ]
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z_0-9]*$")] = Field(
         description="what paths into it begin with: `<name>.text`"
     )
@@ -176,6 +184,9 @@ class Records(FileOptions, JudgementOptions):
             )
         for join in self.join:
             paths.parse(join.key or join.by, table=is_table(join.file))
+            if unbound := paths.names(join.file) - paths.names(self.file) - paths.names(self.sheet or ""):
+                hint = "write * for any text"
+                raise ValueError(f"join: {join.file!r}: {{{min(unbound)}}} is not in `file` or `sheet`: {hint}")
         walks = [self.steps(path)[1] for path in self.scores]
         for path, place in self.looked_up().items():
             if paths.ALONE.fullmatch(path):
