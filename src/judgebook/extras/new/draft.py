@@ -67,7 +67,7 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
     """
     out = Draft()
     out.text = "\n".join(_lines(name, data, folder or project.folder() / "params", out, given or {})) + "\n"
-    same = _beside(data)
+    same = beside(data)
     if same and not re.search(r"^\s+(- )?files?: .*[*{]", out.text, re.M):
         others = Answer(f"they belong to it: `adapter: records` and `file: {_common(data.name, same)}`")
         many = f"{counted(len(same), 'other file')} in its folder {'have' if len(same) > 1 else 'has'}"
@@ -75,7 +75,7 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
     return complete(out)
 
 
-def _beside(data: Path) -> list[str]:
+def beside(data: Path) -> list[str]:
     """Files in the folder of the data that begin as they do: the same columns, or keys of an object."""
 
     def begin(path: Path) -> Any:
@@ -94,6 +94,13 @@ def _beside(data: Path) -> list[str]:
     return [p.name for p in others[:200] if beginning and begin(p) == beginning]
 
 
+def relative_to(data: Path, folder: Path | None) -> str:
+    """The file as a YAML in the folder (default: `params/`) names it."""
+    inside = data.resolve().is_relative_to(project.folder())
+    beside_it = Path(os.path.relpath(data.resolve(), folder or project.folder() / "params"))
+    return beside_it.as_posix() if inside else data.resolve().as_posix()
+
+
 def _common(name: str, others: list[str]) -> str:
     """A pattern for file names: what they begin with, and * for the rest."""
     return quoted(shared([name, *others]) + "*" + Path(name).suffix)
@@ -108,13 +115,12 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
     if not params.is_file(data):
         shown = str(data)[: limits.QUOTED]
         raise DataError([Problem(shown, "", "", "a data file", "no such file", "check the path after --data")])
-    inside = data.resolve().is_relative_to(project.folder())
-    file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()
+    file = relative_to(data, folder)
     head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
     if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):
         return [*head, *_json_source(data, file, out, given)]
     try:
-        cells, options = _cells(data)
+        cells, options = cells_of(data)
     except DataError:
         if kind(data) not in (".parquet", *WORKBOOKS) and lines_in_blocks(data):
             raise DataError([blocks_problem(data.name)]) from None
@@ -224,7 +230,7 @@ def _flat(record: Any) -> bool:
     return isinstance(record, dict) and not any(isinstance(v, dict | list) for v in record.values())
 
 
-def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
+def cells_of(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     """The cells of a table as text, and the options that a YAML must give to read it so (as YAML)."""
     if kind(data) == ".parquet":
         return read_table(data, data.name, FileOptions()), {}

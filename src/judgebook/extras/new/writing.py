@@ -11,15 +11,15 @@ from judgebook import project
 from judgebook.extras.new.asking import terminal
 from judgebook.extras.new.asking.doubts import Draft
 from judgebook.extras.new.asking.facts import lines as facts_of
-from judgebook.extras.new.draft import drafted
+from judgebook.extras.new.transcripts import of_files
 from judgebook.sources import build, joining
 from judgebook.sources.in_words import counted, describe
 from judgebook.study import limits, params, store
 from judgebook.study.schema import DataError
 
 
-def new(name: str, data: Path, *, yes: bool = False) -> int:
-    """Write `params/<name>.yaml` for a data file, with what was inferred and why; returns the exit code.
+def new(name: str, data: list[Path], *, yes: bool = False) -> int:
+    """Write `params/<name>.yaml` for data files, with what was inferred and why; returns the exit code.
 
     yes : accept what is assumed where there are questions. Without it they are asked in a terminal, and carried by the
     YAML elsewhere. The code is 0 for a YAML that runs, 3 where questions are open, 2 where it cannot run.
@@ -34,15 +34,15 @@ def new(name: str, data: Path, *, yes: bool = False) -> int:
     if name in params.names():
         raise params.ParamsError(f"{name} is a study that comes with the project: choose another name")
     try:
-        out = drafted(name, data)
+        out = of_files(name, data)
     except params.ParamsError:
         raise
     except Exception as error:
-        problem = joining.unforeseen([data.name], "a file whose structure can be recognised", error)
+        problem = joining.unforeseen([path.name for path in data], "files whose structure can be recognised", error)
         reported = error if isinstance(error, DataError) else DataError([problem])
         print(f"new {name}: {reported}", file=sys.stderr)
         return 2
-    return _written(target, out, lambda given: drafted(name, data, given=given), yes=yes)
+    return _written(target, out, lambda given: of_files(name, data, given=given), yes=yes)
 
 
 def _written(target: Path, out: Draft, again: Callable[[dict[str, str]], Draft], *, yes: bool) -> int:

@@ -19,6 +19,7 @@ from judgebook.sources.adapters.options.records import SCORE, Records
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
+from judgebook.sources.places import matcher
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, with_patterns
 from judgebook.sources.rows.joined import Joins, flat, paths_of, unused
@@ -131,7 +132,7 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
     if not source.sheet or not ("*" in source.sheet or paths.names(source.sheet)):
         return [(None, source)]
     sheets = filled_sheets(open_file(name), name)
-    match = _matcher(source.sheet)
+    match = matcher(source.sheet)
     fitting = [s for s in sheets if match(s) is not None]
     if not fitting:
         names = ", ".join(sheets) or "no sheet with data"
@@ -139,11 +140,6 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
             [Problem(name, "", "sheet", f"one like {source.sheet!r}", names, "correct `sheet`, or the file")]
         )
     return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
-
-
-def _matcher(name: str) -> paths.Matcher:
-    """What the names in the name of a file or a sheet stand for, where * is any text."""
-    return paths.Matcher(name.replace("*", "{any_text}"))
 
 
 def _without_scores(state: State, held: list[tuple[str, str]], cells: pd.DataFrame) -> None:
@@ -217,7 +213,7 @@ class _File:
         self.walk = Walk(name, known, columns, source.empty)
         self.problems = self.walk.problems
         self.scores = [(path, *source.steps(path)) for path in source.scores]
-        self.named = _matcher(source.file)(name) if paths.names(source.file) else {}
+        self.named = matcher(source.file)(name) if paths.names(source.file) else {}
         if self.named is None:
             self.problems.append(
                 Problem(name, "", "file", f"a name like {source.file!r} that fits in one way", "another")
@@ -225,7 +221,7 @@ class _File:
             self.named = {}
         self._of_sheet = f"sheet {sheet}, " if sheet else ""
         if sheet is not None:
-            self.named = {**self.named, **(_matcher(str(source.sheet))(sheet) or {})}
+            self.named = {**self.named, **(matcher(str(source.sheet))(sheet) or {})}
         self.joins = joins.of(name, self.named)
         self.there: set[str] = set()
         who = source.columns.get("annotator", "{annotator}")

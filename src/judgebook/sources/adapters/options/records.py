@@ -25,8 +25,7 @@ class Join(FileOptions):
         Field(
             min_length=1,
             max_length=limits.PATH,
-            description="as `file`, whose {names} stand for the same here: each file is joined to the one with its names; "
-            "* joins several files as one",
+            description="as `file`, whose {names} stand for the same here, file by file; * joins several files as one",
         ),
     ]
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z_0-9]*$")] = Field(
@@ -193,7 +192,7 @@ class Records(FileOptions, JudgementOptions):
                 unbound = paths.names(path) - self.variables
             else:
                 _, steps = self.steps(path)
-                _check_iterations(path, place, steps, walks, self.variables)
+                check_iterations(path, place, steps, walks, self.variables)
                 unbound = {n for s in steps for n in paths.placeholders(s.text)} - self.variables
             if unbound:
                 known = ", ".join(sorted(self.variables)) or "no names"
@@ -226,7 +225,7 @@ def prefixes(steps: list[paths.Step]) -> list[str]:
     return [".".join(map(str, steps[: i + 1])) for i in range(len(steps))]
 
 
-def _check_iterations(
+def check_iterations(
     path: str, place: str, steps: list[paths.Step], walks: list[list[paths.Step]], variables: set[str]
 ) -> None:
     """A value of a score is one value: lists that `scores` does not go through are a mistake."""
