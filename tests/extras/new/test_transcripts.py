@@ -114,6 +114,24 @@ def test_transcripts_of_other_dialogues_are_asked_about(tmp_path):
     assert pd.isna(read(tmp_path, draft)["dialogues"]["system_text"]).all()
 
 
+def test_judgements_beside_texts_are_no_transcripts(tmp_path):
+    ratings = "conversation,model,rater,speaker,text,quality\n" + "".join(
+        f"{id_},A,{who},{speaker},I say {id_} {speaker},{(i * k) % 5 + 1}\n"
+        for i, id_ in enumerate(TALKS)
+        for k, who in ((1, "ann"), (2, "ben"))
+        for speaker in ("bot",)
+    ).replace("c4,A,ben,bot", "c4,A,ben,user")
+    talks = messages(["conversation", "n", "speaker", "text"])
+    draft = drafted(tmp_path, {"talks.csv": talks, "ratings.csv": ratings})
+    assert "adapter: transcripts\n    file: " in draft.text
+    assert draft.text.index("ratings.csv") < draft.text.index("talks.csv")
+
+
+def test_a_folder_without_data_is_refused(tmp_path):
+    with pytest.raises(DataError, match="expected data files in the folder, found none"):
+        drafted(tmp_path, {".hidden.csv": RATINGS}, [])
+
+
 def test_several_files_of_judgements_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"expected one file of judgements, .* found a.csv, b.csv; name one file"):
         drafted(tmp_path, {"a.csv": RATINGS, "b.csv": RATINGS.replace("quality", "fluency")})

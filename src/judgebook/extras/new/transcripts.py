@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,7 +67,7 @@ def of_files(name: str, paths: list[Path], folder: Path | None = None, given: di
         names = ", ".join(p.name for p in rest or files)
         expected = "one file of judgements, and files of transcripts (columns for the dialogue, the speaker, the text)"
         hint = "name one file after --data; docs/own_data.md says how files are joined (`join`, several `sources`)"
-        raise DataError([Problem(str(paths[0]), "", "", expected, names, hint)])
+        raise DataError([Problem(paths[0].name, "", "", expected, names, hint)])
     columns = dict(given or {})
     ratings = _columns_of(rest[0]) if talks else {}
     keys = [_key(ratings, talk) for talk in talks]
@@ -91,8 +92,8 @@ def _named(out: Draft, column: str) -> bool:
 
 def _judged(talk: _Talk) -> bool:
     """Whether a file has scores beside its texts."""
-    turns = [c for c in talk.rows if plain(c) in NAMES["turn"]]
-    guessed = guess(talk.rows.drop(columns=[*talk.columns.values(), *turns]))
+    counters = [c for c in talk.rows if pd.to_numeric(talk.rows[c], errors="coerce").diff().eq(1).mean() > 0.5]
+    guessed = guess(talk.rows.drop(columns={*talk.columns.values(), *counters}))
     return bool(guessed.labels or guessed.sets)
 
 
@@ -100,10 +101,11 @@ def _files(paths: list[Path]) -> list[Path]:
     """The files that are named, and those of folders."""
     out: list[Path] = []
     for path in paths:
-        inside = sorted(p for p in path.iterdir() if p.is_file() and p.name[0] != ".") if path.is_dir() else [path]
-        out += [p for p in inside if p == path or is_table(p.name) or kind(p) in (*_JSON, ".parquet")]
-        if not inside or not out:
+        inside = sorted(path.iterdir()) if os.path.isdir(path) else []  # without an error for an impossible name
+        data = [p for p in inside if p.name[0] != "." and (is_table(p.name) or kind(p) in (*_JSON, ".parquet"))]
+        if not data and os.path.isdir(path):
             raise DataError([Problem(path.name, "", "", "data files in the folder", "none", "check the path")])
+        out += data or [path]
     return list(dict.fromkeys(out))
 
 
