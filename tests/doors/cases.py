@@ -397,7 +397,17 @@ def _several_answers() -> list[Case]:
     for (item, person), scores in judged.items():
         order = pick.sample(SYSTEMS, 3)
         side.append([item, person, *order, *(scores[s] for s in order)])
+    tasks: dict[tuple, list] = {}
+    for (item, system, person), words in sets.items():
+        marks = {"from_name": "issues", "to_name": "t", "type": "choices", "value": {"choices": words}}
+        one = {"completed_by": {"email": f"{person}@example.org"}, "was_cancelled": False}
+        tasks.setdefault((item, system), []).append(one | {"result": [marks] if words else []})
+    studio = [
+        {"id": n, "data": {"dialogue_id": d, "model": s, "text": f"the reply of {s}"}, "annotations": many}
+        for n, ((d, s), many) in enumerate(tasks.items())
+    ]
     return [
+        Case("Label Studio, an optional choice", {"project.json": json.dumps(studio)}, marked),
         _rows("several answers in a cell", rows, marked),
         _rows("systems side by side", side, [r._replace(label="quality") for r in truth]),
     ]

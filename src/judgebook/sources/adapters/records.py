@@ -6,7 +6,7 @@ the values of the other paths at the same place. From there on it is a long tabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,13 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters.options.records import SCORE, Records
+from judgebook.sources.adapters.options.records import SCORE, Records, prefixes
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
 from judgebook.sources.places import matcher
 from judgebook.sources.reading import Counts, Reading
+from judgebook.sources.rows import unmarked
 from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, with_patterns
 from judgebook.sources.rows.joined import Joins, flat, paths_of, unused
 from judgebook.sources.rows.judgements import finish
@@ -30,13 +31,16 @@ from judgebook.sources.rows.record_rows import Walk, of_each
 from judgebook.sources.rows.scoring import BLANK, State
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
+from judgebook.study.labels import Label
 from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS
 
 ROW, FILE = "{row}", "{file}"
 #: of `cells`, besides those of rows.cells: names that no path and no pattern can have
-NUMBER, POSITIONAL = "{.record}", "{.positional}"
+NUMBER, POSITIONAL, PATH, ENV = "{.record}", "{.positional}", "{.path}", "{.env}"
+#: whether nothing was marked, which is the answer `empty`
+NOTHING = "{.nothing}"
 #: leads the names of columns with values that nothing uses, and that may say how dialogues were drawn
 _DRAWN = "{.drawn}"
 #: a number of judgements above this is none
@@ -48,7 +52,7 @@ def read(source: Records, open_file: Files) -> Reading:
     state = State()
     of_files = _of_files(source, open_file, state)
     problems = of_files.problems
-    cells = pd.DataFrame(of_files.rows, dtype=object)
+    cells = pd.DataFrame(of_files.rows, dtype=object).drop(columns=[PATH, ENV], errors="ignore")
     # names that only paths bind which lead nowhere
     cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
     if source.chosen:
@@ -70,6 +74,7 @@ def read(source: Records, open_file: Files) -> Reading:
     if source.errors is not None:
         cells, base = summed(source, cells, base, problems)
     base["_item"] = base.index
+    base["_nothing"] = cells.get(NOTHING, False)
     marks = compared(source, base) if source.pairs else base.copy()
     state.problems += problems
     if source.errors is not None or source.pairs:
@@ -107,8 +112,8 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
             content = read_records(open_file(name), name, options, state.counts)
             readers.append(_File(source, name, content, labels, joins, sheet))
     joins.check()
-    for reader in readers:
-        rows, unused_ = reader.rows(), reader.unused()
+    for reader, rows in zip(readers, _rows(source, readers, open_file.labels), strict=True):
+        unused_ = reader.unused()
         out.records += [(reader.name, reader.place(n)) for n in range(len(reader.read.where))]
         drawn = reader.drawn(unused_)
         out.rows += [row | {_DRAWN + path: values[row[NUMBER]] for path, values in drawn.items()} for row in rows]
@@ -125,6 +130,22 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
         problem = Problem(source.file, "", "", "at least one score", none, "check `scores`")
         raise DataError(out.problems or [problem])
     return out
+
+
+def _rows(source: Records, readers: list[_File], labels: Iterable[Label]) -> list[list[dict[str, Any]]]:
+    """The rows of each file, with those of judgements in which nothing was marked."""
+    rows = [reader.rows() for reader in readers]
+    if source.empty is None:
+        return rows
+    marked: dict[str, set[str]] = {}
+    answers = unmarked.spelt(source, labels)
+    for reader, of_file in zip(readers, rows, strict=True):
+        for level, names in reader.marked(of_file, answers).items():
+            marked.setdefault(level, set()).update(names)
+    for reader, of_file in zip(readers, rows, strict=True):
+        of_file += reader.unmarked(marked)
+        of_file.sort(key=lambda row: row[NUMBER])
+    return rows
 
 
 def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | None, Records]]:
@@ -184,13 +205,16 @@ def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> p
     return cells.loc[cells.index.repeat(number.where(~odd, 0).astype(int))].reset_index(drop=True)
 
 
-def cells_of(source: Records, name: str, read: Read, folder: Path) -> tuple[pd.DataFrame, list[Problem]]:
+def cells_of(
+    source: Records, name: str, read: Read, folder: Path, labels: Iterable[Label] = ()
+) -> tuple[pd.DataFrame, list[Problem]]:
     """The scores of one file and what the source's paths lead to, for guessing the labels; problems.
 
-    What `either` chooses stands in columns called {label}, {score} and so on.
+    What `either` chooses stands in columns called {label}, {score} and so on. labels : those that may have `empty`.
     """
     file = _File(source, name, read, {}, Joins(source, Files("", source.names(), folder), Counts()))
-    cells = pd.DataFrame(file.rows(), dtype=object)
+    (rows,) = _rows(source, [file], labels)
+    cells = pd.DataFrame(rows, dtype=object)
     first = first_given(source, cells, pd.DataFrame(index=cells.index)) if len(cells) else cells
     return cells.assign(**{f"{{{ours}}}": first[ours] for ours in source.either if len(cells)}), file.problems
 
@@ -210,7 +234,8 @@ class _File:
         self.source, self.name, self.read = source, name, read
         self.paths = paths_of(source)
         columns = [steps[0].text for join, steps in self.paths.values() if join is None] if flat(read) else []
-        self.walk = Walk(name, known, columns, source.empty)
+        of_label = self.paths.get(source.columns.get("label", ""), (None, []))[1]
+        self.walk = Walk(name, known, columns, source.empty, prefixes(of_label))
         self.problems = self.walk.problems
         self.scores = [(path, *source.steps(path)) for path in source.scores]
         self.named = matcher(source.file)(name) if paths.names(source.file) else {}
@@ -224,6 +249,7 @@ class _File:
             self.named = {**self.named, **(matcher(str(source.sheet))(sheet) or {})}
         self.joins = joins.of(name, self.named)
         self.there: set[str] = set()
+        self.units = unmarked.Units(source)
         who = source.columns.get("annotator", "{annotator}")
         #: paths in which the annotator is a place in a list
         self._positional = {
@@ -265,6 +291,29 @@ class _File:
                     out.append(self._row(record, joined, path, place, names, n, None if text is None else text.strip()))
         return out
 
+    def marked(self, rows: list[dict[str, Any]], answers: Mapping[str, str]) -> dict[str, set[str]]:
+        """Level of `unmarked.Units` -> labels with scores there. answers : spelling -> id of labels with `empty`."""
+        name = self.source.columns.get("label", "{label}")
+        for n, (record, where) in enumerate(zip(self.read.records, self.read.where, strict=True)):
+            self.units.enter(self.walk, record, n, where, dict(self.named or {}))
+        for row in rows:
+            label = row[name] if name in row else str(self.source.constants.get("label"))
+            if label in answers:
+                self.units.mark(row[PATH], row[NUMBER], row[ENV], label)
+        return self.units.marked()
+
+    def unmarked(self, marked: Mapping[str, set[str]]) -> list[dict[str, Any]]:
+        """Rows for labels that were not marked where others were asked for them."""
+        name = self.source.columns.get("label", "{label}")
+        out = []
+        for unit, label in self.units.without(marked):
+            record = self.read.records[unit.record]
+            env = unit.env | ({"label": label} if name == "{label}" else {})
+            joined = self._join(record, unit.place, env)
+            row = self._row(record, joined, unit.path, unit.place, env, unit.record, self.source.empty)
+            out.append(row | {NOTHING: True} | ({name: label} if name in row else {}))
+        return out
+
     def _join(self, record: Any, where: str, env: dict[str, Any]) -> dict[str, Any]:
         """Records of joined files that belong to the whole record; the others are found score by score."""
         out = {}
@@ -283,7 +332,7 @@ class _File:
         env = {"value": text, **env}
         row = {f"{{{name}}}": value for name, value in env.items() if name[0] != "@"}
         row |= {WHERE_RECORD: self.place(n)}
-        place = self._of_sheet + place
+        inside, place = place, self._of_sheet + place
         row |= {ROW: str(n + 1), FILE: self.name, SCORE: text, WHERE: place, NUMBER: n}
         for name, join in self.joins.items():
             if name not in joined:
@@ -300,7 +349,9 @@ class _File:
             row[other], there = self.walk.value(root, steps, place, env, other)
             if there:
                 self.there.add(other)
-        row[POSITIONAL] = path in self._positional
+        row |= {POSITIONAL: path in self._positional}
+        if self.source.empty is not None:
+            row |= {PATH: path, ENV: env, NOTHING: inside in self.walk.nothing}
         return row
 
     def unused(self) -> dict[str, pd.Series]:

@@ -29,6 +29,7 @@ from judgebook.study.source_shared import OURS, JudgementOptions
 
 #: characters of a cell that a message quotes
 _SHOWN = 60
+UNMARKED = "nothing was marked: the answer that `empty` says"
 _ONLY_DIALOGUES = [*TEXTS, "order_shown", "interactor"]
 
 
@@ -57,6 +58,8 @@ def finish(
     before = marks
     marks, gone = _filtered(source, name, marks, state)
     state.count_rows(before, marks)
+    if "_nothing" in marks:
+        state.count(marks[marks["_nothing"].astype(bool)], "mended", UNMARKED)
     cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
     missing = marks["score"].isna()
     state.count_missing(source, marks, missing)

@@ -26,12 +26,23 @@ class Walk:
 
     known : name -> the only texts it may stand for (the labels). Where a path binds a name, the env holds it; where it
     goes through a list, the env holds the position under `@` and the path to the list. taken : columns that no
-    placeholder means. empty : what the last list of a path stands for where it is empty.
+    placeholder means. empty : what the last list of a path stands for where it is empty. labelled : paths of lists
+    whose elements say which label they are of: an empty one is of none.
     """
 
-    def __init__(self, file: str, known: dict[str, Iterable[str]], taken: Iterable[str] = (), empty: str | None = None):
+    def __init__(
+        self,
+        file: str,
+        known: dict[str, Iterable[str]],
+        taken: Iterable[str] = (),
+        empty: str | None = None,
+        labelled: Iterable[str] = (),
+    ):
         self.file, self.known, self.taken, self.empty = file, known, set(taken), empty
+        self.labelled = set(labelled)
         self.problems: list[Problem] = []
+        #: places where nothing was marked, which is the answer `empty`
+        self.nothing: set[str] = set()
         self._matchers: dict[tuple, paths.Matcher] = {}
         self._told: set[str] = set()
         #: keys that a name stands for, by the path to them: above an object, and above none with the place
@@ -57,15 +68,16 @@ class Walk:
             return
         step = steps[i]
         if node is None or node == "" or node != node:  # JSON of Python writes NaN for nothing
-            if node == "" and step.kind == "split" and self.empty is not None:  # nothing of a list was marked
-                yield self.empty, _place(where, place), env
+            if node == "" and step.kind in ("split", "json") and self.empty is not None:  # nothing was marked
+                yield self._nothing(_place(where, place)), _place(where, place), env
             return
         if step.kind == "list":
             if not isinstance(node, list):
                 self.report(_place(where, place), at[i], "a list", _named(node), "leave out [] where there is none")
                 return
-            if not node and self.empty is not None and not any(s.iterates for s in steps[i + 1 :]):
-                yield self.empty, _place(where, place), env
+            last = not any(s.iterates for s in steps[i + 1 :])
+            if not node and last and self.empty is not None and at[i] not in self.labelled:
+                yield self._nothing(_place(where, place)), _place(where, place), env
             chosen = range(len(node)) if step.index is None else [step.index] if step.index < len(node) else []
             for k in chosen:
                 more = {} if step.index is not None else {f"@{at[i]}": k} | ({step.name: str(k)} if step.name else {})
@@ -87,6 +99,10 @@ class Walk:
         else:
             value = self._opened(node, step, _place(where, place), at[i])
             yield from self._each(value, steps, at, i + 1, place, where, env)
+
+    def _nothing(self, place: str) -> str | None:
+        self.nothing.add(place)
+        return self.empty
 
     def mixed(self) -> None:
         """Report keys that a name stands for and that hold an object in some records, and something else in others.

@@ -109,8 +109,8 @@ class Records(FileOptions, JudgementOptions):
     )
     empty: str | None = Field(
         None,
-        description="score where the last list (or cell with `:split`) that `scores` goes through is empty; default: "
-        "no score",
+        description="score where the last list (or cell with `:split` or `:json`) that `scores` goes through is empty, "
+        "and of labels with this answer among their `categories` where others have them; default: no score",
     )
 
     def names(self) -> list[str]:
