@@ -18,7 +18,7 @@ from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import SCORE, Records, prefixes
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
-from judgebook.sources.formats import filled_sheets, read_records, scalar
+from judgebook.sources.formats import read_records, scalar
 from judgebook.sources.places import matcher
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import unmarked
@@ -29,6 +29,7 @@ from judgebook.sources.rows.marked_errors import summed
 from judgebook.sources.rows.options import chosen, compared
 from judgebook.sources.rows.record_rows import Walk, of_each
 from judgebook.sources.rows.scoring import BLANK, State
+from judgebook.sources.rows.sheets import Sheet, sheets
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
 from judgebook.study.labels import Label
@@ -108,8 +109,8 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     out = _OfFiles()
     readers: list[_File] = []
     for name in open_file.fitting(source.file):
-        for sheet, options in _sheets(source, name, open_file):
-            content = read_records(open_file(name), name, options, state.counts)
+        for sheet in sheets(source, open_file(name), name):
+            content = read_records(open_file(name), name, sheet.options, state.counts)
             readers.append(_File(source, name, content, labels, joins, sheet))
     joins.check()
     for reader, rows in zip(readers, _rows(source, readers, open_file.labels), strict=True):
@@ -146,21 +147,6 @@ def _rows(source: Records, readers: list[_File], labels: Iterable[Label]) -> lis
         of_file += reader.unmarked(marked)
         of_file.sort(key=lambda row: row[NUMBER])
     return rows
-
-
-def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | None, Records]]:
-    """The sheets to be read, where the YAML gives a pattern for them: each, and the options that read it."""
-    if not source.sheet or not ("*" in source.sheet or paths.names(source.sheet)):
-        return [(None, source)]
-    sheets = filled_sheets(open_file(name), name)
-    match = matcher(source.sheet)
-    fitting = [s for s in sheets if match(s) is not None]
-    if not fitting:
-        names = ", ".join(sheets) or "no sheet with data"
-        raise DataError(
-            [Problem(name, "", "sheet", f"one like {source.sheet!r}", names, "correct `sheet`, or the file")]
-        )
-    return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
 
 
 def _without_scores(state: State, held: list[tuple[str, str]], cells: pd.DataFrame) -> None:
@@ -229,7 +215,7 @@ class _File:
         read: Read,
         known: dict,
         joins: Joins,
-        sheet: str | None = None,
+        sheet: Sheet | None = None,
     ):
         self.source, self.name, self.read = source, name, read
         self.paths = paths_of(source)
@@ -244,9 +230,8 @@ class _File:
                 Problem(name, "", "file", f"a name like {source.file!r} that fits in one way", "another")
             )
             self.named = {}
-        self._of_sheet = f"sheet {sheet}, " if sheet else ""
-        if sheet is not None:
-            self.named = {**self.named, **(matcher(str(source.sheet))(sheet) or {})}
+        self._of_sheet = sheet.where if sheet else ""
+        self.named = {**self.named, **(sheet.named if sheet else {})}
         self.joins = joins.of(name, self.named)
         self.there: set[str] = set()
         self.units = unmarked.Units(source)

@@ -11,7 +11,7 @@ from judgebook.sources.files import Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import table_cells
-from judgebook.sources.rows.cells import mapped, spellings
+from judgebook.sources.rows.cells import WHERE_RECORD, mapped, spellings
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
@@ -27,11 +27,11 @@ def read(source: Table, open_file: Files) -> Reading:
     """
     counts = Counts()
     cells = table_cells.load(source, open_file(source.file), counts)
-    columns = [c for c in cells if c and c != table_cells.ROW]
+    columns = [c for c in cells if c and not table_cells.ours(c)]
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
     base = mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
-    base["_place"] = "row " + cells[table_cells.ROW]
+    base["_place"] = cells[WHERE_RECORD]
     taken = set[str]()
     if source.layout == "wide":
         marks, odd, taken = _wide(source, cells, base, open_file.labels)

@@ -14,6 +14,7 @@ from judgebook.sources.places import matcher
 from judgebook.sources.reading import Reading
 from judgebook.sources.rows.joined import unused
 from judgebook.sources.rows.record_rows import Walk
+from judgebook.sources.rows.sheets import Sheet, sheets
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import limits, schema
 from judgebook.study.paths import ALONE
@@ -32,8 +33,9 @@ def read(source: Transcripts, open_file: Files) -> Reading:
     out = Reading(pd.DataFrame(columns=[*schema.ANNOTATIONS, "file", "where"], dtype=object))
     rows: list[dict[str, Any]] = []
     for name in open_file.fitting(source.file):
-        content = read_records(open_file(name), name, source, out.counts)
-        rows += _messages(source, name, content, out)
+        for sheet in sheets(source, open_file(name), name):
+            content = read_records(open_file(name), name, sheet.options, out.counts)
+            rows += _messages(source, name, content, sheet, out)
     if out.problems or not rows:
         raise DataError(out.problems or [Problem(source.file, "", "", "at least one message", "none", "check `turns`")])
     messages, out.made = _columns(source, pd.DataFrame(rows, dtype=object))
@@ -48,23 +50,23 @@ def read(source: Transcripts, open_file: Files) -> Reading:
     return out
 
 
-def _messages(source: Transcripts, name: str, content: Records, out: Reading) -> list[dict[str, Any]]:
+def _messages(source: Transcripts, name: str, content: Records, sheet: Sheet, out: Reading) -> list[dict[str, Any]]:
     """One row of cells by path for each message of a file; what leads nowhere is a problem of `out`."""
     walk, there, rows = Walk(name, {}), set[str](), []
     named = {path: source.steps(path) for path in source.looked_up() if not ALONE.fullmatch(path)}
     through = source.steps(source.turns) if source.turns else []
-    of_file = matcher(source.file)(name) or {}
+    of_file = {**(matcher(source.file)(name) or {}), **sheet.named}
     for n, (record, where) in enumerate(zip(content.records, content.where, strict=True)):
         for _, place, env in walk.each(record, through, where, dict(of_file)):
             row: dict[str, Any] = {f"{{{k}}}": v for k, v in env.items() if k[0] != "@"}
             for path, steps in named.items():
                 row[path], leads = walk.value(record, steps, place, env, path)
                 there |= {path} if leads else set()
-            rows.append(row | {"{file}": name, "{where}": place, "{record}": n})
+            rows.append(row | {"{file}": name, "{where}": sheet.where + place, "{record}": sheet.where + str(n)})
     out.problems += walk.problems
     places = source.looked_up()
     out.problems += [walk.missed(content, s, p, places[p]) for p, s in named.items() if p not in there]
-    out.unused[name] = unused(content, [*named.values(), *([through] if through else [])], {})
+    out.unused.setdefault(name, {}).update(unused(content, [*named.values(), *([through] if through else [])], {}))
     return rows
 
 

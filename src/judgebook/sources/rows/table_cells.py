@@ -15,7 +15,9 @@ from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows.cells import WHERE, with_patterns
+from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, with_patterns
+from judgebook.sources.rows.sheets import sheets
+from judgebook.study import paths
 from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS
@@ -28,15 +30,32 @@ _LONG = 60
 
 
 def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
-    """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it.
+    """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it. Of several
+    sheets, rows are one below the other, and a column `{name}` says what the names in `sheet` stand for.
 
     counts : takes up how many lines and rows there are.
 
-    Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have.
+    Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have, or that
+    only some of the sheets have.
     """
-    cells = read_table(path, source.file, source, counts)
-    _check_columns(source, list(cells.columns))
-    return cells.assign(**{ROW: cells.index.astype(str)})
+    parts: list[pd.DataFrame] = []
+    for sheet in sheets(source, path, source.file):
+        cells = read_table(path, source.file, sheet.options, counts)
+        _check_columns(source, list(cells.columns))
+        if parts and (other := sorted({*cells} ^ {*parts[0]} - {ROW, WHERE_RECORD, *map(braced, sheet.named)})):
+            hint = "give all sheets the same columns, or each a source of its own"
+            place = f"{sheet.where}row 1"
+            expected = "the columns of the first sheet"
+            raise DataError([Problem(source.file, place, other[0], expected, ", ".join(cells)[:200], hint)])
+        row = cells.index.astype(str)
+        more = {braced(name): text for name, text in sheet.named.items()}
+        parts.append(cells.assign(**{ROW: row, WHERE_RECORD: sheet.where + "row " + row}, **more))
+    return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+
+
+def braced(name: str) -> str:
+    """The column of cells that holds what a name stands for."""
+    return f"{{{name}}}"
 
 
 def named_columns(source: Table) -> dict[str, str]:
@@ -64,7 +83,11 @@ def matching(cells: pd.DataFrame, name: str) -> list[str]:
 
 def ours(column: str) -> bool:
     """Whether a column of the cells is none of the file's."""
-    return column in (WHERE, ROW, "{file}") or column.startswith("identify.") or bool(ALONE.fullmatch(column))
+    return (
+        column in (WHERE, WHERE_RECORD, ROW, "{file}")
+        or column.startswith("identify.")
+        or bool(ALONE.fullmatch(column))
+    )
 
 
 def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
@@ -73,7 +96,7 @@ def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
 
 
 def _check_columns(source: Table, columns: list[str]) -> None:
-    problems, bound = [], {f"{{{name}}}" for name in source.bound}
+    problems, bound = [], {braced(name) for name in source.bound | paths.names(source.sheet or "")}
     for name, place in named_columns(source).items():
         for column in numbered(source, name):
             if column == ROW or column in columns or column in bound or fnmatch.filter(columns, column):
@@ -95,7 +118,7 @@ def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Proble
     repeated = {c for c in source.patterns if "{i}" in c}
     early = {k: v for k, v in source.identify.items() if not any(ALONE.fullmatch(n) or "{i}" in n for n in v)}
     cells, made = identified(cells, early)
-    cells[WHERE] = "row " + cells[ROW]
+    cells[WHERE] = cells[WHERE_RECORD]
     problems: list[Problem] = []
     if not repeated:
         cells, problems = with_patterns(source, cells)

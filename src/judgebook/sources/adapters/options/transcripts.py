@@ -51,8 +51,8 @@ class Transcripts(FileOptions, SourceModel):
 
     @property
     def variables(self) -> set[str]:
-        """Names that stand for something: those in the name of the file, and places in lists."""
-        return paths.names(self.file) | paths.names(self.turns or "")
+        """Names that stand for something: those in the names of the file and the sheet, and places in lists."""
+        return paths.names(self.file) | paths.names(self.sheet or "") | paths.names(self.turns or "")
 
     def looked_up(self) -> dict[str, str]:
         """Paths -> where the YAML gives them."""
