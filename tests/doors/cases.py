@@ -406,8 +406,17 @@ def _several_answers() -> list[Case]:
         {"id": n, "data": {"dialogue_id": d, "model": s, "text": f"the reply of {s}"}, "annotations": many}
         for n, ((d, s), many) in enumerate(tasks.items())
     ]
+    questions = [["Timestamp", "Email Address", *("How fluent was it?", "How relevant was it?") * 2]]
+    answers = [r for r in drawn(("how_fluent_was_it", "how_relevant_was_it"), 2) if r.system == "alpha"]
+    answers = [
+        r._replace(system="system", annotator=f"{r.annotator}{n}@example.org") for n in range(4) for r in answers
+    ]
+    for who in people:
+        scores = {(r.item, r.label): r.score for r in answers if r.annotator == who}
+        questions.append(["2026/11/02 9:12:01", who, *scores.values()])
     return [
         Case("Label Studio, an optional choice", {"project.json": json.dumps(studio)}, marked),
+        _rows("a form that repeats its questions", questions, answers),
         _rows("several answers in a cell", rows, marked),
         _rows("systems side by side", side, [r._replace(label="quality") for r in truth]),
     ]

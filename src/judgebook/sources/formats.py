@@ -17,7 +17,7 @@ import pandas as pd
 from judgebook.sources import json_text
 from judgebook.sources.accounts import physical
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.sources.files import REPEATED, UNPACK, as_table, read_csv, read_text, unpacked_at_most
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import eval_logs
 from judgebook.study import limits
@@ -32,11 +32,12 @@ _LINES = (".jsonl", ".ndjson", ".jsonlines")
 @dataclass(frozen=True)
 class Records:
     """records : what the file holds one after the other. where : the place of each, for messages. single : the file is
-    one record, not a series."""
+    one record, not a series. repeated : columns of a table whose name its header gives several times."""
 
     records: list[Any]
     where: list[str]
     single: bool = False
+    repeated: tuple[str, ...] = ()
 
 
 def kind(path: Path) -> str:
@@ -98,8 +99,9 @@ def read_records(path: Path, name: str, options: FileOptions, counts: Counts | N
         return Records(rows, [f"row {i}" for i in range(2, len(rows) + 2)])
     if is_table(path.name):
         cells = read_table(path, name, options, counted)
+        repeated = tuple(cells.attrs.get(REPEATED, ()))
         cells = cells[[c for c in cells if c]]
-        return Records(cells.to_dict("records"), [f"row {i}" for i in cells.index])
+        return Records(cells.to_dict("records"), [f"row {i}" for i in cells.index], repeated=repeated)
     if kind(path) == ".eval":
         counted.add(name, "records", "read")
         return Records([eval_logs.read(path, name)], [""], single=True)

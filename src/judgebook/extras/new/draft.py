@@ -30,7 +30,7 @@ from judgebook.extras.new.words import label_id, ranked
 from judgebook.sources import json_text
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
+from judgebook.sources.files import REPEATED, blocks_problem, in_blocks, lines_in_blocks, read_text
 from judgebook.sources.formats import (
     WORKBOOKS,
     Records,
@@ -135,6 +135,10 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         guess = exports.guess_table(export, cells, data, file, given)
         if not guess.labels and not guess.sets and (shape := guess_records(_with_json(read))) and shape.in_json_column:
             return [*head, *_records(shape, file, options, out)]
+    if cells.attrs.get(REPEATED) and guess.labels:
+        text = "What are the questions that the header repeats, numbered (1), (2), …?"
+        others = Answer("other systems or labels: `{system}`, or a label each, for the number in `scores`")
+        out.ask("item: repeated columns", text, "the same question about another item each time", others)
     if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
     return [*head, *_table(file, options, guess, out)]

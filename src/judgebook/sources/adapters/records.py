@@ -22,7 +22,7 @@ from judgebook.sources.formats import read_records, scalar
 from judgebook.sources.places import matcher
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import unmarked
-from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, with_patterns
+from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, twice_named, with_patterns
 from judgebook.sources.rows.joined import Joins, flat, paths_of, unused
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.marked_errors import summed
@@ -223,6 +223,7 @@ class _File:
         of_label = self.paths.get(source.columns.get("label", ""), (None, []))[1]
         self.walk = Walk(name, known, columns, source.empty, prefixes(of_label))
         self.problems = self.walk.problems
+        self.problems += twice_named(name, source.scores, read.repeated, known.get("label", ()))
         self.scores = [(path, *source.steps(path)) for path in source.scores]
         self.named = matcher(source.file)(name) if paths.names(source.file) else {}
         if self.named is None:

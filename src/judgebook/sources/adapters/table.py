@@ -7,11 +7,11 @@ import pandas as pd
 
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.table import Table
-from judgebook.sources.files import Files
+from judgebook.sources.files import REPEATED, Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import table_cells
-from judgebook.sources.rows.cells import WHERE_RECORD, mapped, spellings
+from judgebook.sources.rows.cells import WHERE_RECORD, mapped, spellings, twice_named
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
@@ -28,7 +28,10 @@ def read(source: Table, open_file: Files) -> Reading:
     counts = Counts()
     cells = table_cells.load(source, open_file(source.file), counts)
     columns = [c for c in cells if c and not table_cells.ours(c)]
+    repeated = cells.attrs.get(REPEATED, ()) if source.layout == "wide" else ()
+    alike = twice_named(source.file, [source.scores], repeated, spellings(source, open_file.labels))
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
+    problems += alike
     base = mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
     base["_place"] = cells[WHERE_RECORD]
