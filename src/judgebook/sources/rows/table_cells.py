@@ -101,6 +101,10 @@ def _check_columns(source: Table, columns: list[str]) -> None:
         for column in numbered(source, name):
             if column == ROW or column in columns or column in bound or fnmatch.filter(columns, column):
                 continue
+            if alike := [c for c in columns if c.rpartition(" (")[0] == column]:
+                listed, hint = f"{len(alike)} columns, called {', '.join(alike)}", "name one of them, or rename it"
+                problems.append(Problem(source.file, "row 1", column, "a column name given once", listed, hint))
+                continue
             near = difflib.get_close_matches(column, columns, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"`{place}` in the YAML names it"
             shown = ", ".join(c for c in columns if c)[:200]
