@@ -28,6 +28,7 @@ from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaratio
 from judgebook.extras.new.tables import nameless
 from judgebook.extras.new.words import label_id, ranked
 from judgebook.sources import json_text
+from judgebook.sources.accounts import summaries
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.files import REPEATED, blocks_problem, in_blocks, lines_in_blocks, read_text
@@ -271,6 +272,11 @@ def cells_of(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
         )
     options |= _heads([(n, cells) for n, cells in rows.items() if any(c.strip() for c in cells)])
     cells = read_table(data, data.name, FileOptions(**options))
+    summing = cells.loc[summaries.rows(cells)]
+    if len(summing) and not summing.apply(lambda x: x.str.strip().str.fullmatch(summaries.WORD)).all().any():
+        # not each of them has a name by which `drop` could leave it out
+        options["skip_rows"] = [*options.get("skip_rows", []), *summing.index]
+        cells = read_table(data, data.name, FileOptions(**options))
     if alike:
         parts = [read_table(data, data.name, FileOptions(**options | {"sheet": s})) for s in alike]
         named = any(plain(c) in NAMES["annotator"] for c in cells)

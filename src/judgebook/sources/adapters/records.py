@@ -22,7 +22,16 @@ from judgebook.sources.formats import read_records, scalar
 from judgebook.sources.places import matcher
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import unmarked
-from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, spellings, twice_named, with_patterns
+from judgebook.sources.rows.cells import (
+    SUMMING,
+    WHERE,
+    WHERE_RECORD,
+    first_given,
+    mapped,
+    spellings,
+    twice_named,
+    with_patterns,
+)
 from judgebook.sources.rows.joined import Joins, flat, paths_of, unused
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.marked_errors import summed
@@ -75,7 +84,7 @@ def read(source: Records, open_file: Files) -> Reading:
     if source.errors is not None:
         cells, base = summed(source, cells, base, problems)
     base["_item"] = base.index
-    base["_nothing"] = cells.get(NOTHING, False)
+    base["_nothing"], base["_summing"] = cells.get(NOTHING, False), cells[SUMMING]
     marks = compared(source, base) if source.pairs else base.copy()
     state.problems += problems
     if source.errors is not None or source.pairs:
@@ -317,7 +326,7 @@ class _File:
     ) -> dict[str, Any]:
         env = {"value": text, **env}
         row = {f"{{{name}}}": value for name, value in env.items() if name[0] != "@"}
-        row |= {WHERE_RECORD: self.place(n)}
+        row |= {WHERE_RECORD: self.place(n), SUMMING: self.read.where[n] in self.read.sums}
         inside, place = place, self._of_sheet + place
         row |= {ROW: str(n + 1), FILE: self.name, SCORE: text, WHERE: place, NUMBER: n}
         for name, join in self.joins.items():

@@ -11,7 +11,7 @@ from judgebook.sources.files import REPEATED, Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import table_cells
-from judgebook.sources.rows.cells import WHERE_RECORD, mapped, spellings, twice_named
+from judgebook.sources.rows.cells import SUMMING, WHERE_RECORD, mapped, spellings, twice_named
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
@@ -34,7 +34,7 @@ def read(source: Table, open_file: Files) -> Reading:
     problems += alike
     base = mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
-    base["_place"] = cells[WHERE_RECORD]
+    base["_place"], base["_summing"] = cells[WHERE_RECORD], cells[SUMMING]
     taken = set[str]()
     if source.layout == "wide":
         marks, odd, taken = _wide(source, cells, base, open_file.labels)

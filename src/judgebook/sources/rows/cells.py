@@ -22,6 +22,8 @@ TEXTS = ("user_text", "system_text", "reference")
 WHERE = "{.where}"
 #: the same of the record that the row is in
 WHERE_RECORD = "{.where_record}"
+#: whether it is a row that sums up others
+SUMMING = "{.summing}"
 
 
 def cell_column(name: str) -> str:

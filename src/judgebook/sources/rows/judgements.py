@@ -58,6 +58,7 @@ def finish(
     before = marks
     marks, gone = _filtered(source, name, marks, state)
     state.count_rows(before, marks)
+    state.problems += _summing(marks)
     if "_nothing" in marks:
         state.count(marks[marks["_nothing"].astype(bool)], "mended", UNMARKED)
     cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
@@ -85,6 +86,20 @@ def finish(
         counts=state.counts,
         problems=state.problems + differing + oriented.problems,
     )
+
+
+def _summing(marks: pd.DataFrame) -> list[Problem]:
+    """Rows below the data that sum them up, where nothing leaves them out."""
+    if "_summing" not in marks:
+        return []
+    odd = marks[marks["_summing"].astype(bool) & marks["score"].notna()].drop_duplicates(["file", "_place"])
+
+    def problem(i: int) -> Problem:
+        place = odd.at[i, "_place"]
+        hint = f"leave it out: `skip_rows: [{place.rpartition(' ')[2]}]`, or a rule in `drop` that names it"
+        return Problem(odd.at[i, "file"], place, "", "judgements", "a row that sums up those above", hint)
+
+    return several(odd.index, problem)
 
 
 def _check_names(source: JudgementOptions, name: str, marks: pd.DataFrame, labels: list[Label], state: State) -> None:

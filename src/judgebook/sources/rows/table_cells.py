@@ -11,11 +11,12 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources.accounts.summaries import SUMS
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, with_patterns
+from judgebook.sources.rows.cells import SUMMING, WHERE, WHERE_RECORD, with_patterns
 from judgebook.sources.rows.sheets import sheets
 from judgebook.study import paths
 from judgebook.study.paths import ALONE
@@ -42,14 +43,17 @@ def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
     for sheet in sheets(source, path, source.file):
         cells = read_table(path, source.file, sheet.options, counts)
         _check_columns(source, list(cells.columns))
-        if parts and (other := sorted({*cells} ^ {*parts[0]} - {ROW, WHERE_RECORD, *map(braced, sheet.named)})):
+        if parts and (
+            other := sorted({*cells} ^ {*parts[0]} - {ROW, WHERE_RECORD, SUMMING, *map(braced, sheet.named)})
+        ):
             hint = "give all sheets the same columns, or each a source of its own"
             place = f"{sheet.where}row 1"
             expected = "the columns of the first sheet"
             raise DataError([Problem(source.file, place, other[0], expected, ", ".join(cells)[:200], hint)])
         row = cells.index.astype(str)
-        more = {braced(name): text for name, text in sheet.named.items()}
-        parts.append(cells.assign(**{ROW: row, WHERE_RECORD: sheet.where + "row " + row}, **more))
+        more: dict[str, Any] = {braced(name): text for name, text in sheet.named.items()}
+        more |= {ROW: row, WHERE_RECORD: sheet.where + "row " + row, SUMMING: cells.index.isin(cells.attrs[SUMS])}
+        parts.append(cells.assign(**more))
     return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
 
 
