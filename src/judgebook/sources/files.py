@@ -222,7 +222,8 @@ def as_table(
     lack. Empty cells beyond the header are left out. Names given several times are numbered (`numbered_names`), and
     listed in `attrs[REPEATED]`.
 
-    Raises DataError for no rows, a number that makes a name of another column, or rows whose number of cells differs.
+    Raises DataError for no rows, a number that makes a name of another column, columns that are copies of one of the
+    same name, or rows whose number of cells differs.
     """
     rows = {n: cells for n, cells in rows.items() if cells and n not in skip_rows}
     heads = [rows.pop(n) for n in list(rows)[:header]]
@@ -249,7 +250,17 @@ def as_table(
     _check_cells(name, names, rows, bool(heads), _blocks(list(rows)))
     out = pd.DataFrame(list(rows.values()), index=list(rows), columns=names, dtype=str)
     out.attrs[REPEATED] = [new for old, new in zip(before, names, strict=True) if new != old]
+    copies = [c for c in dict.fromkeys(before) if f"{c} (2)" in out.attrs[REPEATED] and _copied(out, c)]
+    if copies:
+        expected, hint = "a column name given once", "delete all but one"
+        raise DataError([Problem(name, "row 1", c, expected, "columns with the same cells", hint) for c in copies])
     return out
+
+
+def _copied(cells: pd.DataFrame, name: str) -> bool:
+    """Whether columns of one name hold the same."""
+    same = cells[[c for c in cells.attrs[REPEATED] if c.rpartition(" (")[0] == name]]
+    return bool(same.nunique(axis=1).max() == 1 and same.ne("").any(axis=None))
 
 
 #: of a table that was read: columns whose name the header gives several times

@@ -43,9 +43,7 @@ def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
     for sheet in sheets(source, path, source.file):
         cells = read_table(path, source.file, sheet.options, counts)
         _check_columns(source, list(cells.columns))
-        if parts and (
-            other := sorted({*cells} ^ {*parts[0]} - {ROW, WHERE_RECORD, SUMMING, *map(braced, sheet.named)})
-        ):
+        if parts and (other := sorted({*cells} ^ {c for c in parts[0] if not ours(c)})):
             hint = "give all sheets the same columns, or each a source of its own"
             place = f"{sheet.where}row 1"
             expected = "the columns of the first sheet"
@@ -88,7 +86,7 @@ def matching(cells: pd.DataFrame, name: str) -> list[str]:
 def ours(column: str) -> bool:
     """Whether a column of the cells is none of the file's."""
     return (
-        column in (WHERE, WHERE_RECORD, ROW, "{file}")
+        column in (WHERE, WHERE_RECORD, SUMMING, ROW, "{file}")
         or column.startswith("identify.")
         or bool(ALONE.fullmatch(column))
     )
