@@ -373,5 +373,7 @@ def _check(readers: list[_File]) -> None:
         if path in there or ALONE.fullmatch(path):
             continue
         join, steps = first.source.steps(path)
+        if place != "scores" and not join and first.walk.leads(first.read, steps):
+            continue  # no score was found from which to look
         missed = first.joins[join].missed if join in first.joins else partial(first.walk.missed, first.read)
         first.problems.append(missed(steps, path, place))

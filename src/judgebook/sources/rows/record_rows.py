@@ -45,9 +45,10 @@ class Walk:
         self.nothing: set[str] = set()
         self._matchers: dict[tuple, paths.Matcher] = {}
         self._told: set[str] = set()
-        #: keys that a name stands for, by the path to them: above an object, and above none with the place
+        #: keys that a name stands for, by the path to them: above what the path expects, and above anything else, with
+        #: the place and what was expected
         self._objects: set[tuple[str, str]] = set()
-        self._others: dict[tuple[str, str], str] = {}
+        self._others: dict[tuple[str, str], tuple[str, str]] = {}
         self._pairs: dict[int, tuple[list[Step], list[tuple[str, Step]]]] = {}
 
     def report(self, where: str, path: str, expected: str, content: str, hint: str = "") -> None:
@@ -72,9 +73,14 @@ class Walk:
                 yield self._nothing(_place(where, place)), _place(where, place), env
             return
         if step.kind == "list":
+            if not isinstance(node, list) and i and ALONE.fullmatch(steps[i - 1].text):
+                self._beside(at[i - 1], place, where, "a list")
+                return
             if not isinstance(node, list):
                 self.report(_place(where, place), at[i], "a list", _named(node), "leave out [] where there is none")
                 return
+            if i:
+                self._objects.add((at[i - 1], place[-1] if place else ""))
             last = not any(s.iterates for s in steps[i + 1 :])
             if not node and last and self.empty is not None and at[i] not in self.labelled:
                 yield self._nothing(_place(where, place)), _place(where, place), env
@@ -86,7 +92,7 @@ class Walk:
                 yield from self._each(node[k], steps, at, i + 1, [*place, f"[{k}]"], where, env | more)
         elif step.kind == "key":
             if not isinstance(node, dict | list) and i and ALONE.fullmatch(steps[i - 1].text):
-                self._others.setdefault((at[i - 1], place[-1]), _place(where, place))  # no key that the name means?
+                self._beside(at[i - 1], place, where, "an object with keys")
                 return
             if not isinstance(node, dict):
                 hint = "write [] where the path goes through a list" if isinstance(node, list) else ""
@@ -105,12 +111,22 @@ class Walk:
         return self.empty
 
     def mixed(self) -> None:
-        """Report keys that a name stands for and that hold an object in some records, and something else in others.
+        """Report keys that a name stands for and that hold an object (or a list) in some records, and something else in
+        others.
 
-        A key that holds no object in any record is beside those that the name means.
+        A key that holds none in any record is beside those that the name means.
         """
         for path, key in [k for k in self._others if k in self._objects]:
-            self.report(self._others[path, key], path, "an object with keys, as in other records", "none")
+            where, expected = self._others[path, key]
+            self.report(where, path, f"{expected}, as in other records", "none")
+
+    def _beside(self, path: str, place: list[str], where: str, expected: str) -> None:
+        """Note a key that the name at the end of a path may not mean: it does not hold what the path goes on with."""
+        self._others.setdefault((path, place[-1]), (_place(where, place), expected))
+
+    def leads(self, records: Records, steps: list[Step]) -> bool:
+        """Whether a path leads to anything in the first record."""
+        return any(True for record in records.records[:1] for _ in Look().each(record, steps, "", {}))
 
     def _keys(self, node: dict, text: str, env: Env) -> Iterator[tuple[str, Env]]:
         """Keys that a key of a path means, and what its names stand for there."""
@@ -241,8 +257,10 @@ class Walk:
             else:
                 break
             at.append(str(step))
-        node_at = f"{_named(node)} at {'.'.join(at) or 'the beginning'}" if at or node is not None else "nothing"
-        return Problem(self.file, "", path, "a place in the file", node_at, f"`{place}` in the YAML names it")
+        end = f"{_named(node)} at {'.'.join(at) or 'the beginning'}" if at or node is not None else "nothing"
+        rest = ".".join(map(str, steps[len(at) :]))
+        hint = f"`{place}` in the YAML names it" + (f"; {rest!r} leads nowhere from there" if at and rest else "")
+        return Problem(self.file, "", path, "a place in the file", end, hint)
 
     def _no_key(self, node: dict, step: Step, path: str, at: list[str], place: str) -> Problem:
         keys = [k for k in node if k]
