@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 
 from judgebook.sources.rows import numbers
@@ -45,8 +46,8 @@ def rows(cells: pd.DataFrame) -> list[int]:
 
 def _block(cells: pd.DataFrame) -> pd.DataFrame:
     """The few rows after the last empty line, where others stand above it."""
-    gaps = [i for i in range(1, len(cells)) if cells.index[i] - cells.index[i - 1] > 1][-1:]
-    block = cells.iloc[gaps[0] :] if gaps else cells.iloc[:0]
+    gaps = np.flatnonzero(np.diff(cells.index) > 1)
+    block = cells.iloc[gaps[-1] + 1 :] if len(gaps) else cells.iloc[:0]
     return block if len(block) <= min(_MOST, len(cells) - len(block)) else cells.iloc[:0]
 
 
