@@ -1,4 +1,4 @@
-"""The pages of docs/own_data/: the file that a page shows, the YAML that `new` writes for it, and what is read.
+"""The pages of docs/own_data/: the files that a page shows, the YAML that `new` writes for it, and what is read.
 
 `python tests/doors/situations.py` writes the YAMLs and counts anew, where `new` has come to write others; read them
 through before you commit them.
@@ -15,7 +15,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from judgebook.extras.new.draft import carried, drafted
+from judgebook.extras.new.asking.terminal import carried
+from judgebook.extras.new.transcripts import of_files
 from judgebook.project import ROOT
 from judgebook.sources import build
 from judgebook.study import params
@@ -26,6 +27,7 @@ PAGES = sorted(FOLDER.glob("*.md"))
 _BLOCK = re.compile(
     r"^```(?P<kind>[a-z]+) (?P<name>[^\n]+)\n(?P<text>.*?)^```$(?:\n\n?(?P<read>Read as: [^\n]*))?", re.M | re.S
 )
+_COMMAND = re.compile(r"`judgebook new (\w+) --data ([^`]+)`")
 
 
 def blocks(page: str) -> Iterator[re.Match[str]]:
@@ -33,9 +35,9 @@ def blocks(page: str) -> Iterator[re.Match[str]]:
     return _BLOCK.finditer(page)
 
 
-def written(folder: Path, file: str) -> str:
-    """What `new` writes for a file of the folder, without its first line; the file is named as the folder has it."""
-    text = carried(drafted(Path(file).stem, folder / file, folder)).split("\n", 1)[1]
+def written(folder: Path, name: str, files: list[str]) -> str:
+    """What `new` writes for files of the folder, without its first line; they are named as the folder has them."""
+    text = carried(of_files(name, [folder / file for file in files], folder)).split("\n", 1)[1]
     return text.replace(f"{folder.resolve().as_posix()}/", "")
 
 
@@ -68,6 +70,8 @@ def read_as(one: build.Built) -> str:
             for s, way in (("system", 1), ("system_b", -1))
         ]
         marks = pd.concat(sides)
+    texts = int(one.frames["dialogues"]["system_text"].notna().sum())
+    counts += f", with {texts} texts of systems" if texts else ""
     means = marks.groupby(["label", "system"])["score"].mean()
     return (
         counts
@@ -82,6 +86,7 @@ def read_as(one: build.Built) -> str:
 def renewed(page: Path) -> str:
     """The page with its YAMLs and counts as they come out now."""
     text = page.read_text(encoding="utf-8")
+    commands = {match[1]: match[2].split() for match in _COMMAND.finditer(text)}
     with tempfile.TemporaryDirectory() as name:
         folder, draft = Path(name), ""
 
@@ -94,14 +99,11 @@ def renewed(page: Path) -> str:
             if called == "change":
                 study = yaml.safe_dump(changed(yaml.safe_load(draft), yaml.safe_load(content)), allow_unicode=True)
             else:
-                content = study = draft = written(folder, _data(folder, Path(called).stem))
+                name = Path(called).stem
+                content = study = draft = written(folder, name, commands[name])
             return f"```{kind} {called}\n{content}```\n\n{read_as(built(folder, study))}"
 
         return _BLOCK.sub(block, text)
-
-
-def _data(folder: Path, stem: str) -> str:
-    return next(p.name for p in sorted(folder.iterdir()) if p.stem == stem and p.suffix != ".yaml")
 
 
 if __name__ == "__main__":

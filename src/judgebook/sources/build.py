@@ -19,7 +19,7 @@ from judgebook.sources.accounts import balance, physical
 from judgebook.sources.ids import naming, pseudonyms, recorded
 from judgebook.sources.places import names
 from judgebook.sources.reading import Reading, first_places
-from judgebook.sources.rows import advice, table_cells
+from judgebook.sources.rows import advice, table_cells, transcripts
 from judgebook.study import schema, store
 from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study
@@ -112,6 +112,7 @@ def _built(study: Study) -> Built:
     files(study)
     readings, problems = joining.read_all(study)
     table_cells.alike(readings)
+    problems += transcripts.complete(readings)
     joined = _join(study, readings, problems)
     seen = _some(joined.raw["annotations"]).join(joined.where)
     for reading in readings:  # joined by now: of millions of judgements one copy fewer in memory

@@ -230,9 +230,11 @@ def as_table(
     rows : number of the row -> its cells; a row without cells is passed over. header : rows of the header (0: none,
     columns are numbered from 0); the cells of several are joined by _, an empty one repeating the one to its left in
     all but the last. fill : cells that rows lack at their end are empty, as are Approve and Reject, which MTurk's rows
-    lack. Empty cells beyond the header are left out.
+    lack. Empty cells beyond the header are left out. Names given several times are numbered (`numbered_names`), and
+    listed in `attrs[REPEATED]`.
 
-    Raises DataError for no rows, a name given to two columns, or rows whose number of cells differs.
+    Raises DataError for no rows, a number that makes a name of another column, columns that are copies of one of the
+    same name, or rows whose number of cells differs.
     """
     rows = {n: cells for n, cells in rows.items() if cells and n not in skip_rows}
     heads = [rows.pop(n) for n in list(rows)[:header]]
@@ -244,6 +246,7 @@ def as_table(
         raise DataError([Problem(name, "row 1", "", f"at most {limits.COLUMNS:,} columns", columns, hint)])
     if heads:
         del names[_used_columns(names, rows.values()) :]
+    before, names = names, numbered_names(names)
     width = len(names)
     rows = {n: cells[:width] if not any(cells[width:]) else cells for n, cells in rows.items()}
     lengths = {len(cells) for cells in rows.values()}
@@ -256,7 +259,33 @@ def as_table(
     if fill or mturk:
         rows = {n: cells + [""] * (width - len(cells)) for n, cells in rows.items()}
     _check_cells(name, names, rows, bool(heads), _blocks(list(rows)))
-    return pd.DataFrame(list(rows.values()), index=list(rows), columns=names, dtype=str)
+    out = pd.DataFrame(list(rows.values()), index=list(rows), columns=names, dtype=str)
+    out.attrs[REPEATED] = [new for old, new in zip(before, names, strict=True) if new != old]
+    copies = [c for c in dict.fromkeys(before) if f"{c} (2)" in out.attrs[REPEATED] and _copied(out, c)]
+    if copies:
+        expected, hint = "a column name given once", "delete all but one"
+        raise DataError([Problem(name, "row 1", c, expected, "columns with the same cells", hint) for c in copies])
+    return out
+
+
+def _copied(cells: pd.DataFrame, name: str) -> bool:
+    """Whether columns of one name hold the same."""
+    same = cells[[c for c in cells.attrs[REPEATED] if c.rpartition(" (")[0] == name]]
+    return bool(same.nunique(axis=1).max() == 1 and same.ne("").any(axis=None))
+
+
+#: of a table that was read: columns whose name the header gives several times
+REPEATED = "repeated"
+
+
+def numbered_names(names: list[str]) -> list[str]:
+    """Names that are given several times with a number each: two columns `Fluent?` are `Fluent? (1)`, `Fluent? (2)`."""
+    often, seen = Counter(name for name in names if name), Counter[str]()
+    out = []
+    for name in names:
+        seen[name] += 1
+        out.append(f"{name} ({seen[name]})" if often[name] > 1 else name)
+    return out
 
 
 def _used_columns(names: list[str], rows: Iterable[list[str]]) -> int:

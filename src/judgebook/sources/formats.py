@@ -8,6 +8,7 @@ import math
 import re
 import zipfile
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import json_text
-from judgebook.sources.accounts import physical
+from judgebook.sources.accounts import physical, summaries
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.sources.files import REPEATED, UNPACK, as_table, read_csv, read_text, unpacked_at_most
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import eval_logs
 from judgebook.study import limits
@@ -32,11 +33,14 @@ _LINES = (".jsonl", ".ndjson", ".jsonlines")
 @dataclass(frozen=True)
 class Records:
     """records : what the file holds one after the other. where : the place of each, for messages. single : the file is
-    one record, not a series."""
+    one record, not a series. repeated : columns of a table whose name its header gives several times. sums : places of
+    rows of a table that sum up others."""
 
     records: list[Any]
     where: list[str]
     single: bool = False
+    repeated: tuple[str, ...] = ()
+    sums: Collection[str] = ()
 
 
 def kind(path: Path) -> str:
@@ -47,7 +51,7 @@ def kind(path: Path) -> str:
 def read_table(path: Path, name: str, options: FileOptions, counts: Counts | None = None) -> pd.DataFrame:
     """All cells of a table as text; the index is the row in the file, 1-based, header included.
 
-    counts : takes up how many lines and rows there are.
+    counts : takes up how many lines and rows there are. `attrs[SUMS]` are rows that sum up others.
 
     Raises DataError for a file that cannot be read, or whose columns are not as many as `column_names`.
     """
@@ -82,6 +86,7 @@ def read_table(path: Path, name: str, options: FileOptions, counts: Counts | Non
             expected, n = f"{len(options.column_names)} columns, as in `column_names`", str(len(cells.columns))
             raise DataError([Problem(name, "row 1", "", expected, n, "check delimiter and names")])
         cells.columns = options.column_names
+    cells.attrs[summaries.SUMS] = summaries.rows(cells)
     return cells
 
 
@@ -98,8 +103,10 @@ def read_records(path: Path, name: str, options: FileOptions, counts: Counts | N
         return Records(rows, [f"row {i}" for i in range(2, len(rows) + 2)])
     if is_table(path.name):
         cells = read_table(path, name, options, counted)
+        repeated = tuple(cells.attrs.get(REPEATED, ()))
+        sums = {f"row {i}" for i in cells.attrs[summaries.SUMS]}
         cells = cells[[c for c in cells if c]]
-        return Records(cells.to_dict("records"), [f"row {i}" for i in cells.index])
+        return Records(cells.to_dict("records"), [f"row {i}" for i in cells.index], False, repeated, sums)
     if kind(path) == ".eval":
         counted.add(name, "records", "read")
         return Records([eval_logs.read(path, name)], [""], single=True)

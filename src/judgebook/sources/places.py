@@ -50,6 +50,11 @@ def wild(name: str) -> bool:
     return "*" in name or bool(paths.names(name))
 
 
+def matcher(name: str) -> paths.Matcher:
+    """What the {names} in the name of a file or a sheet stand for, where * is any text."""
+    return paths.Matcher(name.replace("*", "{any_text}"))
+
+
 def wildcards(name: str) -> str:
     """A name with * for its placeholders, as `glob` reads it."""
     return re.sub(r"\{[a-z][a-z_0-9]*\}", "*", glob.escape(name).replace("[*]", "*"))

@@ -96,6 +96,9 @@ class Reading:
         more columns name the place for messages: `file`, `where` (e.g. "row 12").
     dialogues, metric_scores, screening, work_units, dialogue_facts : as in the schema; corpus and group are filled in
         likewise.
+    messages : of transcripts, each message or row of the file: file, where, number of the record, its turn (the row of
+        `dialogues`, -1 for none) and why it is in none (`left`). Their `dialogues` may lack corpus and system, which
+        `rows.transcripts` takes from judgements.
     counts : see `Counts`.
     labels : labels that the source brings with it and no YAML need declare.
     made : our column -> ids that `identify` joined -> their checksums, which `table_cells.alike` puts in their place
@@ -111,6 +114,7 @@ class Reading:
     screening: pd.DataFrame | None = None
     work_units: pd.DataFrame | None = None
     dialogue_facts: pd.DataFrame | None = None
+    messages: pd.DataFrame | None = None
     counts: Counts = field(default_factory=Counts)
     problems: list[Problem] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)

@@ -108,7 +108,7 @@ class FileOptions(Strict):
         "error", description="fill: the last cells of rows that are too short are taken to be empty"
     )
     sheet: str | None = Field(
-        None, description="sheet of a workbook (.xlsx); default: the only one; records: * or {annotator} for several"
+        None, description="sheet of a workbook (.xlsx); default: the only one; * or {annotator} for several"
     )
 
     @field_validator("delimiter")

@@ -98,4 +98,4 @@ def test_its_mistakes_are_named_like_others(copy):
     done = looked(copy, studies.write(copy, YAML.replace("up:", "upp:"), "wrong"))
     assert "'sources.0.upp': unknown key; did you mean 'up'?" in done.stderr
     done = looked(copy, studies.write(copy, YAML.replace("adapter: thumbs", "adapter: thumb"), "none"))
-    assert "spot_the_bot, table, thumbs, usr, found 'thumb'" in done.stderr
+    assert "spot_the_bot, table, thumbs, transcripts, usr, found 'thumb'" in done.stderr

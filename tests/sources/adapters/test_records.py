@@ -311,3 +311,47 @@ labels:
     assert values(built, "dialogue", "label") == [
         ("d0", "mood", 1), ("d0", "grade", 57), ("d1", "mood", 0), ("d1", "grade", 4)
     ]  # fmt: skip
+
+
+BESIDE = """\
+title: Models as keys
+method: dialogue_rating
+sources:
+  - adapter: records
+    file: f.json
+    scores: "SCORES"
+    columns: {annotator: by, context: id}
+    identify: {dialogue: [id, "{system}"]}
+    constants: {label: quality}
+    KEEP
+labels: {quality: {scale: [1, 5]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("scores", "keep", "held"),
+    [
+        ("{system}.score", "", lambda n: {"score": n}),
+        ("{system}.[].score", "", lambda n: [{"score": n}]),
+        ("{system}", "keep: {system: [a, b]}", lambda n: n),
+    ],
+)
+def test_keys_beside_those_of_systems(tmp_path, scores, keep, held):
+    text = BESIDE.replace("SCORES", scores).replace("KEEP", keep)
+    records = [{"id": f"d{i}", "prompt": "Hi", "by": "w", "a": held(4), "b": held(i + 1)} for i in range(3)]
+    assert values(studies.read(tmp_path, text, f_json=records), "dialogue", "system") == [
+        row for i in range(3) for row in ((f"d{i}_a", "a", 4), (f"d{i}_b", "b", i + 1))
+    ]
+    if not keep:
+        records[2]["b"] = "lost"
+        with pytest.raises(DataError, match=r"record 3, b, .*, as in other records, found none"):
+            studies.read(tmp_path, text, f_json=records)
+
+
+def test_only_paths_that_lead_nowhere_are_reported(tmp_path):
+    text = BESIDE.replace("SCORES", "{system}.score").replace("KEEP", "")
+    with pytest.raises(DataError) as error:
+        studies.read(tmp_path, text, f_json=[{"id": "d1", "by": "w", "part": 0}])
+    (problem,) = error.value.problems
+    assert (problem.column, problem.found) == ("{system}.score", "'d1' at {system}")
+    assert "'score' leads nowhere from there" in problem.hint

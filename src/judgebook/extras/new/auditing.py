@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from judgebook.extras.new import writing
 from judgebook.extras.new.asking.edits import edited
 from judgebook.extras.new.asking.terminal import carried
-from judgebook.extras.new.draft import drafted
+from judgebook.extras.new.transcripts import of_files
 from judgebook.study import limits, params, store
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def command(source: Path, folder: Path | None, values: list[str], *, yes: bool) 
     path = source if source.suffix in YAMLS else folder / f"{key}.yaml"
     if path.exists() and path != source:
         print(f"using {store.relative(path)}, which describes the data; without it, they are looked at anew")
-    elif path != source and writing.write(path, source, yes=yes, facts_only=True) == 2:
+    elif path != source and writing.write(path, [source], yes=yes, facts_only=True) == 2:
         return 2
     with output_below(folder):
         first, rows = audited(path, values, lambda step: print(f"  … {step}", file=sys.stderr, flush=True))
@@ -123,7 +123,7 @@ def audit(
     path = source
     if source.suffix not in YAMLS:
         path = where / f"{study_key(source)}.yaml"
-        text = carried(drafted(path.stem, source, where, roles))
+        text = carried(of_files(path.stem, [source], where, roles))
         for label, facts in (labels or {}).items():
             for key, value in facts.items():
                 text = edited(text, f"labels.{label}.{key}", value)

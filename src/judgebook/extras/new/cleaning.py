@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
 from judgebook.sources import filters
-from judgebook.sources.accounts import levels
+from judgebook.sources.accounts import levels, summaries
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NOTHING
 from judgebook.sources.rows import numbers as number_texts
@@ -123,27 +121,15 @@ def codes(out: Guess, column: str, values: pd.Series) -> None:
     out.ask(f"no answer in {column}", text, "no answer (`na_values`)", levels_too, evidence=evidence)
 
 
-_SUMMARY = re.compile(
-    r"(?:(?:grand |over)?(?:total|all)|sum|mean|average|avg|median|std|sd|st\.? ?dev\.?|mittel(?:wert)?|summe"
-    r"|moyenne|media|promedio|平均|合计)[.:]?",
-    re.I,
-)
-
-
 def summary_rows(out: Guess, cells: pd.DataFrame) -> None:
-    """Rows below the data that sum them up: their first cell says so, and other names are empty."""
-    for column in [c for c in cells if c][:3]:
-        held = cells[column].str.strip()
-        last = held[held.str.fullmatch(_SUMMARY)]
-        names = [
-            c for c in cells if c and c != column and (cells[c].str.strip().ne("")).sum() >= len(cells) - len(last) - 1
-        ]
-        blank = cells.loc[last.index, names].apply(lambda x: x.str.strip().eq("")).any(axis=1) if len(last) else last
-        if len(last) and len(last) <= 6 and blank.all() and set(last.index) == set(cells.index[-len(last) :]):
-            out.drop[column] = sorted(set(last))
-            out.warnings.append(
-                f"the last {counted(len(last), 'row')} ({', '.join(last)}) sum up the others: left out (`drop`)"
-            )
+    """Rows below the data that sum them up, where a column names each of them."""
+    last = cells.loc[summaries.rows(cells)]
+    for column in [c for c in cells if c] if len(last) else ():
+        words = last[column].str.strip()
+        if words.str.fullmatch(summaries.WORD).all():
+            out.drop[column] = sorted(set(words))
+            listed = f"the last {counted(len(words), 'row')} ({', '.join(words)})"
+            out.warnings.append(f"{listed} sum up the others: left out (`drop`)")
             return
 
 

@@ -29,9 +29,10 @@ from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaratio
 from judgebook.extras.new.tables import nameless
 from judgebook.extras.new.words import label_id, ranked
 from judgebook.sources import json_text
+from judgebook.sources.accounts import summaries
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
+from judgebook.sources.files import REPEATED, blocks_problem, in_blocks, lines_in_blocks, read_text
 from judgebook.sources.formats import (
     WORKBOOKS,
     Records,
@@ -68,7 +69,7 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
     """
     out = Draft()
     out.text = "\n".join(_lines(name, data, folder or project.folder() / "params", out, given or {})) + "\n"
-    same = _beside(data)
+    same = beside(data)
     if same and not re.search(r"^\s+(- )?files?: .*[*{]", out.text, re.M):
         others = Answer(f"they belong to it: `adapter: records` and `file: {_common(data.name, same)}`")
         many = f"{counted(len(same), 'other file')} in its folder {'have' if len(same) > 1 else 'has'}"
@@ -79,7 +80,7 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
     return out
 
 
-def _beside(data: Path) -> list[str]:
+def beside(data: Path) -> list[str]:
     """Files in the folder of the data that begin as they do: the same columns, or keys of an object."""
 
     def begin(path: Path) -> Any:
@@ -98,6 +99,13 @@ def _beside(data: Path) -> list[str]:
     return [p.name for p in others[:200] if beginning and begin(p) == beginning]
 
 
+def relative_to(data: Path, folder: Path | None) -> str:
+    """The file as a YAML in the folder (default: `params/`) names it."""
+    inside = data.resolve().is_relative_to(project.folder())
+    beside_it = Path(os.path.relpath(data.resolve(), folder or project.folder() / "params"))
+    return beside_it.as_posix() if inside else data.resolve().as_posix()
+
+
 def _common(name: str, others: list[str]) -> str:
     """A pattern for file names: what they begin with, and * for the rest."""
     return quoted(shared([name, *others]) + "*" + Path(name).suffix)
@@ -112,13 +120,12 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
     if not params.is_file(data):
         shown = str(data)[: limits.QUOTED]
         raise DataError([Problem(shown, "", "", "a data file", "no such file", "check the path after --data")])
-    inside = data.resolve().is_relative_to(project.folder())
-    file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()
+    file = relative_to(data, folder)
     head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
     if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):
         return [*head, *_json_source(data, file, out, given)]
     try:
-        cells, options = _cells(data)
+        cells, options = cells_of(data)
     except DataError:
         if kind(data) not in (".parquet", *WORKBOOKS) and lines_in_blocks(data):
             raise DataError([blocks_problem(data.name)]) from None
@@ -133,6 +140,10 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         guess = exports.guess_table(export, cells, data, file, given)
         if not guess.labels and not guess.sets and (shape := guess_records(_with_json(read))) and shape.in_json_column:
             return [*head, *_records(shape, file, options, out)]
+    if cells.attrs.get(REPEATED) and guess.labels:
+        text = "What are the questions that the header repeats, numbered (1), (2), …?"
+        others = Answer("other systems or labels: `{system}`, or a label each, for the number in `scores`")
+        out.ask("item: repeated columns", text, "the same question about another item each time", others)
     if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
     return [*head, *_table(file, options, guess, out)]
@@ -228,7 +239,7 @@ def _flat(record: Any) -> bool:
     return isinstance(record, dict) and not any(isinstance(v, dict | list) for v in record.values())
 
 
-def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
+def cells_of(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     """The cells of a table as text, and the options that a YAML must give to read it so (as YAML)."""
     if kind(data) == ".parquet":
         return read_table(data, data.name, FileOptions()), {}
@@ -265,6 +276,11 @@ def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
         )
     options |= _heads([(n, cells) for n, cells in rows.items() if any(c.strip() for c in cells)])
     cells = read_table(data, data.name, FileOptions(**options))
+    summing = cells.loc[summaries.rows(cells)]
+    if len(summing) and not summing.apply(lambda x: x.str.strip().str.fullmatch(summaries.WORD)).all().any():
+        # not each of them has a name by which `drop` could leave it out
+        options["skip_rows"] = [*options.get("skip_rows", []), *summing.index]
+        cells = read_table(data, data.name, FileOptions(**options))
     if alike:
         parts = [read_table(data, data.name, FileOptions(**options | {"sheet": s})) for s in alike]
         named = any(plain(c) in NAMES["annotator"] for c in cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 from judgebook.extras.new.asking.doubts import Answer, Draft
 from judgebook.extras.new.asking.edits import flow
 from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.judged import nothing
 from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
 from judgebook.extras.new.spelling import Shape, comment, declared, label_lines, quoted
@@ -26,6 +28,7 @@ from judgebook.sources.nature import nature
 from judgebook.sources.places import wildcards
 from judgebook.sources.rows.cells import WHERE
 from judgebook.study import paths, yaml_file
+from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
@@ -175,9 +178,7 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     parts = _cells(export, source, files, out)
     if not parts:
         return out
-    cells = pd.concat(parts, ignore_index=True)
-    rules = source.get("keep", {}), source.get("drop", {})
-    cells = cells[filters.dropped({c: cells[c] for r in rules for c in r}, *rules, cells.index)[0].isna()]
+    cells = _remaining(source, parts)
     if "system" not in {*columns, *export.form.source.get("identify", {})}:
         read = source["scores"][0].partition(".")[0]
         out.rivals[""] = [p for p in export.places if p not in columns.values() and not p.startswith(read)][:8]
@@ -189,6 +190,9 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     who = columns.get("annotator", "{annotator}")
     _judges(export, source, list(cells[who].dropna().unique()) if who in cells else [], out)
     _labels(export, source, cells, out)
+    if asked := nothing.labels(out):
+        every = _cells(export, source | {"empty": nothing.NOTHING}, files, Shape(), asked)
+        nothing.ask(out, source, asked, _remaining(source, every))
     item = [c for ours, c in columns.items() if ours in ("annotator", "dialogue", "context", "system", "turn", "label")]
     item = ["_path", *(c for c in item if c in cells)]
     _repeated(out, source, cells.drop_duplicates([*item, "{.where_record}"]).duplicated(item))
@@ -214,7 +218,11 @@ def _judges(export: Export, source: dict[str, Any], annotators: list[str], out: 
 
 
 def _cells(
-    export: Export, source: dict[str, Any], files: dict[str, dict[str, Records]], shape: Shape
+    export: Export,
+    source: dict[str, Any],
+    files: dict[str, dict[str, Records]],
+    shape: Shape,
+    labels: Iterable[Label] = (),
 ) -> list[pd.DataFrame]:
     """One row per score, path by path; `shape` asks about lists."""
     out = []
@@ -223,7 +231,7 @@ def _cells(
         for path in source["scores"]:
             model = RecordSource.model_validate({"adapter": "records", "file": pattern, **source, "scores": [path]})
             for name, read in records.items():
-                cells, odd = cells_of(model, name, read, folder)
+                cells, odd = cells_of(model, name, read, folder, labels)
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
                 if lists and not export.form.labels:
                     what = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
@@ -284,6 +292,13 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
             known = set(cells.loc[held.index, "{score}"]) <= set(source.get("values", {}))
             if (way := export.form.direction) and (known or not source.get("values")):
                 out.labels[one] = f"{out.labels[one][:-1]}, direction: {way}}}"
+
+
+def _remaining(source: dict[str, Any], parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """Scores that `keep` and `drop` leave."""
+    cells = pd.concat(parts, ignore_index=True)
+    rules = source.get("keep", {}), source.get("drop", {})
+    return cells[filters.dropped({c: cells[c] for r in rules for c in r}, *rules, cells.index)[0].isna()]
 
 
 def _options(export: Export, out: Shape) -> dict[str, str]:

@@ -10,14 +10,15 @@ from judgebook.plugins import Command, Extra
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="name of the study: letters, digits and _")
-    parser.add_argument("--data", required=True, metavar="FILE", help="CSV, TSV, Excel, Parquet, JSON or JSON Lines")
+    files = "CSV, TSV, Excel, Parquet, JSON or JSON Lines; with transcripts, both files, or their folder"
+    parser.add_argument("--data", required=True, nargs="+", metavar="FILE", help=files)
     parser.add_argument("--yes", action="store_true", help="accept what is assumed instead of asking")
 
 
 def _new(args: argparse.Namespace) -> int:
     from judgebook.extras.new.writing import new
 
-    return new(args.name, Path(args.data), yes=args.yes)
+    return new(args.name, [Path(path) for path in args.data], yes=args.yes)
 
 
 NEW = Command(
@@ -32,7 +33,8 @@ docs/own_data.md.
 exit codes: 0 the YAML runs; 3 questions are open (which of several judgements counts must be answered before it runs);
 2 it cannot run yet, or the file could not be read
 
-  python run_all.py new my_study --data my.csv""",
+  python run_all.py new my_study --data my.csv
+  python run_all.py new my_study --data ratings.csv transcripts.csv""",
     place=20,
     options=_options,
     run=_new,

@@ -134,10 +134,20 @@ def number_in(word: str) -> float | None:
     return float((match[1] or match[2]).replace(",", ".")) if match else None
 
 
+#: letters of an id beyond which a name is a question whose words are too many for one, and those that it is cut to
+_QUESTION, _SHORTENED = 60, 40
+
+
 def label_id(name: str) -> str:
-    """An id for a label from its spelling; `fluency.label`, as MTurk's forms call it, is `fluency`."""
+    """An id for a label from its spelling; `fluency.label`, as MTurk's forms call it, is `fluency`.
+
+    Of a long question, it is the one aspect of quality that it names, else its first words.
+    """
     # a question without the ends of its scale
     name = re.sub(r" *\([^()]*=[^()]*\)$", "", name.removesuffix(".label").removeprefix("Answer."))
     ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     id_ = re.sub(r"[^A-Za-z0-9]+", "_", ascii_).strip("_").lower() or "label"
+    if len(id_) > _QUESTION:
+        aspects = {word for word in id_.split("_") if ASPECT.match(word)}
+        id_ = aspects.pop() if len(aspects) == 1 else id_[: id_.rfind("_", 0, _SHORTENED + 1)]
     return id_ if id_[0].isalpha() else f"label_{id_}"

@@ -13,15 +13,15 @@ from judgebook.extras.new.asking import terminal
 from judgebook.extras.new.asking.doubts import Draft
 from judgebook.extras.new.asking.facts import lines as facts_of
 from judgebook.extras.new.asking.reread import waits
-from judgebook.extras.new.draft import drafted
+from judgebook.extras.new.transcripts import of_files
 from judgebook.sources import build, joining
 from judgebook.sources.in_words import counted, describe
 from judgebook.study import limits, params, store
 from judgebook.study.schema import DataError
 
 
-def new(name: str, data: Path, *, yes: bool = False) -> int:
-    """Write `params/<name>.yaml` for a data file, with what was inferred and why; returns the exit code.
+def new(name: str, data: list[Path], *, yes: bool = False) -> int:
+    """Write `params/<name>.yaml` for data files, with what was inferred and why; returns the exit code.
 
     yes : accept what is assumed where there are questions. Without it they are asked in a terminal, and carried by the
     YAML elsewhere. The code is 0 for a YAML that runs, 3 where questions are open (one may have to be answered
@@ -42,22 +42,22 @@ def new(name: str, data: Path, *, yes: bool = False) -> int:
     return code
 
 
-def write(target: Path, data: Path, *, yes: bool, facts_only: bool = False) -> int:
-    """Write the YAML `target` for a data file, and say what it makes of the data; returns the exit code, as `new` does.
+def write(target: Path, data: list[Path], *, yes: bool, facts_only: bool = False) -> int:
+    """Write the YAML `target` for data files, and say what it makes of the data; returns the exit code, as `new` does.
 
     facts_only : of what it makes of the data, only the facts on which all results rest.
     """
     name = target.stem
     try:
-        out = drafted(name, data, target.parent)
+        out = of_files(name, data, target.parent)
     except params.ParamsError:
         raise
     except Exception as error:
-        problem = joining.unforeseen([data.name], "a file whose structure can be recognised", error)
+        problem = joining.unforeseen([path.name for path in data], "files whose structure can be recognised", error)
         reported = error if isinstance(error, DataError) else DataError([problem])
         print(f"new {name}: {reported}", file=sys.stderr)
         return 2
-    again = partial(drafted, name, data, target.parent)
+    again = partial(of_files, name, data, target.parent)
     return _written(target, out, again, yes=yes, facts_only=facts_only)
 
 

@@ -10,32 +10,50 @@ import fnmatch
 import glob
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from judgebook.sources import sampling
-from judgebook.sources.adapters.options.records import SCORE, Records
+from judgebook.sources.adapters.options.records import SCORE, Records, prefixes
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
-from judgebook.sources.formats import filled_sheets, read_records, scalar
-from judgebook.sources.reading import Counts, OpenFile, Reading
-from judgebook.sources.rows.cells import WHERE, WHERE_RECORD, first_given, mapped, respelt, spellings, with_patterns
+from judgebook.sources.formats import read_records, scalar
+from judgebook.sources.places import matcher
+from judgebook.sources.reading import Counts, Reading
+from judgebook.sources.rows import unmarked
+from judgebook.sources.rows.cells import (
+    SUMMING,
+    WHERE,
+    WHERE_RECORD,
+    first_given,
+    mapped,
+    respelt,
+    spellings,
+    twice_named,
+    with_patterns,
+)
+from judgebook.sources.rows.joined import Joins, flat, paths_of, unused
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.marked_errors import summed
 from judgebook.sources.rows.options import chosen, compared
-from judgebook.sources.rows.record_rows import Walk, of_each, unused
+from judgebook.sources.rows.record_rows import Walk, of_each
 from judgebook.sources.rows.scoring import BLANK, State
+from judgebook.sources.rows.sheets import Sheet, sheets
 from judgebook.sources.rows.table_cells import identified
 from judgebook.study import paths
-from judgebook.study.paths import ALONE, Step
+from judgebook.study.labels import Label
+from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS
 
 ROW, FILE = "{row}", "{file}"
 #: of `cells`, besides those of rows.cells: names that no path and no pattern can have
-NUMBER, POSITIONAL = "{.record}", "{.positional}"
+NUMBER, POSITIONAL, PATH, ENV = "{.record}", "{.positional}", "{.path}", "{.env}"
+#: whether nothing was marked, which is the answer `empty`
+NOTHING = "{.nothing}"
 #: leads the names of columns with values that nothing uses, and that may say how dialogues were drawn
 _DRAWN = "{.drawn}"
 #: a number of judgements above this is none
@@ -47,7 +65,7 @@ def read(source: Records, open_file: Files) -> Reading:
     state = State()
     of_files = _of_files(source, open_file, state)
     problems = of_files.problems
-    cells = pd.DataFrame(of_files.rows, dtype=object)
+    cells = pd.DataFrame(of_files.rows, dtype=object).drop(columns=[PATH, ENV], errors="ignore")
     # names that only paths bind which lead nowhere
     cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
     if source.chosen:
@@ -69,12 +87,17 @@ def read(source: Records, open_file: Files) -> Reading:
     if source.errors is not None:
         cells, base = summed(source, cells, base, problems)
     base["_item"] = base.index
+    base["_nothing"], base["_summing"] = cells.get(NOTHING, False), cells[SUMMING]
     marks = compared(source, base) if source.pairs else base.copy()
     state.problems += problems
     if source.errors is not None or source.pairs:
         _count_parts(state, source, parts, marks)
     reading = finish(source, source.file, cells, base, marks, open_file.labels, state)
-    reading.unused, reading.notes, reading.made = _not_skipped(source, of_files.unused), of_files.notes, made
+    reading.unused, reading.notes, reading.made = (
+        _not_skipped(source, of_files.unused, of_files.led),
+        of_files.notes,
+        made,
+    )
     drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
     reading.dialogue_facts = sampling.facts(base, drawn)
     return reading
@@ -85,7 +108,7 @@ class _OfFiles:
     """What the files of a source hold.
 
     rows : one for each score. records : file and place of every record. unused : file -> path that the YAML does not
-    name -> its values.
+    name -> its values. led : joined file -> how paths into it begin.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -93,31 +116,34 @@ class _OfFiles:
     unused: dict[str, dict[str, pd.Series]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    led: dict[str, str] = field(default_factory=dict)
 
 
 def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     """Read all files and what is joined to them. Raises DataError where no score is found."""
     labels = {"label": spellings(source, open_file.labels, open_file.spelling)}
-    joins = {join.name: _Joined(source, join, open_file, state.counts) for join in source.join}
+    joins = Joins(source, open_file, state.counts)
     out = _OfFiles()
     readers: list[_File] = []
     for name in open_file.fitting(source.file):
-        for sheet, options in _sheets(source, name, open_file):
-            content = read_records(open_file(name), name, options, state.counts)
-            reader = _File(source, name, content, labels, joins, sheet)
-            rows, unused_ = reader.rows(), reader.unused()
-            out.records += [(name, reader.place(n)) for n in range(len(content.where))]
-            drawn = reader.drawn(unused_)
-            out.rows += [row | {_DRAWN + path: values[row[NUMBER]] for path, values in drawn.items()} for row in rows]
-            readers.append(reader)
-            out.unused.setdefault(name, {}).update(unused_)
+        for sheet in sheets(source, open_file(name), name):
+            content = read_records(open_file(name), name, sheet.options, state.counts)
+            readers.append(_File(source, name, content, labels, joins, sheet))
+    joins.check()
+    for reader, rows in zip(readers, _rows(source, readers, open_file.labels), strict=True):
+        unused_ = reader.unused()
+        out.records += [(reader.name, reader.place(n)) for n in range(len(reader.read.where))]
+        drawn = reader.drawn(unused_)
+        out.rows += [row | {_DRAWN + path: values[row[NUMBER]] for path, values in drawn.items()} for row in rows]
+        out.unused.setdefault(reader.name, {}).update(unused_)
     _check(readers)
     out.problems += [problem for reader in readers for problem in reader.problems]
-    for join in joins.values():
-        out.notes += join.notes()
+    out.notes += joins.notes()
+    for join in joins.every:
         out.problems += join.problems
         join.count(state)
-        out.unused[join.file] = join.unused()
+        out.unused |= join.unused()
+        out.led |= dict.fromkeys(join.reads, f"{join.name}.")
     if not out.rows:
         none = "no record that the paths of `scores` fit"
         problem = Problem(source.file, "", "", "at least one score", none, "check `scores`")
@@ -125,9 +151,10 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     return out
 
 
-def _not_skipped(source: Records, unused: dict[str, dict[str, pd.Series]]) -> dict[str, dict[str, pd.Series]]:
-    """Of what is not used, what `skip_columns` does not name."""
-    led = {join.file: f"{join.name}." for join in source.join}
+def _not_skipped(
+    source: Records, unused: dict[str, dict[str, pd.Series]], led: Mapping[str, str]
+) -> dict[str, dict[str, pd.Series]]:
+    """Of what is not used, what `skip_columns` does not name. led : joined file -> how paths into it begin."""
     out = {}
     for file, columns in unused.items():
         names = {column: led.get(file, "") + column for column in columns}
@@ -140,24 +167,20 @@ def _not_skipped(source: Records, unused: dict[str, dict[str, pd.Series]]) -> di
     return {file: columns for file, columns in out.items() if columns}
 
 
-def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | None, Records]]:
-    """The sheets to be read, where the YAML gives a pattern for them: each, and the options that read it."""
-    if not source.sheet or not ("*" in source.sheet or paths.names(source.sheet)):
-        return [(None, source)]
-    sheets = filled_sheets(open_file(name), name)
-    match = _matcher(source.sheet)
-    fitting = [s for s in sheets if match(s) is not None]
-    if not fitting:
-        names = ", ".join(sheets) or "no sheet with data"
-        raise DataError(
-            [Problem(name, "", "sheet", f"one like {source.sheet!r}", names, "correct `sheet`, or the file")]
-        )
-    return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
-
-
-def _matcher(name: str) -> paths.Matcher:
-    """What the names in the name of a file or a sheet stand for, where * is any text."""
-    return paths.Matcher(name.replace("*", "{any_text}"))
+def _rows(source: Records, readers: list[_File], labels: Iterable[Label]) -> list[list[dict[str, Any]]]:
+    """The rows of each file, with those of judgements in which nothing was marked."""
+    rows = [reader.rows() for reader in readers]
+    if source.empty is None:
+        return rows
+    marked: dict[str, set[str]] = {}
+    answers = unmarked.spelt(source, labels)
+    for reader, of_file in zip(readers, rows, strict=True):
+        for level, names in reader.marked(of_file, answers).items():
+            marked.setdefault(level, set()).update(names)
+    for reader, of_file in zip(readers, rows, strict=True):
+        of_file += reader.unmarked(marked)
+        of_file.sort(key=lambda row: row[NUMBER])
+    return rows
 
 
 def _without_scores(state: State, held: list[tuple[str, str]], cells: pd.DataFrame) -> None:
@@ -202,99 +225,18 @@ def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> p
     return cells.loc[cells.index.repeat(number.where(~odd, 0).astype(int))].reset_index(drop=True)
 
 
-def cells_of(source: Records, name: str, read: Read, folder: Path) -> tuple[pd.DataFrame, list[Problem]]:
+def cells_of(
+    source: Records, name: str, read: Read, folder: Path, labels: Iterable[Label] = ()
+) -> tuple[pd.DataFrame, list[Problem]]:
     """The scores of one file and what the source's paths lead to, for guessing the labels; problems.
 
-    What `either` chooses stands in columns called {label}, {score} and so on.
+    What `either` chooses stands in columns called {label}, {score} and so on. labels : those that may have `empty`.
     """
-    joins = {join.name: _Joined(source, join, lambda file: folder / file, Counts()) for join in source.join}
-    file = _File(source, name, read, {}, joins)
-    cells = pd.DataFrame(file.rows(), dtype=object)
+    file = _File(source, name, read, {}, Joins(source, Files("", source.names(), folder), Counts()))
+    (rows,) = _rows(source, [file], labels)
+    cells = pd.DataFrame(rows, dtype=object)
     first = first_given(source, cells, pd.DataFrame(index=cells.index)) if len(cells) else cells
     return cells.assign(**{f"{{{ours}}}": first[ours] for ours in source.either if len(cells)}), file.problems
-
-
-def _paths(source: Records) -> dict[str, tuple[str | None, list[Step]]]:
-    """Paths of values that belong to a score -> the join they lead into, and their steps there."""
-    return {path: source.steps(path) for path in source.looked_up() if not ALONE.fullmatch(path)}
-
-
-class _Joined:
-    """The records of a joined file by their key."""
-
-    def __init__(self, source: Records, join: Any, open_file: OpenFile, counts: Counts):
-        self.file, self.name = join.file, join.name
-        self.by = join.by
-        self.read = read_records(open_file(join.file), join.file, join, counts)
-        self.walk = Walk(join.file, {})
-        self.problems = self.walk.problems
-        self.n_found = self.n_missed = 0
-        self._used_keys: set[str] = set()
-        self._used = [
-            steps for name, steps in (*_paths(source).values(), *map(source.steps, source.scores)) if name == join.name
-        ]
-        key = join.key or join.by
-        steps = paths.parse(key, table=_flat(self.read))
-        self._used.append(steps)
-        self.of: dict[str, Any] = {}
-        twice, where_of = [], {}
-        for record, where in zip(self.read.records, self.read.where, strict=True):
-            value, _ = self.walk.value(record, steps, where, {}, key)
-            if value is None:
-                continue
-            if value in self.of:
-                twice.append((where, value))
-                continue
-            self.of[value], where_of[value] = record, where
-        if not self.of:
-            missed = self.walk.missed(self.read, steps, key, f"join: {join.name}")
-            none = Problem(
-                join.file, "", key, "records with a key", "none", f"`join: {join.name}` in the YAML names it"
-            )
-            self.problems.append(missed or none)
-        hint = "each record of a joined file needs a key of its own"
-        for where, value in twice:
-            self.walk.report(where, key, "a key given once", f"{value!r} again (first {where_of[value]})", hint)
-
-    def find(self, key: str | None) -> Any:
-        record = self.of.get(key) if key is not None else None
-        self._used_keys |= {key} if record is not None and key is not None else set()
-        self.n_found += record is not None
-        self.n_missed += record is None
-        return record
-
-    def count(self, state: State) -> None:
-        """Count the records that belong to a score, and the others."""
-        what, total = state.of_rows(self.file), len(self.read.records)
-        state.counts.add(self.file, what, "kept", n=len(self._used_keys))
-        state.counts.add(self.file, what, "dropped", "belong to no score", total - len(self._used_keys))
-
-    def notes(self) -> list[str]:
-        if not self.n_found and self.of:
-            keys = ", ".join(list(self.of)[:3])
-            hint = f"its keys are {keys}, …: `by` and `key` of `join: {self.name}` say where keys stand in both files"
-            self.problems.append(Problem(self.file, "", self.by, "records that belong to the first file", "none", hint))
-        if self.n_missed:
-            return [f"{self.n_missed:,} scores have no record in {self.file}, {self.n_found:,} have one"]
-        return []
-
-    def unused(self) -> dict[str, pd.Series]:
-        return _unused(self.read, self._used, self.walk.known)
-
-
-def _flat(read: Read) -> bool:
-    """Whether records are rows of a table: all their values are text."""
-    return bool(read.where) and read.where[0].startswith("row ")
-
-
-def _unused(read: Read, used: list[list[Step]], known: Mapping[str, Iterable[str]]) -> dict[str, pd.Series]:
-    """Places of values that no steps lead to -> the values."""
-    cut = [steps[: _operation(steps)] if _flat(read) else steps for steps in used]
-    return {path: pd.Series(values, dtype=object) for path, values in unused(read, cut, known).items()}
-
-
-def _operation(steps: list[Step]) -> int:
-    return next((i for i, s in enumerate(steps) if s.kind in ("json", "split")), len(steps))
 
 
 class _File:
@@ -306,25 +248,28 @@ class _File:
         name: str,
         read: Read,
         known: dict,
-        joins: dict[str, _Joined],
-        sheet: str | None = None,
+        joins: Joins,
+        sheet: Sheet | None = None,
     ):
-        self.source, self.name, self.read, self.joins = source, name, read, joins
-        self.paths = _paths(source)
-        columns = [steps[0].text for join, steps in self.paths.values() if join is None] if _flat(read) else []
-        self.walk = Walk(name, known, columns, source.empty)
+        self.source, self.name, self.read = source, name, read
+        self.paths = paths_of(source)
+        columns = [steps[0].text for join, steps in self.paths.values() if join is None] if flat(read) else []
+        of_label = self.paths.get(source.columns.get("label", ""), (None, []))[1]
+        self.walk = Walk(name, known, columns, source.empty, prefixes(of_label))
         self.problems = self.walk.problems
+        self.problems += twice_named(name, source.scores, read.repeated, known.get("label", ()))
         self.scores = [(path, *source.steps(path)) for path in source.scores]
-        self.named = _matcher(source.file)(name) if paths.names(source.file) else {}
+        self.named = matcher(source.file)(name) if paths.names(source.file) else {}
         if self.named is None:
             self.problems.append(
                 Problem(name, "", "file", f"a name like {source.file!r} that fits in one way", "another")
             )
             self.named = {}
-        self._of_sheet = f"sheet {sheet}, " if sheet else ""
-        if sheet is not None:
-            self.named = {**self.named, **(_matcher(str(source.sheet))(sheet) or {})}
+        self._of_sheet = sheet.where if sheet else ""
+        self.named = {**self.named, **(sheet.named if sheet else {})}
+        self.joins = joins.of(name, self.named)
         self.there: set[str] = set()
+        self.units = unmarked.Units(source)
         who = source.columns.get("annotator", "{annotator}")
         #: paths in which the annotator is a place in a list
         self._positional = {
@@ -366,6 +311,29 @@ class _File:
                     out.append(self._row(record, joined, path, place, names, n, None if text is None else text.strip()))
         return out
 
+    def marked(self, rows: list[dict[str, Any]], answers: Mapping[str, str]) -> dict[str, set[str]]:
+        """Level of `unmarked.Units` -> labels with scores there. answers : spelling -> id of labels with `empty`."""
+        name = self.source.columns.get("label", "{label}")
+        for n, (record, where) in enumerate(zip(self.read.records, self.read.where, strict=True)):
+            self.units.enter(self.walk, record, n, where, dict(self.named or {}))
+        for row in rows:
+            label = row[name] if name in row else str(self.source.constants.get("label"))
+            if label in answers:
+                self.units.mark(row[PATH], row[NUMBER], row[ENV], label)
+        return self.units.marked()
+
+    def unmarked(self, marked: Mapping[str, set[str]]) -> list[dict[str, Any]]:
+        """Rows for labels that were not marked where others were asked for them."""
+        name = self.source.columns.get("label", "{label}")
+        out = []
+        for unit, label in self.units.without(marked):
+            record = self.read.records[unit.record]
+            env = unit.env | ({"label": label} if name == "{label}" else {})
+            joined = self._join(record, unit.place, env)
+            row = self._row(record, joined, unit.path, unit.place, env, unit.record, self.source.empty)
+            out.append(row | {NOTHING: True} | ({name: label} if name in row else {}))
+        return out
+
     def _join(self, record: Any, where: str, env: dict[str, Any]) -> dict[str, Any]:
         """Records of joined files that belong to the whole record; the others are found score by score."""
         out = {}
@@ -383,8 +351,8 @@ class _File:
     ) -> dict[str, Any]:
         env = {"value": text, **env}
         row = {f"{{{name}}}": value for name, value in env.items() if name[0] != "@"}
-        row |= {WHERE_RECORD: self.place(n)}
-        place = self._of_sheet + place
+        row |= {WHERE_RECORD: self.place(n), SUMMING: self.read.where[n] in self.read.sums}
+        inside, place = place, self._of_sheet + place
         row |= {ROW: str(n + 1), FILE: self.name, SCORE: text, WHERE: place, NUMBER: n}
         for name, join in self.joins.items():
             if name not in joined:
@@ -401,14 +369,16 @@ class _File:
             row[other], there = self.walk.value(root, steps, place, env, other)
             if there:
                 self.there.add(other)
-        row[POSITIONAL] = path in self._positional
+        row |= {POSITIONAL: path in self._positional}
+        if self.source.empty is not None:
+            row |= {PATH: path, ENV: env, NOTHING: inside in self.walk.nothing}
         return row
 
     def unused(self) -> dict[str, pd.Series]:
         """Paths that the YAML does not name -> their values."""
         used = [steps for join, steps in self.paths.values() if join is None]
         used += [steps for _, join, steps in self.scores if join is None]
-        out = _unused(self.read, used, self.walk.known)
+        out = unused(self.read, used, self.walk.known)
         return {path: values for path, values in out.items() if path not in OURS or path not in self.source.columns}
 
     def drawn(self, left: Mapping[str, pd.Series]) -> dict[str, list[str | None]]:
@@ -428,6 +398,6 @@ def _check(readers: list[_File]) -> None:
         if path in there or ALONE.fullmatch(path):
             continue
         join, steps = first.source.steps(path)
-        walk, read = (first.joins[join].walk, first.joins[join].read) if join else (first.walk, first.read)
-        if (missed := walk.missed(read, steps, path, place)) is not None:
-            first.problems.append(missed)
+        missed = first.joins[join].missed if join in first.joins else partial(first.walk.missed, first.read)
+        if (problem := missed(steps, path, place)) is not None:  # None: no score was found from which to look
+            first.problems.append(problem)

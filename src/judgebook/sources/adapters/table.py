@@ -7,14 +7,15 @@ import pandas as pd
 
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.table import Table
-from judgebook.sources.files import Files
+from judgebook.sources.files import REPEATED, Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import advice, table_cells
-from judgebook.sources.rows.cells import mapped, spellings
+from judgebook.sources.rows.cells import SUMMING, WHERE_RECORD, mapped, spellings, twice_named
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
+from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem
 
 
@@ -26,11 +27,15 @@ def read(source: Table, open_file: Files) -> Reading:
     """
     counts = Counts()
     cells = table_cells.load(source, open_file(source.file), counts)
-    columns = [c for c in cells if c and c != table_cells.ROW]
+    columns = [c for c in cells if c and not table_cells.ours(c)]
+    repeated = cells.attrs.get(REPEATED, ()) if source.layout == "wide" else ()
+    spelt = spellings(source, open_file.labels, open_file.spelling)
+    alike = twice_named(source.file, [source.scores], repeated, spelt)
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}), open_file.spelling)
+    problems += alike
     base = open_file.spelling.frame(mapped(source, cells, source.columns))
     base["_record"] = base["_item"] = base.index
-    base["_place"] = "row " + cells[table_cells.ROW]
+    base["_place"], base["_summing"] = cells[WHERE_RECORD], cells[SUMMING]
     taken = set[str]()
     if source.layout == "wide":
         marks, odd, taken = _wide(source, cells, base, open_file)

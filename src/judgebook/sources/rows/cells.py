@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,7 @@ from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
 from judgebook.sources.rows import numbers
 from judgebook.sources.rows.spelling import CELL, NAMED, SPELT, Spelling
+from judgebook.study import paths
 from judgebook.study.labels import Label
 from judgebook.study.paths import Matcher
 from judgebook.study.schema import KINDS, Problem, several
@@ -22,6 +23,8 @@ TEXTS = ("user_text", "system_text", "reference")
 WHERE = "{.where}"
 #: the same of the record that the row is in
 WHERE_RECORD = "{.where_record}"
+#: whether it is a row that sums up others
+SUMMING = "{.summing}"
 
 
 def cell_column(name: str) -> str:
@@ -133,6 +136,24 @@ def with_patterns(source: JudgementOptions, cells: pd.DataFrame) -> tuple[pd.Dat
 
         problems += several(cells.index[parts.isna() & ~held.isin(source.na_values)], wrong)
     return cells.assign(**bound), problems
+
+
+def twice_named(file: str, scores: Iterable[str], repeated: Iterable[str], labels: Collection[str]) -> list[Problem]:
+    """Columns whose number would become a part of an id: the header names them alike, and a pattern cannot tell why.
+
+    repeated : columns that were numbered. labels : as the file spells them.
+    """
+    out = []
+    for column in repeated:
+        number = column[column.rindex(" (") :]
+        fits = (paths.pattern(text, greedy=True).fullmatch(column) for text in scores)
+        parts = {(name, text, len(m.groupdict())) for m in fits if m for name, text in m.groupdict().items()}
+        ended = [(name, n) for name, text, n in parts if text.endswith(number) and text not in labels]
+        odd = [name for name, n in ended if name != "label" or n > 1]  # a label alone is one that is not declared
+        if odd:
+            hint = "the header repeats the name: give its number a name in `scores`, e.g. `{label} ({i})`, or rename it"
+            out.append(Problem(file, "row 1", column, f"a name that says one {odd[0]}", "a repeated name", hint))
+    return out
 
 
 def _ways(parts: dict[str, str]) -> str:

@@ -29,6 +29,7 @@ from judgebook.study.source_shared import OURS, JudgementOptions
 
 #: characters of a cell that a message quotes
 _SHOWN = 60
+UNMARKED = "nothing was marked: the answer that `empty` says"
 _ONLY_DIALOGUES = [*TEXTS, "order_shown", "interactor"]
 
 
@@ -57,6 +58,9 @@ def finish(
     before = marks
     marks, gone = _filtered(source, name, marks, state)
     state.count_rows(before, marks)
+    state.problems += _summing(marks)
+    if "_nothing" in marks:
+        state.count(marks[marks["_nothing"].astype(bool)], "mended", UNMARKED)
     cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
     missing = marks["score"].isna()
     state.count_missing(source, marks, missing)
@@ -84,6 +88,20 @@ def finish(
         counts=state.counts,
         problems=state.problems + differing + oriented.problems,
     )
+
+
+def _summing(marks: pd.DataFrame) -> list[Problem]:
+    """Rows below the data that sum them up, where nothing leaves them out."""
+    if "_summing" not in marks:
+        return []
+    odd = marks[marks["_summing"].astype(bool) & marks["score"].notna()].drop_duplicates(["file", "_place"])
+
+    def problem(i: int) -> Problem:
+        place = odd.at[i, "_place"]
+        hint = f"leave it out: `skip_rows: [{place.rpartition(' ')[2]}]`, or a rule in `drop` that names it"
+        return Problem(odd.at[i, "file"], place, "", "judgements", "a row that sums up those above", hint)
+
+    return several(odd.index, problem)
 
 
 def _check_names(source: JudgementOptions, name: str, marks: pd.DataFrame, labels: list[Label], state: State) -> None:

@@ -28,17 +28,29 @@ class Walk:
 
     known : name -> the only texts it may stand for (the labels). Where a path binds a name, the env holds it; where it
     goes through a list, the env holds the position under `@` and the path to the list. taken : columns that no
-    placeholder means. empty : what the last list of a path stands for where it is empty.
+    placeholder means. empty : what the last list of a path stands for where it is empty. labelled : paths of lists
+    whose elements say which label they are of: an empty one is of none.
     """
 
-    def __init__(self, file: str, known: dict[str, Iterable[str]], taken: Iterable[str] = (), empty: str | None = None):
+    def __init__(
+        self,
+        file: str,
+        known: dict[str, Iterable[str]],
+        taken: Iterable[str] = (),
+        empty: str | None = None,
+        labelled: Iterable[str] = (),
+    ):
         self.file, self.known, self.taken, self.empty = file, known, set(taken), empty
+        self.labelled = set(labelled)
         self.problems: list[Problem] = []
+        #: places where nothing was marked, which is the answer `empty`
+        self.nothing: set[str] = set()
         self._matchers: dict[tuple, paths.Matcher] = {}
         self._told: set[str] = set()
-        #: keys that a name stands for, by the path to them: above an object, and above none with the place
+        #: keys that a name stands for, by the path to them: above what the path expects, and above anything else, with
+        #: the place and what was expected
         self._objects: set[tuple[str, str]] = set()
-        self._others: dict[tuple[str, str], str] = {}
+        self._others: dict[tuple[str, str], tuple[str, str]] = {}
         self._pairs: dict[int, tuple[list[Step], list[tuple[str, Step]]]] = {}
 
     def report(self, where: str, path: str, expected: str, content: str, hint: str = "") -> None:
@@ -59,15 +71,21 @@ class Walk:
             return
         step = steps[i]
         if node is None or node == "" or node != node:  # JSON of Python writes NaN for nothing
-            if node == "" and step.kind == "split" and self.empty is not None:  # nothing of a list was marked
-                yield self.empty, _place(where, place), env
+            if node == "" and step.kind in ("split", "json") and self.empty is not None:  # nothing was marked
+                yield self._nothing(_place(where, place)), _place(where, place), env
             return
         if step.kind == "list":
+            if not isinstance(node, list) and i and ALONE.fullmatch(steps[i - 1].text):
+                self._beside(at[i - 1], place, where, "a list")
+                return
             if not isinstance(node, list):
                 self.report(_place(where, place), at[i], "a list", kind(node), "leave out [] where there is none")
                 return
-            if not node and self.empty is not None and not any(s.iterates for s in steps[i + 1 :]):
-                yield self.empty, _place(where, place), env
+            if i:
+                self._objects.add((at[i - 1], place[-1] if place else ""))
+            last = not any(s.iterates for s in steps[i + 1 :])
+            if not node and last and self.empty is not None and at[i] not in self.labelled:
+                yield self._nothing(_place(where, place)), _place(where, place), env
             chosen = range(len(node)) if step.index is None else [step.index] if step.index < len(node) else []
             for k in chosen:
                 more = {} if step.index is not None else {f"@{at[i]}": k} | ({step.name: str(k)} if step.name else {})
@@ -76,7 +94,7 @@ class Walk:
                 yield from self._each(node[k], steps, at, i + 1, [*place, f"[{k}]"], where, env | more)
         elif step.kind == "key":
             if not isinstance(node, dict | list) and i and ALONE.fullmatch(steps[i - 1].text):
-                self._others.setdefault((at[i - 1], place[-1]), _place(where, place))  # no key that the name means?
+                self._beside(at[i - 1], place, where, "an object with keys")
                 return
             if not isinstance(node, dict):
                 hint = "write [] where the path goes through a list" if isinstance(node, list) else ""
@@ -90,13 +108,23 @@ class Walk:
             value = self._opened(node, step, _place(where, place), at[i])
             yield from self._each(value, steps, at, i + 1, place, where, env)
 
-    def mixed(self) -> None:
-        """Report keys that a name stands for and that hold an object in some records, and something else in others.
+    def _nothing(self, place: str) -> str | None:
+        self.nothing.add(place)
+        return self.empty
 
-        A key that holds no object in any record is beside those that the name means.
+    def mixed(self) -> None:
+        """Report keys that a name stands for and that hold an object (or a list) in some records, and something else in
+        others.
+
+        A key that holds none in any record is beside those that the name means.
         """
         for path, key in [k for k in self._others if k in self._objects]:
-            self.report(self._others[path, key], path, "an object with keys, as in other records", "none")
+            where, expected = self._others[path, key]
+            self.report(where, path, f"{expected}, as in other records", "none")
+
+    def _beside(self, path: str, place: list[str], where: str, expected: str) -> None:
+        """Note a key that the name at the end of a path may not mean: it does not hold what the path goes on with."""
+        self._others.setdefault((path, place[-1]), (_place(where, place), expected))
 
     def _keys(self, node: dict, text: str, env: Env) -> Iterator[tuple[str, Env]]:
         """Keys that a key of a path means, and what its names stand for there."""

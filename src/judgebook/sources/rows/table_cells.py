@@ -12,12 +12,15 @@ from typing import Any
 import pandas as pd
 
 from judgebook.sources import files
+from judgebook.sources.accounts.summaries import SUMS
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows.cells import WHERE, respelt, with_patterns
+from judgebook.sources.rows.cells import SUMMING, WHERE, WHERE_RECORD, respelt, with_patterns
+from judgebook.sources.rows.sheets import sheets
 from judgebook.sources.rows.spelling import CELL, Spelling
+from judgebook.study import paths
 from judgebook.study.paths import ALONE
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import OURS
@@ -32,15 +35,33 @@ _END = 20
 
 
 def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
-    """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it.
+    """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it. Of several
+    sheets, rows are one below the other, and a column `{name}` says what the names in `sheet` stand for.
 
     counts : takes up how many lines and rows there are.
 
-    Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have.
+    Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have, or that
+    only some of the sheets have.
     """
-    cells = read_table(path, source.file, source, counts)
-    _check_columns(source, list(cells.columns))
-    return cells.assign(**{ROW: cells.index.astype(str)})
+    parts: list[pd.DataFrame] = []
+    for sheet in sheets(source, path, source.file):
+        cells = read_table(path, source.file, sheet.options, counts)
+        _check_columns(source, list(cells.columns))
+        if parts and (other := sorted({*cells} ^ {c for c in parts[0] if not ours(c)})):
+            hint = "give all sheets the same columns, or each a source of its own"
+            place = f"{sheet.where}row 1"
+            expected = "the columns of the first sheet"
+            raise DataError([Problem(source.file, place, other[0], expected, ", ".join(cells)[:200], hint)])
+        row = cells.index.astype(str)
+        more: dict[str, Any] = {braced(name): text for name, text in sheet.named.items()}
+        more |= {ROW: row, WHERE_RECORD: sheet.where + "row " + row, SUMMING: cells.index.isin(cells.attrs[SUMS])}
+        parts.append(cells.assign(**more))
+    return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+
+
+def braced(name: str) -> str:
+    """The column of cells that holds what a name stands for."""
+    return f"{{{name}}}"
 
 
 def named_columns(source: Table) -> dict[str, str]:
@@ -68,7 +89,11 @@ def matching(cells: pd.DataFrame, name: str) -> list[str]:
 
 def ours(column: str) -> bool:
     """Whether a column of the cells is none of the file's."""
-    return column in (WHERE, ROW, CELL, "{file}") or column.startswith("identify.") or bool(ALONE.fullmatch(column))
+    return (
+        column in (WHERE, WHERE_RECORD, SUMMING, ROW, CELL, "{file}")
+        or column.startswith("identify.")
+        or bool(ALONE.fullmatch(column))
+    )
 
 
 def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
@@ -77,10 +102,14 @@ def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
 
 
 def _check_columns(source: Table, columns: list[str]) -> None:
-    problems, bound = [], {f"{{{name}}}" for name in source.bound}
+    problems, bound = [], {braced(name) for name in source.bound | paths.names(source.sheet or "")}
     for name, place in named_columns(source).items():
         for column in numbered(source, name):
             if column == ROW or column in columns or column in bound or fnmatch.filter(columns, column):
+                continue
+            if alike := [c for c in columns if c.rpartition(" (")[0] == column]:
+                listed, hint = f"{len(alike)} columns, called {', '.join(alike)}", "name one of them, or rename it"
+                problems.append(Problem(source.file, "row 1", column, "a column name given once", listed, hint))
                 continue
             near = difflib.get_close_matches(column, columns, n=1)
             hint = f"did you mean {near[0]!r}? " if near else ""
@@ -105,7 +134,7 @@ def items(
     cells = respelt(source, cells, spelling)
     early = {k: v for k, v in source.identify.items() if not any(ALONE.fullmatch(n) or "{i}" in n for n in v)}
     cells, made = identified(cells, early)
-    cells[WHERE] = "row " + cells[ROW]
+    cells[WHERE] = cells[WHERE_RECORD]
     problems: list[Problem] = []
     if not repeated:
         cells, problems = with_patterns(source, cells)

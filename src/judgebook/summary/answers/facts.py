@@ -188,7 +188,6 @@ class Detectable(Model):
     less: float = Field(description="by what share some more make it smaller")
     beyond: bool = Field(description="whether it is larger than the scale")
     others: bool = Field(description="whether for other annotators, too")
-    decimals: int = Field(description="with how many the first page gives differences")
 
     def _say(self, value: float) -> str:
         return number(value, self.decimals)

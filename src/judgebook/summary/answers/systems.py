@@ -142,5 +142,4 @@ def detectable(compared: Mapping[str, Any], names: DisplayNames) -> facts.Detect
         less=1 - more / middle,
         beyond=bool(middle > largest),
         others=compared["people"].others,
-        decimals=1 if share or largest > FINE else 2,
     )

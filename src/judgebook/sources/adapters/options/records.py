@@ -20,7 +20,14 @@ VALUE, SCORE = "{value}", "{score}"
 class Join(FileOptions):
     """Another file whose records belong to those of the first by a key."""
 
-    file: Annotated[str, Field(min_length=1, max_length=limits.PATH, description="as `file`")]
+    file: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=limits.PATH,
+            description="as `file`, whose {names} stand for the same here, file by file; * joins several files as one",
+        ),
+    ]
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z_0-9]*$")] = Field(
         description="what paths into it begin with: `<name>.text`"
     )
@@ -108,8 +115,8 @@ class Records(FileOptions, JudgementOptions):
     )
     empty: str | None = Field(
         None,
-        description="score where the last list (or cell with `:split`) that `scores` goes through is empty; default: "
-        "no score",
+        description="score where the last list (or cell with `:split` or `:json`) that `scores` goes through is empty, "
+        "and of labels with this answer among their `categories` where others have them; default: no score",
     )
 
     def names(self) -> list[str]:
@@ -182,13 +189,16 @@ class Records(FileOptions, JudgementOptions):
             )
         for join in self.join:
             paths.parse(join.key or join.by, table=is_table(join.file))
+            if unbound := paths.names(join.file) - paths.names(self.file) - paths.names(self.sheet or ""):
+                hint = "write * for any text"
+                raise ValueError(f"join: {join.file!r}: {{{min(unbound)}}} is not in `file` or `sheet`: {hint}")
         walks = [self.steps(path)[1] for path in self.scores]
         for path, place in self.looked_up().items():
             if paths.ALONE.fullmatch(path):
                 unbound = paths.names(path) - self.variables
             else:
                 _, steps = self.steps(path)
-                _check_iterations(path, place, steps, walks, self.variables)
+                check_iterations(path, place, steps, walks, self.variables)
                 unbound = {n for s in steps for n in paths.placeholders(s.text)} - self.variables
             if unbound:
                 known = ", ".join(sorted(self.variables)) or "no names"
@@ -221,7 +231,7 @@ def prefixes(steps: list[paths.Step]) -> list[str]:
     return [".".join(map(str, steps[: i + 1])) for i in range(len(steps))]
 
 
-def _check_iterations(
+def check_iterations(
     path: str, place: str, steps: list[paths.Step], walks: list[list[paths.Step]], variables: set[str]
 ) -> None:
     """A value of a score is one value: lists that `scores` does not go through are a mistake."""

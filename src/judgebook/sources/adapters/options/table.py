@@ -56,7 +56,7 @@ class Table(FileOptions, JudgementOptions):
         named = paths.placeholders(self.scores)
         if len(set(named)) < len(named):
             raise ValueError(f"scores: expected each {{name}} once, found {self.scores!r}")
-        given = {*self.columns, *self.constants, *self.identify, *self.bound}
+        given = {*self.columns, *self.constants, *self.identify, *self.bound, *paths.names(self.sheet or "")}
         if self.layout == "wide" and "{label}" not in self.scores and "label" not in self.constants:
             only = "or `constants: {label: …}` where all scores are of one label"
             raise ValueError(f"scores: expected a pattern with {{label}}, {only}, found {self.scores!r}")

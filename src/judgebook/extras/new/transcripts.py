@@ -1,0 +1,227 @@
+"""Several files of a study: judgements of dialogues, and transcripts with a row for each message or turn."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from judgebook.extras.new.asking.doubts import Answer, Draft
+from judgebook.extras.new.asking.edits import flow
+from judgebook.extras.new.draft import beside, cells_of, drafted, relative_to
+from judgebook.extras.new.roles import role_of
+from judgebook.extras.new.spelling import comment, quoted
+from judgebook.extras.new.tables import guess
+from judgebook.extras.new.words import is_prose
+from judgebook.sources.adapters.options.records import is_table
+from judgebook.sources.formats import kind, read_records, scalar
+from judgebook.sources.nature import NAMES, plain
+from judgebook.study.schema import DataError, Problem
+from judgebook.study.source_shared import FileOptions
+
+_JSON = (".json", ".jsonl", ".ndjson", ".jsonlines")
+_SPEAKER = re.compile(r"speaker|role|sender|author|from|who|participant|party|actor|turnby|spokenby", re.I)
+_TEXT = re.compile(r"text|content|message|utterance|msg|body|value|words", re.I)
+_USERS = re.compile(
+    r"user|human|person|people|customer|client|visitor|student|patient|caller|seeker|prompter|worker|crowd ?worker"
+    r"|participant|interlocutor|u|nutzer|benutzer|mensch|kunde|utilisateur|usuario",
+    re.I,
+)
+_SKIPPED = re.compile(r"system|tool|function|developer|system prompt", re.I)
+_BOTS = re.compile(r"assistant|(chat)?bot|ai|model|agent|gpt|b", re.I)
+#: of the ids in one file, the share that the other has at least
+_SHARED = 0.5
+
+
+@dataclass
+class _Talk:
+    """A file of transcripts. rows : one for each message, by path. through : path of the list of messages.
+
+    columns : ours -> path, without the dialogue.
+    """
+
+    path: Path
+    rows: pd.DataFrame
+    options: dict[str, str] = field(default_factory=dict)
+    through: str = ""
+    columns: dict[str, str] = field(default_factory=dict)
+
+
+def of_files(name: str, paths: list[Path], folder: Path | None = None, given: dict[str, str] | None = None) -> Draft:
+    """As `drafted`, for a file of judgements with transcripts beside it; `paths` may name their folder.
+
+    Raises DataError for several files of which not one has the judgements.
+    """
+    files = _files(paths)
+    talks = [talk for path in files if (talk := _talk(path))] if len(files) > 1 else []
+    if len(talks) == len(files):  # judgements of turns may stand beside their texts
+        talks = [talk for talk in talks if not _judged(talk)]
+    rest = [path for path in files if path not in [talk.path for talk in talks]]
+    if len(rest) > 1 and {p.name for p in rest[1:]} <= set(beside(rest[0])):
+        del rest[1:]  # as where each person has a file, which `drafted` asks about
+    if len(rest) != 1:
+        names = ", ".join(p.name for p in rest or files)
+        expected = "one file of judgements, and files of transcripts (columns for the dialogue, the speaker, the text)"
+        hint = "name one file after --data; docs/own_data.md says how files are joined (`join`, several `sources`)"
+        raise DataError([Problem(paths[0].name, "", "", expected, names, hint)])
+    columns = dict(given or {})
+    ratings = _columns_of(rest[0]) if talks else {}
+    keys = [_key(ratings, talk) for talk in talks]
+    out = drafted(name, rest[0], folder, columns)
+    if keys and keys[0] and "dialogue" not in columns and not _named(out, keys[0][0]):
+        out = drafted(name, rest[0], folder, columns | {"dialogue": keys[0][0]})
+    for talk, key in zip(talks, keys, strict=True):
+        if key is None:
+            text = f"Are the texts in {talk.path.name} of the dialogues that were judged?"
+            how = Answer("yes: a source with `adapter: transcripts` (docs/own_data/transcripts.md)")
+            out.ask("files", text, "no, it is not read", how, evidence="no column has the ids of the judgements")
+        else:
+            _add(out, talk, key[1], folder)
+    return out
+
+
+def _named(out: Draft, column: str) -> bool:
+    """Whether a draft takes a column, or path, for the id of dialogues."""
+    sources = yaml.safe_load(out.text)["sources"]
+    return all(source.get("columns", {}).get("dialogue") == column for source in sources)
+
+
+def _judged(talk: _Talk) -> bool:
+    """Whether a file has scores beside its texts."""
+    counters = [c for c in talk.rows if pd.to_numeric(talk.rows[c], errors="coerce").diff().eq(1).mean() > 0.5]
+    guessed = guess(talk.rows.drop(columns={*talk.columns.values(), *counters}))
+    return bool(guessed.labels or guessed.sets)
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    """The files that are named, and those of folders."""
+    out: list[Path] = []
+    for path in paths:
+        inside = sorted(path.iterdir()) if os.path.isdir(path) else []  # without an error for an impossible name
+        data = [p for p in inside if p.name[0] != "." and (is_table(p.name) or kind(p) in (*_JSON, ".parquet"))]
+        if not data and os.path.isdir(path):
+            raise DataError([Problem(path.name, "", "", "data files in the folder", "none", "check the path")])
+        out += data or [path]
+    return list(dict.fromkeys(out))
+
+
+def _talk(path: Path) -> _Talk | None:
+    """The transcripts that a file holds; None where it holds anything else."""
+    try:
+        if is_table(path.name):
+            cells, options = cells_of(path)
+            talk = _Talk(path, cells[[c for c in cells if c]], options)
+        else:
+            talk = _of_records(path)
+    except DataError:
+        return None
+    named = {plain(c.rpartition(".")[2]): c for c in reversed(talk.rows.columns)}
+    speakers = [c for p, c in named.items() if _SPEAKER.fullmatch(p) and 1 < talk.rows[c].nunique() <= 20]
+    texts = [c for p, c in named.items() if _TEXT.fullmatch(p)]
+    if speakers and texts:
+        talk.columns = {"speaker": speakers[0], "text": texts[0]}
+    else:
+        sides = {ours: next((named[p] for p in NAMES[ours] if p in named), "") for ours in ("user_text", "system_text")}
+        talk.columns = {ours: c for ours, c in sides.items() if c and is_prose(talk.rows[c])}
+        if len(talk.columns) < 2:
+            return None
+    system = next((named[p] for p in NAMES["system"] if p in named and named[p] not in talk.columns.values()), None)
+    talk.columns |= {"system": system} if system else {}
+    return talk
+
+
+def _of_records(path: Path) -> _Talk:
+    """Records, or the elements of the one list of objects in each."""
+    read = read_records(path, path.name, FileOptions())
+    records = [r for r in read.records if isinstance(r, dict)]
+    lists = {
+        k for r in records for k, v in r.items() if isinstance(v, list) and v and all(isinstance(e, dict) for e in v)
+    }
+    if read.single or len(lists) != 1:
+        return _Talk(path, _frame(records))
+    (key,) = lists
+    rows = [
+        {k: v for k, v in r.items() if k != key} | {f"{key}.[].{k}": v for k, v in message.items()}
+        for r in records
+        for message in r.get(key) or []
+    ]
+    return _Talk(path, _frame(rows), through=f"{key}.[]")
+
+
+def _frame(records: list[dict]) -> pd.DataFrame:
+    plain_values = [{k: scalar(v) for k, v in r.items() if not isinstance(v, dict | list)} for r in records]
+    return pd.DataFrame(plain_values, dtype=object).fillna("").astype(str)
+
+
+def _columns_of(path: Path) -> dict[str, pd.Series]:
+    """The columns of a file of judgements; none where it is nested."""
+    try:
+        cells = cells_of(path)[0] if is_table(path.name) else _of_records(path).rows
+    except DataError:
+        return {}
+    return {c: cells[c].str.strip() for c in cells if c}
+
+
+def _key(ratings: dict[str, pd.Series], talk: _Talk) -> tuple[str, str] | None:
+    """The column of the judgements and that of the transcripts which hold the same ids of dialogues."""
+    fits = []
+    for theirs in talk.rows.columns.difference(list(talk.columns.values()), sort=False):
+        ids = set(talk.rows[theirs].str.strip()) - {""}
+        for ours, cells in ratings.items():
+            judged = set(cells) - {""}
+            share = len(ids & judged) / max(len(judged), 1)
+            if share < _SHARED or len(judged) < 2 or len(ids) == len(talk.rows):
+                continue
+            of_dialogues = [role_of(c) == "dialogue" or plain(c) in NAMES["dialogue"] for c in (ours, theirs)]
+            numbers = all(i.isdecimal() for i in ids)
+            if not numbers or ours == theirs or any(of_dialogues):
+                fits.append((sum(of_dialogues), ours == theirs, share, len(judged), ours, theirs))
+    return max(fits)[-2:] if fits else None
+
+
+def _add(out: Draft, talk: _Talk, key: str, folder: Path | None) -> None:
+    """A source for transcripts, after the others."""
+    columns = {"dialogue": key, **talk.columns}
+    rows = talk.rows.assign(_n=range(len(talk.rows)))
+    numbers = [
+        c for c in rows.columns.difference([*columns.values(), "_n"]) if plain(c.rpartition(".")[2]) in NAMES["turn"]
+    ]
+    turn = next((c for c in numbers if pd.to_numeric(rows[c], errors="coerce").notna().all()), None)
+    if turn and (re.search(r"^ +turn: |[{ ]turn: ", out.text, re.M) or not _in_order(rows, key, turn)):
+        columns["turn"] = turn
+    lines = ["adapter: transcripts", f"file: {quoted(relative_to(talk.path, folder))}"]
+    lines += [f"{option}: {value}" for option, value in talk.options.items()]
+    lines += [f"turns: {quoted(talk.through)}"] if talk.through else []
+    lines.append(f"columns: {flow(columns)}")
+    if "speaker" in columns:
+        lines += _speakers(out, talk, rows, key)
+    source = "\n".join(f"  {'-' if i == 0 else ' '} {line}" for i, line in enumerate(lines))
+    before, labels, after = out.text.rpartition("\nlabels:")
+    out.text = f"{before}\n{source}{labels}{after}"
+
+
+def _in_order(rows: pd.DataFrame, key: str, turn: str) -> bool:
+    return bool(pd.to_numeric(rows[turn]).groupby(rows[key]).is_monotonic_increasing.all())
+
+
+def _speakers(out: Draft, talk: _Talk, rows: pd.DataFrame, key: str) -> list[str]:
+    """Who of the speakers is no system, by what they are called, else by who begins."""
+    held = rows[talk.columns["speaker"]].str.strip()
+    names = [n for n in held.unique() if n]
+    users = [n for n in names if _USERS.fullmatch(n)]
+    bots = [n for n in names if _BOTS.fullmatch(n)]
+    skipped = [n for n in names if _SKIPPED.fullmatch(n)] if len(names) > 2 and bots else []
+    if not users and bots:
+        users = [n for n in names if n not in (*bots, *skipped)]
+    if not users or not set(names) - {*users, *skipped}:
+        users = [held.groupby(rows[key]).first().mode().iloc[0]]
+        others = ", ".join(n for n in names if n not in users)
+        how = Answer(f"others ({others}): `users` of the transcripts lists them")
+        text = f"Who talks to the system in {talk.path.name}?"
+        out.ask("speakers", text, f"{users[0]!r}", how, evidence="begins most dialogues")
+    lines = [f"users: {flow(users)}  " + comment("all other speakers are the system")]
+    return lines + ([f"skip_speakers: {flow(skipped)}"] if skipped else [])

@@ -1,0 +1,121 @@
+"""Answers that were not marked: none of them, where the YAML says so, and counted."""
+
+import json
+
+import pytest
+import yaml
+from fixtures import yaml_studies as studies
+
+from judgebook.sources.rows.judgements import UNMARKED
+
+ISSUES = {"categories": ["rude", "false", "none"], "level": "sets"}
+STUDIO = {
+    "adapter": "records",
+    "file": "tasks.json",
+    "scores": ["annotations.[].result.[].value.rating", "annotations.[].result.[].value.choices.[]"],
+    "columns": {
+        "label": "annotations.[].result.[].from_name",
+        "annotator": "annotations.[].by",
+        "dialogue": "id",
+        "system": "model",
+    },
+    "drop": {"annotations.[].was_cancelled": True},
+    "empty": "none",
+}
+
+
+def read(folder, source, labels, **files):
+    study = {"title": "x", "method": "dialogue_rating", "sources": [source], "labels": labels}
+    built = studies.read(folder, yaml.safe_dump(study), **files)
+    marks = built.frames["annotations"]
+    counts = built.frames["counts"].query("action == 'mended'").set_index("reason")["n"].to_dict()
+    return sorted(zip(marks["dialogue"], marks["annotator"], marks["label"], marks["score"], strict=True)), counts
+
+
+def issues(*words):
+    return {"from_name": "issues", "value": {"choices": list(words)}}
+
+
+def annotation(by, *result, cancelled=False):
+    return {"by": by, "was_cancelled": cancelled, "result": list(result)}
+
+
+FLUENT = {"from_name": "fluency", "value": {"rating": 4}}
+TASKS = [
+    {
+        "id": "d1",
+        "model": "A",
+        "annotations": [annotation("a", FLUENT, issues("rude", "false")), annotation("b", FLUENT)],
+    },
+    {"id": "d2", "model": "B", "annotations": [annotation("a"), annotation("b", cancelled=True)]},
+]
+
+
+def test_an_optional_choice_of_label_studio(tmp_path):
+    labels = {"fluency": {"scale": [1, 5]}, "issues": ISSUES}
+    assert read(tmp_path, STUDIO, labels, tasks_json=TASKS) == (
+        [
+            ("d1", "A0001", "fluency", 4),
+            ("d1", "A0001", "issues", 3),
+            ("d1", "A0002", "fluency", 4),
+            ("d1", "A0002", "issues", 4),
+            ("d2", "A0001", "issues", 4),
+        ],
+        {UNMARKED: 2},
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "content", "expected"),
+    [
+        ("marked:split(;).[]", "id,model,by,marked\nd1,A,a,rude;false\nd2,A,a,\n", {"d1": 3, "d2": 4}),
+        (
+            "marked:json.[]",
+            'id,model,by,marked\nd1,A,a,"[""rude""]"\nd2,A,a,[]\nd3,A,a,\n',
+            {"d1": 1, "d2": 4, "d3": 4},
+        ),
+    ],
+)
+def test_cells_without_an_answer(tmp_path, scores, content, expected):
+    source = {
+        "adapter": "records",
+        "file": "my.csv",
+        "scores": scores,
+        "columns": {"dialogue": "id", "system": "model", "annotator": "by"},
+        "constants": {"label": "issues"},
+        "empty": "none",
+    }
+    marks, counts = read(tmp_path, source, {"issues": ISSUES}, my_csv=content)
+    assert {d: score for d, _, _, score in marks} == expected
+    assert counts == {UNMARKED: sum(score == 4 for score in expected.values())}
+
+
+def test_who_marks_nothing_in_a_whole_file(tmp_path):
+    """The label is seen in the file of another annotator; turns have units of their own."""
+    source = {
+        "adapter": "records",
+        "file": "by_{annotator}.jsonl",
+        "scores": "turns.[turn].tags.[].{label}.[]",
+        "columns": {"dialogue": "id", "system": "model"},
+        "empty": "none",
+    }
+    tags = {"ann": [[{"issues": ["rude"]}], []], "ben": [[], []]}
+    files = {
+        f"by_{who}_jsonl": json.dumps({"id": "d1", "model": "A", "turns": [{"tags": t} for t in turns]})
+        for who, turns in tags.items()
+    }
+    source["columns"]["annotator"] = "{annotator}"
+    study = {"title": "x", "method": "turn_rating", "sources": [source], "labels": {"issues": ISSUES}}
+    marks = studies.read(tmp_path, yaml.safe_dump(study), **files).frames["annotations"]
+    assert sorted(zip(marks["annotator"], marks["turn"], marks["score"], strict=True)) == [
+        ("A0001", 0, 1),
+        ("A0001", 1, 4),
+        ("A0002", 0, 4),
+        ("A0002", 1, 4),
+    ]
+
+
+def test_labels_without_that_answer_are_not_judged(tmp_path):
+    labels = {"fluency": {"scale": [1, 5]}, "issues": {"categories": ["rude", "false"], "level": "sets"}}
+    marks, counts = read(tmp_path, STUDIO, labels, tasks_json=TASKS)
+    assert ([m[2] for m in marks], counts) == (["fluency", "issues", "fluency"], {})
