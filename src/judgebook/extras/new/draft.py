@@ -154,7 +154,7 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
     if not read.single and flat and all(_flat(record) for record in flat):
         cells = pd.DataFrame([{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in flat], dtype=object)
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file, given)
-        if rows.labels:
+        if rows.labels or any(question.fact.startswith("label ") for question in rows.questions):
             return _table(file, {}, rows, out, records=True)
     shape = guess_records(read)
     if shape is None:
@@ -369,6 +369,7 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
     """The sources for a table, or for records that are as flat as one, and the labels."""
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
     records = records or bool(guess.repeated or guess.join or guess.counted or guess.more) or several
+    records = records or "{system}" in guess.identify
     lines = [*guess.comment, _GUESSED]
     lines += [comment(f"Note: {warning}.") for warning in out.take(guess)]
     method = "turn_rating" if "turn" in guess.columns or "{turn}" in guess.scores else "dialogue_rating"
@@ -409,7 +410,10 @@ def _scores(guess: Guess, *, records: bool) -> list[str]:
         lines.append(f"scores: {quoted(guess.columns['score'])}" + _why(guess, "layout"))
     if guess.layout == "wide":
         lines.append(f"scores: {flow(guess.scores)}{_why(guess, 'scores')}")
-    lines += [f"skip_columns: {flow(guess.skip_columns)}"] if guess.skip_columns else []
+    if records and guess.one_label and re.fullmatch(r"\{[a-z]+\}", guess.scores):
+        lines.append(f"drop: {flow({guess.scores: [*guess.columns.values(), *guess.skip_columns]})}")
+    elif guess.skip_columns:
+        lines.append(f"skip_columns: {flow(guess.skip_columns)}")
     lines += ['count: "{value}"'] if guess.counted else []
     constants = guess.constants | ({"label": guess.one_label} if guess.one_label else {})
     lines += [f"constants: {flow(constants)}"] if constants else []

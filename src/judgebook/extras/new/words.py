@@ -7,6 +7,8 @@ import unicodedata
 
 import pandas as pd
 
+from judgebook.sources.nature import numbered
+
 TEXT = {"user_text", "system_text", "reference"}
 #: characters of a name, on average, at most
 SHORT = 40
@@ -114,7 +116,13 @@ def looks_like_model(name: str) -> bool:
 
 
 def is_prose(values: pd.Series) -> bool:
-    return bool(values.str.strip().str.count(" ").mean() >= 1)
+    return bool(values.str.strip().str.count(" ").mean() >= 1) and not numbered(values)
+
+
+def are_names(values: pd.Series) -> bool:
+    """Whether values may name who or what: no prose, or short and each several times, as first and last names."""
+    held = values.str.strip()
+    return not is_prose(held) or (held.str.len().mean() < SHORT and held.nunique() <= len(held) / 2)
 
 
 _RATING = re.compile(r'\[\{"(?:rating|number)": ?(-?[0-9]+(?:\.5)?)\}\]')

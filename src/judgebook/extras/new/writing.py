@@ -53,11 +53,11 @@ def _written(target: Path, out: Draft, again: Callable[[dict[str, str]], Draft],
     _write(target, out)
     print(f"wrote {store.relative(target)}, as far as it could be guessed")
     runs = _described(target, out, facts_only=asked)
-    if asked and out.questions and runs:
+    if asked and out.questions:  # an answer may be what is missing
         out = terminal.settle(out, again)
         _write(target, out)
         print(f"wrote {store.relative(target)} with these answers")
-    if asked and runs:
+    if asked and (runs or out.settled):
         runs = _described(target, out)
     if out.questions:
         print(f"{counted(len(out.questions), 'open question')} (`open_questions` of the YAML):")
