@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable
 
-from doors import shapes
+from doors import mixed, shapes
 from doors.made import Case, text_of
 from doors.reading import Judgement
 
@@ -414,4 +414,5 @@ def cases() -> list[Case]:
         *_nested(),
         *_several_answers(),
         *shapes.cases(),
+        *mixed.cases(drawn(), drawn(("fluency",), levels=(0, 1))),
     ]

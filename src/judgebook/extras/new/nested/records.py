@@ -10,7 +10,15 @@ import re
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.nested.groups import NUMBERED, keys_of, label_at, may_be_score, same_but_group, surely_judged
+from judgebook.extras.new.nested.groups import (
+    CONTAINER,
+    NUMBERED,
+    keys_of,
+    label_at,
+    may_be_score,
+    same_but_group,
+    surely_judged,
+)
 from judgebook.extras.new.nested.levels import Levels
 from judgebook.extras.new.nested.tree import LIST, MAP, Node, Place, collect, name_of, without_label
 from judgebook.extras.new.spelling import Shape, declared, quoted
@@ -51,6 +59,10 @@ def guess_records(read: Records) -> Shape | None:
     writers = [_Writer(read, leaves, maps, natures, groups[g], len(groups[g])) for g in sure]
     more = [writer.shape([], of_others=set(leaves)) for writer in writers]
     unsure = [p for g in others if g not in sure for p in groups[g]]
+    in_groups = {p for many in groups.values() for p in many}
+    above = groups[best][0][:-1]
+    if above and CONTAINER.search(name_of(above)):  # what stands among scores may be one
+        unsure += [p for p, seems in natures.items() if p[:-1] == above and seems.judged and p not in in_groups]
     scores = groups[best] + [p for g in beside for p in groups[g]]
     out = _Writer(read, leaves, maps, natures, scores, len(groups[best])).shape(
         unsure, of_others={p for writer in writers for p in writer.used}
@@ -108,6 +120,7 @@ class _Writer(Levels):
             rank = self._path(place[:-1], label=False) + ":ranking.{system}"
             how = Answer(f"rankings: `scores` is {rank!r}")
             out.ask("comparison", "What are the lists, which hold the same names each?", "several answers", how)
+        others = [p for p in others if p not in self.used]
         if others:
             listed = ", ".join(sorted({self._path(p, label=False) for p in others})[:8])
             how = Answer("judgements: add a source for each")
