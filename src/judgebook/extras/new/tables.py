@@ -82,8 +82,9 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
         v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if (cells.drop(columns=ids) == v).any().any()
     ]
     out.na_values += missing
+    labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
     for column in cells:
-        cleaning.missing_words(out, column, cells[column])
+        cleaning.missing_words(out, column, cells[column], labels)
         cleaning.codes(out, column, cells[column])
     cleaning.summary_rows(out, cells)
     return cells[~cleaning.rows_left_out(out, cells)]

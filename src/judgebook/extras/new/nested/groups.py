@@ -66,7 +66,7 @@ NUMBERED = (
 def may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> bool:
     name = plain(name_of(place))
     words = {str(v).strip().lower() for v in leaves[place].values if v}
-    if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]} or role_of(name_of(place)) == "annotator":
+    if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]} or role_of(name_of(place)) in ("annotator", "system"):
         return False
     # states of a task; a question has blanks
     if re.search(r"cancel|skipped|draft|submitted|^was|^(is)?(completed|finished)$", name) and " " not in place[-1]:

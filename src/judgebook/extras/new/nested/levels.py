@@ -203,7 +203,7 @@ class Levels:
         if texts:
             return [p for p in near if _TURNS.search(name_of(p[:-1])) and self._spoken(p) == ours]
         wanted = [p for p in near if ours in ("annotator", "system", "dialogue") and role_of(name_of(p)) == ours]
-        kinds = (*NAMING, "rating") if ours == "annotator" else NAMING  # people may be numbered
+        kinds = NAMING if ours == "dialogue" else (*NAMING, "rating")  # people and systems may be numbered
         several = [p for p in wanted if self.natures[p].kind in kinds and len(set(self.leaves[p].values)) > 1]
         return [p for p in several if self._are_names(p)]
 
