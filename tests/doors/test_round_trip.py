@@ -12,7 +12,7 @@ from doors import reading, round_trip
 #: outcomes of which somebody knows that the file was not read as it was meant
 LOUD = {reading.RIGHT, reading.ASKED, reading.REFUSED}
 #: studies that are read before a merge, each drawn anew from its number
-SEEDS = range(400)
+SEEDS = range(200)
 #: of these, a part that is read in any case
 _FEW = range(1000, 1012)
 

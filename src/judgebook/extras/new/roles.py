@@ -83,8 +83,9 @@ def role_of(name: str) -> str | None:
     bare = _PREFIX.sub("", name.strip())
     if _BY.match(bare):
         return "annotator"
-    if chinese := next((role for word, role in _CHINESE.items() if _NAMED.fullmatch(bare.removeprefix(word))), None):
-        return chinese
+    for word, role in _CHINESE.items():
+        if bare.startswith(word) and _NAMED.fullmatch(bare.removeprefix(word)):
+            return role
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
     text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).lower()
     words = [w for w in re.split(r"[\W\d_]+", text) if w]
