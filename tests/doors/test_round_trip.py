@@ -11,16 +11,16 @@ from doors import reading, round_trip
 
 #: outcomes of which somebody knows that the file was not read as it was meant
 LOUD = {reading.RIGHT, reading.ASKED, reading.REFUSED}
-#: studies that are read before a merge, each drawn anew from its number
+#: studies of the long evidence, each drawn anew from its number
 SEEDS = range(200)
-#: of these, a part that is read in any case
+#: those of everyday
 _FEW = range(1000, 1012)
 
 
 def read(pick, folder):
-    _, saved, found = round_trip.trip(pick, folder)
-    assert found.outcome in LOUD, (saved.layout, saved.path.read_bytes()[:400], found.said, found.differs)
-    return saved, found.outcome
+    _, saved, result = round_trip.trip(pick, folder)
+    assert result.outcome in LOUD, (saved.layout, saved.path.read_bytes()[:400], result.said, result.differs)
+    return saved, result.outcome
 
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

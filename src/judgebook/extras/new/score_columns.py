@@ -20,7 +20,7 @@ from judgebook.extras.new.columns import (
     rated,
 )
 from judgebook.extras.new.judged.means import means
-from judgebook.extras.new.judged.words import answered, differing, in_rows
+from judgebook.extras.new.judged.words import answered, differing
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature, plain
@@ -38,7 +38,7 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
         add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label and c in numeric]))
     out.score_columns = list(of)
     _categories(out, of)
-    _others_of_grid(out, cells, of)
+    grids.others(out, cells, of)
     free = [c for c in numeric if c not in of and c not in out.metrics]
     left_out(out, free)
     for column in (c for c in free if nature(c, cells[c]).judged and not COUNT.search(c)):
@@ -140,32 +140,6 @@ def _labels(
         out.scores, of = grids.named_alike(columns)
         out.why["scores"] = "each column that looks like ratings is treated as a label"
     return of
-
-
-def _others_of_grid(out: Guess, cells: pd.DataFrame, of: dict[str, str]) -> None:
-    """Labels of a grid that were answered in words, in columns whose names follow its pattern."""
-    other = next((p for p in ("{annotator}", "{system}") if p in out.scores and "{label}" in out.scores), None)
-    if other is None:
-        return
-    of_label = {label: _pattern(out.scores.replace("{label}", label), other) for label in of.values()}
-    parts = {m[1] for c, label in of.items() if (m := of_label[label].fullmatch(c))}
-    labels: dict[str, list[str]] = {}
-    read = {c for c, label in of.items() if label in out.labels}
-    for column in cells.columns.difference([*out.columns.values(), *read, *out.metrics], sort=False):
-        for part in parts:
-            if m := _pattern(out.scores.replace(other, part), "{label}").fullmatch(column):
-                labels.setdefault(m[1], []).append(column)
-    for label, columns in labels.items():
-        held = pd.concat([cells[c] for c in columns], ignore_index=True)
-        if answered(out, held, label) and label not in out.labels:
-            in_rows(out, label, held.to_frame(label))
-            out.score_columns += [c for c in columns if c not in out.score_columns]
-            for column in columns:
-                out.unused.pop(column, None)
-
-
-def _pattern(scores: str, name: str) -> re.Pattern[str]:
-    return re.compile(re.escape(scores).replace(re.escape(name), "(.+)"))
 
 
 def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
