@@ -88,16 +88,17 @@ def grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
 
 def others(out: Guess, cells: pd.DataFrame, of: dict[str, str]) -> None:
     """Labels of a grid that were answered in words, in columns whose names follow its pattern."""
-    other = next((p for p in ("{annotator}", "{system}") if p in out.scores and "{label}" in out.scores), None)
+    scores = str(out.scores)
+    other = next((p for p in ("{annotator}", "{system}") if p in scores and "{label}" in scores), None)
     if other is None:
         return
-    of_label = {label: _pattern(out.scores.replace("{label}", label), other) for label in of.values()}
+    of_label = {label: _pattern(scores.replace("{label}", label), other) for label in of.values()}
     parts = {m[1] for c, label in of.items() if (m := of_label[label].fullmatch(c))}
     labels: dict[str, list[str]] = {}
     read = {c for c, label in of.items() if label in out.labels}
     for column in cells.columns.difference([*out.columns.values(), *read, *out.metrics], sort=False):
         for part in parts:
-            if m := _pattern(out.scores.replace(other, part), "{label}").fullmatch(column):
+            if m := _pattern(scores.replace(other, part), "{label}").fullmatch(column):
                 labels.setdefault(m[1], []).append(column)
     for label, columns in labels.items():
         held = pd.concat([cells[c] for c in columns], ignore_index=True)
