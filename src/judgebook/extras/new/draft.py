@@ -408,8 +408,8 @@ def _scores(guess: Guess, *, records: bool) -> list[str]:
         lines.append(f"scores: {quoted(guess.columns['score'])}" + _why(guess, "layout"))
     if guess.layout == "wide":
         lines.append(f"scores: {flow(guess.scores)}{_why(guess, 'scores')}")
-    if records and guess.one_label and re.fullmatch(r"\{[a-z]+\}", guess.scores):
-        lines.append(f"drop: {flow({guess.scores: [*guess.columns.values(), *guess.skip_columns]})}")
+    if records and guess.one_label and re.fullmatch(r"\{[a-z]+\}", str(guess.scores)):
+        lines.append(f"drop: {flow({str(guess.scores): [*guess.columns.values(), *guess.skip_columns]})}")
     elif guess.skip_columns:
         lines.append(f"skip_columns: {flow(guess.skip_columns)}")
     lines += ['count: "{value}"'] if guess.counted else []
