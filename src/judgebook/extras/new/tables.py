@@ -24,7 +24,7 @@ from judgebook.extras.new.words import (
 )
 from judgebook.sources import sampling
 from judgebook.sources.in_words import counted
-from judgebook.sources.nature import NAMES, nature
+from judgebook.sources.nature import nature
 from judgebook.study import limits
 
 
@@ -34,8 +34,9 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     given : our column -> the file's, where the format says so, or an answer to a question (`Guess`). codes : what
     stands there for no answer.
     """
-    columns = {ours: name for ours, name in (given or {}).items() if ours in NAMES}
-    out = Guess(columns=columns, answers={k: v for k, v in (given or {}).items() if k not in NAMES})
+    # names of ours are one word
+    columns = {ours: name for ours, name in (given or {}).items() if " " not in ours}
+    out = Guess(columns=columns, answers={k: v for k, v in (given or {}).items() if k not in columns})
     out.na_values += codes or []
     cells = _answers(out, cells)
     read = {c: numbers(cells[c], out.na_values) for c in cells}
