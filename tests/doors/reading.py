@@ -7,14 +7,14 @@ which of them share an item or an annotator.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from judgebook.extras.new.asking.terminal import carried
+from judgebook.extras.new.asking.terminal import carried, settle
 from judgebook.extras.new.draft import drafted
 from judgebook.sources import build
 from judgebook.study import params
@@ -27,6 +27,9 @@ ABOUT = {
     "scores by system": ("system", "winner", "no answer", "comparison", "repeats", "spelling"),
     "items": ("item", "system", "repeats", "spelling"),
     "annotators": ("annotator", "judges", "repeats", "spelling"),
+    "who judged what": (
+        *("system", "winner", "no answer", "comparison", "item", "annotator", "judges", "repeats", "spelling"),
+    ),
 }
 
 
@@ -43,17 +46,34 @@ class Judgement(NamedTuple):
 
 @dataclass
 class Reading:
-    """What became of a file. said : the YAML, or the message of a refusal. differs : facts that are not as expected."""
+    """What became of a file. said : the YAML, or the message of a refusal. differs : facts that are not as expected.
+    asked : facts of the questions that are open."""
 
     outcome: str
     said: str
     differs: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
 
 def _groups(keys: Iterable[Any], held: Iterable[Any]) -> Counter:
     """How often each multiset of scores shares a key."""
     frame = pd.DataFrame({"key": list(keys), "held": list(held)})
     return Counter(tuple(sorted(map(str, rows))) for _, rows in frame.groupby("key", dropna=False)["held"])
+
+
+def _known_by_others(rows: list[Judgement], scored: list[tuple]) -> Counter:
+    """How often each judgement comes, its item and annotator known by their other judgements, and those by theirs."""
+    items = [(r.item, r.system, r.other) for r in rows]
+    people = [r.annotator for r in rows]
+    of_item, of_person = [0] * len(rows), [0] * len(rows)
+    for _ in range(3):
+        held = [hash(x) for x in zip(map(str, scored), of_item, of_person, strict=True)]
+        frame = pd.DataFrame({"item": items, "person": people, "held": held})
+        of_item, of_person = (
+            [*frame.groupby(key, dropna=False)["held"].transform(lambda x: hash(tuple(sorted(x))))]
+            for key in ("item", "person")
+        )
+    return Counter(zip(scored, of_item, of_person, strict=True))
 
 
 def fingerprint(rows: list[Judgement]) -> dict[str, Any]:
@@ -64,6 +84,7 @@ def fingerprint(rows: list[Judgement]) -> dict[str, Any]:
         "scores by system": Counter(scored),
         "items": _groups([(r.item, r.system, r.other) for r in rows], scored),
         "annotators": _groups([r.annotator for r in rows], scored) if all(r.annotator for r in rows) else "unknown",
+        "who judged what": _known_by_others(rows, scored),
     }
 
 
@@ -80,14 +101,29 @@ def judgements(built: build.Built) -> list[Judgement]:
     return out
 
 
-def read(data: Path, truth: list[Judgement], directions: dict[str, int] | None = None) -> Reading:
+def _sided(r: Judgement) -> Judgement:
+    """A comparison from the side of the system that comes first by its name."""
+    if r.other is None or str(r.system) <= str(r.other):
+        return r
+    return r._replace(system=r.other, other=r.system, score=0 - r.score)
+
+
+def read(
+    data: Path,
+    truth: list[Judgement] | Callable[[params.Study], list[Judgement]],
+    directions: dict[str, int] | None = None,
+    ask: Callable[[str], str] | None = None,
+) -> Reading:
     """What `new` and `build` make of a file that holds these judgements.
 
-    directions : label -> whether high is good, for labels that must not be read the other way round.
+    truth : or what gives them as the YAML calls labels and answers. directions : label -> whether high is good, for
+    labels that must not be read the other way round. ask : what somebody types who is asked (`terminal.settle`);
+    without it all questions stay open.
     """
     folder = data.parent
     try:
         draft = drafted("door", data, folder)
+        draft = settle(draft, lambda given: drafted("door", data, folder, given), ask) if ask else draft
     except (DataError, params.ParamsError) as error:
         return Reading(CRASHED if "this is a bug" in str(error) else REFUSED, str(error))
     except Exception as error:
@@ -99,12 +135,12 @@ def read(data: Path, truth: list[Judgement], directions: dict[str, int] | None =
         study = params.load(path)
         built = build.build(study)
     except (DataError, params.ParamsError) as error:
-        return Reading(REFUSED, f"{text}\n{error}")
-    expected, seen = fingerprint(truth), fingerprint(judgements(built))
+        return Reading(CRASHED if "this is a bug" in str(error) else REFUSED, f"{text}\n{error}")
+    expected, seen = (
+        fingerprint([*map(_sided, rows)]) for rows in (truth(study) if callable(truth) else truth, judgements(built))
+    )
     facts = [fact for fact in expected if expected[fact] != seen[fact]]
-    differs = [
-        f"{fact}: expected {expected[fact]}, read {seen[fact]}" for fact in expected if expected[fact] != seen[fact]
-    ]
+    differs = [f"{fact}: expected {expected[fact]}, read {seen[fact]}" for fact in facts]
     ways = {x.id: x.direction for x in study.label_list() if x.direction_declared}
     turned = [x for x, way in (directions or {}).items() if x in ways and ways[x] != way]
     differs += [f"{x}: high counts as {ways[x]}" for x in turned]
@@ -112,4 +148,4 @@ def read(data: Path, truth: list[Judgement], directions: dict[str, int] | None =
     asked = [q.fact for q in draft.questions]
     about = any(fact.startswith(ABOUT[differing]) for differing in facts for fact in asked)
     asks = (about or not facts) and all(f"direction of {x}" in asked for x in turned)
-    return Reading(RIGHT if not differs else ASKED if asks else WRONG, text, differs)
+    return Reading(RIGHT if not differs else ASKED if asks else WRONG, text, differs, asked)

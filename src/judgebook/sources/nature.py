@@ -151,7 +151,7 @@ def _nature(name: str, values: pd.Series) -> Nature:
         return Nature("date", f"a date or time: {shown}")
     if words.str.count(" ").mean() >= 3 or words.str.len().mean() > 60:
         return Nature("text", "text")
-    if _ID.search(name) or _IDS.search(name) or len(seen) == len(held) > 1:
+    if _ID.search(name) or _IDS.search(name) or len(seen) == len(held) > 1 or numbered(words):
         return Nature("id", "an id")
     if len(seen) <= 8 and len(held) >= 2 * len(seen) and pd.Series(seen).str.contains("[0-9]").mean() < 0.5:
         return Nature("words", "answers in words: " + ", ".join(s[:20] for s in seen[:8]))
@@ -159,6 +159,13 @@ def _nature(name: str, values: pd.Series) -> Nature:
         odd = ", ".join(repr(w[:30]) for w in words[numbers.isna()].unique()[:3])
         return Nature("mixed", f"numbers and words: {odd}")
     return Nature("text" if words.str.count(" ").mean() >= 1 else "names", "names or text")
+
+
+def numbered(values: pd.Series) -> bool:
+    """Whether short names differ in their numbers only, as in `dialogue 7`: ids, whatever else they say."""
+    names = values.str.strip()
+    few = len(names) > 0 and names.str.count(" ").max() <= 2 and names.nunique() > 2
+    return few and len(set(names.str.replace(r"[0-9]+", "0", regex=True))) == 1
 
 
 def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:

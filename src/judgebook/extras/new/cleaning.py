@@ -14,13 +14,19 @@ from judgebook.sources.rows import numbers as number_texts
 from judgebook.study import limits
 
 
-def missing_words(out: Guess, column: str, values: pd.Series) -> None:
-    """Words in a column of numbers: those that mean no answer, and few odd ones, are missing values."""
+def missing_words(out: Guess, column: str, values: pd.Series, labels: list[pd.Series]) -> None:
+    """Words in a column of numbers: those that mean no answer, and few odd ones, are missing values.
+
+    labels : columns that say what was judged; where a label has words only, these are its answers.
+    """
     held = values.str.strip()
     held = held[(held != "") & ~held.isin(out.na_values)]
     number = number_texts.read(held)
     words = list(held[number.isna()].unique())
     if not words or number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
+        return
+    by_label = (label[held.index] for label in labels)
+    if any(set(label[number.isna()]).isdisjoint(label[number.notna()]) for label in by_label):
         return
     if max(map(len, words)) > limits.YAML_TEXT:  # no word, and longer than a YAML may say
         return

@@ -33,7 +33,7 @@ class Guess(Doubts):
     scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
     constants : our column -> its value in all rows. counted : cells hold how often the score was given that their
     column names. more : further lines of a source that `records` reads. ways : label -> its direction, where the shape
-    says it.
+    says it. answers : what somebody said, by the question: `label fluency`, `each column`.
     """
 
     layout: str = "wide"
@@ -66,6 +66,7 @@ class Guess(Doubts):
     na_values: list[str] = field(default_factory=lambda: [""])
     annotators: list[str] = field(default_factory=list)
     score_columns: list[str] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
 
     @property
     def comparative(self) -> bool:
@@ -127,6 +128,20 @@ def left_out(out: Guess, columns: list[str]) -> None:
     """Warn of columns of numbers that nothing is made of."""
     if columns:
         out.warnings.append(f"columns of numbers that are left out: {', '.join(columns)}")
+
+
+def ask_if_judged(out: Guess, cells: pd.DataFrame, column: str) -> None:
+    """Ask about a column that is left out, if it says the same neither of each item nor of each person."""
+    who = out.columns.get("annotator")
+    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
+    if who is None or "dialogue" not in out.columns or out.comparative:
+        return
+    rows = cells[~cells[column].str.strip().isin(out.na_values)]
+    by_item, by_person = rows.groupby(item)[column], rows.groupby(who)[column]
+    again = by_item.size() > 1
+    if by_person.nunique().gt(1).any() and (not again.any() or by_item.nunique()[again].gt(1).any()):
+        yes = Answer("yes: its answers are of a label", given={f"label {column}": column})
+        out.ask(f"label {column}", f"Does {column!r} hold judgements?", "no, it is left out", yes)
 
 
 def _all_used(scores: pd.Series) -> bool:

@@ -18,14 +18,13 @@ from judgebook.extras.new import exports, presets
 from judgebook.extras.new.asking import reread
 from judgebook.extras.new.asking.defaults import complete
 from judgebook.extras.new.asking.doubts import Answer, Draft, in_order
-from judgebook.extras.new.asking.edits import flow
 from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.nested.groups import NUMBERED
 from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.shapes.ranks import as_rows
-from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
+from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, flow, label_lines, quoted
 from judgebook.extras.new.tables import nameless
 from judgebook.extras.new.words import label_id, ranked
 from judgebook.sources import json_text
@@ -169,7 +168,7 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
     if not read.single and flat and all(_flat(record) for record in flat):
         cells = pd.DataFrame([{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in flat], dtype=object)
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file, given)
-        if rows.labels:
+        if rows.labels or any(question.fact.startswith("label ") for question in rows.questions):
             return _table(file, {}, rows, out, records=True)
     shape = guess_records(read)
     if shape is None:
@@ -389,6 +388,7 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
     """The sources for a table, or for records that are as flat as one, and the labels."""
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
     records = records or bool(guess.repeated or guess.join or guess.counted or guess.more) or several
+    records = records or "{system}" in guess.identify
     lines = [*guess.comment, _GUESSED]
     lines += [comment(f"Note: {warning}.") for warning in out.take(guess)]
     method = "turn_rating" if "turn" in guess.columns or "{turn}" in guess.scores else "dialogue_rating"
@@ -416,8 +416,7 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
     labels |= {name: f"{labels[name][:-1]}, direction: {way}}}" for name, way in guess.ways.items()}
     declared = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=guess.comparative)]
     declared += [
-        f"  {ids[c]}: {{categories: [{', '.join(map(quoted, answers))}], level: sets}}"
-        for c, (_, answers) in guess.sets.items()
+        f"  {ids[c]}: {flow({'categories': answers, 'level': 'sets'})}" for c, (_, answers) in guess.sets.items()
     ]
     return [*lines, "labels:" if declared else "labels: {}", *declared]
 
@@ -429,15 +428,16 @@ def _scores(guess: Guess, *, records: bool) -> list[str]:
         lines.append(f"scores: {quoted(guess.columns['score'])}" + _why(guess, "layout"))
     if guess.layout == "wide":
         lines.append(f"scores: {flow(guess.scores)}{_why(guess, 'scores')}")
-    lines += [f"skip_columns: {flow(guess.skip_columns)}"] if guess.skip_columns else []
+    if records and guess.one_label and re.fullmatch(r"\{[a-z]+\}", str(guess.scores)):
+        lines.append(f"drop: {flow({str(guess.scores): [*guess.columns.values(), *guess.skip_columns]})}")
+    elif guess.skip_columns:
+        lines.append(f"skip_columns: {flow(guess.skip_columns)}")
     lines += ['count: "{value}"'] if guess.counted else []
     constants = guess.constants | ({"label": guess.one_label} if guess.one_label else {})
     lines += [f"constants: {flow(constants)}"] if constants else []
     lines += guess.more
     lines += [f"first_turn: {guess.first_turn}"] if guess.first_turn else []
-    if guess.values:
-        lines.append("values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in guess.values.items()) + "}")
-    return lines
+    return lines + ([f"values: {flow(guess.values)}"] if guess.values else [])
 
 
 def _source(
@@ -449,27 +449,23 @@ def _source(
     lines += ["columns:"] if columns else []
     lines += [f"  {ours}: {quoted(name)}{_why(guess, ours)}" for ours, name in columns.items()]
     if guess.identify:
-        names = ", ".join(map(quoted, guess.identify))
-        lines += ["identify:" + _why(guess, "identify"), f"  dialogue: [{names}]"]
+        lines += ["identify:" + _why(guess, "identify"), f"  dialogue: {flow(guess.identify)}"]
     if guess.identify_b:
-        lines.append(f"  dialogue_b: [{', '.join(map(quoted, guess.identify_b))}]")
+        lines.append(f"  dialogue_b: {flow(guess.identify_b)}")
     lines += scores
-    if guess.patterns:
-        lines.append("patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in guess.patterns.items()) + "}")
+    lines += [f"patterns: {flow(guess.patterns)}"] if guess.patterns else []
     lines += guess.join
     lines += [f"drop: {flow(guess.drop)}"] if guess.drop else []
     lines += [f"repeats: {guess.repeats}"] if guess.repeats else []
-    if guess.judges:
-        lines.append("judges: {" + ", ".join(f"{quoted(j)}: llm" for j in guess.judges) + "}")
+    lines += [f"judges: {flow(dict.fromkeys(guess.judges, 'llm'))}"] if guess.judges else []
     if guess.positions:
         lines.append("annotators: positions" + _why(guess, "annotators"))
     lines.append(f"na_values: [{', '.join(quoted(v, always=True) for v in guess.na_values)}]")
     spelt = {name: id_ for name, id_ in ids.items() if name != id_ and name in guess.labels}
-    if spelt:
-        lines.append("label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
+    lines += [f"label_names: {flow(spelt)}"] if spelt else []
     if guess.metrics:
         lines.append("# numbers that look like scores of automatic metrics; remove any that are not")
-        lines.append("metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in guess.metrics) + "}")
+        lines.append(f"metrics: {flow({c: c for c in guess.metrics})}")
     if guess.sampling:
         lines.append(f"{guess.sampling[0]}: {quoted(guess.sampling[1])}" + _why(guess, "sampling"))
     return [f"  - adapter: {'records' if records else 'table'}", *(f"    {line}" for line in lines)]
@@ -477,8 +473,7 @@ def _source(
 
 def _label(low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:
     if categories:
-        level = ", level: ordinal" if ranked(categories) else ""
-        return f"{{categories: [{', '.join(map(quoted, categories))}]{level}}}"
+        return flow({"categories": categories} | ({"level": "ordinal"} if ranked(categories) else {}))
     # on a slider equal steps are meant to be equal; ranks of a hundred values would also be slow
     more = ", level: interval" if not whole or high - low > _SLIDER else ""
     more += "" if whole else ", integer: false"

@@ -11,12 +11,11 @@ from typing import Any
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer, Draft
-from judgebook.extras.new.asking.edits import flow
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.judged import nothing
 from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
-from judgebook.extras.new.spelling import Shape, comment, declared, label_lines, quoted
+from judgebook.extras.new.spelling import Shape, comment, declared, flow, label_lines, quoted
 from judgebook.extras.new.tables import guess
 from judgebook.extras.new.words import looks_like_model, ranked, side_of
 from judgebook.sources import filters

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
+
+from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.judged.words import answered, in_rows
+from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.words import ASPECT, looks_like_model
 
 _RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|coder|c|human|h|pos|p)[ _-]?)?[0-9]+"
@@ -79,3 +84,31 @@ def grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
         if matches and set(matches.values()) == many and len(matches) * 2 > len(columns):
             return pattern, matches
     return None
+
+
+def others(out: Guess, cells: pd.DataFrame, of: dict[str, str]) -> None:
+    """Labels of a grid that were answered in words, in columns whose names follow its pattern."""
+    scores = str(out.scores)
+    other = next((p for p in ("{annotator}", "{system}") if p in scores and "{label}" in scores), None)
+    if other is None:
+        return
+    of_label = {label: _pattern(scores.replace("{label}", label), other) for label in of.values()}
+    parts = {m[1] for c, label in of.items() if (m := of_label[label].fullmatch(c))}
+    labels: dict[str, list[str]] = {}
+    read = {c for c, label in of.items() if label in out.labels}
+    for column in cells.columns.difference([*out.columns.values(), *read, *out.metrics], sort=False):
+        for part in parts:
+            if m := _pattern(scores.replace(other, part), "{label}").fullmatch(column):
+                labels.setdefault(m[1], []).append(column)
+    for label, columns in labels.items():
+        held = pd.concat([cells[c] for c in columns], ignore_index=True)
+        free = len(columns) > 1 and label not in out.labels and role_of(label) is None
+        if free and answered(out, held, label):
+            in_rows(out, label, held.to_frame(label))
+            out.score_columns += [c for c in columns if c not in out.score_columns]
+            for column in columns:
+                out.unused.pop(column, None)
+
+
+def _pattern(scores: str, name: str) -> re.Pattern[str]:
+    return re.compile(re.escape(scores).replace(re.escape(name), "(.+)"))

@@ -44,6 +44,10 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
         out.columns["context"] = out.columns.pop("dialogue")
         out.identify, out.identify_b = [dialogue, "{system}"], [dialogue, "{system_b}"]
         out.why["identify"] = "each id covers one response from each system: it is their shared context"
+    elif "{system}" in out.scores:
+        out.columns["context"] = out.columns.pop("dialogue")
+        out.identify = [dialogue, "{system}"]
+        out.why["identify"] = "one id covers responses from several systems: it is their shared context"
     elif system and cells.groupby(dialogue)[system].nunique().gt(1).any():
         out.columns["context"] = out.columns.pop("dialogue")
         out.identify = [dialogue, system]

@@ -48,6 +48,8 @@ def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str)
     # somebody who always gave the same answer is one of them
     others = [c for c in named if c not in {*columns, *out.columns.values(), *out.metrics}]
     alike = [c for c in others if _is_one(c, of_each) and numbers(cells[c], out.na_values) is not None]
+    if "each column" in out.answers:
+        alike += _same_answers(out, cells, columns, [c for c in others if c not in alike])
     columns = [*columns, *alike]
     for column in alike:
         out.unused.pop(column, None)
@@ -61,6 +63,18 @@ def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str)
     assumed = f"one {of_each} each, with scores of one label, {out.one_label!r}; rename it after what was judged"
     out.ask(of_each, f"What are the columns {', '.join(columns)}?", assumed, *ways)
     return dict.fromkeys(columns, out.one_label)
+
+
+def _same_answers(out: Guess, cells: pd.DataFrame, columns: list[str], others: list[str]) -> list[str]:
+    """Columns that hold no other answers than those of others do; of numbers, which may be a setting, as answered."""
+    answers = {v.strip() for c in columns for v in cells[c]}
+    alike = [c for c in others if set(cells[c].str.strip()) <= answers and not set(cells[c].str.strip()) <= {""}]
+    for column in [c for c in alike if numbers(cells[c], out.na_values) is not None]:
+        if f"label {column}" not in out.answers:
+            alike.remove(column)
+            yes = Answer("yes, as the other columns", given={f"label {column}": column})
+            out.ask(f"label {column}", f"Does {column!r} hold judgements?", "no, it is left out", yes)
+    return alike
 
 
 def _is_one(column: str, of_each: str) -> bool:

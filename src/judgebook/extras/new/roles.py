@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
-from judgebook.extras.new.words import ANSWERS, SHORT, TEXT, is_prose, looks_like_model, ranked, side_of
+from judgebook.extras.new.words import ANSWERS, SHORT, TEXT, are_names, is_prose, looks_like_model, ranked, side_of
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.nature import NAMES, nature, plain
 
@@ -27,8 +27,8 @@ _WORDS = {
     "article art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage "
     "text phrase exemple conversacion dialogo ejemplo frase pregunta summary",
     "label": "label metric criterion dimension aspect attribute kriterium merkmal critere criterio metrica aspecto",
-    "score": "score rating judgement judgment value answer vote bewertung note wert urteil antwort "
-    "puntuacion nota valor",
+    "score": "score rating judgement judgment value answer vote point bewertung note wert urteil antwort punkte "
+    "punktzahl puntuacion nota valor",
 }
 ROLES = {word: role for role, words in _WORDS.items() for word in words.split()}
 #: the same in Chinese, which puts no spaces between words
@@ -39,6 +39,8 @@ _CHINESE = {
     **dict.fromkeys(("指标", "维度", "标准"), "label"),
     **dict.fromkeys(("评分", "得分", "分数", "打分"), "score"),
 }
+#: what may follow these: number, name, id
+_NAMED = re.compile(r"(?:编号|名称|姓名|名字?|号|代号|[ _-]?(?:id|name))?", re.I)
 #: what annotation platforms put before a name
 _PREFIX = re.compile(r"^(?:(?:input|output|answer|assignment|field|data|item|task|result)s?[:.]|_)+", re.I)
 #: words that say how a column names what it names
@@ -81,11 +83,12 @@ def role_of(name: str) -> str | None:
     bare = _PREFIX.sub("", name.strip())
     if _BY.match(bare):
         return "annotator"
-    if chinese := next((role for word, role in _CHINESE.items() if bare.startswith(word)), None):
-        return chinese
+    for word, role in _CHINESE.items():
+        if bare.startswith(word) and _NAMED.fullmatch(bare.removeprefix(word)):
+            return role
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
     text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).lower()
-    words = [w for w in re.split(r"[^a-z]+", text) if w]
+    words = [w for w in re.split(r"[\W\d_]+", text) if w]
     while len(words) > 1 and words[-1] in _AFTER:
         words.pop()
     if len(words) == 2 and words[1] in _KINDS and ROLES.get(words[0]) == "system":
@@ -94,6 +97,11 @@ def role_of(name: str) -> str | None:
         return None
     plural = ROLES.get(words[0].removesuffix("s"))
     return ROLES.get(words[0]) or (plural if plural != "annotator" else None)
+
+
+def names_a_side(name: str) -> bool:
+    """Whether a column names one of the systems of a row: `system_b`, `Model 2`."""
+    return role_of(re.sub(r"[ _.-]?(?:[0-9]+|(?<=[ _.-])[ab])$", "", name, flags=re.I)) == "system"
 
 
 _ASKS = r"^(?:please )?(?:which|what|select|enter)(?: the)?(?: [a-z]+)? "
@@ -160,13 +168,18 @@ def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool
 def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Columns whose names say in other words what they are, where no usual name was found."""
     _pairs(out, cells)
-    for column in cells:
+    # whether a column of numbers holds the scores depends on whether another says what was judged
+    for column in sorted(cells, key=lambda c: role_of(c) == "score"):
         role = role_of(column) if column and column not in out.columns.values() else None
         if role is None or role in out.columns or (role == "dialogue" and is_prose(cells[column])):
             continue
         distinct = cells[column].str.strip().nunique()
-        if role in ("system", "annotator", "label") and (is_prose(cells[column]) or distinct < 2):
+        if role in ("system", "annotator", "label") and not are_names(cells[column]):
             continue
+        if distinct < 2 and role in ("system", "annotator"):
+            continue
+        if column in numeric and role == "annotator" and numeric[column].isna().any():
+            continue  # scores of somebody called Ann
         if (role == "label" and column in numeric) or (
             role == "score" and "label" not in out.columns and column in numeric
         ):

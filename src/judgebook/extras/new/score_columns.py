@@ -8,10 +8,20 @@ import pandas as pd
 
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item, rated
+from judgebook.extras.new.columns import (
+    COUNT,
+    Guess,
+    add_label,
+    ask_if_judged,
+    is_rating,
+    left_out,
+    numbers,
+    one_an_item,
+    rated,
+)
 from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
-from judgebook.extras.new.judged.words import differing
+from judgebook.extras.new.judged.words import answered, differing
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature, plain
@@ -25,11 +35,15 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     of = _labels(out, cells, numeric, ratings)
     if of is None:
         return
-    for label in dict.fromkeys(of.values()):
+    for label in dict.fromkeys(i for c, i in of.items() if c in numeric):
         add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label and c in numeric]))
     out.score_columns = list(of)
     _categories(out, of)
-    left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
+    grids.others(out, cells, of)
+    free = [c for c in numeric if c not in of and c not in out.metrics]
+    left_out(out, free)
+    for column in (c for c in free if nature(c, cells[c]).judged and not COUNT.search(c)):
+        ask_if_judged(out, cells, column)
     choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
     if choices:
         out.a_choice(choices)
@@ -46,6 +60,8 @@ def _ratings(
     ratings = {c: v for c, v in numeric.items() if is_rating(c, v) or rated(out, cells, c, v)}
     if all(one_an_item(out, cells, c) for c in ratings):  # none at all, or none that people gave
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
+    free = {c: v for c, v in numeric.items() if c not in ratings}
+    ratings |= _sliders(out, {c: v for c, v in free.items() if f"label {c}" in out.answers or _differs(out, cells, c)})
     ratings = _places_of_sides(out, _sides_only(out, ratings))
     if not out.comparative:
         worded = _judged(out, cells, _ordered(out, cells))
@@ -87,6 +103,10 @@ def _labels(
     """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
     columns, by_person = list(ratings), "annotator" in out.columns
     named, outcomes = grids.named_grid(columns), winners(out, numeric, columns)
+    if named is None and not out.comparative:
+        free = cells.columns.difference([*out.columns.values(), *numeric], sort=False)
+        worded = [c for c in free if numbers(cells[c], out.na_values) is None and answered(out, cells[c], c)]
+        named = grids.named_grid([*columns, *worded]) if worded else None
     if named and by_person and "dialogue" not in out.columns:
         out.scores, of = named[0].replace("{annotator}", "{dialogue}"), named[1]
         out.repeated = ["{dialogue}"]
@@ -96,6 +116,8 @@ def _labels(
         numeric |= outcomes[1]
     elif _counts(out, ratings) or _wins(out, cells, columns):
         return None
+    elif each := out.answers.get("each column"):
+        of = one_label(out, cells, columns, each)
     elif named_for_systems(out, columns):
         if not by_person or out.metrics:
             refuse_systems(out, columns)
@@ -320,7 +342,8 @@ def _categories(out: Guess, of: dict[str, str]) -> None:
     by_label: dict[str, list[str]] = {}
     for column, label in of.items():
         by_label.setdefault(label, []).extend(out.categories.get(column, []))
-    out.categories = {x: ranked(list(dict.fromkeys(words))) or words for x, words in by_label.items() if words}
+    by_label = {label: list(dict.fromkeys(words)) for label, words in by_label.items()}
+    out.categories = {label: ranked(words) or words for label, words in by_label.items() if words}
     for label, words in out.categories.items():
         out.labels[label] = (label_id(label), 1, len(words), True)
         out.observed.pop(label_id(label), None)

@@ -8,7 +8,8 @@ import pandas as pd
 
 from judgebook.extras.new import roles
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating
+from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, numbers
+from judgebook.extras.new.judged.words import answered, divides, in_rows, split
 from judgebook.extras.new.shapes import items
 from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
 from judgebook.sources.in_words import counted
@@ -82,9 +83,7 @@ def systems_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series
     rated = [
         b
         for b, ix in families.items()
-        if b != same[0]
-        and sorted(ix) == sorted(index)
-        and all(b + i in numeric and (is_rating(b, numeric[b + i]) or _magnitudes(b, numeric[b + i])) for i in ix)
+        if b != same[0] and sorted(ix) == sorted(index) and _judged(out, cells, [b + i for i in ix], b)
     ]
     if not rated:
         return False
@@ -92,15 +91,27 @@ def systems_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series
     separator = next((c for c in "_ .-" if all(b.endswith(c) for b in rated)), "")
     out.repeated, out.scores = ["{i}"], f"{{label}}{separator}{{i}}"
     for base in rated:
-        add_label(out, base.removesuffix(separator), pd.concat([numeric[base + i] for i in index]))
+        name = base.removesuffix(separator)
+        in_rows(out, name, pd.concat([cells[base + i] for i in index], ignore_index=True).to_frame(name))
+        id_ = out.labels[name][0]
+        if name in out.categories or out.labels[name][2] > MAX_LEVELS:
+            none = Answer("no judgements: delete it from `labels`", {f"labels.{id_}": None})
+            out.ask(f"label {name}", f"What are {base}{index[0]}, {base}{index[1]}, …?", "a label", none)
     out.columns["system"] = same[0] + "{i}"
     out.score_columns = [b + i for b in (same[0], *rated) for i in index]
     out.more.append(items.alternative("high"))
-    free = [b for b in rated if any(_magnitudes(b, numeric[b + i]) for i in index)]
+    free = [b for b in rated if any(_magnitudes(b, numeric[b + i]) for i in index if b + i in numeric)]
     if free:
         shown = ", ".join(f"{b}1, {b}2, …" for b in free)
         out.warnings.append(f"{shown}: numbers without an upper end: means follow the largest, `pairs: high` does not")
     return True
+
+
+def _judged(out: Guess, cells: pd.DataFrame, columns: list[str], name: str) -> bool:
+    """Whether columns of one name hold answers of people, or magnitudes."""
+    held = pd.concat([cells[c] for c in columns], ignore_index=True)
+    number = numbers(held, out.na_values)
+    return answered(out, held, name) or (number is not None and _magnitudes(name, number))
 
 
 def _magnitudes(name: str, values: pd.Series) -> bool:
@@ -132,7 +143,7 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
         if held.str.contains(r'["{}[\]]').any():  # JSON
             continue
         for divider in (";", "|", ","):
-            parts = held[held != ""].str.split(divider, regex=False).map(lambda many: [p.strip() for p in many])
+            parts = split(held[held != ""], divider)
             each = parts.explode()
             each = each[each != ""]  # a divider at the end
             several = parts.str.len().gt(1)
@@ -140,7 +151,7 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
             usual = each.map(each.value_counts()).ge(3).mean() >= 0.9
             few = 1 < each.nunique() <= 30 and usual and each.str.len().max() <= SHORT
             once = parts.map(lambda many: len(set(many)) == len(many)).all()
-            if several.any() and few and once and pd.to_numeric(each, errors="coerce").isna().all():
+            if several.any() and few and once and divides(parts) and pd.to_numeric(each, errors="coerce").isna().all():
                 out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]
                 out.unused.pop(column, None)
                 out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -57,13 +58,13 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
         out.warnings.append(
             f"{name}: from {steps[0]!r} to {steps[-1]!r}; answers that nobody gave are missing from `categories`"
         )
-        return f"{{categories: [{', '.join(quoted(w) for w in steps)}], level: ordinal}}"
+        return flow({"categories": steps, "level": "ordinal"})
     if seems.kind == "words":
         how = Answer("one order: list `categories` from the lowest up and add `level: ordinal`")
         if len(words) > 2:
             out.ask(f"level of {label_id(name)}", f"Have the answers of {name!r} an order?", "none", how)
         rare_answers(out, name, held)
-        return f"{{categories: [{', '.join(quoted(w) for w in words)}]}}"
+        return flow({"categories": words})
     if words:
         _no_answer(out, name, words, "numbers")
     low, high = numbers.min(), numbers.max()
@@ -114,6 +115,17 @@ def quoted(text: str, *, always: bool = False) -> str:
         return text
     # not all that JSON leaves as it is may stand in YAML: DEL, or line ends such as U+0085
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in json.dumps(text, ensure_ascii=False))
+
+
+def flow(value: Any) -> str:
+    """A value of YAML on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quoted(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return quoted(value) if isinstance(value, str) else str(value).lower()
 
 
 def distinct(ids: Iterable[str]) -> list[str]:

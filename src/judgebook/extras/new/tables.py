@@ -11,34 +11,33 @@ import pandas as pd
 
 from judgebook.extras.new import cleaning, items, platforms, roles, several
 from judgebook.extras.new.asking import rivals
-from judgebook.extras.new.columns import Guess, add_label, is_rating, left_out, numbers, one_an_item
+from judgebook.extras.new.columns import Guess, left_out, numbers, one_an_item
 from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.criteria import criterion
 from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold
+from judgebook.extras.new.judged.words import as_numbers, in_rows
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
 from judgebook.extras.new.words import (
-    ANSWERS,
-    label_id,
     looks_like_model,
-    number_in,
-    ranked,
     side_of,
 )
 from judgebook.sources import sampling
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature
-from judgebook.sources.rows import numbers as number_texts
 from judgebook.study import limits
 
 
 def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[str] | None = None) -> Guess:
     """What the columns of a table mean. `cells` holds text; an empty cell is an empty string.
 
-    given : our column -> the file's, where the format says so. codes : what stands there for no answer.
+    given : our column -> the file's, where the format says so, or an answer to a question (`Guess`). codes : what
+    stands there for no answer.
     """
-    out = Guess(columns=dict(given or {}))
+    # names of ours are one word
+    columns = {ours: name for ours, name in (given or {}).items() if " " not in ours}
+    out = Guess(columns=columns, answers={k: v for k, v in (given or {}).items() if k not in columns})
     out.na_values += codes or []
     cells = _answers(out, cells)
     read = {c: numbers(cells[c], out.na_values) for c in cells}
@@ -81,13 +80,16 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
         out.warnings.append(f"{counted(sum(nameless), 'column')} without a name: not used; name what is to be read")
     cells = platforms.set_apart(out, _drawn(out, cells.loc[:, [not n for n in nameless]]))
     # an id may be spelt so: a system called NA, a person called nan
-    ids = [c for c in cells if c and roles.role_of(c) in ("system", "annotator", "dialogue")]
+    ids = [c for c in cells if c and (roles.role_of(c) in ("system", "annotator", "dialogue") or roles.names_a_side(c))]
+    names = {v for c in ids if roles.role_of(c) == "system" or roles.names_a_side(c) for v in cells[c].unique()}
+    ids += [c for c in cells if c not in ids and cells[c].isin(names).mean() > 0.5]  # the winner by its name
     missing = [
         v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if (cells.drop(columns=ids) == v).any().any()
     ]
     out.na_values += missing
+    labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
     for column in cells:
-        cleaning.missing_words(out, column, cells[column])
+        cleaning.missing_words(out, column, cells[column], labels)
         cleaning.codes(out, column, cells[column])
         if column not in ids:
             cleaning.stray_numbers(out, cells, column)
@@ -103,15 +105,9 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
     elif label and score and label not in numeric and cells[label].nunique() <= 60:
         out.layout = "long"
         out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row per judgement"
-        numeric |= _words(out, cells[[score]], numeric)
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
-        steps = None if score in numeric else ranked([w for w in cells[score].unique() if w not in out.na_values])
         for name, rows in cells.groupby(label, sort=False):
-            if steps:
-                out.categories[str(name)] = steps
-                out.labels[str(name)] = (label_id(str(name)), 1, len(steps), True)
-            else:
-                add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
+            in_rows(out, str(name), rows[[score]])
     elif several.items_beside(out, cells, numeric) or several.systems_beside(out, cells, numeric):
         pass
     else:
@@ -121,7 +117,7 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
             numeric |= _sides(out, cells)
             opposites(out, numeric)
         free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
-        numeric |= _words(out, free, numeric)
+        numeric |= as_numbers(out, free, numeric)
         wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
 
 
@@ -251,29 +247,6 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
                 f"{column!r} says how much better one side is; only which side is better is kept (`values`)"
             )
     return of_sides
-
-
-def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Columns of yes and no, or of numbers with words, as numbers; what the reader does not take for one goes to
-    `values`."""
-    values, worded = {}, []
-    for column in (c for c in cells if c not in numeric):
-        text = cells[column].str.strip()
-        words = text[~text.isin(out.na_values)]
-        plain = number_texts.read(words)
-        number = plain if plain.notna().all() else words.str.lower().map(ANSWERS)
-        if number.isna().any():
-            number = words.map(number_in)
-        if words.empty or number.isna().any() or number.nunique() < 2 or not is_rating(column, number):
-            continue
-        values[column] = number.reindex(cells.index)
-        out.values |= dict(zip(words[plain.isna()], number[plain.isna()], strict=True))
-        worded += [column] if plain.isna().any() else []
-    if worded:
-        shown = ", ".join(worded[:8]) + (f" and {len(worded) - 8} more" if len(worded) > 8 else "")
-        hint = "if answers have no order, use `categories` instead"
-        out.warnings.append(f"`values` turns answers into numbers in: {shown}; {hint}")
-    return values
 
 
 def _long_metrics(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:

@@ -7,6 +7,8 @@ import unicodedata
 
 import pandas as pd
 
+from judgebook.sources.nature import numbered
+
 TEXT = {"user_text", "system_text", "reference"}
 #: characters of a name, on average, at most
 SHORT = 40
@@ -55,11 +57,9 @@ def side_of(word: str) -> int | None:
 
 
 #: answers in words
-_YES = "yes, y, true, correct, ja, oui, sí, pass, passed, thumbs_up, thumbs up, up, like, upvote, 👍, ✓, ✔, ✅"
-_NO = (
-    "no, n, false, incorrect, nein, non, fail, failed, thumbs_down, thumbs down, down, dislike, downvote, 👎, ✗, ✘, ❌"
-)
-ANSWERS = dict.fromkeys(_YES.split(", "), 1.0) | dict.fromkeys([*_NO.split(", "), "❌"], 0.0)
+_YES = "yes, y, true, correct, ja, oui, sí, 是, pass, passed, thumbs_up, thumbs up, up, like, upvote, 👍, ✓, ✔, ✅"
+_NO = "no, n, false, incorrect, nein, non, 否, fail, failed, thumbs_down, thumbs down, down, dislike, downvote, 👎, ✗, ✘, ❌"
+ANSWERS = dict.fromkeys(_YES.split(", "), 1.0) | dict.fromkeys(_NO.split(", "), 0.0)
 #: columns that stand for one person each
 PERSON = re.compile(
     r"((?:student|expert|annotator|rater|worker|judge|coder|evaluator|crowd|human|person|participant|assessor|user)"
@@ -116,7 +116,13 @@ def looks_like_model(name: str) -> bool:
 
 
 def is_prose(values: pd.Series) -> bool:
-    return bool(values.str.strip().str.count(" ").mean() >= 1)
+    return bool(values.str.strip().str.count(" ").mean() >= 1) and not numbered(values)
+
+
+def are_names(values: pd.Series) -> bool:
+    """Whether values may name who or what: no prose, or short and each several times, as first and last names."""
+    held = values.str.strip()
+    return not is_prose(held) or (held.str.len().mean() < SHORT and held.nunique() <= len(held) / 2)
 
 
 _RATING = re.compile(r'\[\{"(?:rating|number)": ?(-?[0-9]+(?:\.5)?)\}\]')

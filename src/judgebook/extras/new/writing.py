@@ -69,11 +69,11 @@ def _written(target: Path, out: Draft, again: Callable[[dict[str, str]], Draft],
     _write(target, out)
     print(f"wrote {store.relative(target)}, as far as it could be guessed")
     runs = _described(target, out, facts_only=asked or facts_only)
-    if asked and out.questions and (runs or waits(out)):
+    if asked and out.questions:  # an answer may be what is missing
         out = terminal.settle(out, again)
         _write(target, out)
         print(f"wrote {store.relative(target)} with these answers")
-    if asked and not waits(out):
+    if asked and (runs or out.settled) and not waits(out):
         runs = _described(target, out, facts_only=facts_only)
     if out.questions:
         print(f"{counted(len(out.questions), 'open question')} (`open_questions` of the YAML):")

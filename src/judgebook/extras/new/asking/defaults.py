@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import yaml
@@ -38,13 +39,13 @@ def _roles(out: Draft, sources: list[dict[str, Any]], labels: dict[str, Any]) ->
     ids = [str(s.get("columns", {}).get(c, "")) for s in sources for c in ("dialogue", "annotator")]
     parts = [p for s in sources for p in s.get("identify", {}).get("dialogue", [])]
     found = []
+    one_each = any(re.fullmatch(r"[^{]*\{label\}[^{]*", str(s.get("scores"))) for s in sources) and len(labels) > 1
     if not all(_names(s, "system") for s in sources):
-        found.append(_role(out, "system", "Which column or key names the system?", "none; all are one system's"))
+        each = [_each("system")] if one_each and all(_names(s, "annotator") for s in sources) else []
+        found.append(_role(out, "system", "Which column or key names the system?", "none; all are one system's", *each))
     if not all(_names(s, "annotator") for s in sources):
         nobody = "nobody says; the judgements of an item are those of different people"
-        one_each = any(s.get("scores") == "{label}" for s in sources) and len(labels) > 1
-        people = 'each column of scores is a person: `scores: "{annotator}"` and `constants: {label: …}`'
-        found.append(_role(out, "annotator", "Who judged?", nobody, *([people] if one_each else [])))
+        found.append(_role(out, "annotator", "Who judged?", nobody, *([_each("annotator")] if one_each else [])))
     elif "{row}" in ids[1::2]:
         found.append(_role(out, "annotator", "Who judged?", "each row is a different person's"))
     if "{row}" in [*ids[::2], *parts]:
@@ -53,9 +54,15 @@ def _roles(out: Draft, sources: list[dict[str, Any]], labels: dict[str, Any]) ->
     return found
 
 
-def _role(out: Draft, ours: str, text: str, assumed: str, *by_hand: str) -> Question:
+def _each(ours: str) -> Answer:
+    what = "a person" if ours == "annotator" else "a system"
+    how = f'`scores: "{{{ours}}}"` and `constants: {{label: …}}`'
+    return Answer(f"each column of scores is {what}: {how}", given={"each column": ours})
+
+
+def _role(out: Draft, ours: str, text: str, assumed: str, *more: Answer) -> Question:
     columns = out.rivals.get(ours, [])
-    alternatives = [*(Answer(f"the column {c!r}", given={ours: c}) for c in columns), *map(Answer, by_hand)]
+    alternatives = [*(Answer(f"the column {c!r}", given={ours: c}) for c in columns), *more]
     places = [] if columns else out.rivals.get("", [])
     evidence = f"not used: {', '.join(places)}" if places else ""
     fact = "item" if ours == "dialogue" else ours

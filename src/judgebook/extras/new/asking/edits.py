@@ -6,18 +6,7 @@ from typing import Any
 
 import yaml
 
-from judgebook.extras.new.spelling import quoted
-
-
-def flow(value: Any) -> str:
-    """A value of YAML on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{quoted(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(flow, value))}]"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return quoted(value) if isinstance(value, str) else str(value).lower()
+from judgebook.extras.new.spelling import flow, quoted
 
 
 def edited(text: str, path: str, value: Any) -> str:

@@ -1,13 +1,15 @@
-"""Answers in words without a known order that people judged by: they differ between those who judged one item."""
+"""Answers in words: as numbers, in an order, or without one where they differ between those who judged one item."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from judgebook.extras.new.cleaning import rare_answers
-from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.columns import Guess, add_label, ask_if_judged, is_rating, numbers
 from judgebook.extras.new.roles import QUESTIONS
+from judgebook.extras.new.words import ANSWERS, label_id, number_in, ranked
 from judgebook.sources.nature import NOTHING, nature
+from judgebook.sources.rows import numbers as number_texts
 
 #: so many items with differing answers, and so many people with several, show that people judged
 _ITEMS, _PEOPLE = 0.1, 0.5
@@ -23,7 +25,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
     for column in cells.columns.difference([*out.columns.values(), *out.categories], sort=False):
         held = cells[column].str.strip()
         given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
-        several = given.str.contains(r"[;|,]").any()  # of "mark all that apply"
+        several = any(divides(split(given, divider)) for divider in ";|,")  # of "mark all that apply"
         if several or nature(column, given).kind != "words" or given.nunique() < 2:
             continue
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
@@ -33,7 +35,75 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         by_item = given.groupby([rows[c] for c in item])
         by_person = given.groupby(rows[who]).nunique()
         again = by_item.size() > 1
-        if again.any() and by_item.nunique()[again].gt(1).mean() > _ITEMS and by_person.gt(1).mean() > _PEOPLE:
+        differ = again.any() and by_item.nunique()[again].gt(1).mean() > _ITEMS and by_person.gt(1).mean() > _PEOPLE
+        if differ or f"label {column}" in out.answers:
             found[column] = sorted(given.unique())
             rare_answers(out, column, given)
+        else:
+            ask_if_judged(out, cells, column)
     return found
+
+
+def split(held: pd.Series, divider: str) -> pd.Series:
+    return held.str.split(divider, regex=False).map(lambda many: [part.strip() for part in many])
+
+
+def divides(parts: pd.Series) -> bool:
+    """Whether cells in parts hold several answers each: not so if, as in `greeting, or thanks`, no part is without the
+    others."""
+    cells_of: dict[str, set[int]] = {}
+    for i, many in enumerate(parts):
+        for part in many:
+            cells_of.setdefault(part, set()).add(i)
+    return any(cells_of[part] != cells_of[many[0]] for many in parts for part in many)
+
+
+def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Columns of yes and no, or of numbers with words, as numbers; what the reader does not take for one goes to
+    `values`."""
+    values, worded = {}, []
+    for column in (c for c in cells if c not in numeric):
+        text = cells[column].str.strip()
+        words = text[~text.isin(out.na_values)]
+        plain = number_texts.read(words)
+        number = plain if plain.notna().all() else words.str.lower().map(ANSWERS)
+        if number.isna().any():
+            number = words.map(number_in)
+        if words.empty or number.isna().any() or number.nunique() < 2 or not is_rating(column, number):
+            continue
+        values[column] = number.reindex(cells.index)
+        out.values |= dict(zip(words[plain.isna()], number[plain.isna()], strict=True))
+        worded += [column] if plain.isna().any() else []
+    if worded:
+        shown = ", ".join(worded[:8]) + (f" and {len(worded) - 8} more" if len(worded) > 8 else "")
+        hint = "if answers have no order, use `categories` instead"
+        out.warnings.append(f"`values` turns answers into numbers in: {shown}; {hint}")
+    return values
+
+
+def answered(out: Guess, held: pd.Series, name: str) -> bool:
+    """Whether cells below a name hold what people may have answered: ratings, sliders or few words."""
+    held = held.str.strip()
+    number = numbers(held, out.na_values)
+    if number is not None:
+        return is_rating(name, number) or nature(name, held[number.notna()]).kind == "slider"
+    held = held[~held.isin(out.na_values)]
+    return bool(len(held)) and (nature("answer", held).kind == "words" or set(held.str.lower()) <= set(ANSWERS))
+
+
+def in_rows(out: Guess, name: str, answers: pd.DataFrame) -> bool:
+    """Declare a label by its answers, one column of a table: numbers, words that stand for some, or words.
+
+    Other labels of the same column may have others. False where the words are too many to be answers.
+    """
+    ((column, held),) = answers.items()
+    number = numbers(held, out.na_values)
+    number = as_numbers(out, answers, {}).get(str(column)) if number is None else number
+    if number is None:
+        seen = sorted(w for w in held.str.strip().unique() if w not in out.na_values)
+        if steps := ranked(seen) or (seen if nature("answer", held).kind == "words" else None):
+            out.categories[name] = steps
+            out.labels[name] = (label_id(name), 1, len(steps), True)
+            return True
+    add_label(out, name, pd.Series(dtype=float) if number is None else number)
+    return number is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from judgebook.extras.new.nested.tree import LIST, MAP, Node, Place, name_of, without_label
+from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.words import ANSWERS, ASPECT
 from judgebook.sources.nature import NAMES, Nature, plain
 
@@ -65,9 +66,10 @@ NUMBERED = (
 def may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> bool:
     name = plain(name_of(place))
     words = {str(v).strip().lower() for v in leaves[place].values if v}
-    if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
+    if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]} or role_of(name_of(place)) in ("annotator", "system"):
         return False
-    if re.search(r"cancel|skipped|draft|submitted|^was|^(is)?(completed|finished)$", name):  # states of a task
+    # states of a task; a question has blanks
+    if re.search(r"cancel|skipped|draft|submitted|^was|^(is)?(completed|finished)$", name) and " " not in place[-1]:
         return False
     if words and words <= set(ANSWERS) and len(words) > 1:
         return True

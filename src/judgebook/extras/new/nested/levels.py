@@ -11,7 +11,7 @@ from judgebook.extras.new.nested.groups import CONTAINER, SCORE_KEYS, label_at
 from judgebook.extras.new.nested.tree import LIST, MAP, REPLIES, Node, Place, name_of
 from judgebook.extras.new.roles import MOST_SYSTEMS, NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, key_of_path
-from judgebook.extras.new.words import ASPECT, is_prose, looks_like_model
+from judgebook.extras.new.words import ASPECT, are_names, is_prose, looks_like_model
 from judgebook.sources.formats import Records
 from judgebook.sources.nature import NAMES, Nature, plain
 from judgebook.study.source_shared import OURS
@@ -167,7 +167,7 @@ class Levels:
         """Whether an element of a list (or a record) says itself who judged, or of which system it is."""
         wanted = set(NAMES[ours])
         inside = [p for p in self.leaves if p[: len(level)] == level and not {LIST, MAP} & set(p[len(level) :])]
-        return any(plain(name_of(p)) in wanted or role_of(name_of(p)) == ours for p in inside if not self._is_text(p))
+        return any(plain(name_of(p)) in wanted or role_of(name_of(p)) == ours for p in inside if self._are_names(p))
 
     def _reachable(self, place: Place) -> list[Place]:
         """Values of which there is one for a score: they go through no other list or keys than the score."""
@@ -203,8 +203,9 @@ class Levels:
         if texts:
             return [p for p in near if _TURNS.search(name_of(p[:-1])) and self._spoken(p) == ours]
         wanted = [p for p in near if ours in ("annotator", "system", "dialogue") and role_of(name_of(p)) == ours]
-        several = [p for p in wanted if self.natures[p].kind in NAMING and len(set(self.leaves[p].values)) > 1]
-        return [p for p in several if not self._is_text(p)]
+        kinds = NAMING if ours == "dialogue" else (*NAMING, "rating")  # people and systems may be numbered
+        several = [p for p in wanted if self.natures[p].kind in kinds and len(set(self.leaves[p].values)) > 1]
+        return [p for p in several if self._are_names(p)]
 
     def _may_be(self, place: Place, *, text: bool) -> bool:
         some = text and self.natures[place].kind == "names" and any(" " in v for v in self.leaves[place].values if v)
@@ -214,6 +215,10 @@ class Levels:
         """Whether values are sentences, or what was said in a turn: nearly each another."""
         values = [v for v in self.leaves[place].values if v]
         return is_prose(pd.Series(values or [""], dtype=object)) or self._spoken(place) is not None
+
+    def _are_names(self, place: Place) -> bool:
+        values = [v for v in self.leaves[place].values if v]
+        return are_names(pd.Series(values or [""], dtype=object)) and self._spoken(place) is None
 
     def _spoken(self, place: Place) -> str | None:
         """Whose words a turn holds below the name of a side, where they are not the side's own name."""

@@ -10,10 +10,18 @@ import re
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.nested.groups import NUMBERED, keys_of, label_at, may_be_score, same_but_group, surely_judged
+from judgebook.extras.new.nested.groups import (
+    CONTAINER,
+    NUMBERED,
+    keys_of,
+    label_at,
+    may_be_score,
+    same_but_group,
+    surely_judged,
+)
 from judgebook.extras.new.nested.levels import Levels
 from judgebook.extras.new.nested.tree import LIST, MAP, Node, Place, collect, name_of, without_label
-from judgebook.extras.new.spelling import Shape, declared, quoted
+from judgebook.extras.new.spelling import Shape, declared, flow, quoted
 from judgebook.extras.new.words import CHOICE, SIDES, looks_like_model
 from judgebook.sources.formats import Records
 from judgebook.sources.in_words import counted
@@ -51,6 +59,10 @@ def guess_records(read: Records) -> Shape | None:
     writers = [_Writer(read, leaves, maps, natures, groups[g], len(groups[g])) for g in sure]
     more = [writer.shape([], of_others=set(leaves)) for writer in writers]
     unsure = [p for g in others if g not in sure for p in groups[g]]
+    in_groups = {p for many in groups.values() for p in many}
+    above = groups[best][0][:-1]
+    if above and CONTAINER.search(name_of(above)):  # what stands among scores may be one
+        unsure += [p for p, seems in natures.items() if p[:-1] == above and seems.judged and p not in in_groups]
     scores = groups[best] + [p for g in beside for p in groups[g]]
     out = _Writer(read, leaves, maps, natures, scores, len(groups[best])).shape(
         unsure, of_others={p for writer in writers for p in writer.used}
@@ -86,12 +98,8 @@ class _Writer(Levels):
         identify = self._compared(columns) or self._identify(place, columns, bound)
         if "annotator" not in columns and "annotator" not in bound:
             out.source.append("annotators: positions")
-        out.source += (
-            ["columns: {" + ", ".join(f"{k}: {quoted(v)}" for k, v in columns.items()) + "}"] if columns else []
-        )
-        parts = [f"{k}: [{', '.join(map(quoted, v))}]" for k, v in identify.items()]
-        out.source += [f"identify: {{{', '.join(parts)}}}"] if parts else []
-        out.source += [f"constants: {{{', '.join(f'{k}: {v}' for k, v in constants.items())}}}"] if constants else []
+        parts = {"columns": columns, "identify": identify, "constants": constants}
+        out.source += [f"{key}: {flow(part)}" for key, part in parts.items() if part]
         self._labels(place, label_column)
         self._sets(place, path)
         self._judges(bound)
@@ -108,6 +116,7 @@ class _Writer(Levels):
             rank = self._path(place[:-1], label=False) + ":ranking.{system}"
             how = Answer(f"rankings: `scores` is {rank!r}")
             out.ask("comparison", "What are the lists, which hold the same names each?", "several answers", how)
+        others = [p for p in others if p not in self.used]
         if others:
             listed = ", ".join(sorted({self._path(p, label=False) for p in others})[:8])
             how = Answer("judgements: add a source for each")
@@ -162,7 +171,7 @@ class _Writer(Levels):
         if not {"system", "system_b", "dialogue"} <= set(columns) or not all(w.lower() in SIDES for w in words):
             return {}
         self.out.method = "comparative"
-        self.out.source.append("values: {" + ", ".join(f"{quoted(w)}: {SIDES[w.lower()]}" for w in sorted(words)) + "}")
+        self.out.source.append(f"values: {flow({w: SIDES[w.lower()] for w in sorted(words)})}")
         shown = columns.pop("dialogue")
         columns["context"] = shown
         return {"dialogue": [shown, columns["system"]], "dialogue_b": [shown, columns["system_b"]]}
@@ -231,7 +240,7 @@ class _Writer(Levels):
             )
         self.out.source += ["empty: none"] if none else []
         label = name_of(place)
-        self.out.labels = {label: f"{{categories: [{', '.join(map(quoted, words))}], level: sets}}"}
+        self.out.labels = {label: flow({"categories": words, "level": "sets"})}
         self.out.warnings = [w for w in self.out.warnings if "level: ordinal" not in w]
 
     def _pairs(self) -> None:
@@ -253,12 +262,11 @@ class _Writer(Levels):
         self.out.source = [
             line.replace("{dialogue}", "{pair}") for line in self.out.source if not line.startswith("identify")
         ]
-        ids = {s: ", ".join(quoted(o) for o in [*others, f"{{{s}}}"]) for s in ("system", "system_b")}
+        ids = {"dialogue": [*others, "{system}"], "dialogue_b": [*others, "{system_b}"], "context": others}
         self.out.source += [
             'patterns: {"{pair}": "' + "__".join(f"{{{n}}}" for n in names) + '"}',
-            f"identify: {{dialogue: [{ids['system']}], dialogue_b: [{ids['system_b']}], "
-            f"context: [{', '.join(map(quoted, others))}]}}",
-            "values: {" + ", ".join(f"{quoted(w)}: {SIDES[w.lower()]}" for w in sorted(set(words))) + "}",
+            f"identify: {flow(ids)}",
+            f"values: {flow({w: SIDES[w.lower()] for w in sorted(set(words))})}",
         ]
         self.out.labels = dict.fromkeys(self.out.labels, "{scale: [-1, 1]}")
         self.out.without("level ")
@@ -271,4 +279,4 @@ class _Writer(Levels):
         if models and len(models) == len(keys):
             self.out.source.append('judges: {"*": llm}  # all of them look like language models')
         elif models:
-            self.out.source.append(f"judges: {{{', '.join(f'{quoted(m)}: llm' for m in models)}}}")
+            self.out.source.append(f"judges: {flow(dict.fromkeys(models, 'llm'))}")

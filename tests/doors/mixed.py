@@ -1,0 +1,70 @@
+"""Files with answers of several kinds, and names that look like something else."""
+
+from __future__ import annotations
+
+import json
+
+from doors.made import Case, text_of
+from doors.reading import Judgement
+
+_PLACES = ("dialogue", "system", "annotator", "criterion", "score")
+#: answers without an order, in the order of their codes
+_ACTS = ("greeting, or thanks", "question", "statement")
+
+
+def _table(name: str, rows: list[list], truth: list[Judgement]) -> Case:
+    return Case(name, {"ratings.csv": text_of(rows)}, truth)
+
+
+def _acts(truth: list[Judgement]) -> list[tuple[Judgement, str]]:
+    """For each person and item what the reply does, besides how fluent it is."""
+    of_fluency = [r for r in truth if r.label == "fluency"]
+    coded = [r._replace(label="act", score=(int(r.score) + int(r.item[1:])) % 3) for r in of_fluency]
+    return [(r, _ACTS[int(r.score)]) for r in coded]
+
+
+def _beside(truth: list[Judgement], words: tuple[str, str]) -> list[list]:
+    """All systems that a person saw in a row, each with an answer in words."""
+    rows: dict[tuple, list] = {}
+    for r in truth:
+        rows.setdefault((r.item, r.annotator), []).extend([r.system, words[int(r.score)]])
+    head = [f"{name} {i}" for i in (1, 2, 3) for name in ("model", "fluency")]
+    return [["dialogue", "rater", *head], *([*key, *row] for key, row in rows.items())]
+
+
+def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
+    """truth : two labels from 1 to 5. binary : one from 0 to 1."""
+    acts = _acts(truth)
+    scores = [[r.item, r.system, r.annotator, r.label, r.score] for r in truth]
+    in_words = [[r.item, r.system, r.annotator, r.label, word] for r, word in acts]
+    both = [*truth, *(r for r, _ in acts)]
+    fluency = [r for r in truth if r.label == "fluency"]
+    full = {"ann": "Ana María", "ben": "Juan Luis", "eve": "Eva Sol"}
+    nested: dict[tuple, list] = {}
+    for r in fluency:
+        nested.setdefault((r.item, r.system), []).append(
+            {"evaluador": full[str(r.annotator)], "scores": {"fluency": r.score}}
+        )
+    by_person: dict[tuple, dict[str, object]] = {}
+    for r, answer in [*((r, r.score) for r in fluency), *acts]:
+        by_person.setdefault((r.item, r.system), {})[f"{r.label}_{r.annotator}"] = answer
+    grid = [["dialogue", "system", *next(iter(by_person.values()))]]
+    grid += [[*key, *held.values()] for key, held in by_person.items()]
+    missing = [r._replace(system={"alpha": "NA"}.get(r.system, r.system)) for r in binary]
+    return [
+        _table("words and numbers in a row per judgement", [[*_PLACES], *scores, *in_words], both),
+        _table("the score before the criterion", [["punkte", "dialog", "modell", "bewerter", "kriterium"],
+               *([score, *places] for *places, score in scores)], truth),
+        _table("one criterion in all rows", [["dialog", "modell", "bewerter", "kriterium", "bewertung"],
+               *(s for s in scores if s[3] == "fluency")], fluency),
+        _table("answers with a comma", [["dialogue", "system", "annotator", "act"],
+               *([r.item, r.system, r.annotator, word] for r, word in acts)], [r for r, _ in acts]),
+        _table("grid of numbers and words", grid, [*fluency, *(r for r, _ in acts)]),
+        _table("dialogues named by a word and a number", [["Gespräch", "Modell", "Bewerter", "fluency"],
+               *([f"Gespräch {r.item[1:]}", r.system, r.annotator, r.score] for r in fluency)], fluency),
+        _table("systems side by side, answers in words", _beside(binary, ("no", "yes")), binary),
+        _table("systems side by side, one called NA", _beside(missing, ("no", "yes")), missing),
+        Case("people with first and last names in a list",
+             {"ratings.json": json.dumps([{"id": i, "modelo": s, "annotations": n} for (i, s), n in nested.items()])},
+             fluency),
+    ]  # fmt: skip
