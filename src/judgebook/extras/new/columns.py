@@ -134,7 +134,8 @@ def ask_if_judged(out: Guess, cells: pd.DataFrame, column: str) -> None:
     """Ask about a column that is left out, if it says the same neither of each item nor of each person."""
     who = out.columns.get("annotator")
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if who is None or "dialogue" not in out.columns or out.comparative:
+    state = re.search(r"stat(?:us|e)$", column, re.I)  # of a task
+    if who is None or "dialogue" not in out.columns or out.comparative or state:
         return
     rows = cells[~cells[column].str.strip().isin(out.na_values)]
     by_item, by_person = rows.groupby(item)[column], rows.groupby(who)[column]
