@@ -164,7 +164,7 @@ def _nature(name: str, values: pd.Series) -> Nature:
 def numbered(values: pd.Series) -> bool:
     """Whether short names differ in their numbers only, as in `dialogue 7`: ids, whatever else they say."""
     names = values.str.strip()
-    few = len(names) > 0 and names.str.count(" ").max() <= 2 and names.nunique() > 2
+    few = len(names) > 0 and names.str.count(" ").max() <= 1 and names.nunique() > 2
     return few and len(set(names.str.replace(r"[0-9]+", "0", regex=True))) == 1
 
 

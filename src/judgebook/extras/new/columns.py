@@ -15,6 +15,8 @@ COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|
 MAX_LEVELS = 15
 #: a column that does not differ between annotators in so many items is none of theirs
 _ENOUGH_ITEMS = 10
+#: so few items judged twice say nothing of the kind
+_FEW_ITEMS = 3
 #: of so many scores, a tenth at the highest level leaves hardly a chance that nobody gave the next one
 _MANY = 500
 
@@ -134,12 +136,13 @@ def ask_if_judged(out: Guess, cells: pd.DataFrame, column: str) -> None:
     """Ask about a column that is left out, if it says the same neither of each item nor of each person."""
     who = out.columns.get("annotator")
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if who is None or "dialogue" not in out.columns or out.comparative:
+    state = re.search(r"stat(?:us|e)$", column, re.I)  # of a task
+    if who is None or "dialogue" not in out.columns or out.comparative or state:
         return
     rows = cells[~cells[column].str.strip().isin(out.na_values)]
     by_item, by_person = rows.groupby(item)[column], rows.groupby(who)[column]
     again = by_item.size() > 1
-    if by_person.nunique().gt(1).any() and (not again.any() or by_item.nunique()[again].gt(1).any()):
+    if by_person.nunique().gt(1).any() and (again.sum() < _FEW_ITEMS or by_item.nunique()[again].gt(1).any()):
         yes = Answer("yes: its answers are of a label", given={f"label {column}": column})
         out.ask(f"label {column}", f"Does {column!r} hold judgements?", "no, it is left out", yes)
 

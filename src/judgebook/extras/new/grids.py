@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.judged.words import answered, in_rows
 from judgebook.extras.new.roles import role_of
@@ -108,6 +109,9 @@ def others(out: Guess, cells: pd.DataFrame, of: dict[str, str]) -> None:
             out.score_columns += [c for c in columns if c not in out.score_columns]
             for column in columns:
                 out.unused.pop(column, None)
+        elif free:
+            how = Answer("a label: declare it (docs/own_data.md)")
+            out.ask(f"label {label}", f"Do {', '.join(columns)} hold judgements?", "no, they are left out", how)
 
 
 def _pattern(scores: str, name: str) -> re.Pattern[str]:
