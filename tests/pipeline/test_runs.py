@@ -63,7 +63,7 @@ def test_the_first_run_makes_everything(base):
         assert base.out("reports", "tiny", f"{name}.html").is_file()
     skipped = next(line for line in lines if "04_grouped" in line)
     assert "skipped" in skipped
-    assert "No label was judged by two groups" in skipped
+    assert "No two groups of annotators judged the same label" in skipped
     assert not base.out("data", "processed", "tiny", ".work").exists()
 
 
@@ -248,7 +248,7 @@ def test_pages_of_an_earlier_run_say_so(project):
     assert OLD in (report / "02_seeded.html").read_text()
     index = (report / "index.html").read_text()
     assert index.count("This page is from an earlier run") == 1
-    assert "No label was judged by two groups" in index  # not that it was not asked for
+    assert "No two groups of annotators judged the same label" in index  # not that it was not asked for
     for name in ("01_counts", "03_extra"):
         assert "earlier run" not in (report / f"{name}.html").read_text()
     marked = {key for key, text in answers_file.sections(index).items() if "From an earlier run" in text}
