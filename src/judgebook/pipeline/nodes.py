@@ -32,6 +32,7 @@ _NOT_DATA = {
     "authors",
     "report_url",
     "open_questions",
+    "gate",
     "heds",
     "simulated",
     "bootstrap",

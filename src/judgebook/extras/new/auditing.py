@@ -10,8 +10,7 @@ import sys
 import tempfile
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +38,7 @@ def command(source: Path, folder: Path | None, values: list[str], *, yes: bool) 
     YAML. yes : accept what is assumed instead of asking. A YAML of an earlier audit in that folder is used as it is.
     The code is 0, 1 where an analysis failed, 2 where data could not be read, 3 where questions about them are open.
     """
+    from judgebook.pipeline.audit.computing import output_below
     from judgebook.pipeline.audit.writing import MARKDOWN, PAGE, audited, printed, whole
 
     if not source.exists():
@@ -64,19 +64,6 @@ def study_key(source: Path) -> str:
     """A name for the study of a file: letters, digits and _."""
     name = re.sub(r"\W+", "_", source.stem, flags=re.ASCII).strip("_") or "data"
     return f"data_{name}"[: limits.NAME] if name[0].isdigit() else name[: limits.NAME]
-
-
-@contextmanager
-def output_below(folder: Path) -> Iterator[None]:
-    """Write to `folder` while the block runs."""
-    before = os.environ.get("COMPENDIUM_OUT")
-    os.environ["COMPENDIUM_OUT"] = str(folder.resolve())
-    try:
-        yield
-    finally:
-        os.environ.pop("COMPENDIUM_OUT")
-        if before is not None:
-            os.environ["COMPENDIUM_OUT"] = before
 
 
 def audit(
@@ -110,6 +97,7 @@ def audit(
     >>> answers.loc["order", "question"]
     'Which system is best, and how certain is that?'
     """
+    from judgebook.pipeline.audit.computing import output_below
     from judgebook.pipeline.audit.result import Audit, Frames
     from judgebook.pipeline.audit.writing import audited
     from judgebook.study.stored import open_study

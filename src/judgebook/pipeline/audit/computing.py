@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from collections.abc import Callable, Mapping
+import os
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -23,8 +26,10 @@ from judgebook.sources import build
 RUN_ID = "audit"
 
 
-def analysed(path: Path, values: list[str], say: Callable[[str], None]) -> tuple[StudyNodes, list[Row]]:
-    """Read the data of a study, and carry out the analyses that its first page follows from.
+def analysed(
+    path: Path, values: list[str], say: Callable[[str], None], keys: Collection[str] = ()
+) -> tuple[StudyNodes, list[Row]]:
+    """Read the data of a study, and carry out the analyses that its first page follows from, or its answers `keys`.
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
     line for each step. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it does not
@@ -35,7 +40,11 @@ def analysed(path: Path, values: list[str], say: Callable[[str], None]) -> tuple
     spec = run.specs([str(path)], values)[0]
     study = spec.load()
     nodes = StudyNodes(spec, study, dag.of(dag.load(), study), run.cache(), dag.NOTEBOOKS)
-    first = [name for name, question in nodes.entries.items() if question.answers or question.first_page]
+    first = [
+        name
+        for name, question in nodes.entries.items()
+        if (set(keys) & {*question.answers} if keys else question.answers or question.first_page)
+    ]
     needed = dag.select(list(nodes.entries), first, nodes.entries)
     with lock(study.key), threadpool_limits(1):  # with more threads, the last digits of matrix products vary
         build.build(study, out=nodes.home)
@@ -77,3 +86,18 @@ def _helper(notebook: str) -> ModuleType:
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module
+
+
+@contextmanager
+def output_below(folder: Path | None) -> Iterator[None]:
+    """Write to `folder` while the block runs; None: to one that is removed then."""
+    before = os.environ.get("COMPENDIUM_OUT")
+    with ExitStack() as stack:
+        where = folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="judgebook-"))
+        os.environ["COMPENDIUM_OUT"] = str(Path(where).resolve())
+        try:
+            yield
+        finally:
+            os.environ.pop("COMPENDIUM_OUT")
+            if before is not None:
+                os.environ["COMPENDIUM_OUT"] = before

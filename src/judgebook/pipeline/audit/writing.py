@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import date
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from judgebook.pipeline.reading.cite import cite
 from judgebook.pipeline.rendering import FirstPage, IndexJob, Row
 from judgebook.report.prose import markdown, words
 from judgebook.study import store
+from judgebook.summary.evidence import Evidence, read
 
 PAGE, MARKDOWN = "audit.html", "audit.md"
 #: columns of printed text
@@ -52,6 +53,17 @@ def audited(path: Path, values: list[str], say: Callable[[str], None]) -> tuple[
     )
     rendering.write(job.target.with_name(MARKDOWN), f"{text}\n")
     return first, rows
+
+
+def answered(
+    path: Path, values: list[str], say: Callable[[str], None], keys: Collection[str]
+) -> tuple[Evidence, list[Row]]:
+    """What some answers of the first page follow from (`keys` of `Question.answers`); no page is written.
+
+    Other arguments and errors are those of `audited`.
+    """
+    nodes, rows = analysed(path, values, say, keys)
+    return read(nodes.key, {row.name: row.reason for row in rows if not row.has_results}), rows
 
 
 def _job(nodes: StudyNodes, rows: list[Row], path: Path, values: list[str]) -> IndexJob:

@@ -66,6 +66,11 @@ class AnyStudy(Section):
         "repeat each until its line is deleted",
         examples=[{"system": "Which column names the system? Assumed: the column 'bot'."}],
     )
+    gate: list[str] = Field(
+        [],
+        description="what `gate` requires of the study, where its call names nothing",
+        examples=[["new not worse than old on quality by 0.2", "agreement on quality at least 0.667"]],
+    )
     heds: Heds = Heds()
     sources: list[Source] = Field([], description="the files, each with the adapter that reads it")
     across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")

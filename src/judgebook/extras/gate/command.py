@@ -1,0 +1,55 @@
+"""The work of `gate`: compute, decide, say."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from math import isnan
+
+from judgebook.display.text import Phrases, number
+from judgebook.extras.gate.deciding import Decision, Verdict, decide
+from judgebook.extras.gate.requirements import requirement
+from judgebook.pipeline.audit.computing import output_below
+from judgebook.pipeline.audit.writing import answered
+from judgebook.plugins import UsageError
+from judgebook.study import params
+
+_PHRASES = Phrases(__package__)
+#: answers of the first page that requirements are about
+ASKED = ("order", "labels", "sample")
+
+
+def command(study: str, required: list[str], values: list[str]) -> int:
+    """Decide the requirements, or those of the study's YAML, and print each decision; returns the exit code.
+
+    Raises UsageError for a requirement that is not understood or about something that the study does not have.
+    """
+    path = params.find(study)
+    texts = required or params.load(path, params.parse_set(values)).gate
+    if not texts:
+        raise UsageError(f"{study}: no requirement: write --require TEXT, or a list `gate` in the YAML")
+    each = [requirement(text) for text in texts]
+    with ExitStack() as stack:
+        if "COMPENDIUM_OUT" not in os.environ:
+            stack.enter_context(output_below(None))
+        evidence, rows = answered(path, values, lambda step: print(f"  … {step}", file=sys.stderr, flush=True), ASKED)
+        decisions = [decide(one, evidence) for one in each]
+        for row in (row for row in rows if row.state == "failed"):
+            print(f"notebook {row.name[:2]} failed: {row.reason}", file=sys.stderr)
+    for decision in decisions:
+        print(said(decision))
+    found = [decision.verdict for decision in decisions]
+    n_met, n_not = found.count(Verdict.MET), found.count(Verdict.NOT_MET)
+    if together := _PHRASES.say("together", n=len(found), n_met=n_met, n_not=n_not):
+        print(together)
+    return Verdict.NOT_MET if n_not else Verdict.MET if n_met == len(found) else Verdict.OPEN
+
+
+def said(decision: Decision) -> str:
+    """A decision as a sentence."""
+    shown = "" if isnan(decision.estimate) else number(decision.estimate)
+    if shown and not isnan(decision.low):
+        shown += f" [{number(decision.low)}, {number(decision.high)}]"
+    facts = {"people": decision.people, "why": decision.why, "value": shown}
+    return _PHRASES.say("decision", required=decision.required.text, verdict=int(decision.verdict), **facts)

@@ -1,0 +1,118 @@
+"""Whether requirements are met, by the intervals that the first page of a report follows from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from math import isnan
+
+import pandas as pd
+
+from judgebook.annotations.population import Population
+from judgebook.extras.gate.requirements import Requirement
+from judgebook.plugins import UsageError
+from judgebook.study.labels import Label
+from judgebook.summary import analysis
+from judgebook.summary.evidence import Evidence
+from judgebook.summary.pairs.analysis import Comparisons, comparisons
+
+
+class Verdict(IntEnum):
+    """A number is the exit code that it leads to."""
+
+    MET = 0
+    NOT_MET = 1
+    OPEN = 3
+
+
+@dataclass(frozen=True)
+class Decision:
+    """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
+    none. people : whom the interval is about; None where it is not said. why : why nothing can be told."""
+
+    required: Requirement
+    verdict: Verdict
+    estimate: float
+    low: float
+    high: float
+    people: Population | None = None
+    why: str = ""
+
+
+def decide(required: Requirement, evidence: Evidence) -> Decision:
+    """Raises UsageError for a system or label that the study does not have, or one that has no direction."""
+    if required.kind in ("agreement", "reliability"):
+        return _measured(required, evidence)
+    label = _label(required, evidence)
+    known = evidence.names.titles["system"]
+    system, other = (_one(name, known, "system", required) for name in (required.system, required.other))
+    if system == other:
+        raise UsageError(f"requirement {required.text!r}: expected two systems, found one")
+    if not label.direction:
+        raise UsageError(
+            f"requirement {required.text!r}: the YAML does not say whether a high score of {label.id} is good: write "
+            f"`direction: 1` or `direction: -1` under the label"
+        )
+    for one in comparisons(evidence):
+        rows = one.rows[one.rows["label"] == label.id] if one.part[2] == label.method else one.rows.iloc[:0]
+        for row in rows.itertuples():
+            if {row.system, row.system_b} == {system, other}:
+                sign = label.direction * (1 if row.system == system else -1)
+                low, high = sorted((sign * row.ci_low, sign * row.ci_high))
+                return _decided(required, sign * row.estimate, low, high, one)
+    return Decision(required, Verdict.OPEN, *[float("nan")] * 3, why="the two systems were not compared on this label")
+
+
+def _decided(required: Requirement, estimate: float, low: float, high: float, of: Comparisons) -> Decision:
+    return Decision(required, verdict(required, low, high), estimate, low, high, of.people)
+
+
+def verdict(required: Requirement, low: float, high: float) -> Verdict:
+    """By an interval of what is required. A missing interval tells nothing."""
+    if isnan(low) or isnan(high):
+        return Verdict.OPEN
+    if required.kind == "equivalent":
+        if -required.size < low and high < required.size:
+            return Verdict.MET
+        return Verdict.NOT_MET if low > required.size or high < -required.size else Verdict.OPEN
+    least = -required.size if required.kind == "not_inferior" else required.size
+    return Verdict.MET if low > least else Verdict.NOT_MET if high < least else Verdict.OPEN
+
+
+def _measured(required: Requirement, evidence: Evidence) -> Decision:
+    """Of agreement, or of the reliability of the order of system means, in the main run and group."""
+    label = _label(required, evidence)
+    rows = analysis.labels(evidence) if required.kind == "agreement" else analysis.reliability(evidence)
+    of_label = rows[(rows["label"] == label.id) & (rows["method"] == label.method)] if len(rows) else rows
+    if of_label.empty:
+        return Decision(required, Verdict.OPEN, *[float("nan")] * 3, why="the data do not allow it to be estimated")
+    row = of_label.iloc[0]
+    low, high = (float(row[c]) if pd.notna(row.get(c)) else float("nan") for c in ("ci_low", "ci_high"))
+    return Decision(required, verdict(required, low, high), float(row["estimate"]), low, high)
+
+
+def _label(required: Requirement, evidence: Evidence) -> Label:
+    """The label that is named by id, title or `method.id`."""
+    every = evidence.study.label_list()
+    fits = [x for x in every if required.label in (x.id, f"{x.method}.{x.id}", evidence.names.name("label", x.id, x.method))]
+    if len(fits) > 1:
+        ways = ", ".join(f"{x.method}.{x.id}" for x in fits)
+        raise UsageError(f"requirement {required.text!r}: several labels are called {required.label!r}: write {ways}")
+    if not fits:
+        raise UsageError(f"requirement {required.text!r}: {_no_such('label', required.label, [x.id for x in every])}")
+    return fits[0]
+
+
+def _one(name: str, titles: dict[str, str], what: str, required: Requirement) -> str:
+    """The id that is meant by an id or a title."""
+    fits = [key for key, title in titles.items() if name in (key, title)]
+    if not fits:
+        raise UsageError(f"requirement {required.text!r}: {_no_such(what, name, [*titles])}")
+    return fits[0]
+
+
+def _no_such(what: str, name: str, there: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(there), n=1)
+    return f"no {what} {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there)}")

@@ -1,0 +1,188 @@
+"""`gate`: requirements are decided by intervals, and give an exit code."""
+
+from math import nan
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgebook.extras.gate import deciding
+from judgebook.extras.gate.deciding import Verdict
+from judgebook.extras.gate.requirements import requirement
+from judgebook.pipeline.cli import main
+from judgebook.plugins import UsageError
+from judgebook.questions.sensitivity import differences
+
+SECONDS = 60
+YAML = """\
+title: Releases
+method: dialogue_rating
+sources:
+  - {adapter: table, file: ratings.csv, layout: wide, scores: "{label}", na_values: [""],
+     columns: {system: bot, annotator: who, context: prompt}, identify: {dialogue: [prompt, bot]}}
+labels:
+  quality: {scale: [1, 5], direction: 1}
+  errors: {scale: [0, 9], direction: -1}
+  mood: {scale: [1, 5]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "size"),
+    [
+        ("new better than old on quality", "superior", 0.0),
+        ("new better than old on quality by 0.5", "superior", 0.5),
+        ("new not worse than old on quality by 5%", "not_inferior", 0.05),
+        ("GPT better than 4 not worse than old on q by 1", "not_inferior", 1.0),
+        ("new  equal to\nold on quality within 0.2", "equivalent", 0.2),
+        ("agreement on quality at least 0.667", "agreement", 0.667),
+        ("reliability on quality at least 0.8", "reliability", 0.8),
+    ],
+)
+def test_requirements_are_read_as_written(text, kind, size):
+    one = requirement(text)
+    assert (one.kind, one.size) == (kind, size)
+
+
+@pytest.mark.parametrize("text", ["", "new beats old on quality", "new not worse than old on quality", "new equal to old"])
+def test_what_is_not_understood_says_what_can_be_written(text):
+    with pytest.raises(UsageError, match="expected 'new better than old on quality'"):
+        requirement(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "verdict"),
+    [
+        ("a better than b on q", 0.1, 0.5, Verdict.MET),
+        ("a better than b on q", -0.1, 0.5, Verdict.OPEN),
+        ("a better than b on q", -0.5, -0.1, Verdict.NOT_MET),
+        ("a better than b on q by 0.2", 0.1, 0.5, Verdict.OPEN),
+        ("a better than b on q by 0.2", -0.1, 0.1, Verdict.NOT_MET),
+        ("a not worse than b on q by 0.2", -0.1, 0.5, Verdict.MET),
+        ("a not worse than b on q by 0.2", -0.3, 0.5, Verdict.OPEN),
+        ("a not worse than b on q by 0.2", -0.9, -0.3, Verdict.NOT_MET),
+        ("a equal to b on q within 0.2", -0.1, 0.1, Verdict.MET),
+        ("a equal to b on q within 0.2", -0.1, 0.3, Verdict.OPEN),
+        ("a equal to b on q within 0.2", 0.3, 0.5, Verdict.NOT_MET),
+        ("a equal to b on q within 0.2", -0.5, -0.3, Verdict.NOT_MET),
+        ("agreement on q at least 0.6", 0.61, 0.8, Verdict.MET),
+        ("agreement on q at least 0.6", 0.5, 0.8, Verdict.OPEN),
+        ("agreement on q at least 0.6", 0.1, 0.5, Verdict.NOT_MET),
+        ("a better than b on q", nan, nan, Verdict.OPEN),
+    ],
+)
+def test_an_interval_decides(text, low, high, verdict):
+    assert deciding.verdict(requirement(text), low, high) == verdict
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """`new` is a point better than `old`, makes two errors fewer, and equals `twin`; six people judge all."""
+    folder, rng, rows = tmp_path_factory.mktemp("gate"), np.random.default_rng(1), []
+    for prompt in range(40):
+        for bot, q in {"old": 2.5, "new": 3.5, "twin": 3.5}.items():
+            for who in range(6):
+                noise = rng.normal(0, 0.5, 3)
+                errors = 5 - 2 * (bot != "old") + noise[1]
+                rows.append((prompt, bot, f"w{who}", *np.clip(np.round([q + noise[0], errors, 3 + noise[2]]), 1, 5)))
+    pd.DataFrame(rows, columns=["prompt", "bot", "who", "quality", "errors", "mood"]).to_csv(
+        folder / "ratings.csv", index=False
+    )
+    path = folder / "releases.yaml"
+    path.write_text(YAML, encoding="utf-8")
+    return path
+
+
+def gate(study, capsys, *required):
+    code = main(["gate", str(study), *(["--require", *required] if required else []), "--set", "bootstrap.n_resamples=200"])
+    return code, capsys.readouterr()
+
+
+def test_all_are_decided_and_the_worst_is_the_code(study, capsys):
+    code, said = gate(
+        study,
+        capsys,
+        "new better than old on quality by 0.5",
+        "new better than old on errors by 1",
+        "old not worse than new on errors by 0.1",
+        "new equal to twin on quality within 0.5",
+        "new better than twin on quality",
+        "reliability on quality at least 0.5",
+    )
+    lines = said.out.splitlines()
+    assert [line.split(":")[0] for line in lines[:6]] == ["Met", "Met", "Not met", "Met", "Cannot be told", "Met"], said
+    assert code == 1
+    assert "other annotators like these 6" in lines[0]
+    assert lines[6].startswith("4 of 6 requirements are met; 1 is not")
+
+
+def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
+    text = study.read_text(encoding="utf-8").replace("ratings.csv", str(study.parent / "ratings.csv"))
+    for required, code in (("new better than old on quality", 0), ("new better than twin on quality", 3)):
+        path = tmp_path / "own.yaml"
+        path.write_text(f"gate: [{required}]\n{text}", encoding="utf-8")
+        assert gate(path, capsys)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("required", "said"),
+    [
+        ("new better than odl on quality", "no system 'odl'; did you mean 'old'?"),
+        ("new better than old on qualty", "no label 'qualty'; did you mean 'quality'?"),
+        ("new better than new on quality", "expected two systems, found one"),
+        ("new better than old on mood", "write `direction: 1` or `direction: -1` under the label"),
+        ("new beats old", "expected 'new better than old on quality'"),
+    ],
+)
+def test_a_wrong_requirement_is_no_verdict(study, capsys, required, said):
+    code, out = gate(study, capsys, required)
+    assert code == 2 and said in out.err
+
+
+def test_nothing_required_is_an_error(study, capsys):
+    code, out = gate(study, capsys)
+    assert code == 2 and "no requirement" in out.err
+
+
+WORLDS = 1000
+
+
+def intervals(gap, *, n=30, people=8, each=2, seed=0):
+    """(2, WORLDS) ends of intervals of the difference b - a, of releases in which people are strict and have
+    preferences, and judge unequal numbers of dialogues."""
+    rng, found = np.random.default_rng(seed), np.empty((2, WORLDS))
+    load = np.linspace(1, 2, people) / np.linspace(1, 2, people).sum()
+    same = {"corpus": "c", "group": "all", "method": "dialogue_likert", "label": "x", "turn": None, "dialogue_b": None}
+    same |= {"system_b": None, "annotator_known": True, "annotator_kind": "human"}
+    dialogue = np.repeat(np.arange(2 * n), each)
+    for world in range(WORLDS):
+        strict, prefers, quality = rng.normal(0, 0.4, people), rng.normal(0, 0.2, (people, 2)), rng.normal(0, 0.5, 2 * n)
+        who = np.concatenate([rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)])
+        system = dialogue // n
+        score = gap * system + quality[dialogue] + strict[who] + prefers[who, system] + rng.normal(0, 0.8, len(who))
+        frame = pd.DataFrame(
+            {"system": np.array(["a", "b"])[system], "dialogue": dialogue.astype(str), "annotator": who.astype(str),
+             "session": dialogue.astype(str), "score": score}
+        )  # fmt: skip
+        row = differences.differences(frame.assign(**same), "dialogue_likert", ["a", "b"]).iloc[0]
+        assert row["resample_unit"].endswith(" and annotator")
+        found[:, world] = -row["ci_high"], -row["ci_low"]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "gap"),
+    [
+        ("b better than a on x", 0.0),
+        ("b better than a on x by 0.3", 0.3),
+        ("b not worse than a on x by 0.4", -0.4),
+        ("b equal to a on x within 0.6", 0.6),
+        ("b equal to a on x within 0.6", -0.6),
+    ],
+)
+def test_of_a_thousand_releases_that_should_not_pass_few_do(text, gap):
+    """At the border, where most would be let through wrongly: at most 5%."""
+    low, high = intervals(gap, seed=round(100 * abs(gap)) + len(text))
+    met = np.mean([deciding.verdict(requirement(text), *ends) == Verdict.MET for ends in zip(low, high, strict=True)])
+    assert met <= 0.05
