@@ -44,7 +44,9 @@ def test_requirements_are_read_as_written(text, kind, size):
     assert (one.kind, one.size) == (kind, size)
 
 
-@pytest.mark.parametrize("text", ["", "new beats old on quality", "new not worse than old on quality", "new equal to old"])
+@pytest.mark.parametrize(
+    "text", ["", "new beats old on quality", "new not worse than old on quality", "new equal to old"]
+)
 def test_what_is_not_understood_says_what_can_be_written(text):
     with pytest.raises(UsageError, match="expected 'new better than old on quality'"):
         requirement(text)
@@ -94,7 +96,9 @@ def study(tmp_path_factory):
 
 
 def gate(study, capsys, *required):
-    code = main(["gate", str(study), *(["--require", *required] if required else []), "--set", "bootstrap.n_resamples=200"])
+    code = main(
+        ["gate", str(study), *(["--require", *required] if required else []), "--set", "bootstrap.n_resamples=200"]
+    )
     return code, capsys.readouterr()
 
 
@@ -156,7 +160,11 @@ def intervals(gap, *, n=30, people=8, each=2, seed=0):
     same |= {"system_b": None, "annotator_known": True, "annotator_kind": "human"}
     dialogue = np.repeat(np.arange(2 * n), each)
     for world in range(WORLDS):
-        strict, prefers, quality = rng.normal(0, 0.4, people), rng.normal(0, 0.2, (people, 2)), rng.normal(0, 0.5, 2 * n)
+        strict, prefers, quality = (
+            rng.normal(0, 0.4, people),
+            rng.normal(0, 0.2, (people, 2)),
+            rng.normal(0, 0.5, 2 * n),
+        )
         who = np.concatenate([rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)])
         system = dialogue // n
         score = gap * system + quality[dialogue] + strict[who] + prefers[who, system] + rng.normal(0, 0.8, len(who))

@@ -96,7 +96,9 @@ def _measured(required: Requirement, evidence: Evidence) -> Decision:
 def _label(required: Requirement, evidence: Evidence) -> Label:
     """The label that is named by id, title or `method.id`."""
     every = evidence.study.label_list()
-    fits = [x for x in every if required.label in (x.id, f"{x.method}.{x.id}", evidence.names.name("label", x.id, x.method))]
+    fits = [
+        x for x in every if required.label in (x.id, f"{x.method}.{x.id}", evidence.names.name("label", x.id, x.method))
+    ]
     if len(fits) > 1:
         ways = ", ".join(f"{x.method}.{x.id}" for x in fits)
         raise UsageError(f"requirement {required.text!r}: several labels are called {required.label!r}: write {ways}")

@@ -10,7 +10,9 @@ from judgebook.plugins import Command, Extra
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", help="name of a study, or path of its YAML")
     about = "a requirement; several are possible (default: those of the YAML's `gate`)"
-    parser.add_argument("--require", dest="required", nargs="+", action="extend", default=[], metavar="TEXT", help=about)
+    parser.add_argument(
+        "--require", dest="required", nargs="+", action="extend", default=[], metavar="TEXT", help=about
+    )
     change = "change the YAML for this decision"
     parser.add_argument(
         "--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=change
