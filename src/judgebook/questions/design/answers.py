@@ -12,7 +12,7 @@ from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import COPIED, EXPECTED
 from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
-from judgebook.sources.ids.look_alikes import plain
+from judgebook.sources.ids.look_alikes import words
 from judgebook.study.labels import Label
 from judgebook.study.schema import ITEM, Annotations
 
@@ -200,7 +200,7 @@ def judge(study: StudyFrames) -> PricedFacts:
     model = marks["annotator_kind"] != "human"
     if not model.any():
         raise NotCheckableError("No model judged anything.")
-    systems = {plain(s): s for s in {*marks["system"], *marks["system_b"].dropna()}}
+    systems = {words(s): s for s in {*marks["system"], *marks["system_b"].dropna()}}
     for name, rows in marks[model].groupby("annotator"):
         if system := _own(str(name), systems):
             yield _favour(str(name), system, rows, marks[~model])
@@ -210,9 +210,9 @@ def judge(study: StudyFrames) -> PricedFacts:
 
 def _own(judge: str, systems: dict[str, str]) -> str | None:
     """The system that a judge is, by its name: `gpt-4` as a judge, or `judge_gpt_4`."""
-    words = plain(judge)
+    called = words(judge)
     for name, system in systems.items():
-        if len(name) > 2 and f" {name} " in f" {words} ":
+        if len(name) > 2 and f" {name} " in f" {called} ":
             return system
     return None
 

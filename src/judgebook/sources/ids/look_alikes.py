@@ -15,11 +15,16 @@ _PIECE = re.compile(r"[^\W\d_]+|\d+|[+*#!'’]")
 _BETWEEN_NUMBERS = re.compile(r"(?<!\d) | (?!\d)")
 
 
-def plain(name: str) -> str:
-    """A name by words, numbers and signs: `ChatGPT-4`, `chat gpt 4` and `chatgpt_4` are one, `v1.1` and `v11` two."""
+def words(name: str) -> str:
+    """The words, numbers and signs of a name, divided by blanks: `gpt 4` of `GPT-4`."""
     text = unicodedata.normalize("NFKC", str(name)).casefold().translate(LATIN)
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    return _BETWEEN_NUMBERS.sub("", " ".join(_PIECE.findall(text))) or text.strip()
+    return " ".join(_PIECE.findall(text)) or text.strip()
+
+
+def plain(name: str) -> str:
+    """A name by words, numbers and signs: `ChatGPT-4`, `chat gpt 4` and `chatgpt_4` are one, `v1.1` and `v11` two."""
+    return _BETWEEN_NUMBERS.sub("", words(name))
 
 
 def groups(names: Mapping[str, str]) -> list[list[str]]:

@@ -42,7 +42,8 @@ def spellings(source: JudgementOptions, labels: list[Label], spelling: Spelling)
 def respelt(source: JudgementOptions, cells: pd.DataFrame, spelling: Spelling) -> pd.DataFrame:
     """`cells` with the names of systems, annotators and labels as the study wants them."""
     columns, either = getattr(source, "columns", {}), getattr(source, "either", {})
-    places = {ours: [f"{{{ours}}}", columns.get(ours, ""), *either.get(ours, [])] for ours in NAMED}
+    mapped_to = {ours: [columns[ours]] if ours in columns else [] for ours in NAMED}
+    places = {ours: [f"{{{ours}}}", *mapped_to[ours], *either.get(ours, [])] for ours in NAMED}
     return spelling.cells(cells, places)
 
 
