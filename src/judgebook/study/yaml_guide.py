@@ -39,6 +39,7 @@ PARTS = {
         "authors",
         "report_url",
         "open_questions",
+        "gate",
         "simulated",
         "across",
     ),

@@ -140,12 +140,14 @@ def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
 )
 def test_a_wrong_requirement_is_no_verdict(study, capsys, required, said):
     code, out = gate(study, capsys, required)
-    assert code == 2 and said in out.err
+    assert code == 2
+    assert said in out.err
 
 
 def test_nothing_required_is_an_error(study, capsys):
     code, out = gate(study, capsys)
-    assert code == 2 and "no requirement" in out.err
+    assert code == 2
+    assert "no requirement" in out.err
 
 
 WORLDS = 1000
