@@ -17,7 +17,7 @@ from judgebook.pipeline.cli import main
 from judgebook.study.results import where
 
 SECONDS = 60
-FILES = ("audit.html", "audit.md", "ratings.yaml")
+FILES = ("answers.json", "audit.html", "audit.md", "ratings.yaml")
 
 
 def judgements(gap: float = 1.0) -> pd.DataFrame:

@@ -58,7 +58,8 @@ def side_of(word: str) -> int | None:
 
 #: answers in words
 _YES = "yes, y, true, correct, ja, oui, sí, 是, pass, passed, thumbs_up, thumbs up, up, like, upvote, 👍, ✓, ✔, ✅"
-_NO = "no, n, false, incorrect, nein, non, 否, fail, failed, thumbs_down, thumbs down, down, dislike, downvote, 👎, ✗, ✘, ❌"
+_NO = "no, n, false, incorrect, nein, non, 否, fail, failed, thumbs_down, thumbs down, down, dislike, downvote, 👎"
+_NO += ", ✗, ✘, ❌"
 ANSWERS = dict.fromkeys(_YES.split(", "), 1.0) | dict.fromkeys(_NO.split(", "), 0.0)
 #: columns that stand for one person each
 PERSON = re.compile(
