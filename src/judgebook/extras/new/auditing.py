@@ -31,8 +31,8 @@ YAMLS = (".yaml", ".yml")
 ROLES = ("dialogue", "annotator", "system")
 
 
-def command(source: Path, folder: Path | None, values: list[str], *, yes: bool) -> int:
-    """Audit a data file, or the study of a YAML; prints the answers, and returns the exit code.
+def command(sources: list[Path], folder: Path | None, values: list[str], *, yes: bool) -> int:
+    """Audit data files, or the study of a YAML; prints the answers, and returns the exit code.
 
     folder : where all is written; by default `<name>_audit` in the current folder. values : KEY=VALUE, changes of the
     YAML. yes : accept what is assumed instead of asking. A YAML of an earlier audit in that folder is used as it is.
@@ -41,14 +41,16 @@ def command(source: Path, folder: Path | None, values: list[str], *, yes: bool) 
     from judgebook.pipeline.audit.computing import output_below
     from judgebook.pipeline.audit.writing import MARKDOWN, PAGE, audited, printed, whole
 
-    if not source.exists():
-        raise params.ParamsError(f"{source}: no such file")
-    key = study_key(source)
+    if absent := [source for source in sources if not source.exists()]:
+        raise params.ParamsError(f"{absent[0]}: no such file")
+    source, key = sources[0], study_key(sources[0])
+    if len(sources) > 1 and any(one.suffix in YAMLS for one in sources):
+        raise params.ParamsError("audit: expected files of data, or one YAML, found both, or several")
     folder = folder or Path(f"{key}_audit")
     path = source if source.suffix in YAMLS else folder / f"{key}.yaml"
     if path.exists() and path != source:
         print(f"using {store.relative(path)}, which describes the data; without it, they are looked at anew")
-    elif path != source and writing.write(path, [source], yes=yes, facts_only=True) == 2:
+    elif path != source and writing.write(path, sources, yes=yes, facts_only=True) == 2:
         return 2
     with output_below(folder):
         first, rows = audited(path, values, lambda step: print(f"  … {step}", file=sys.stderr, flush=True))

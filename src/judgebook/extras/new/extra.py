@@ -43,8 +43,8 @@ exit codes: 0 the YAML runs; 3 questions are open (which of several judgements c
 
 
 def _audit_options(parser: argparse.ArgumentParser) -> None:
-    about = "a file of data, as `new` reads it, or the YAML of a study"
-    parser.add_argument("data", type=Path, metavar="FILE", help=about)
+    about = "files of data, or their folder, as `new` reads them; or the YAML of a study"
+    parser.add_argument("data", type=Path, nargs="+", metavar="FILE", help=about)
     parser.add_argument("--yes", action="store_true", help="accept what is assumed instead of asking")
     parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write to DIR (default: NAME_audit)")
     change = "change the YAML for this audit"
