@@ -26,6 +26,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         held = cells[column].str.strip()
         given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
         several = any(divides(split(given, divider)) for divider in ";|,")  # of "mark all that apply"
+        several |= given.str.startswith(("[", "{")).any()  # JSON
         if several or nature(column, given).kind != "words" or given.nunique() < 2:
             continue
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()

@@ -66,7 +66,10 @@ NUMBERED = (
 def may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> bool:
     name = plain(name_of(place))
     words = {str(v).strip().lower() for v in leaves[place].values if v}
-    if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]} or role_of(name_of(place)) in ("annotator", "system"):
+    if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
+        return False
+    # below `ratings`, a key is what was judged, or who judged, even if they are called Ann
+    if role_of(name_of(place)) in ("annotator", "system") and not CONTAINER.search(name_of(place[:-1])):
         return False
     # states of a task; a question has blanks
     if re.search(r"cancel|skipped|draft|submitted|^was|^(is)?(completed|finished)$", name) and " " not in place[-1]:

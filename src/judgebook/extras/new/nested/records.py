@@ -62,7 +62,8 @@ def guess_records(read: Records) -> Shape | None:
     in_groups = {p for many in groups.values() for p in many}
     above = groups[best][0][:-1]
     if above and CONTAINER.search(name_of(above)):  # what stands among scores may be one
-        unsure += [p for p, seems in natures.items() if p[:-1] == above and seems.judged and p not in in_groups]
+        free = [p for p in natures if p[:-1] == above and p not in in_groups]
+        unsure += [p for p in free if natures[p].judged or natures[p].kind == "constant"]
     scores = groups[best] + [p for g in beside for p in groups[g]]
     out = _Writer(read, leaves, maps, natures, scores, len(groups[best])).shape(
         unsure, of_others={p for writer in writers for p in writer.used}
