@@ -6,9 +6,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 NEEDED = ("evalica", "fontTools", "ipykernel", "IPython", "jinja2", "jupyter_client", "krippendorff", "markupsafe")
-NEEDED += ("matplotlib", "nbclient", "nbconvert", "nbformat", "nh3", "numpy", "pandas", "papermill", "PIL", "pingouin")
-NEEDED += ("pooch", "psutil", "pyarrow", "pydantic", "pygments", "requests", "scipy", "seaborn", "statsmodels")
-NEEDED += ("traitlets", "yaml")
+NEEDED += ("matplotlib", "nbclient", "nbconvert", "nbformat", "narwhals", "nh3", "numpy", "pandas", "papermill")
+NEEDED += ("PIL", "pingouin", "pooch", "psutil", "pyarrow", "pydantic", "pygments", "requests", "scipy", "seaborn")
+NEEDED += ("statsmodels", "threadpoolctl", "traitlets", "yaml")
 INSTALL = """\
 python3 -m venv .venv
 . .venv/bin/activate          (PowerShell: .venv\\Scripts\\Activate.ps1)

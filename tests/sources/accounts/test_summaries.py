@@ -1,5 +1,7 @@
 """Rows below the data that sum them up are never judgements: `new` leaves them out, and other YAMLs are refused."""
 
+import re
+
 import pytest
 import yaml
 from fixtures import yaml_studies as studies
@@ -48,9 +50,10 @@ def test_new_leaves_them_out(tmp_path, name):
 @pytest.mark.parametrize("name", BELOW)
 def test_a_yaml_that_reads_them_is_refused(tmp_path, adapter, name):
     content = "\n".join([HEAD, *BODY, *BELOW[name]]) + "\n"
-    with pytest.raises(DataError, match=r"row 1[3-6]: expected judgements, found a row that sums up .*`skip_rows: \[1"):
+    with pytest.raises(DataError, match="expected judgements, found a row that sums up") as refused:
         studies.read(tmp_path, study(adapter), my_csv=content)
-    left = list(range(14, 14 + len(BELOW[name])))
+    written = re.search(r"`skip_rows: \[([0-9, ]+)\]`", str(refused.value))
+    left = [int(row) for row in written[1].split(", ")]
     built = studies.read(tmp_path, study(adapter, skip_rows=left), my_csv=content)
     assert len(built.frames["annotations"]) == len(SCORES)
 

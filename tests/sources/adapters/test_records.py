@@ -353,5 +353,5 @@ def test_only_paths_that_lead_nowhere_are_reported(tmp_path):
     with pytest.raises(DataError) as error:
         studies.read(tmp_path, text, f_json=[{"id": "d1", "by": "w", "part": 0}])
     (problem,) = error.value.problems
-    assert (problem.column, problem.found) == ("{system}.score", "'d1' at {system}")
-    assert "'score' leads nowhere from there" in problem.hint
+    assert (problem.column, problem.found) == ("{system}.score", "'d1' at {system}, where the path goes on with score")
+    assert "`scores` in the YAML names it" in problem.hint

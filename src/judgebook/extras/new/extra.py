@@ -73,7 +73,7 @@ about the data are open
 
   python run_all.py audit ratings.csv
   python run_all.py audit ratings_audit/ratings.yaml""",
-    place=10,
+    place=15,
     options=_audit_options,
     run=_audit,
     examples="  python run_all.py audit ratings.csv                 six answers about a file, without a project\n",

@@ -9,9 +9,10 @@ import re
 
 import pandas as pd
 
-from judgebook.extras.new import cleaning, items, platforms, roles, several
+from judgebook.extras.new import cleaning, items, roles, several
 from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.columns import Guess, left_out, numbers, one_an_item
+from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.criteria import criterion
 from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold

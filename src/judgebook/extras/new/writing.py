@@ -61,7 +61,9 @@ def write(target: Path, data: list[Path], *, yes: bool, facts_only: bool = False
     return _written(target, out, again, yes=yes, facts_only=facts_only)
 
 
-def _written(target: Path, out: Draft, again: Callable[[dict[str, str]], Draft], *, yes: bool, facts_only: bool) -> int:
+def _written(
+    target: Path, out: Draft, again: Callable[[dict[str, str]], Draft], *, yes: bool, facts_only: bool = False
+) -> int:
     """Write a draft, say what it makes of the data, and settle its questions; returns the exit code."""
     asked = not yes and sys.stdin.isatty()
     if yes:

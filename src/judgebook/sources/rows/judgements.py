@@ -96,10 +96,12 @@ def _summing(marks: pd.DataFrame) -> list[Problem]:
         return []
     odd = marks[marks["_summing"].astype(bool) & marks["score"].notna()].drop_duplicates(["file", "_place"])
 
+    rows = odd.groupby("file", sort=False)["_place"].agg(lambda places: ", ".join(p.rpartition(" ")[2] for p in places))
+
     def problem(i: int) -> Problem:
-        place = odd.at[i, "_place"]
-        hint = f"leave it out: `skip_rows: [{place.rpartition(' ')[2]}]`, or a rule in `drop` that names it"
-        return Problem(odd.at[i, "file"], place, "", "judgements", "a row that sums up those above", hint)
+        file = odd.at[i, "file"]
+        hint = f"to leave these out, write `skip_rows: [{rows[file]}]`, or a rule in `drop` that names them"
+        return Problem(file, odd.at[i, "_place"], "", "judgements", "a row that sums up those above", hint)
 
     return several(odd.index, problem)
 
