@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from math import isnan
+from math import isnan, nan
 
 import pandas as pd
 
@@ -34,9 +34,9 @@ class Decision:
 
     required: Requirement
     verdict: Verdict
-    estimate: float
-    low: float
-    high: float
+    estimate: float = nan
+    low: float = nan
+    high: float = nan
     people: Population | None = None
     why: str = ""
 
@@ -62,7 +62,7 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
                 sign = label.direction * (1 if row.system == system else -1)
                 low, high = sorted((sign * row.ci_low, sign * row.ci_high))
                 return _decided(required, sign * row.estimate, low, high, one)
-    return Decision(required, Verdict.OPEN, *[float("nan")] * 3, why="the two systems were not compared on this label")
+    return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
 
 
 def _decided(required: Requirement, estimate: float, low: float, high: float, of: Comparisons) -> Decision:
@@ -87,9 +87,9 @@ def _measured(required: Requirement, evidence: Evidence) -> Decision:
     rows = analysis.labels(evidence) if required.kind == "agreement" else analysis.reliability(evidence)
     of_label = rows[(rows["label"] == label.id) & (rows["method"] == label.method)] if len(rows) else rows
     if of_label.empty:
-        return Decision(required, Verdict.OPEN, *[float("nan")] * 3, why="the data do not allow it to be estimated")
+        return Decision(required, Verdict.OPEN, why="the data do not allow it to be estimated")
     row = of_label.iloc[0]
-    low, high = (float(row[c]) if pd.notna(row.get(c)) else float("nan") for c in ("ci_low", "ci_high"))
+    low, high = (float(row[c]) if pd.notna(row.get(c)) else nan for c in ("ci_low", "ci_high"))
     return Decision(required, verdict(required, low, high), float(row["estimate"]), low, high)
 
 
