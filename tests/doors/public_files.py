@@ -206,7 +206,7 @@ FILES = [
         by.forms,
         facts=(3, 70, 18, 2520),
         means={("quality", "A"): 7.3381, ("diversity", "C"): 7.1881},
-        becomes=reading.REFUSED,
+        becomes=reading.ASKED,
     ),
     File(
         f"{_ATLAS}/mrbench/MRBench/MRBench_V1.json",

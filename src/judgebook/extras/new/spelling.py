@@ -120,7 +120,9 @@ def quoted(text: str, *, always: bool = False) -> str:
 def flow(value: Any) -> str:
     """A value of YAML on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{quoted(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
+        pairs = [(quoted(str(k)), flow(v)) for k, v in value.items()]
+        # a key of more than 1,024 characters must be said to be one
+        return "{" + ", ".join(f"{'? ' * (len(k) > 1000)}{k}: {v}" for k, v in pairs) + "}"
     if isinstance(value, list):
         return f"[{', '.join(map(flow, value))}]"
     if isinstance(value, float):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from judgebook.extras.new import cleaning, items, roles, several
 from judgebook.extras.new.asking import rivals
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.choices import between_texts
@@ -233,15 +234,25 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
         words = cells[column].where(~cells[column].isin(out.na_values))
         number = pd.to_numeric(words.map(lambda word: side_of(word) if isinstance(word, str) else None))
-        sides = [out.columns.get("system"), out.columns.get("system_b")]
+        sides, names = [out.columns.get("system"), out.columns.get("system_b")], set[str]()
         if None not in sides:  # the winner by its name
+            named = {v for side in sides for v in cells[side].unique()} & {*words.dropna()}
+            of_names = cells[words.isin(named)]
+            if not of_names.empty and of_names[sides].eq(of_names[column], axis=0).any(axis=1).all():
+                names = named
+            by_name = number.copy()
             for side, won in zip(sides, (1, -1), strict=True):
-                number = number.mask(words.notna() & (words == cells[side]) & (cells[sides[0]] != cells[sides[1]]), won)
+                won_by = words.notna() & (words == cells[side]) & (cells[sides[0]] != cells[sides[1]])
+                by_name = by_name.mask(won_by, won)
+            if names and (number.notna() & (number != by_name)).any():
+                text, other = f"Does {column!r} name the system that won, or its side?", "the side: `values` says which"
+                out.ask("winner", text, "the system", Answer(other), evidence="its answers are names of systems")
+            number = by_name
         odd = number.isna() & words.notna()
         if len(set(number.dropna())) < 2 or (odd.any() and not cleaning.slips(out, cells, column, words[odd])):
             continue
         of_sides[column] = number
-        spelt = {word: side_of(word) for word in words[~odd].dropna().unique()}
+        spelt = {word: side_of(word) for word in words[~odd].dropna().unique() if word not in names}
         out.values |= {word: side for word, side in spelt.items() if side is not None}
         if len({word.strip().lower() for word, side in spelt.items() if side == 1}) > 1:
             out.warnings.append(
