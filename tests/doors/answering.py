@@ -53,12 +53,20 @@ def _holds(study: Study, saved: Saved, text: str, choice: str) -> bool:
     if text.startswith("What do the names of columns combine with a label?"):
         return choice == "the system" and saved.layout == "by system"
     if about := re.match(r"What is '(.*)', ", text):
-        return choice.startswith("a label" if about[1] in [x.name for x in study.labels] else ("a setting", "no judg"))
+        return choice.startswith("a label" if _scores(study, saved, about[1]) else ("a setting", "no judg"))
     if about := re.match(r"Does '(.*)' hold judgements", text):
-        scores = [x.name for x in study.labels]
-        if not saved.names_label:
-            scores = [key[2 if saved.layout == "by person" else 1] for key in study.answers]
-        return choice.startswith("yes" if about[1] in scores else "no")
+        return choice.startswith("yes" if _scores(study, saved, about[1]) else "no")
     if about := re.match(r"What is (.*) in ", text):
         return choice.startswith("no answer") and all(w.strip("'") == study.missing for w in about[1].split(", "))
     return False
+
+
+def _scores(study: Study, saved: Saved, column: str) -> bool:
+    """Whether a column holds scores: those of a label, of a person or of a system, or of one of these on a label."""
+    labels = [x.name for x in study.labels]
+    if saved.layout not in ("by person", "by system"):
+        return column in labels
+    sides = {key[2 if saved.layout == "by person" else 1] for key in study.answers}
+    return column in (sides if not saved.names_label else labels) or any(
+        column.startswith(label) and column.endswith(side) for label in labels for side in sides
+    )

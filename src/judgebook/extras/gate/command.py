@@ -38,7 +38,7 @@ def command(study: str, required: list[str], values: list[str]) -> int:
         for row in (row for row in rows if row.state == "failed"):
             print(f"notebook {row.name[:2]} failed: {row.reason}", file=sys.stderr)
     for decision in decisions:
-        print(said(decision))
+        print(sentence(decision))
     found = [decision.verdict for decision in decisions]
     n_met, n_not = found.count(Verdict.MET), found.count(Verdict.NOT_MET)
     if together := _PHRASES.say("together", n=len(found), n_met=n_met, n_not=n_not):
@@ -46,7 +46,7 @@ def command(study: str, required: list[str], values: list[str]) -> int:
     return Verdict.NOT_MET if n_not else Verdict.MET if n_met == len(found) else Verdict.OPEN
 
 
-def said(decision: Decision) -> str:
+def sentence(decision: Decision) -> str:
     """A decision as a sentence."""
     shown = "" if isnan(decision.estimate) else number(decision.estimate)
     if shown and not isnan(decision.low):

@@ -1,4 +1,4 @@
-"""The work for `answers.json`, which stands beside the first page."""
+"""The work for `answers.json`, the file of the first page's answers as data."""
 
 from __future__ import annotations
 
