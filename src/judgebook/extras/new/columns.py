@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer, Doubts
-from judgebook.extras.new.words import RATERS, SCALES, label_id
+from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import plain
 
 COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
@@ -133,7 +133,8 @@ def left_out(out: Guess, columns: list[str]) -> None:
 
 
 def ask_if_judged(out: Guess, cells: pd.DataFrame, column: str) -> None:
-    """Ask about a column that is left out, if it says the same neither of each item nor of each person."""
+    """Ask about a column that is left out, if it is called like an aspect of quality, or differs within a person
+    and, unless it is a question, within an item."""
     who = out.columns.get("annotator")
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
     state = re.search(r"stat(?:us|e)$", column, re.I)  # of a task
@@ -142,9 +143,18 @@ def ask_if_judged(out: Guess, cells: pd.DataFrame, column: str) -> None:
     rows = cells[~cells[column].str.strip().isin(out.na_values)]
     by_item, by_person = rows.groupby(item)[column], rows.groupby(who)[column]
     again = by_item.size() > 1
-    if by_person.nunique().gt(1).any() and (again.sum() < _FEW_ITEMS or by_item.nunique()[again].gt(1).any()):
+    question = column.strip().endswith("?")  # people may all have said the same of each item
+    differ = question or again.sum() < _FEW_ITEMS or by_item.nunique()[again].gt(1).any()
+    if ASPECT.search(column) or (differ and by_person.nunique().gt(1).any()):
+        ask_if_answers(out, column)
+
+
+def ask_if_answers(out: Guess, column: str, evidence: str = "") -> None:
+    """Ask whether a column that is left out holds judgements; where they are, it is a label when the file is looked at
+    anew."""
+    if f"label {column}" not in out.answers:
         yes = Answer("yes: its answers are of a label", given={f"label {column}": column})
-        out.ask(f"label {column}", f"Does {column!r} hold judgements?", "no, it is left out", yes)
+        out.ask(f"label {column}", f"Does {column!r} hold judgements?", "no, it is left out", yes, evidence=evidence)
 
 
 def _all_used(scores: pd.Series) -> bool:

@@ -208,7 +208,8 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
 
 #: names of settings, which are the same in all rows of many files
 _SETTING = re.compile(
-    r"batch|round|version|phase|split|year|config|temperature|top_?[pk]|seed|size|length|max_|min_|num|reward|price|assignments|shot",
+    r"batch|round|version|phase|split|year|config|temperature|top_?[pk]|seed|size|length|max_|min_|num|reward|price"
+    r"|assignments|shot|stat(?:us|e)$|finished",
     re.I,
 )
 
@@ -224,7 +225,8 @@ def _same_for_all(
         named = (
             COUNT.search(column) or _SETTING.search(column) or nature(column, pd.Series(["1", "2", "2"])).kind == "id"
         )
-        if named or out.comparative or not (value in levels or (not levels and 0 <= value <= 10)):
+        a_level = value in levels or (value % 1 == 0 and 0 <= value <= max(levels, default=10))
+        if named or out.comparative or not a_level:
             out.unused[column] = kind.says
             continue
         setting = Answer("a setting: delete it from `labels`", {f"labels.{label_id(column)}": None})

@@ -76,8 +76,8 @@ _MODEL = re.compile(
 )
 #: aspects of quality, as files name what was judged
 ASPECT = re.compile(
-    r"fluen|flüss|fluss|coher|kohär|kohar|relev|quality|qualit|overall|engag|interest|inform|natur|consist|gramm|help|harm"
-    r"|safe|empath|accura|correct|faith|complete|clarity|humor|specific|sensib|sense|understand|factual|concise|creativ|toxi"
+    r"fluen|flüss|fluss|fluid|coher|kohär|kohar|relev|quality|qualit|calid|overall|engag|interest|inform|natur|consist"
+    r"|gramm|help|harm|safe|empath|accura|correct|faith|complete|clarity|humor|specific|sensib|sense|understand|factual|concise|creativ|toxi"
     r"|likea|human|divers|trust|satisf|appropri|usab|ease",
     re.I,
 )

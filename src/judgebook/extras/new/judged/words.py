@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
 from judgebook.extras.new.cleaning import rare_answers
-from judgebook.extras.new.columns import Guess, add_label, ask_if_judged, is_rating, numbers
+from judgebook.extras.new.columns import Guess, add_label, ask_if_answers, ask_if_judged, is_rating, numbers
 from judgebook.extras.new.roles import QUESTIONS
 from judgebook.extras.new.words import ANSWERS, label_id, number_in, ranked
 from judgebook.sources.nature import NOTHING, nature
@@ -13,6 +15,8 @@ from judgebook.sources.rows import numbers as number_texts
 
 #: so many items with differing answers, and so many people with several, show that people judged
 _ITEMS, _PEOPLE = 0.1, 0.5
+#: what everybody says yes to who may take part
+_AGREED = re.compile(r"consent|terms|agree|english|native|adult|participat", re.I)
 
 
 def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
@@ -27,6 +31,8 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
         several = any(divides(split(given, divider)) for divider in ";|,")  # of "mark all that apply"
         several |= given.str.startswith(("[", "{")).any()  # JSON
+        if len({*given}) == 1 and given.iloc[0].lower() in ANSWERS and not _AGREED.search(column):
+            ask_if_answers(out, column, f"it says {given.iloc[0]!r} in every row")  # nobody found any of it, say
         if several or nature(column, given).kind != "words" or given.nunique() < 2:
             continue
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
@@ -70,7 +76,8 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
         number = plain if plain.notna().all() else words.str.lower().map(ANSWERS)
         if number.isna().any():
             number = words.map(number_in)
-        if words.empty or number.isna().any() or number.nunique() < 2 or not is_rating(column, number):
+        varies = len({*number}) > 1 and is_rating(column, number)
+        if words.empty or number.isna().any() or not (varies or f"label {column}" in out.answers):
             continue
         values[column] = number.reindex(cells.index)
         out.values |= dict(zip(words[plain.isna()], number[plain.isna()], strict=True))
