@@ -50,6 +50,10 @@ def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
         by_person.setdefault((r.item, r.system), {})[f"{r.label}_{r.annotator}"] = answer
     grid = [["dialogue", "system", *next(iter(by_person.values()))]]
     grid += [[*key, *held.values()] for key, held in by_person.items()]
+    once = [r._replace(label="feedback", score=int(r.score)) for i, r in enumerate(binary) if i % 3 == 0]  # one person an item
+    halves = [[f"{r.item}", r.system, r.annotator, r.score, f"{20 * r.score - i % 13 / 10:.1f}".replace(".", ",")]
+              for i, r in enumerate(fluency)]  # fmt: skip
+    sliders = [r._replace(label="nutzen", score=float(row[-1].replace(",", "."))) for r, row in zip(fluency, halves)]
     missing = [r._replace(system={"alpha": "NA"}.get(r.system, r.system)) for r in binary]
     return [
         _table("words and numbers in a row per judgement", [[*_PLACES], *scores, *in_words], both),
@@ -64,6 +68,11 @@ def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
                *([f"Gespräch {r.item[1:]}", r.system, r.annotator, r.score] for r in fluency)], fluency),
         _table("systems side by side, answers in words", _beside(binary, ("no", "yes")), binary),
         _table("systems side by side, one called NA", _beside(missing, ("no", "yes")), missing),
+        _table("thumbs, once a dialogue", [["conversation", "user", "model", "feedback"],
+               *([f"{r.item}-{r.system}", r.annotator, r.system, ("down", "up")[r.score]] for r in once)],
+               [r._replace(item=f"{r.item}-{r.system}") for r in once]),
+        _table("slider with decimal commas beside ratings", [["Gespräch", "Modell", "Bewerter", "fluency", "Nutzen"],
+               *halves], [*fluency, *sliders]),
         Case("people with first and last names in a list",
              {"ratings.json": json.dumps([{"id": i, "modelo": s, "annotations": n} for (i, s), n in nested.items()])},
              fluency),

@@ -25,6 +25,7 @@ from judgebook.extras.new.judged.words import answered, differing
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature, plain
+from judgebook.sources.rows import numbers as number_texts
 
 _SAME = "the same for all annotators of an item"
 
@@ -42,7 +43,10 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     grids.others(out, cells, of)
     free = [c for c in numeric if c not in of and c not in out.metrics]
     left_out(out, free)
-    for column in (c for c in free if nature(c, cells[c]).judged and not COUNT.search(c)):
+    rest = cells.columns.difference([*out.columns.values(), *numeric, *out.categories, *out.sets], sort=False)
+    commas = [c for c in rest if number_texts.read(cells[c][~cells[c].isin(out.na_values)]).notna().all()]
+    judged = [c for c in free if nature(c, cells[c]).judged]
+    for column in (c for c in judged + commas if not COUNT.search(c)):
         ask_if_judged(out, cells, column)
     choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
     if choices:

@@ -46,7 +46,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         if differ or f"label {column}" in out.answers:
             found[column] = sorted(given.unique())
             rare_answers(out, column, given)
-        else:
+        elif not set(given) <= set(out.values):  # which make a label of it
             ask_if_judged(out, cells, column)
     return found
 
