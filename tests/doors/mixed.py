@@ -50,10 +50,21 @@ def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
         by_person.setdefault((r.item, r.system), {})[f"{r.label}_{r.annotator}"] = answer
     grid = [["dialogue", "system", *next(iter(by_person.values()))]]
     grid += [[*key, *held.values()] for key, held in by_person.items()]
-    once = [r._replace(label="feedback", score=int(r.score)) for i, r in enumerate(binary) if i % 3 == 0]  # one person an item
+    once = [
+        r._replace(label="feedback", score=int(r.score)) for i, r in enumerate(binary) if i % 3 == 0
+    ]  # one person an item
     halves = [[f"{r.item}", r.system, r.annotator, r.score, f"{20 * r.score - i % 13 / 10:.1f}".replace(".", ",")]
               for i, r in enumerate(fluency)]  # fmt: skip
-    sliders = [r._replace(label="nutzen", score=float(row[-1].replace(",", "."))) for r, row in zip(fluency, halves)]
+    sliders = [
+        r._replace(label="nutzen", score=float(row[-1].replace(",", ".")))
+        for r, row in zip(fluency, halves, strict=True)
+    ]
+    lists: dict[tuple, dict[str, list]] = {}
+    for r in fluency:
+        held = lists.setdefault((r.item, r.system), {"annotators": [], "fluency": []})
+        held["annotators"].append(r.annotator)
+        held["fluency"].append(r.score)
+    by_place = [{"id": item, "model": system, **held} for (item, system), held in lists.items()]
     missing = [r._replace(system={"alpha": "NA"}.get(r.system, r.system)) for r in binary]
     return [
         _table("words and numbers in a row per judgement", [[*_PLACES], *scores, *in_words], both),
@@ -73,6 +84,17 @@ def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
                [r._replace(item=f"{r.item}-{r.system}") for r in once]),
         _table("slider with decimal commas beside ratings", [["Gespräch", "Modell", "Bewerter", "fluency", "Nutzen"],
                *halves], [*fluency, *sliders]),
+        Case("people and scores in lists side by side",
+             {"ratings.jsonl": "\n".join(json.dumps({**one, "annotators": one["annotators"][::-1],
+                                                     "fluency": one["fluency"][::-1]} if i % 2 else one)
+                                         for i, one in enumerate(by_place))}, fluency),
+        _table("a case, a chatbot and a tester", [["case", "chatbot", "tester", "fluency"],
+               *([r.item, r.system, r.annotator, r.score] for r in fluency)], fluency),
+        _table("people by their address, three rows sent twice",
+               [["submitted_at", "email", "conversation", "bot", "fluency"],
+                *([f"2026-03-01 10:{i // 60:02d}:{i % 60:02d}", f"{r.annotator}@example.org", r.item, r.system, r.score]
+                  for i, r in enumerate([*fluency, *fluency[3:6]]))],
+               [r._replace(annotator=f"{r.annotator}@example.org") for r in fluency]),
         Case("people with first and last names in a list",
              {"ratings.json": json.dumps([{"id": i, "modelo": s, "annotations": n} for (i, s), n in nested.items()])},
              fluency),

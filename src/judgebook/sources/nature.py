@@ -23,7 +23,7 @@ NAMES = {
         "annotator": "annotatorid annotatorname annotator workerid worker raterid rater judgeid judge coderid coder "
         "completedby prolificpid prolificid participantid participant "
         "evaluatorid evaluator expertid assessorid assessor responseid userid respondentid respondent subjectid "
-        "username user",
+        "username user emailaddress email",
         "system": "systemid system modelname modelid model bot chatbot agent systema modela bota system1 model1 bot1 "
         "systemx modelx systemleft modelleft left",
         "turn": "turnid turn turnindex utteranceid utteranceindex",

@@ -25,7 +25,7 @@ _WORDS = {
     "submission algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
     "dialogue": "dialogue dialog conversation conv convo chat item sample example instance sentence sent segment seg "
     "article art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage "
-    "text phrase exemple conversacion dialogo ejemplo frase pregunta summary",
+    "text phrase exemple conversacion dialogo ejemplo frase pregunta summary case stimulus caso fall",
     "label": "label metric criterion dimension aspect attribute kriterium merkmal critere criterio metrica aspecto",
     "score": "score rating judgement judgment value answer vote point bewertung note wert urteil antwort punkte "
     "punktzahl puntuacion nota valor",

@@ -63,8 +63,20 @@ NUMBERED = (
 )
 
 
+def people_of(place: Place, leaves: dict[Place, Node]) -> Place | None:
+    """The list that names who judged, element by element beside a list of scores."""
+
+    def named(other: Place) -> bool:
+        return other[-1:] == (LIST,) and role_of(name_of(other).removesuffix("s")) == "annotator"
+
+    beside = [p for p in leaves if named(p) and p != place and without_label(p) == without_label(place)]
+    return next((p for p in beside if len(leaves[p].values) == len(leaves[place].values)), None)
+
+
 def may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> bool:
     name = plain(name_of(place))
+    if place[-1:] == (LIST,) and role_of(name.removesuffix("s")) == "annotator" and seems.kind != "rating":
+        return not any(people_of(other, leaves) == place for other in leaves)
     words = {str(v).strip().lower() for v in leaves[place].values if v}
     if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
         return False

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.nested.groups import CONTAINER, SCORE_KEYS, label_at
+from judgebook.extras.new.nested.groups import CONTAINER, SCORE_KEYS, label_at, people_of
 from judgebook.extras.new.nested.tree import LIST, MAP, REPLIES, Node, Place, name_of
 from judgebook.extras.new.roles import MOST_SYSTEMS, NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, key_of_path
@@ -49,6 +49,7 @@ class Levels:
         self.names: dict[Place, str] = {}
         self.used: set[Place] = set(scores)
         self.label_column: Place | None = None
+        self.people = people_of(scores[0], leaves)
 
     def _label_beside(self, place: Place) -> Place | None:
         """The key beside the score that says what was judged."""
@@ -126,7 +127,9 @@ class Levels:
                 free.append(level)
         # the last list without a name in it holds judgements of one thing, unless people are known elsewhere
         people = "annotator" in taken or any(self._named_in(level, "annotator") for level in [*lists, ()])
-        if free and not people:
+        if free and self.people:
+            self.names[free.pop()] = self.names[self.people] = "place"
+        elif free and not people:
             self.names[free.pop()] = "annotator"
         for level in free:
             if level == self.scores[0]:
@@ -182,6 +185,10 @@ class Levels:
         taken = set(self.names.values())
         near = [p for p in self._reachable(place) if p not in self.used and p != label_column]
         out: dict[str, str] = {}
+        if self.people and self.people in self.names:
+            out["annotator"] = self._path(self.people, label=False)
+            self.used.add(self.people)
+            taken.add("annotator")
         for ours in NAMES:
             fits = self._named(ours, near) if ours not in ("label", "score", *taken) else []
             fits = [p for p in fits if self._path(p, label=False) not in out.values()]

@@ -139,7 +139,7 @@ class _Writer(Levels):
         free = [
             f"{{{n}}}"
             for level, n in self.names.items()
-            if n not in ("annotator", "turn", "dialogue", "system", "label")
+            if n not in ("annotator", "turn", "dialogue", "system", "label") and not (self.people and n == "place")
         ]
         system = "{system}" if "system" in bound else columns.get("system")
         if "dialogue" in bound:
