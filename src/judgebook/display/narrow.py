@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec
+from matplotlib.gridspec import GridSpec, GridSpecBase
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
@@ -42,8 +42,8 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         return False
     placed = [ax for ax in fig.axes if ax.get_visible() and ax.get_subplotspec() is not None]
     height = fig.get_figheight()
-    if len({ax.get_subplotspec().colspan.start for ax in placed}) > 1:
-        if not _one_grid(placed):
+    if len({(ax.get_gridspec(), ax.get_subplotspec().colspan.start) for ax in placed}) > 1:
+        if not _stackable(placed):
             return False
         placed, more = _stack(fig, placed)
         height += more
@@ -97,11 +97,12 @@ def legends_anew(fig: Figure, width: float, scale: float = 1.0) -> int:
     return -(-len(handles) // max(legend_columns(handles, width), 1)) + broken - before
 
 
-def _one_grid(placed: list[Axes]) -> bool:
-    """Whether each of the axes has a cell of its own in the same grid."""
+def _stackable(placed: list[Axes]) -> bool:
+    """Whether each of the axes has a cell of its own, in the same grid or in grids of one column beside each other."""
     cells = [(ax.get_subplotspec().rowspan, ax.get_subplotspec().colspan) for ax in placed]
     single = all(len(rows) == len(columns) == 1 for rows, columns in cells)
-    return single and len({id(ax.get_gridspec()) for ax in placed}) == 1
+    grids = {ax.get_gridspec() for ax in placed}
+    return single and (len(grids) == 1 or all(grid.ncols == 1 for grid in grids))
 
 
 def _stack(fig: Figure, placed: list[Axes]) -> tuple[list[Axes], float]:
@@ -110,16 +111,20 @@ def _stack(fig: Figure, placed: list[Axes]) -> tuple[list[Axes], float]:
 
     Line by line; where panels of a line have the same title, column by column, as columns are then named at their head.
     """
-    lines: dict[int, list[Axes]] = {}
-    columns: dict[int, list[Axes]] = {}
+    lines: dict[tuple[GridSpecBase, int], list[Axes]] = {}
+    columns: dict[tuple[GridSpecBase, int], list[Axes]] = {}
     for ax in placed:
         if not ax.axison and not ax.has_data() and not ax.texts:
             ax.remove()
             continue
-        lines.setdefault(ax.get_subplotspec().rowspan.start, []).append(ax)
-        columns.setdefault(ax.get_subplotspec().colspan.start, []).append(ax)
+        grid, cell = ax.get_gridspec(), ax.get_subplotspec()
+        lines.setdefault((grid, cell.rowspan.start), []).append(ax)
+        columns.setdefault((grid, cell.colspan.start), []).append(ax)
     inches = {ax: ax.get_position().height * fig.get_figheight() for line in lines.values() for ax in line}
-    before = sum(max(inches[ax] for ax in line) for line in lines.values()) + _BETWEEN * len(lines)
+    taken: dict[GridSpecBase, float] = {}
+    for (part, _), line in lines.items():
+        taken[part] = taken.get(part, 0.0) + max(inches[ax] for ax in line) + _BETWEEN
+    before = max(taken.values())
     for line in lines.values():
         for ax in line[1:]:
             _named_like(ax.yaxis, line[0].yaxis)
