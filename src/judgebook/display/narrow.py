@@ -26,6 +26,8 @@ LETTERS = 6.2
 _LONG = 18
 #: `gid` of numbers above an axis that may stand a line higher where they would touch others
 MAY_RISE = "may-rise"
+#: of the value beside a row, which joins the row's name where there is no room, and of a heading within axes
+BESIDE, HEADING = "beside", "heading"
 #: inches between panels that come to stand below each other, with numbers below the upper one
 _BETWEEN = 0.22
 
@@ -57,6 +59,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         if isinstance(ax.xaxis.get_major_locator(), MaxNLocator):
             ax.xaxis.get_major_locator().set_params(nbins=4)
         getattr(ax, "_colorbar_info", {}).update(shrink=0.9)
+    _values_with_names(placed)
     _break_names(placed)
 
     def placed_anew() -> None:
@@ -152,6 +155,18 @@ def _named_like(axis: Axis, other: Axis) -> None:
         axis.set_ticks(other.get_ticklocs(), names, rotation=first.get_rotation(), ha=first.get_ha(), va=first.get_va())
 
 
+def _values_with_names(placed: list[Axes]) -> None:
+    """Put the values that stand beside the axes behind the names of their rows."""
+    for ax in placed:
+        values = {text.get_position()[1]: text for text in ax.texts if text.get_gid() == BESIDE}
+        if values:
+            names = [label.get_text() for label in ax.get_yticklabels()]
+            told = [f"{n}: {values[y].get_text()}" for y, n in zip(ax.get_yticks(), names, strict=True)]
+            ax.set_yticks(ax.get_yticks(), told)
+        for text in values.values():
+            text.remove()
+
+
 def _break_names(placed: list[Axes]) -> None:
     """Break long names at the y axes."""
     for ax in placed:
@@ -204,6 +219,7 @@ def _fitted(fig: Figure) -> float:
         box = ax.get_position()
         middle = (box.x0 + box.x1) / 2
         room = {ax._left_title: 1 - box.x0, ax.title: 1 - box.x0, ax.xaxis.label: 2 * min(middle, 1 - middle)}
+        room |= {text: box.width for text in ax.texts if text.get_gid() == HEADING}
         for text, share in room.items():
             letters = max(int(share * WIDTH * _LETTERS), 12)
             broken = "\n".join(fill(line, letters) for line in text.get_text().splitlines())
