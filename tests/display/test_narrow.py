@@ -57,7 +57,8 @@ def test_grids_of_one_column_beside_each_other_come_to_stand_below_each_other():
     style.lay_out(fig, 120)
     assert narrow(fig)
     assert len({round(ax.get_position().x0, 3) for ax in fig.axes}) == 1
-    assert [ax.get_title() for ax in sorted(fig.axes, key=lambda ax: -ax.get_position().y0)] == ["00", "01", "10", "11"]
+    panels = sorted(fig.axes, key=lambda ax: -ax.get_position().y0)
+    assert [ax.get_title(loc="left") for ax in panels] == ["00", "01", "10", "11"]
     assert findings(fig) == []
 
 

@@ -161,9 +161,7 @@ def test_labels_are_those_of_one_run_which_is_named(study):
     assert "not shown to be reliable on any of the 3 labels.**" in said
     assert "Highest alpha: Quality, 0.35 [0.10, 0.60] (Main)." in said
     one = texts(evidence(study, n03=alphas((0.1, 0.6))))["labels"]
-    assert (
-        "too little agreement on the only label** (alpha 0.35 [0.10, 0.60]; the usual minimum is 0.667)." in one
-    )
+    assert "too little agreement on the only label** (alpha 0.35 [0.10, 0.60]; the usual minimum is 0.667)." in one
 
 
 def test_rivals_are_those_that_may_be_first(study):
@@ -500,9 +498,13 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
         (
             [0.01, 0.3, 0.2],
             MUCH,
-            "**Other people: it matters on 1 of 3 labels**; the same number of other annotators would reverse the order",
+            "**Other people: it matters on 1 of 3 labels**; the same number of other annotators would reverse",
         ),
-        ([0.01, 0.01, 0.02], LITTLE, "**Other people: it matters little on all 3 labels**; the same number of other annotators would"),
+        (
+            [0.01, 0.01, 0.02],
+            LITTLE,
+            "**Other people: it matters little on all 3 labels**; the same number of other annotators would",
+        ),
         ([0.4, 0.3, 0.2], LITTLE, "**Other people: it matters little**, as no label shows that annotators differ."),
         ([0.4, 0.3, 0.2], MUCH, "**Other people: still open**, because annotators may account for up to 50%"),
         ([0.04], MUCH, "**Other people: it matters**; the same number of other annotators would reverse"),

@@ -242,9 +242,9 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
     caption = (
         f"Cells: share of simulated samples whose {percent(confidence)} interval of Krippendorff's alpha contains the"
     )
-    caption += " true value, by label (rows), kind of interval and size of the sample (columns), in percent. White is the nominal"
-    caption += f" coverage, red below, blue above, hatched: not simulated. {captions.sample(rows.loc[primary, 'n'])}"
-    caption += " per cell."
+    caption += " true value, by label (rows), kind of interval and size of the sample (columns), in percent."
+    caption += " White is the nominal coverage, red below, blue above, hatched: not simulated."
+    caption += f" {captions.sample(rows.loc[primary, 'n'])} per cell."
     for i, page in enumerate(_pages(wide)):
         heights = [len(frame) for frame in page.values()]
         size = {"width": PAGE, "height": 0.21 * sum(heights) + 0.75 * len(page) + 0.5}

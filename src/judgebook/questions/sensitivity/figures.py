@@ -93,7 +93,8 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     alt = f"Heatmaps of p-values for {len(systems)} systems: {shares[0]} comparisons are significant at 0.05 by the"
     alt = f"{part}: {alt}" if part else alt
     alt = f"{alt} published tests, {shares[1]} by the {test} after adjustment."
-    return Plot(fig, name, alt, _of(part, caption), f"{significance_title(primary(results), test)}{f' ({part})' if part else ''}")
+    title = significance_title(primary(results), test) + (f" ({part})" if part else "")
+    return Plot(fig, name, alt, _of(part, caption), title)
 
 
 def significance_title(rows: pd.DataFrame, test: str) -> str:

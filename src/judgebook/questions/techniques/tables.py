@@ -339,6 +339,8 @@ def nearness(cells: pd.DataFrame) -> Table | None:
     if cells.empty:
         return None
     caption = "Printed numbers and those of this study: mean distance (in the printed unit), and share of printed"
-    caption += " numbers in the CI of their own counterpart. As a control: the share in CIs of the other numbers in the column."
+    caption += (
+        " numbers in the CI of their own counterpart. As a control: the share in CIs of the others in the column."
+    )
     why = dict.fromkeys(("Inside (%)", "Others inside (%)"), "No intervals.")
     return Table(calibrated.table(cells), "beside", caption, 1, why)
