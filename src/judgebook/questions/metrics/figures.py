@@ -70,7 +70,8 @@ def _plots(
         )
         alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
         alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {estimates}."
-        title, unit = correlations_title(rows), "Spearman's ρ of a metric with the mean rating of people"
+        title = correlations_title(rows) + (f" ({where.rstrip('. ')})" if where else "")
+        unit = "Spearman's ρ of a metric with the mean rating of people"
         yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption, title, unit)
 
 
