@@ -53,6 +53,13 @@ def test_letters_of_the_greek_and_latin_alphabets_have_commands():
     assert "[U+" not in latex.tex("".join(c for c in map(chr, range(0x391, 0x3CA)) if unicodedata.name(c, "")))
 
 
+def test_captions_and_notes_show_code_as_code_and_cells_do_not(tmp_path):
+    text = latex.table(pd.DataFrame({"a": ["`x`"]}), "Of `a_b`. See `c`.", "t", ["No `d`."], [False])
+    assert r"\caption{Of \texttt{a\_b}.}" in text
+    assert [text.count(rf"\texttt{{{code}}}") for code in ("c", "d", "x")] == [1, 1, 0]
+    compiled(tmp_path, text)
+
+
 def test_hostile_names_compile(tmp_path):
     frame = pd.DataFrame({HOSTILE[0]: HOSTILE, "[b]": HOSTILE[::-1], "*": ["1"] * len(HOSTILE)})
     text = latex.table(frame, HOSTILE[0], "x_1", HOSTILE, [False, False, True])

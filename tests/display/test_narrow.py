@@ -6,7 +6,7 @@ import pytest
 from fixtures.boxes import findings
 
 from judgebook.display import style
-from judgebook.display.narrow import LEAST, WIDTH, narrow, texts_of
+from judgebook.display.narrow import BESIDE, HEADING, LEAST, WIDTH, narrow, texts_of
 
 
 def bars(n=1, names=("Alpha", "Beta"), **kwargs):
@@ -44,6 +44,37 @@ def test_panels_beside_each_other_come_to_stand_below_each_other_with_the_names_
     places = [ax.get_position() for ax in fig.axes]
     assert all(below.y1 < above.y0 for above, below in pairwise(places))
     assert [[label.get_text() for label in ax.get_yticklabels()] for ax in fig.axes] == [["Alpha", "Beta"]] * 3
+    assert findings(fig) == []
+
+
+def test_grids_of_one_column_beside_each_other_come_to_stand_below_each_other():
+    fig = style.subplots(width=7, height=2)[0]
+    fig.clear()
+    for i, cell in enumerate(fig.add_gridspec(1, 2)):
+        for j, part in enumerate(cell.subgridspec(2, 1)):
+            fig.add_subplot(part).barh(["A", "B"], [1, 2])
+            fig.axes[-1].set(title=f"{i}{j}", xlabel="Number")
+    style.lay_out(fig, 120)
+    assert narrow(fig)
+    assert len({round(ax.get_position().x0, 3) for ax in fig.axes}) == 1
+    panels = sorted(fig.axes, key=lambda ax: -ax.get_position().y0)
+    assert [ax.get_title(loc="left") for ax in panels] == ["00", "01", "10", "11"]
+    assert findings(fig) == []
+
+
+def test_values_beside_the_rows_join_their_names_and_headings_are_broken():
+    fig, ax = style.subplots(width=7, height=2)
+    ax.plot([0, 1], [0, 1])
+    ax.set(xlabel="Share", yticks=[0, 1], yticklabels=["First", "Second"])
+    for y in (0, 1):
+        ax.text(1.02, y, f"{y}.5% (up to 7.5%: Label)", transform=ax.get_yaxis_transform(), gid=BESIDE)
+    ax.text(0, 0.5, "A heading that is wider than the axes of a narrow figure", gid=HEADING)
+    style.lay_out(fig, 120)
+    assert narrow(fig)
+    assert [t.get_text().replace("\n", " ") for t in ax.get_yticklabels()] == [
+        "First: 0.5% (up to 7.5%: Label)", "Second: 1.5% (up to 7.5%: Label)",
+    ]  # fmt: skip
+    assert ["\n" in text.get_text() for text in ax.texts] == [True]
     assert findings(fig) == []
 
 

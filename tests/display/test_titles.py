@@ -221,7 +221,9 @@ PASSAGES = {
         ({"n": 1, "always": 0}, "The difference is not significant under every"),
     ],
     "planning.map_title": [
-        ({"n": 3, "found": 0, "power": 0.8}, "On none of these 3 labels, any design finds"),
+        ({"n": 3, "found": 0, "power": 0.8}, "On none of the 3 labels shown does any design find the"),
+        ({"n": 3, "found": 1, "power": 0.8}, "On 1 of the 3 labels shown, some design finds the"),
+        ({"n": 3, "found": 3, "power": 0.8}, "On all 3 labels shown, some design finds the"),
         ({"n": 1, "found": 1, "power": 0.8}, "The difference worth finding is found with"),
         ({"n": 1, "found": 0, "power": 0.8}, "The difference worth finding is not found with"),
     ],

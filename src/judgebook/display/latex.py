@@ -122,6 +122,12 @@ def tex(text: str) -> str:
     return "".join("-{}" if plain[i : i + 2] == "--" else _character(c) for i, c in enumerate(plain))
 
 
+def with_code(text: str) -> str:
+    r"""`tex` of captions and reasons: what stands between backticks is code."""
+    mark = re.escape(_PLAIN["`"])
+    return re.sub(f"{mark}(.+?){mark}", r"\\texttt{\1}", tex(text))
+
+
 def _character(c: str) -> str:
     if c in _PLAIN or c in _SYMBOLS:
         return _PLAIN[c] if c in _PLAIN else _SYMBOLS[c]
@@ -192,8 +198,8 @@ def table(cells: pd.DataFrame, caption: str, label: str, notes: Sequence[str], r
     lines = sum(_height(part) + 3 for part in parts) + len(notes)
     small = [f"  {size}"] if size else []
     small += [rf"  \setlength{{\tabcolsep}}{{{space:g}pt}}"] if size else []
-    head = rf"\caption{{{tex(first)}}}\label{{tab:{label}}}"
-    foot = [rf"  \par\smallskip\footnotesize {tex(note)}" for note in notes]
+    head = rf"\caption{{{with_code(first)}}}\label{{tab:{label}}}"
+    foot = [rf"  \par\smallskip\footnotesize {with_code(note)}" for note in notes]
     if lines <= _PAGE:
         body = [line for part, spec in zip(parts, specs, strict=True) for line in _tabular(part, spec)]
         made = [r"\begin{table}", r"  \centering", f"  {head}", *small, *body, *foot, r"\end{table}"]

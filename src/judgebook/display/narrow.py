@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec
+from matplotlib.gridspec import GridSpec, GridSpecBase
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
@@ -26,6 +26,8 @@ LETTERS = 6.2
 _LONG = 18
 #: `gid` of numbers above an axis that may stand a line higher where they would touch others
 MAY_RISE = "may-rise"
+#: of the value beside a row, which joins the row's name where there is no room, and of a heading within axes
+BESIDE, HEADING = "beside", "heading"
 #: inches between panels that come to stand below each other, with numbers below the upper one
 _BETWEEN = 0.22
 
@@ -42,8 +44,8 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         return False
     placed = [ax for ax in fig.axes if ax.get_visible() and ax.get_subplotspec() is not None]
     height = fig.get_figheight()
-    if len({ax.get_subplotspec().colspan.start for ax in placed}) > 1:
-        if not _one_grid(placed):
+    if len({(ax.get_gridspec(), ax.get_subplotspec().colspan.start) for ax in placed}) > 1:
+        if not _stackable(placed):
             return False
         placed, more = _stack(fig, placed)
         height += more
@@ -57,6 +59,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         if isinstance(ax.xaxis.get_major_locator(), MaxNLocator):
             ax.xaxis.get_major_locator().set_params(nbins=4)
         getattr(ax, "_colorbar_info", {}).update(shrink=0.9)
+    _values_with_names(placed)
     _break_names(placed)
 
     def placed_anew() -> None:
@@ -97,11 +100,12 @@ def legends_anew(fig: Figure, width: float, scale: float = 1.0) -> int:
     return -(-len(handles) // max(legend_columns(handles, width), 1)) + broken - before
 
 
-def _one_grid(placed: list[Axes]) -> bool:
-    """Whether each of the axes has a cell of its own in the same grid."""
+def _stackable(placed: list[Axes]) -> bool:
+    """Whether each of the axes has a cell of its own, in the same grid or in grids of one column beside each other."""
     cells = [(ax.get_subplotspec().rowspan, ax.get_subplotspec().colspan) for ax in placed]
     single = all(len(rows) == len(columns) == 1 for rows, columns in cells)
-    return single and len({id(ax.get_gridspec()) for ax in placed}) == 1
+    grids = {ax.get_gridspec() for ax in placed}
+    return single and (len(grids) == 1 or all(grid.ncols == 1 for grid in grids))
 
 
 def _stack(fig: Figure, placed: list[Axes]) -> tuple[list[Axes], float]:
@@ -110,16 +114,20 @@ def _stack(fig: Figure, placed: list[Axes]) -> tuple[list[Axes], float]:
 
     Line by line; where panels of a line have the same title, column by column, as columns are then named at their head.
     """
-    lines: dict[int, list[Axes]] = {}
-    columns: dict[int, list[Axes]] = {}
+    lines: dict[tuple[GridSpecBase, int], list[Axes]] = {}
+    columns: dict[tuple[GridSpecBase, int], list[Axes]] = {}
     for ax in placed:
         if not ax.axison and not ax.has_data() and not ax.texts:
             ax.remove()
             continue
-        lines.setdefault(ax.get_subplotspec().rowspan.start, []).append(ax)
-        columns.setdefault(ax.get_subplotspec().colspan.start, []).append(ax)
+        grid, cell = ax.get_gridspec(), ax.get_subplotspec()
+        lines.setdefault((grid, cell.rowspan.start), []).append(ax)
+        columns.setdefault((grid, cell.colspan.start), []).append(ax)
     inches = {ax: ax.get_position().height * fig.get_figheight() for line in lines.values() for ax in line}
-    before = sum(max(inches[ax] for ax in line) for line in lines.values()) + _BETWEEN * len(lines)
+    taken: dict[GridSpecBase, float] = {}
+    for (part, _), line in lines.items():
+        taken[part] = taken.get(part, 0.0) + max(inches[ax] for ax in line) + _BETWEEN
+    before = max(taken.values())
     for line in lines.values():
         for ax in line[1:]:
             _named_like(ax.yaxis, line[0].yaxis)
@@ -145,6 +153,18 @@ def _named_like(axis: Axis, other: Axis) -> None:
     if any(names) and not mine and axis.get_view_interval().tolist() == other.get_view_interval().tolist():
         first = other.get_ticklabels()[0]
         axis.set_ticks(other.get_ticklocs(), names, rotation=first.get_rotation(), ha=first.get_ha(), va=first.get_va())
+
+
+def _values_with_names(placed: list[Axes]) -> None:
+    """Put the values that stand beside the axes behind the names of their rows."""
+    for ax in placed:
+        values = {text.get_position()[1]: text for text in ax.texts if text.get_gid() == BESIDE}
+        if values:
+            names = [label.get_text() for label in ax.get_yticklabels()]
+            told = [f"{n}: {values[y].get_text()}" for y, n in zip(ax.get_yticks(), names, strict=True)]
+            ax.set_yticks(ax.get_yticks(), told)
+        for text in values.values():
+            text.remove()
 
 
 def _break_names(placed: list[Axes]) -> None:
@@ -199,6 +219,7 @@ def _fitted(fig: Figure) -> float:
         box = ax.get_position()
         middle = (box.x0 + box.x1) / 2
         room = {ax._left_title: 1 - box.x0, ax.title: 1 - box.x0, ax.xaxis.label: 2 * min(middle, 1 - middle)}
+        room |= {text: box.width for text in ax.texts if text.get_gid() == HEADING}
         for text, share in room.items():
             letters = max(int(share * WIDTH * _LETTERS), 12)
             broken = "\n".join(fill(line, letters) for line in text.get_text().splitlines())

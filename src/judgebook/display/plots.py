@@ -338,10 +338,10 @@ def share_figure(results: ResultRows, names: DisplayNames, titles: dict[str, str
     set_style()
     fig = plt.figure(figsize=(PAGE if len(columns) > 1 else 5.0, height), layout="constrained")
     longest = max(sum(size[p] for p in column) for column in columns)
-    for part, column in zip(np.atleast_1d(fig.subfigures(1, len(columns))), columns, strict=True):
+    for part, column in zip(fig.add_gridspec(1, len(columns)), columns, strict=True):
         ratios = [size[p] for p in column]
         ratios += [longest - sum(ratios)] if sum(ratios) < longest else []  # the same height for a row everywhere
-        axes = part.subplots(len(ratios), 1, squeeze=False, gridspec_kw={"height_ratios": ratios})[:, 0]
+        axes = [fig.add_subplot(cell) for cell in part.subgridspec(len(ratios), 1, height_ratios=ratios)]
         for ax, panel in zip(axes, column, strict=False):
             rows = results[results["panel"] == panel]
             same = results[(results["method"] == rows["method"].iloc[0]) & (results["score"] == rows["score"].iloc[-1])]

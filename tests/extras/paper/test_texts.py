@@ -304,7 +304,7 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     )
     for suffix in ("pdf", "png"):
         Figure().savefig(tmp_path / f"03_iaa_alpha.{suffix}")
-    html, captions = ["<table><tr><td>1</td></tr></table>"], {"03_iaa_alpha": "Points: α & more."}
+    html, captions = ["<table><tr><td>1</td></tr></table>"], {"03_iaa_alpha": "Points: α & `more_`."}
     page = files.write(material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions)
     made = {p.name for p in (tmp_path / "paper").iterdir()}
     assert {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"} <= made
@@ -316,7 +316,7 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     assert "small_report_2026" in page
     assert all(f"> **{topic}.**" in page for topic in ("Data", "Agreement", "Tests", "Systems"))  # with a copy button
     tex = (tmp_path / "paper" / "report.tex").read_text(encoding="utf-8")
-    assert r"\caption{Points: $\alpha$ \& more.}" in tex
+    assert r"\caption{Points: $\alpha$ \& \texttt{more\_}.}" in tex
     bib = references.parse((tmp_path / "paper" / "references.bib").read_text(encoding="utf-8"))
     keys = {key for group in re.findall(r"\\citep\{([^}]*)\}", tex) for key in group.split(",")}
     assert keys

@@ -52,7 +52,7 @@ def test_the_headline_follows_the_random_sets(value, better):
     )
     verdict = "better than those of as many random workers" if better else "without a measurable gain"
     assert f"**System means are replicated in the other run, {verdict}" in headline
-    assert "correlate with One at r = 0.900 (without quality control: 0.800)" in headline
+    assert "correlate with those of One at r = 0.900 (without quality control: 0.800)" in headline
     compared = (
         "replicate better than those of equally many random workers in 1" if better else "do not replicate better"
     )

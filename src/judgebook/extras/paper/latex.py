@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from judgebook.display.latex import tex
+from judgebook.display.latex import tex, with_code
 from judgebook.extras.paper import references
 from judgebook.extras.paper.analysis import Material
 from judgebook.study import escape
@@ -75,7 +75,7 @@ def _figure(file: str, caption: str, *, two: bool) -> Iterator[str]:
     yield r"  \ifdim\wd0>\textwidth \def\fitted{width=\textwidth,height=\dimen0,keepaspectratio}\else"
     yield r"  \ifdim\ht0>\dimen0 \def\fitted{height=\dimen0}\else \def\fitted{scale=1}\fi\fi"
     yield rf"  \expandafter\includegraphics\expandafter[\fitted]{{{file}}}"
-    yield rf"  \caption{{{tex(caption)}}}"
+    yield rf"  \caption{{{with_code(caption)}}}"
     yield rf"\end{{{environment}}}"
 
 

@@ -35,7 +35,8 @@ SPREAD = (
 
 def coverage(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Percent of what could be judged that was judged once, and twice: a figure per corpus."""
-    for i, corpus in enumerate(dict.fromkeys(results["coverage"]["corpus"])):
+    corpora = list(dict.fromkeys(results["coverage"]["corpus"]))
+    for i, corpus in enumerate(corpora):
         rows = results.select("coverage", corpus=corpus)
         matrices = {
             title: coverage_matrix(where(rows, times=times), names)
@@ -57,6 +58,7 @@ def coverage(results: Results, names: DisplayNames) -> Iterator[Plot]:
         alt = f"Two heatmaps by label and group: {once} of all possible items were judged at least once, {twice} at"
         shares = {name: list(where(rows, times=k)["estimate"]) for name, k in (("once", 1), ("twice", 2))}
         title, unit = _PHRASES.say("coverage_title", **shares), "Percent of all possible items, by label and group"
+        title += f" ({names.name('corpus', corpus)})" if len(corpora) > 1 else ""
         yield Plot(fig, f"coverage_{i}" if i else "coverage", alt + " least twice.", caption, title, unit)
 
 
@@ -260,10 +262,10 @@ def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot 
     right.set(xlabel=f"Minutes for all tasks, {names.ci}", xlim=(0, None))
     right.tick_params(axis="y", length=0)
     right.grid(axis="x")
-    alt = f"Left: minutes of {len(rows):,} work units by method and group. Right: minutes for all tasks,"
+    alt = f"Minutes of {len(rows):,} work units, one task at a time, by method and group; and minutes for all tasks,"
     n = counted(rows.groupby("row")["minutes"].size(), "work units per row")
-    caption = f"Left: minutes of each work unit. {SPREAD} Right: minutes for all tasks of a method together, the sum"
-    caption += f" of their medians; lines: {names.ci}; {n}."
+    caption = f"Minutes per dialogue or pair: of each work unit. {SPREAD} Minutes for all tasks: of those of a"
+    caption += f" method together, the sum of their medians; lines: {names.ci}; {n}."
     return Plot(fig, "minutes", f"{alt} {span(total['estimate'], 1)}.", caption)
 
 

@@ -70,7 +70,8 @@ def _plots(
         )
         alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
         alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {estimates}."
-        title, unit = correlations_title(rows), "Spearman's ρ of a metric with the mean rating of people"
+        title = correlations_title(rows) + (f" ({where.rstrip('. ')})" if where else "")
+        unit = "Spearman's ρ of a metric with the mean rating of people"
         yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption, title, unit)
 
 
@@ -181,10 +182,11 @@ def matrix(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
 def _heatmap(values: pd.DataFrame, title: str) -> Figure:
     """Times 100 where there are many metrics."""
     size, many = min(PAGE, 2.2 + 0.36 * len(values)), len(values) > 12
-    fig, ax = subplots(width=size, height=size * 0.86)
+    fig, ax = subplots(width=size, height=size)
     scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
-    small: dict[str, Any] = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
-    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label, **small)
+    more: dict[str, Any] = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
+    more["cbar_kws"] = {"label": label, "location": "bottom", "shrink": 0.6, "aspect": 30, "pad": 0.02}
+    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label, **more)
     turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)
     ax.set_title(title)

@@ -121,7 +121,7 @@ def pairs_title(rows: pd.DataFrame) -> str:
 
 
 _ENDS = (
-    "Dots: the same shares, on one scale in the four panels on the right. Lines: CIs, one for each assumption on"
+    "Dots: the same shares, on one scale, in a panel for each Lines: CIs, one for each assumption on"
     " what is independent."
 )
 

@@ -15,9 +15,10 @@ from matplotlib.ticker import PercentFormatter
 
 from judgebook.display import captions
 from judgebook.display.names import NEUTRAL, DisplayNames
+from judgebook.display.narrow import BESIDE, HEADING
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import Phrases, percent, plural, span, told
+from judgebook.display.text import Phrases, number, percent, plural, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.operating_characteristics.procedures import (
     ALTERNATIVE,
@@ -119,7 +120,7 @@ def _sections(
     """
     n_sections = rows["section"].nunique()
     fig, ax = subplots(width=PAGE, height=0.2 * (len(rows) + n_sections) + 0.9)
-    heading = {"fontweight": "bold", "va": "center", "fontsize": 7.5}
+    heading = {"gid": HEADING, "fontweight": "bold", "va": "center", "fontsize": 7.5}
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     y, section, places = -1.0, None, []
     for i, row in enumerate(rows.to_dict("records")):
@@ -140,7 +141,7 @@ def _sections(
         face = "white" if row["role"] == PUBLISHED else color
         ax.plot(place, y, shape, color=color, markersize=4.5, markerfacecolor=face, clip_on=False)
         tips(ax, [told(f"{row['section']}: {row['name']}", row, percents=True)], [place], [y])
-        ax.text(1.02, y, row["beside"], transform=ax.get_yaxis_transform(), va="center", fontsize=7)
+        ax.text(1.02, y, row["beside"], transform=ax.get_yaxis_transform(), va="center", fontsize=7, gid=BESIDE)
     ax.axvline(nominal, zorder=0, **_LINE)
     ax.set(yticks=places, yticklabels=rows["name"], ylim=(y + 0.7, -0.7), xlim=xlim, xlabel=xlabel)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
@@ -241,15 +242,15 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
     caption = (
         f"Cells: share of simulated samples whose {percent(confidence)} interval of Krippendorff's alpha contains the"
     )
-    caption += " true value, by label (rows), kind of interval and size of the sample (columns). White is the nominal"
-    caption += f" coverage, red below, blue above, hatched: not simulated. {captions.sample(rows.loc[primary, 'n'])}"
-    caption += " per cell."
+    caption += " true value, by label (rows), kind of interval and size of the sample (columns), in percent."
+    caption += " White is the nominal coverage, red below, blue above, hatched: not simulated."
+    caption += f" {captions.sample(rows.loc[primary, 'n'])} per cell."
     for i, page in enumerate(_pages(wide)):
         heights = [len(frame) for frame in page.values()]
         size = {"width": PAGE, "height": 0.21 * sum(heights) + 0.75 * len(page) + 0.5}
         fig, axes = subplots(len(page), 1, squeeze=False, gridspec_kw={"height_ratios": heights}, **size)
         for ax, (title, frame) in zip(axes[:, 0], page.items(), strict=True):
-            texts = frame.map(lambda v: percent(v, 1))
+            texts = frame.map(lambda v: number(100 * v, 1))
             heatmap(frame, ax, texts=texts, cmap="RdBu", vmin=confidence - 0.1, vmax=confidence + 0.1)
             ax.set_title(title)
         place = {"ax": axes, "location": "bottom", "shrink": 0.5, "aspect": 35, "pad": 0.02, "extend": "min"}

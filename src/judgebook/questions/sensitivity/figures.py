@@ -32,12 +32,12 @@ FLOOR = 1e-3
 _PHRASES = Phrases(__package__)
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
-the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}. Right: the {test}
+the p-value; dots: p < 0.05. ↓: less is better. {neither} Published tests: on {size}; the {test}:
 on all dialogues, adjusted for all pairs of systems of a label; {n}."""
 NEITHER = "Grey, ○: neither good nor bad, or not declared; where p < 0.05, + if the first system is higher, − if lower."
 COUNTS = """
-Numbers of labels on which the system of the row is significantly better (p < 0.05) than that of the column. Left:
-the published tests on {size}. Right: the {test} on all dialogues, adjusted for all pairs of systems of a
+Numbers of labels on which the system of the row is significantly better (p < 0.05) than that of the column. Published
+tests: on {size}; the {test}: on all dialogues, adjusted for all pairs of systems of a
 label; {n}.{neither}"""
 NOT_COUNTED = " Not counted: {} that {} neither good nor bad, or whose direction nobody declared."
 ERRORS = """
@@ -62,7 +62,8 @@ MANY_PAIRS = 66
 
 def _of(part: str, caption: str) -> str:
     """A caption in one line, with the group or corpus first where there are several."""
-    return " ".join([*([f"{part}."] if part else []), *caption.split()])
+    text = " ".join(caption.split())
+    return f"{part}: {text[0].lower()}{text[1:]}" if part else text
 
 
 def significance(results: Results, names: DisplayNames, part: str = "", name: str = "significance") -> Plot:
@@ -92,7 +93,8 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     alt = f"Heatmaps of p-values for {len(systems)} systems: {shares[0]} comparisons are significant at 0.05 by the"
     alt = f"{part}: {alt}" if part else alt
     alt = f"{alt} published tests, {shares[1]} by the {test} after adjustment."
-    return Plot(fig, name, alt, _of(part, caption), significance_title(primary(results), test))
+    title = significance_title(primary(results), test) + (f" ({part})" if part else "")
+    return Plot(fig, name, alt, _of(part, caption), title)
 
 
 def significance_title(rows: pd.DataFrame, test: str) -> str:

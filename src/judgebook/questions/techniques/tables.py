@@ -338,7 +338,9 @@ def nearness(cells: pd.DataFrame) -> Table | None:
     """How close a simulated study is to the printed numbers it was simulated from. cells : `calibrated.beside`."""
     if cells.empty:
         return None
-    caption = "Printed numbers and those of this study: mean distance (in the printed unit), share of printed numbers"
-    caption += " in the CI of their own counterpart and, as a control, in those of the other numbers in the column."
+    caption = "Printed numbers and those of this study: mean distance (in the printed unit), and share of printed"
+    caption += (
+        " numbers in the CI of their own counterpart. As a control: the share in CIs of the others in the column."
+    )
     why = dict.fromkeys(("Inside (%)", "Others inside (%)"), "No intervals.")
     return Table(calibrated.table(cells), "beside", caption, 1, why)
