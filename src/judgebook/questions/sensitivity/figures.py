@@ -32,12 +32,12 @@ FLOOR = 1e-3
 _PHRASES = Phrases(__package__)
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
-the p-value; dots: p < 0.05. ↓: less is better. {neither} Published tests: on {size}; the {test}:
+the p-value; dots: p < 0.05. ↓: less is better. {neither} Published tests: on {size}. The {test}:
 on all dialogues, adjusted for all pairs of systems of a label; {n}."""
 NEITHER = "Grey, ○: neither good nor bad, or not declared; where p < 0.05, + if the first system is higher, − if lower."
 COUNTS = """
 Numbers of labels on which the system of the row is significantly better (p < 0.05) than that of the column. Published
-tests: on {size}; the {test}: on all dialogues, adjusted for all pairs of systems of a
+tests: on {size}. The {test}: on all dialogues, adjusted for all pairs of systems of a
 label; {n}.{neither}"""
 NOT_COUNTED = " Not counted: {} that {} neither good nor bad, or whose direction nobody declared."
 ERRORS = """
