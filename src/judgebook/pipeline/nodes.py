@@ -33,6 +33,7 @@ _NOT_DATA = {
     "report_url",
     "open_questions",
     "gate",
+    "extra",
     "heds",
     "simulated",
     "bootstrap",

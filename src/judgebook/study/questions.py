@@ -43,6 +43,8 @@ class Question(Section):
     reads: list[str] = Field(
         ["annotations"], description="frames of the study; with a slash: files of the project, data/published/x_*.csv"
     )
+    extra: list[str] = Field([], description="keys of the YAML's `extra` that it reads (`run.extra`)")
+    own: bool = Field(False, description="it is somebody's own, and declares itself (`study/own/notebook.py`)")
     sections: list[str] = Field(
         [], description="other parts of the YAML it uses, in addition to those any notebook may use (`dag.COMMON`)"
     )
@@ -110,6 +112,11 @@ def _place(question: Question) -> tuple[str, str]:
 def module(folder: str, name: str) -> str:
     """The full name of a module in a folder of the package."""
     return f"judgebook.{folder.replace('/', '.')}.{name}"
+
+
+def home(notebook: str) -> str:
+    """The folder in the package that declares a notebook."""
+    return next(folder for folder, many in folders().items() if any(q.notebook == notebook for q in many))
 
 
 def options() -> dict[str, type[Section]]:
