@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from judgebook.sources import places
-from judgebook.sources.ids.naming import PEOPLE, Names, private
-from judgebook.study import paths, yaml_file
+from judgebook.sources.ids.naming import OWN_IDS, PEOPLE, Names, private
+from judgebook.study import escape, paths, yaml_file
 from judgebook.study.params import Study
 
 #: beside the frames: the sections of the YAML that may name people, as `params.yaml` has them
@@ -22,7 +22,7 @@ _NAMING = ("keep", "drop", "spelling", "groups", "sources", "scope")
 
 def text(study: Study, home: Path) -> str:
     """`params.yaml` of the folder `home`, where the data have been read."""
-    tree = resolved(study) | kept(home)
+    tree = resolved(study) | kept(home) | {"extra": extra(study.extra, home)}
     return yaml.dump(tree, Dumper=yaml_file.Dumper, sort_keys=False, allow_unicode=True)
 
 
@@ -30,6 +30,26 @@ def kept(home: Path) -> dict[str, Any]:
     """The sections that may name people, by name, as the folder `home` has them; none where no data have been read."""
     path = home / SECTIONS
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def extra(values: Mapping[str, Any], home: Path) -> dict[str, Any]:
+    """The section `extra` of a YAML with pseudonyms in the place of ids, by what the folder `home` has of them.
+
+    It is looked through again in each run: a change of it does not read the data again.
+    """
+    path = home / OWN_IDS
+    rows = escape.read_csv(path).itertuples(index=False, name=None) if path.is_file() and values else ()
+    names = Names.of(rows)
+
+    def name(value: str) -> str:
+        return names.pseudonyms.get(value) or names.within(value)
+
+    def within(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name(key): within(inner) for key, inner in value.items()}
+        return [within(inner) for inner in value] if isinstance(value, list) else _strings(value, name)
+
+    return {key: within(value) for key, value in values.items()}
 
 
 def raw_names(study: Study) -> list[str]:
@@ -104,7 +124,8 @@ def changes(overrides: dict[str, Any], home: Path) -> dict[str, Any]:
     Where the data have not been read, nothing of these sections is repeated.
     """
     tree = kept(home)
-    return {key: _as_in(tree.get(key), value) if key in _NAMING else value for key, value in overrides.items()}
+    out = {key: _as_in(tree.get(key), value) if key in _NAMING else value for key, value in overrides.items()}
+    return out | ({"extra": extra(out["extra"], home)} if "extra" in out else {})
 
 
 def _as_in(recorded: Any, given: Any) -> Any:
