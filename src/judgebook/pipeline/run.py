@@ -103,9 +103,9 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     loaded = [(s, s.load()) for s in chosen]
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), digests, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
-    selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
     for name in dag.undeclared(entries, folder):
-        print(f"notebooks/{name}.ipynb is left out, since it does not declare itself: see docs/own_project.md")
+        print(f"notebooks/{name}.ipynb is left out: it does not begin with own_notebook(…) (docs/own_project.md)")
+    selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
     for problem in filter(None, (study.namesake() for study in studies.values())):
         raise params.ParamsError(problem)
     reporter = _Reporter(studies, selected)

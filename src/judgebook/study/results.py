@@ -118,9 +118,7 @@ def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
     return frame[keep]
 
 
-def fold(
-    results: Results, *, study: str, notebook: str, own: Mapping[str, Any] = MappingProxyType({})
-) -> pd.DataFrame:
+def fold(results: Results, *, study: str, notebook: str, own: Mapping[str, Any] = MappingProxyType({})) -> pd.DataFrame:
     """The rows that are stored, with the columns of `result_schema.COLUMNS`.
 
     own : what `result_schema.described` says of statistics that are not the project's; `unfold` finds it with the rows.

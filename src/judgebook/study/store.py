@@ -18,8 +18,8 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook import project
@@ -295,7 +295,7 @@ class Run:
         _declared(self.question, "reads", name)
         path = project.folder() / name
         if not path.is_file():
-            raise AbsentError(f"{self.notebook}: no file {name!r} in {relative(project.folder())}")
+            raise AbsentError(f"{self.notebook}: no file {name!r} in the folder of the project")
         return path
 
     def own_ids(self) -> pd.DataFrame:

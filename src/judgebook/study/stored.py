@@ -85,6 +85,8 @@ class StoredStudy:
     def _no_such(self, statistic: str) -> str:
         there = [*dict.fromkeys(self.statistics["statistic"])]
         near = difflib.get_close_matches(statistic, there, n=1)
-        known = "was stored by no notebook that ran" if statistic in result_schema.statistics() else "is not a statistic"
+        known = (
+            "was stored by no notebook that ran" if statistic in result_schema.statistics() else "is not a statistic"
+        )
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there) or 'none'}"
         return f"{statistic!r} {known}; {hint}"

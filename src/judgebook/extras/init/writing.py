@@ -44,7 +44,8 @@ def init(folder: Path) -> int:
         if remedy := store.remedy(error, folder):
             raise store.DeniedError(remedy) from error
         raise
-    print(f"made {store.relative(folder)}; next\n  cd {folder}\n  judgebook check example\n  judgebook --study example")
+    call = project.command() if project.INSTALLED else "judgebook"
+    print(f"made {folder}; next\n  cd {folder}\n  {call} check example\n  {call} --study example")
     if not project.INSTALLED:
         print("The command `judgebook` must be installed: `python -m pip install .` in the checkout, without -e.")
     return 0
