@@ -22,7 +22,7 @@ What is listed here besides reads what a run left, and what a YAML and its data 
     study.scores                         # one row per judgement
     jb.read_answers("mine")              # the answers of its first page, as data
 
-    jb.own_notebook("20_mine", study, run_id, reads=["annotations"])  # begins a notebook of a report: docs/own_project.md
+    jb.own_notebook("20_mine", study, run_id)  # begins a page of one's own: docs/own_project.md
 
     jb.study_names()                     # YAMLs in params/, and public studies that come with the package
     yaml = jb.load_study("mine", {"bootstrap": {"n_resamples": 500}})

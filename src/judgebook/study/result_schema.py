@@ -63,8 +63,8 @@ KEY_TYPES = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTEGERS, int)
 @dataclass(frozen=True)
 class Statistic:
     """title : for readers. keys : columns that identify its rows in addition to `IDS`; in CSV files the column
-    `condition` holds them. range : of its values, by default any number. types : of keys, where `KEY_TYPES` is not about
-    them."""
+    `condition` holds them. range : of its values, by default any number. types : of keys, where they are not those of
+    `KEY_TYPES`."""
 
     title: str
     keys: tuple[str, ...] = ()

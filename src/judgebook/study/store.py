@@ -231,8 +231,9 @@ def _declared(question: questions.Question | None, kind: str, name: str) -> None
 class Run:
     """One notebook at work on one study. `run_id` is None when somebody runs it by hand: then all goes to scratch.
 
-    question : what the notebook declares, where it does; it reads nothing else. of_study : whether what it shows is about the study. A notebook about something else (the papers' printed numbers)
-    reads no frames, and is not called simulated where the study is.
+    of_study : whether what it shows is about the study. A notebook about something else (the papers' printed numbers)
+    reads no frames, and is not called simulated where the study is. question : what the notebook declares, where it
+    does; it reads nothing else.
     """
 
     study: params.Study

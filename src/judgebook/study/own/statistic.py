@@ -100,7 +100,7 @@ def _values(frame: pd.DataFrame, keys: Sequence[str], range: tuple[float, float]
     wrong = [c for c in frame.columns if c in COLUMNS and not _fits(frame[c], COLUMNS[c][0])]
     for column in wrong:
         dtype = COLUMNS[column][0]
-        found = _first(frame[column], lambda v: not _fits(pd.Series([v]), dtype))
+        found = _first(frame[column], lambda v, dtype=dtype: not _fits(pd.Series([v]), dtype))
         write = f": write frame[{column!r}].astype(str)" if dtype == "str" else ""
         yield f"column {column!r}: expected {_HOLDS[dtype]}, found {found}{write}"
     for key in keys:
