@@ -22,8 +22,8 @@ _SCRIPT = "run_all.py"
 
 
 def folder() -> Path:
-    """The folder that somebody works in: what is made goes below it, their own YAMLs are in its `params/`, and their own
-    notebooks in its `notebooks/`."""
+    """The folder that somebody works in: what is made goes below it; `params/` has their YAMLs, `notebooks/` their own
+    notebooks."""
     if not INSTALLED:
         return ROOT
     here = Path.cwd()

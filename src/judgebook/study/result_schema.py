@@ -57,7 +57,7 @@ _INTEGERS = (
     *("annotators", "annotators_per_dialogue", "conversations", "k", "marks", "n_dialogues", "sample_size", "systems"),
     *("times", "turn"),
 )
-KEY_TYPES = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTEGERS, int)
+KEY_TYPES: dict[str, type] = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTEGERS, int)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ class Statistic:
 
     def value(self, key: str, text: str) -> object:
         """A value of a key, of the text that it is stored as."""
-        return (self.types.get(key) or KEY_TYPES.get(key, str))(text)
+        kind = self.types.get(key, KEY_TYPES.get(key, str))
+        return kind(text)
 
 
 #: statistics that notebooks of one's own have stored, as this process has met them
