@@ -71,7 +71,8 @@ def declaration(name: str, lists: dict[str, Any], title: str = "") -> Question:
     if problems:
         raise OwnNotebookError(f"{name}: {'; '.join(problems)}")
     try:
-        return Question(notebook=name, asks=title, own=True, **{key: [*lists.get(key, ())] for key in LISTS})
+        written = {key: [*lists.get(key, ())] for key in LISTS}
+        return Question.model_validate({"notebook": name, "asks": title, "own": True, **written})
     except ValidationError:
         raise OwnNotebookError(
             f"{name}: expected a name of two digits, then lower-case letters, digits and _, such as 20_lengths"
@@ -83,7 +84,8 @@ def arguments(file: str, sources: Iterable[str]) -> dict[str, Any] | None:
 
     file : its name, without suffix. sources : its code cells. Raises OwnNotebookError where they are not written out.
     """
-    calls = [node for source in sources for node in ast.walk(ast.parse(source)) if _declares(node)]
+    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _called(node.func) == CALL]
     if not calls:
         return None
     if len(calls) > 1:
@@ -106,8 +108,5 @@ def arguments(file: str, sources: Iterable[str]) -> dict[str, Any] | None:
     return written
 
 
-def _declares(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) == CALL
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
