@@ -74,7 +74,7 @@ def test_what_is_declared_is_read(run):
     [
         (
             lambda run: run.read("dialogues"),
-            r'write `reads=\["annotations", "data/none.csv", "dialogues"\]` in its call',
+            r'`reads=\["annotations", "data/none.csv", "dialogues"\]` in its call',
         ),
         (lambda run: run.file("data/other.csv"), "reads 'data/other.csv', which it does not declare"),
         (lambda run: run.read_results("03_iaa"), r'write `needs=\["03_iaa"\]` in its call of `own_notebook`'),
@@ -88,9 +88,9 @@ def test_what_is_not_declared_is_refused_with_what_to_write(run, read, message):
 
 
 def test_what_is_declared_and_not_there_is_told(run):
-    with pytest.raises(store.AbsentError, match="the YAML of tiny has no `extra: {absent: …}`"):
+    with pytest.raises(store.AbsentError, match=r"the YAML of tiny has no `extra: {absent: …}`"):
         run.extra["absent"]
-    with pytest.raises(store.AbsentError, match="20_a: no file 'data/none.csv' in the folder of the project"):
+    with pytest.raises(store.AbsentError, match=r"20_a: no file 'data/none.csv' in the folder of the project"):
         run.file("data/none.csv")
     assert run.extra.get("absent", 7) == 7
 
@@ -99,7 +99,7 @@ def test_a_notebook_of_the_project_is_refused_too_and_told_where_to_declare(monk
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     store.write_frame(pd.DataFrame({"x": [1]}), store.processed("demo") / "dialogues.parquet")
     run = store.start("demo", "15_annotators")
-    with pytest.raises(store.UndeclaredError, match="add it to `reads` in `questions/annotators/question.py`"):
+    with pytest.raises(store.UndeclaredError, match=r"add it to `reads` in `questions/annotators/question.py`"):
         run.read("metric_scores")
-    with pytest.raises(store.UndeclaredError, match="add it to `needs` in `questions/annotators/question.py`"):
+    with pytest.raises(store.UndeclaredError, match=r"add it to `needs` in `questions/annotators/question.py`"):
         run.read_results("90_scoreboard")

@@ -1,4 +1,4 @@
-"""A statistic of one's own: what is wrong is told at once with what to write, and what is right comes back unchanged."""
+"""A statistic of one's own: what is wrong is told at once with what to write; what is right comes back unchanged."""
 
 import pandas as pd
 import pytest
@@ -80,7 +80,7 @@ def test_what_a_notebook_saved_before_is_replaced(run, monkeypatch):
         (
             {"week": [True, False, True]},
             {},
-            ["expected text or numbers, found boolean: write frame['week'].astype(str)"],
+            ["text or numbers, found boolean: write frame['week'].astype(str)"],
         ),
         (
             {"mean": [1.0, 2.0, 3.0], "estimate": None},
