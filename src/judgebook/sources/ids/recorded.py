@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ from judgebook.study.params import Study
 
 #: beside the frames: the sections of the YAML that may name people, as `params.yaml` has them
 SECTIONS = "sections.json"
+_NOBODY = "not named here"
 _NAMING = ("keep", "drop", "spelling", "groups", "sources", "scope")
 
 
 def text(study: Study, home: Path) -> str:
     """`params.yaml` of the folder `home`, where the data have been read."""
-    tree = resolved(study) | kept(home) | {"extra": extra(study.extra, home)}
+    tree = resolved(study) | kept(home) | {"extra": extra(study, home)}
     return yaml.dump(tree, Dumper=yaml_file.Dumper, sort_keys=False, allow_unicode=True)
 
 
@@ -32,24 +33,36 @@ def kept(home: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def extra(values: Mapping[str, Any], home: Path) -> dict[str, Any]:
-    """The section `extra` of a YAML with pseudonyms in the place of ids, by what the folder `home` has of them.
+def extra(study: Study, home: Path) -> dict[str, Any]:
+    """The section `extra` with pseudonyms in the place of ids, by what the folder `home` has of them.
 
-    It is looked through again in each run: a change of it does not read the data again.
+    People whom the YAML names and who have none, such as those it leaves out, are not named. It is looked through again
+    in each run: a change of it does not read the data again.
     """
     path = home / OWN_IDS
-    rows = escape.read_csv(path).itertuples(index=False, name=None) if path.is_file() and values else ()
-    names = Names.of(rows)
+    rows = escape.read_csv(path).itertuples(index=False, name=None) if path.is_file() and study.extra else ()
+    names, others = Names.of(rows), _people(study)
 
     def name(value: str) -> str:
-        return names.pseudonyms.get(value) or names.within(value)
+        return names.pseudonyms.get(value) or (_NOBODY if value in others else names.within(value))
 
     def within(value: Any) -> Any:
         if isinstance(value, dict):
             return {name(key): within(inner) for key, inner in value.items()}
         return [within(inner) for inner in value] if isinstance(value, list) else _strings(value, name)
 
-    return {key: within(value) for key, value in values.items()}
+    return {key: within(value) for key, value in study.extra.items()}
+
+
+def _people(study: Study) -> set[str]:
+    """Ids of people that the YAML gives."""
+    rules = [(study, PEOPLE), *((source, private(source)) for source in study.sources)]
+    trees = [getattr(tree, key, {}) for tree, _ in rules for key in ("keep", "drop")]
+    columns = frozenset().union(*(private for _, private in rules))
+    found: list[Any] = [values for tree in trees for column, values in tree.items() if column in columns]
+    found += [[one, *others] for one, others in study.spelling.get("annotator", {}).items()]
+    found += [ids for group in study.groups.values() for ids in (group.annotators, *group.parts.values())]
+    return {str(value) for values in found for value in (values if isinstance(values, list) else [values])}
 
 
 def raw_names(study: Study) -> list[str]:
@@ -125,14 +138,18 @@ def changes(overrides: dict[str, Any], home: Path) -> dict[str, Any]:
     """
     tree = kept(home)
     out = {key: _as_in(tree.get(key), value) if key in _NAMING else value for key, value in overrides.items()}
-    return out | ({"extra": extra(out["extra"], home)} if "extra" in out else {})
+    path = home / "params.yaml"
+    if "extra" in overrides:
+        there = yaml.load(path.read_bytes(), yaml_file.Loader)["extra"] if path.is_file() else {}
+        out["extra"] = {key: there.get(key, _NOBODY) for key in overrides["extra"]}
+    return out
 
 
 def _as_in(recorded: Any, given: Any) -> Any:
     """What `recorded` has in the place of each value of `given`."""
     if isinstance(given, dict) and isinstance(recorded, dict):
         return {key: _as_in(recorded.get(key), value) for key, value in given.items()}
-    return "not named here" if recorded is None and given is not None else recorded
+    return _NOBODY if recorded is None and given is not None else recorded
 
 
 def _silent(tree: dict[str, Any], people: frozenset[str]) -> dict[str, Any]:
