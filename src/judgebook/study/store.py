@@ -17,7 +17,7 @@ import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -192,7 +192,7 @@ class UndeclaredError(JudgebookError, RuntimeError):
 
 
 class Extra(dict[str, Any]):
-    """The section `extra` of a study's YAML as a notebook of one's own has it: the keys that it declares.
+    """The section `extra` of a study's YAML as a notebook has it: the keys that it declares.
 
     Raises UndeclaredError for another key, AbsentError for one that the YAML does not have.
     """
@@ -244,9 +244,16 @@ class Run:
     #: what it has stored: results of the project's statistics, and of its own
     _stored: dict[str, Results] = field(default_factory=dict, repr=False, compare=False)
 
+    def of(self, question: questions.Question | None) -> Run:
+        """The same, for a notebook that declares what it reads: it has nothing else."""
+        if question is None:
+            return self
+        extra = Extra(self.key, question, self.study.extra)
+        return replace(self, question=question, study=self.study.model_copy(update={"extra": extra}))
+
     @property
     def extra(self) -> Mapping[str, Any]:
-        """The section `extra` of the YAML: of a notebook of one's own, the keys that it declares."""
+        """The section `extra` of the YAML: the keys that the notebook declares."""
         return self.study.extra
 
     @property
@@ -408,8 +415,8 @@ def start(study: str, notebook: str, run_id: str | None = None, *, of_study: boo
     question = questions.declared().get(notebook)
     if run_id:
         source, key = processed(study) / "params.yaml", study
-        return Run(params.load(source, overrides, key=key, called=called), notebook, run_id, of_study, question)
-    return Run(params.load(study, overrides, called=called), notebook, None, of_study, question)
+        return Run(params.load(source, overrides, key=key, called=called), notebook, run_id, of_study).of(question)
+    return Run(params.load(study, overrides, called=called), notebook, None, of_study).of(question)
 
 
 def _overrides(notebook: str, knobs: dict[str, object]) -> dict:

@@ -103,3 +103,5 @@ def test_a_notebook_of_the_project_is_refused_too_and_told_where_to_declare(monk
         run.read("metric_scores")
     with pytest.raises(store.UndeclaredError, match=r"add it to `needs` in `questions/annotators/question.py`"):
         run.read_results("90_scoreboard")
+    with pytest.raises(store.UndeclaredError, match=r"add it to `extra` in `questions/annotators/question.py`"):
+        run.extra["least"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -47,9 +46,7 @@ def own_notebook(
     Raises OwnNotebookError for a declaration that cannot be, ParamsError for the study's YAML.
     """
     question = declaration(name, {"reads": reads, "needs": needs, "extra": extra})
-    run = store.start(study, name, run_id)
-    extras = store.Extra(run.study.key, question, run.study.extra)
-    return replace(run, question=question, study=run.study.model_copy(update={"extra": extras}))
+    return store.start(study, name, run_id).of(question)
 
 
 def declaration(name: str, lists: dict[str, Any], title: str = "") -> Question:
