@@ -25,7 +25,8 @@ FILES = {
     "params/example.yaml": "example.yaml.j2",
     "notebooks/20_good_scores.ipynb": "20_good_scores.ipynb.j2",
 }
-_PEOPLE = {"ann": 0.3, "ben": -0.2, "eva": 0.0, "joe": 0.4, "kim": -0.3}
+#: simulated annotators, and how much higher than the others each scores
+_PEOPLE = {"ann": 0.3, "ben": -0.2, "eva": 0.0, "joe": 0.4, "kim": -0.3, "leo": -0.1, "mia": 0.1, "zoe": -0.2}
 
 
 def init(folder: Path) -> int:
@@ -79,7 +80,7 @@ def _write(target: Path, name: str) -> None:
 
 
 def _rows() -> Iterator[str]:
-    """Lines of a CSV file: simulated scores of 40 dialogues, each by three of five people."""
+    """Lines of a CSV file: simulated scores of 40 dialogues, each by three of eight people."""
     draw = random.Random(7)
     yield "dialogue,system,annotator,quality,fluency"
     for number in range(1, 41):
