@@ -194,7 +194,7 @@ class StudyNodes:
         if entry.own:  # whatever it takes from the YAML
             sections = sorted({*Study.model_fields} - {"extra"})
         parts |= self._yaml(*sections)
-        extra = recorded.extra(self.study, self.home)
+        extra = recorded.extra(self.study, self.home) if entry.extra else {}
         parts |= {f"extra.{key} (YAML)": digest(extra.get(key)) for key in entry.extra}
         # as the notebook reads them, without ids: a study that is loaded from what a run recorded has nothing else
         parts |= {f"{s} (YAML)": digest(value) for s, value in recorded.kept(self.home).items() if s in sections}

@@ -85,10 +85,10 @@ _TYPES: dict[str, type] = {"text": str, "whole number": int, "number": float}
 
 def statistic(name: str) -> Statistic:
     """A statistic of the project, or of a notebook of one's own. Raises ValueError where nobody declares it."""
-    found = statistics().get(name) or _OWN.get(name)
-    if found is None:
+    one = statistics().get(name) or _OWN.get(name)
+    if one is None:
         raise ValueError(f"statistic {name!r} is in no statistics.yaml, and no notebook of one's own has stored it")
-    return found
+    return one
 
 
 def declare(name: str, statistic: Statistic) -> None:

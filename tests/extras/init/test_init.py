@@ -58,8 +58,8 @@ def shell(tmp_path_factory):
 def project(shell):
     """The project of the guide; of its report, the page of the notebook that comes with it."""
     *before, whole = blocks("")[0].splitlines()
-    said = [shell(line) for line in before]
-    shell.whole, shell.checked = whole, said[-1]
+    outputs = [shell(line) for line in before]
+    shell.whole, shell.checked = whole, outputs[-1]
     shell.ran = shell(whole, "--only", "20", "--jobs", "1")
     return shell
 
@@ -84,11 +84,11 @@ def test_the_guide_shows_the_notebook_and_the_yaml_of_the_project(project):
 
 def test_the_statistic_is_read_as_the_guide_says(project, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(project.folder))
-    code = blocks("python")[-1].strip().replace('jb.open_study("example")', "found = jb.open_study('example')")
+    code = blocks("python")[-1].strip().replace('jb.open_study("example")', "rows = jb.open_study('example')")
     scope = {}
     exec(code, scope)
-    assert scope["found"]["estimate"].round(3).tolist() == [0.55, 0.317]
-    assert scope["found"]["n"].tolist() == [60, 60]
+    assert scope["rows"]["estimate"].round(3).tolist() == [0.55, 0.317]
+    assert scope["rows"]["n"].tolist() == [60, 60]
 
 
 @pytest.mark.slow

@@ -36,12 +36,14 @@ def kept(home: Path) -> dict[str, Any]:
 def extra(study: Study, home: Path) -> dict[str, Any]:
     """The section `extra` with pseudonyms in the place of ids, by what the folder `home` has of them.
 
-    People whom the YAML names and who have none, such as those it leaves out, are not named. It is looked through again
-    in each run: a change of it does not read the data again.
+    People whom the YAML names and who are not in the data, such as those it leaves out, are not named. It is looked
+    through again in each run: a change of it does not read the data again.
     """
+    if not study.extra:
+        return {}
     path = home / OWN_IDS
-    rows = escape.read_csv(path).itertuples(index=False, name=None) if path.is_file() and study.extra else ()
-    names, others = Names.of(rows), _people(study)
+    names = Names.of(escape.read_csv(path).itertuples(index=False, name=None) if path.is_file() else ())
+    others = _people(study) - _in_data(home)
 
     def name(value: str) -> str:
         return names.pseudonyms.get(value) or (_NOBODY if value in others else names.within(value))
@@ -54,15 +56,23 @@ def extra(study: Study, home: Path) -> dict[str, Any]:
     return {key: within(value) for key, value in study.extra.items()}
 
 
+def _in_data(home: Path) -> set[str]:
+    """Who judged, as frames call them: models keep their names."""
+    import pandas as pd
+
+    path = home / "annotations.parquet"
+    return {*pd.read_parquet(path, columns=["annotator"])["annotator"].dropna()} if path.is_file() else set()
+
+
 def _people(study: Study) -> set[str]:
     """Ids of people that the YAML gives."""
     rules = [(study, PEOPLE), *((source, private(source)) for source in study.sources)]
     trees = [getattr(tree, key, {}) for tree, _ in rules for key in ("keep", "drop")]
-    columns = frozenset().union(*(private for _, private in rules))
-    found: list[Any] = [values for tree in trees for column, values in tree.items() if column in columns]
-    found += [[one, *others] for one, others in study.spelling.get("annotator", {}).items()]
-    found += [ids for group in study.groups.values() for ids in (group.annotators, *group.parts.values())]
-    return {str(value) for values in found for value in (values if isinstance(values, list) else [values])}
+    columns = frozenset().union(*(names for _, names in rules))
+    listed: list[Any] = [values for tree in trees for column, values in tree.items() if column in columns]
+    listed += [[one, *others] for one, others in study.spelling.get("annotator", {}).items()]
+    listed += [ids for group in study.groups.values() for ids in (group.annotators, *group.parts.values())]
+    return {str(value) for values in listed for value in (values if isinstance(values, list) else [values])}
 
 
 def raw_names(study: Study) -> list[str]:

@@ -87,15 +87,15 @@ def arguments(file: str, sources: Iterable[str]) -> dict[str, Any] | None:
         return None
     if len(calls) > 1:
         raise OwnNotebookError(f"{file}: expected one call of {CALL}, found {len(calls)}")
-    given = {**dict(zip(("name", "study", "run_id"), calls[0].args, strict=False))}
-    given |= {keyword.arg or "**": keyword.value for keyword in calls[0].keywords}
-    if unknown := sorted({*given} - {"name", "study", "run_id", *LISTS}):
+    passed = {**dict(zip(("name", "study", "run_id"), calls[0].args, strict=False))}
+    passed |= {keyword.arg or "**": keyword.value for keyword in calls[0].keywords}
+    if unknown := sorted({*passed} - {"name", "study", "run_id", *LISTS}):
         raise OwnNotebookError(f"{file}: {CALL} has no argument {unknown[0]!r}; expected e.g. {_LIKE}")
     for variable in ("study", "run_id"):  # else it would always read the same study, or never be of a run
-        if not (isinstance(node := given.get(variable), ast.Name) and node.id == variable):
+        if not (isinstance(node := passed.get(variable), ast.Name) and node.id == variable):
             raise OwnNotebookError(f"{file}: expected `{variable}` of its parameters cell in the call: {_LIKE}")
     try:
-        written = {key: ast.literal_eval(node) for key, node in given.items() if key in ("name", *LISTS)}
+        written = {key: ast.literal_eval(node) for key, node in passed.items() if key in ("name", *LISTS)}
     except ValueError:
         raise OwnNotebookError(
             f"{file}: expected values written out, since they are read before the notebook runs: {_LIKE}"

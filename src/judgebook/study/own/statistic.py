@@ -100,9 +100,9 @@ def _values(frame: pd.DataFrame, keys: Sequence[str], range: tuple[float, float]
     wrong = [c for c in frame.columns if c in COLUMNS and not _fits(frame[c], COLUMNS[c][0])]
     for column in wrong:
         dtype = COLUMNS[column][0]
-        found = _first(frame[column], lambda v, dtype=dtype: not _fits(pd.Series([v]), dtype))
+        value = _first(frame[column], lambda v, dtype=dtype: not _fits(pd.Series([v]), dtype))
         write = f": write frame[{column!r}].astype(str)" if dtype == "str" else ""
-        yield f"column {column!r}: expected {_HOLDS[dtype]}, found {found}{write}"
+        yield f"column {column!r}: expected {_HOLDS[dtype]}, found {value}{write}"
     for key in keys:
         yield from _key(key, frame[key])
     if not {"estimate", "ci_low", "ci_high"} & {*wrong}:

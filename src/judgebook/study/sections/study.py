@@ -94,7 +94,7 @@ class AnyStudy(Section):
     extra: dict[Identifier, Free] = Field(
         {},
         description="what notebooks of your own read: any keys, each a value, a list or a map "
-        "([how](own_project.md#values-of-your-own)); ids of people in it become pseudonyms, as in frames",
+        "([how](own_project.md#values-of-your-own)); in a run, ids of people in it become pseudonyms",
         examples=[{"min_words": 5, "experts": ["w1", "w7"]}],
     )
     heds: Heds = Heds()
