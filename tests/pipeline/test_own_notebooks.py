@@ -109,6 +109,8 @@ def test_one_that_declares_nothing_is_named_and_left_out(project):
 def test_a_change_of_what_it_declares_runs_it_again_and_nothing_else_does(project, tmp_path):
     copy = project.copy(tmp_path / "copy")
     assert states_of(copy, "--set", "extra.another=1")["20_people"] == "up to date"
+    of_yaml = states_of(copy, "--dry-run", "--set", "bootstrap.n_resamples=500")
+    assert of_yaml["20_people"].endswith("changed: bootstrap (YAML)")
     told = states_of(copy, "--set", "extra.least=3")
     assert told["20_people"].endswith("changed: extra.least (YAML)")
     assert told["annotations"] == "up to date"

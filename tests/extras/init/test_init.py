@@ -19,7 +19,8 @@ from judgebook.sources import build
 
 SECONDS = 60
 GUIDE = (ROOT / "docs" / "own_project.md").read_text(encoding="utf-8")
-CARRIED = ("notebooks", "params", "data", "docs", "src/helpers", "pyproject.toml", "requirements.lock", "codemeta.json")
+#: what a wheel carries, as far as it is needed here
+CARRIED = ("notebooks", "params", "data/embedded", "data/published", "src/helpers")
 
 
 def blocks(language):
@@ -32,9 +33,7 @@ def shell(tmp_path_factory):
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("anywhere")
     shutil.copytree(ROOT / "src" / "judgebook", site / "judgebook", ignore=shutil.ignore_patterns("paper", "*.pyc.*"))
     for name in CARRIED:
-        link = site / "judgebook" / "carried" / name
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(ROOT / name)
+        shutil.copytree(ROOT / name, site / "judgebook" / "carried" / name)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("COMPENDIUM_")} | {"PYTHONPATH": str(site)}
 
     def call(line, *more):
