@@ -97,6 +97,13 @@ def test_a_study_that_comes_with_the_package_runs_and_nothing_is_written_into_it
 
 
 @pytest.mark.slow
+def test_a_project_is_made_of_what_the_wheel_holds(judgebook):
+    assert "judgebook check example" in judgebook("init", "project")
+    made = files(judgebook.folder / "project")
+    assert {"params/example.yaml", "params/schema.json", "notebooks/20_good_scores.ipynb", ".gitignore"} <= made
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["gallery", "schema"])
 def test_what_concerns_the_project_itself_needs_a_checkout(judgebook, command):
     assert f"judgebook: {command} is for contributors" in judgebook(command, code=2)

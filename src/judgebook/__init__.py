@@ -22,6 +22,8 @@ What is listed here besides reads what a run left, and what a YAML and its data 
     study.scores                         # one row per judgement
     jb.read_answers("mine")              # the answers of its first page, as data
 
+    jb.own_notebook("20_mine", study, run_id)  # begins a page of one's own: docs/own_project.md
+
     jb.study_names()                     # YAMLs in params/, and public studies that come with the package
     yaml = jb.load_study("mine", {"bootstrap": {"n_resamples": 500}})
     data = jb.build(yaml)                # its files read and checked: no run is needed
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from judgebook.extras.new.auditing import audit
     from judgebook.pipeline.audit.result import Audit
     from judgebook.sources.build import Built, build
+    from judgebook.study.own.notebook import own_notebook
     from judgebook.study.params import ParamsError
     from judgebook.study.params import load as load_study
     from judgebook.study.params import names as study_names
@@ -59,6 +62,7 @@ __all__ = [
     "build",
     "load_study",
     "open_study",
+    "own_notebook",
     "read_answers",
     "study_names",
 ]
@@ -74,6 +78,7 @@ _HOMES = {
     "build": ("judgebook.sources.build", "build"),
     "load_study": ("judgebook.study.params", "load"),
     "open_study": ("judgebook.study.stored", "open_study"),
+    "own_notebook": ("judgebook.study.own.notebook", "own_notebook"),
     "read_answers": ("judgebook.summary.answers.document", "read_answers"),
     "study_names": ("judgebook.study.params", "names"),
 }

@@ -22,8 +22,14 @@ _SCRIPT = "run_all.py"
 
 
 def folder() -> Path:
-    """The folder that somebody works in: what is made goes below it, and their own YAMLs are in its `params/`."""
-    return Path(os.environ.get(_FOLDER) or Path.cwd()) if INSTALLED else ROOT
+    """The folder that somebody works in: what is made goes below it; `params/` has their YAMLs, `notebooks/` their own
+    notebooks."""
+    if not INSTALLED:
+        return ROOT
+    here = Path.cwd()
+    # Jupyter starts a notebook in its own folder
+    around = here.parent if here.name == "notebooks" and (here.parent / "params").is_dir() else here
+    return Path(os.environ.get(_FOLDER) or around)
 
 
 def command() -> str:

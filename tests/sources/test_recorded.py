@@ -61,6 +61,19 @@ def test_members_of_a_group_who_are_left_out_are_not_recorded(home):
     assert params.load(home / "params.yaml").drop == {"annotator": "1 not named here", "dialogue": "a_A0001"}
 
 
+def test_extra_names_nobody_and_changes_of_it_are_repeated_as_recorded(home):
+    """One whom the YAML leaves out has no pseudonym, and a model needs none; an id in a text is replaced, too."""
+    values = ["workerAAA17", {"workerBBB18": "of workerBBB18, late"}, "workerCCC19", "of all", "gpt", 4, None]
+    study = params.load(home.parent / "mine.yaml", LEAVING_OUT | {"extra": {"a": values, "b": 1}})
+    (home / "params.yaml").write_text(recorded.text(study, home))
+    expected = ["A0001", {"A0002": "of A0002, late"}, "not named here", "of all", "gpt", 4, None]
+    again = params.load(home / "params.yaml")
+    assert again.extra == recorded.extra(again, home) == {"a": expected, "b": 1}
+    assert recorded.changes({"extra": {"a": values}}, home) == {"extra": {"a": expected}}
+    (home / "params.yaml").unlink()
+    assert recorded.changes({"extra": {"a": values}}, home) == {"extra": {"a": "not named here"}}
+
+
 @pytest.mark.parametrize("read", [True, False])
 def test_changes_are_repeated_without_ids(home, read):
     if not read:

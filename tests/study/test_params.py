@@ -96,6 +96,8 @@ def test_times_and_dates_stay_text(tmp_path):
         (SOUND.replace("scale: [1, 5]", "scale: [1]"), 6, ["at least 2 items"]),
         (SOUND.replace("fluency:", '"flu\\nency":'), 6, ["labels.flu\\nency"]),
         (SOUND + "simulated: 'yes'\n", 7, ["boolean", "found 'yes'"]),
+        (SOUND + "extra: {a: {1: x}}\n", 7, ["'extra.a'", 'expected keys that are text, found 1: write "1"']),
+        (SOUND + "extra: {a: [.nan]}\n", 7, ["'extra.a'", "expected a finite number, found nan"]),
         (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found true", "put text in quotes"]),
         (SOUND.replace("method: dialogue_rating", "method: rating"), 2, ["'method': expected one of", "'rating'"]),
         (SOUND + "label_set: abc\n", 7, ["'label_set': expected one of ['abc_eval']", "'abc'"]),
@@ -164,6 +166,11 @@ def test_set_values_are_yaml():
     assert parse_set(["a.b=1", "a.c=[x, y]", "d=no"]) == {"a": {"b": 1, "c": ["x", "y"]}, "d": False}
     with pytest.raises(ParamsError, match="not a YAML value"):
         parse_set(["a=[1"])
+
+
+def test_extra_holds_whatever_a_yaml_can_say(tmp_path):
+    study = load(tmp_path, SOUND + "extra: {a: 4, b: [2026-11-27, {c: null}], d: yes, e: '4'}\n")
+    assert study.extra == {"a": 4, "b": ["2026-11-27", {"c": None}], "d": True, "e": "4"}
 
 
 def test_other_encodings_are_refused(tmp_path):

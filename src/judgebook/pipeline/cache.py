@@ -12,7 +12,7 @@ from typing import Any
 
 from judgebook.study import store
 
-FORMAT = 2
+FORMAT = 3
 #: a file changed this recently may change again within the clock's resolution: its digest is not kept
 RECENT = 2_000_000_000  # nanoseconds
 #: files up to this size are read each time: it costs no more than it takes to look them up

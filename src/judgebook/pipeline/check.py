@@ -74,8 +74,8 @@ def check(named: str, values: list[str]) -> int:
         print(f"  {line}")
     print("notebooks:")
     for name, entry in entries.items():
-        reason = missing(entry, built.profile["features"])
-        says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", digests).title
+        reason = missing(entry, built.profile["features"], study)
+        says = f"skipped: {reason}" if reason else facts(dag.file(name), digests).title
         print(f"  {name:<28}  {says}")
     for fact, question in study.open_questions.items():
         print(f"open question: {fact}: {question}")

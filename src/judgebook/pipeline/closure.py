@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
+import judgebook
 from judgebook import project
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.plugins import GROUP
@@ -41,17 +42,29 @@ def imported(source: str, *, package: str = "") -> list[str]:
     """Names of this project that `source` imports, wherever in the code, type-checking blocks left out.
 
     `from judgebook.a import b` gives both `judgebook.a` and `judgebook.a.b`: which is a module is decided by `closure`.
-    package : the package the code is in, for relative imports.
+    A public name, `from judgebook import b` or `judgebook.b`, gives the module that it is from. package : the package
+    the code is in, for relative imports.
     """
     names: set[str] = set()
-    for node in _statements(ast.parse(source)):
+    tree = ast.parse(source)
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
+            for alias in (alias for alias in node.names if alias.name == judgebook.__name__):
+                names.update(f"{alias.name}.{name}" for name in _attributes(tree, alias.asname or alias.name))
         elif isinstance(node, ast.ImportFrom):
             base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
             names.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
+    public = {f"{judgebook.__name__}.{name}": home for name, (home, _) in judgebook._HOMES.items()}
+    names.update([public[name] for name in names if name in public])
     return sorted(n for n in names if n.partition(".")[0] in NAMES)
+
+
+def _attributes(tree: ast.AST, name: str) -> Iterable[str]:
+    """What code takes from the module that it calls `name`."""
+    every = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return {node.attr for node in every if isinstance(node.value, ast.Name) and node.value.id == name}
 
 
 def _statements(node: ast.AST) -> Iterable[ast.AST]:

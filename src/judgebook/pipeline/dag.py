@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
 from typing import Any
 
+from judgebook import project
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
 from judgebook.study import params
+from judgebook.study.own.notebook import CALL, OwnNotebookError, declaration
 from judgebook.study.params import Study
-from judgebook.study.questions import Question, declared
+from judgebook.study.questions import Question, declared, place
 
 NOTEBOOKS = params.ROOT / "notebooks"
 #: parts of the YAML any notebook may use: names of things, what orders systems, and the look of figures
@@ -21,15 +24,59 @@ COMMON = (
 _MISSING = object()
 
 
-def load(folder: Path = NOTEBOOKS) -> dict[str, Question]:
+def load(folder: Path = NOTEBOOKS, *, own: bool = True) -> dict[str, Question]:
     """The questions whose notebook is in the folder, in the order of the report.
 
-    Raises NotebookError naming everything that is wrong in what they declare.
+    own : with the notebooks in the folder that somebody works in which declare themselves. Raises NotebookError naming
+    everything that is wrong in what they declare.
     """
     out = {name: question for name, question in declared().items() if (folder / f"{name}.ipynb").is_file()}
+    if own:
+        every = [*out.values(), *_own(folder)]
+        out = {question.notebook: question for question in sorted(every, key=place)}
     if problems := [p for name, question in out.items() for p in _check(name, question, list(out))]:
         raise NotebookError("\n".join(problems))
     return out
+
+
+def file(name: str, folder: Path = NOTEBOOKS) -> Path:
+    """The file of a notebook: in the folder of the project's notebooks, or of somebody's own."""
+    return next((p for f in _folders(folder) if (p := f / f"{name}.ipynb").is_file()), folder / f"{name}.ipynb")
+
+
+def _folders(folder: Path) -> list[Path]:
+    return list(dict.fromkeys([folder, project.folder() / "notebooks"]))
+
+
+def _own(folder: Path) -> list[Question]:
+    """Notebooks that declare themselves. Others that are in the folder for other purposes are none of ours."""
+    out, problems = [], []
+    for path in (p for f in _folders(folder) for p in sorted(f.glob("[!.]*.ipynb"))):
+        if CALL not in path.read_text(encoding="utf-8", errors="replace"):
+            continue
+        try:
+            about = facts(path, Cache(None))
+            if about.declares is None:
+                continue
+            if path.stem in declared():
+                raise NotebookError(f"{path.stem}: a notebook of the project has this name: choose another")
+            if {"judgebook.study.stored", "judgebook.open_study"} & {*about.imports}:
+                raise NotebookError(
+                    f"{path.stem}: it reads by open_study, which no declaration covers: use run.read and"
+                    " run.read_results, or leave it out of the report by removing the call of own_notebook"
+                )
+            out.append(declaration(path.stem, about.declares, about.title))
+        except (NotebookError, OwnNotebookError) as error:
+            problems.append(str(error))
+    if problems:
+        raise NotebookError("\n".join(f"notebooks/{problem}" for problem in problems))
+    return out
+
+
+def undeclared(entries: dict[str, Question], folder: Path = NOTEBOOKS) -> list[str]:
+    """Notebooks with the name of one for a report that nothing declares."""
+    names = {path.stem for f in _folders(folder) for path in f.glob("*.ipynb")}
+    return sorted(name for name in names - {*entries} - {*declared()} if re.fullmatch(r"\d\d_\w+", name))
 
 
 def of(entries: dict[str, Question], study: Study) -> dict[str, Question]:
@@ -66,7 +113,7 @@ def knobs(name: str, entry: Question, study: Study, cache: Cache, folder: Path =
     clash = sorted(set(given) & set(ALWAYS))
     if clash:
         raise NotebookError(f"{name}: {', '.join(clash)} is set by the pipeline")
-    return check_knobs(name, facts(folder / f"{name}.ipynb", cache), given)
+    return check_knobs(name, facts(file(name, folder), cache), given)
 
 
 def select(names: list[str], wanted: list[str], entries: dict[str, Question]) -> list[str]:

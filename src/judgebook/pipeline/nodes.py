@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgebook import plugins
+from judgebook import plugins, project
 from judgebook.pipeline import dag, durations, worker
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import closure, package_data
@@ -33,6 +33,7 @@ _NOT_DATA = {
     "report_url",
     "open_questions",
     "gate",
+    "extra",
     "heds",
     "simulated",
     "bootstrap",
@@ -80,7 +81,7 @@ class StudyNodes:
         self.knobs = {name: dag.knobs(name, entry, study, cache, folder) for name, entry in entries.items()}
 
     def facts(self, name: str) -> Facts:
-        return facts(self.folder / f"{name}.ipynb", self.cache)
+        return facts(dag.file(name, self.folder), self.cache)
 
     def executed(self, name: str) -> Path:
         return self.home / "notebooks" / f"{name}.ipynb"
@@ -136,7 +137,7 @@ class StudyNodes:
         values = {"study": self.key, "run_id": digest(self.parts(name)), **self.knobs[name]}
         done, failed = self.executed(name), self.executed(f"{name}.failed")
         allowed = tuple(closure(self.facts(name).imports, self.cache))
-        return worker.NotebookJob(name, self.folder / f"{name}.ipynb", values, allowed, done, failed, self.work)
+        return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work)
 
     def _yaml(self, *sections: str) -> Parts:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
@@ -190,12 +191,16 @@ class StudyNodes:
         entry, about = self.entries[name], self.facts(name)
         parts: Parts = {"notebook": about.source}
         sections = [*dag.COMMON, *entry.own_sections, *entry.knobs.values()]
+        if entry.own:  # whatever it takes from the YAML
+            sections = sorted({*Study.model_fields} - {"extra"})
         parts |= self._yaml(*sections)
+        extra = recorded.extra(self.study, self.home) if entry.extra else {}
+        parts |= {f"extra.{key} (YAML)": digest(extra.get(key)) for key in entry.extra}
         # as the notebook reads them, without ids: a study that is loaded from what a run recorded has nothing else
         parts |= {f"{s} (YAML)": digest(value) for s, value in recorded.kept(self.home).items() if s in sections}
         parts |= {f"knob {knob}": path for knob, path in entry.knobs.items()}
         for read in entry.reads:
-            parts |= {p.name: self.cache.file(p) for p in self._paths(read)}
+            parts |= self._read(entry, read)
         for needed in entry.needs:
             results = sorted((self.home / "results").glob(f"{needed}.*parquet"))
             parts[f"results of {needed}"] = digest({p.name: self.cache.file(p) for p in results})
@@ -210,8 +215,12 @@ class StudyNodes:
             return ""
         return self.manifest.why(name, self.parts(name), self.cache)
 
-    def _paths(self, read: str) -> list[Path]:
-        return sorted(params.ROOT.glob(read)) if "/" in read else [self.home / f"{read}.parquet"]
+    def _read(self, entry: Question, read: str) -> Parts:
+        """Digests of what a notebook reads: a frame, or files of the project or of somebody's own."""
+        if entry.own and "/" in read:
+            return {read: self.cache.file(project.folder() / read)}
+        paths = sorted(params.ROOT.glob(read)) if "/" in read else [self.home / f"{read}.parquet"]
+        return {path.name: self.cache.file(path) for path in paths}
 
     def profile(self) -> dict[str, Any]:
         try:
@@ -227,7 +236,7 @@ class StudyNodes:
     def missing(self, name: str) -> str | None:
         """Why the study cannot have this notebook, or None; None until its data have been read."""
         features = self.profile()["features"]
-        return missing(self.entries[name], features) if features else None
+        return missing(self.entries[name], features, self.study) if features else None
 
     def outputs(self, name: str) -> list[Path]:
         """Files that belong to a notebook: executed notebook, results, figures, tables."""
@@ -279,7 +288,7 @@ def unknown_unit(study: Study, profile: dict[str, Any]) -> str:
     return f"bootstrap.unit: {unit!r} is not known for every judgement; expected one of {', '.join(units)}"
 
 
-def missing(entry: Question, features: dict[str, str | None]) -> str | None:
+def missing(entry: Question, features: dict[str, str | None], study: Study) -> str | None:
     """Why a study with these features (see `annotations.features`) cannot have the notebook, or None.
 
     Raises NotebookError for an unknown feature.
@@ -287,7 +296,8 @@ def missing(entry: Question, features: dict[str, str | None]) -> str | None:
     unknown = [r for r in entry.requires if r not in features]
     if unknown:
         raise dag.NotebookError(f"{entry.notebook}: requires {unknown[0]!r}; there are {', '.join(features)}")
-    return " ".join(why for r in entry.requires if (why := features[r]) is not None) or None
+    without = [f"The YAML has no `extra: {{{key}: …}}`." for key in entry.extra if key not in study.extra]
+    return " ".join([*(why for r in entry.requires if (why := features[r]) is not None), *without]) or None
 
 
 def data_missing(study: Study, *, texts: bool = False) -> list[str]:

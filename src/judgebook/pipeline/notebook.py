@@ -19,6 +19,7 @@ from judgebook.errors import JudgebookError
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import imported
 from judgebook.report.blocks import Knob, parameters
+from judgebook.study.own.notebook import OwnNotebookError, arguments
 
 #: what every parameters cell declares in addition to the notebook's own knobs
 ALWAYS = ("study", "run_id")
@@ -31,13 +32,15 @@ class NotebookError(JudgebookError, ValueError):
 
 @dataclass(frozen=True)
 class Facts:
-    """source : digest of cells and tags. imports : what it imports of this project. title, question : first cell."""
+    """source : digest of cells and tags. imports : what it imports of this project. title, question : first cell.
+    declares : what a notebook of somebody's own says that it reads; None where it does not declare itself."""
 
     source: str
     imports: tuple[str, ...]
     knobs: tuple[Knob, ...]
     title: str
     question: str
+    declares: dict[str, Any] | None = None
 
     def knob(self, name: str) -> Knob | None:
         return next((k for k in self.knobs if k.name == name), None)
@@ -60,9 +63,13 @@ def _read(path: Path) -> Facts:
     heads = [c["source"] for c in cells if c["cell_type"] == "code" and "parameters" in c["tags"]]
     if len(heads) != 1:
         raise NotebookError(f"{path.name}: expected one code cell tagged `parameters`, found {len(heads)}")
+    code = [_without_magics(source) for source in code]
     try:
-        imports = sorted({name for source in code for name in imported(_without_magics(source))})
+        imports = sorted({name for source in code for name in imported(source)})
         knobs = tuple(parameters(heads[0]))
+        declares = arguments(path.stem, code)
+    except OwnNotebookError as error:
+        raise NotebookError(str(error)) from None
     except SyntaxError as error:
         raise NotebookError(f"{path.name}: not Python: {error}") from None
     missing = [name for name in ALWAYS if name not in {k.name for k in knobs}]
@@ -70,7 +77,7 @@ def _read(path: Path) -> Facts:
         raise NotebookError(f"{path.name}: the parameters cell does not declare {', '.join(missing)}")
     title, question = _heading(cells, path.stem)
     content = [[c["cell_type"], c["source"], c["tags"]] for c in cells]
-    return Facts(digest(content), tuple(imports), knobs, title, question)
+    return Facts(digest(content), tuple(imports), knobs, title, question, declares)
 
 
 def _without_magics(source: str) -> str:

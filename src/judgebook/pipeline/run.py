@@ -103,6 +103,8 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     loaded = [(s, s.load()) for s in chosen]
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), digests, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
+    for name in dag.undeclared(entries, folder):
+        print(f"notebooks/{name}.ipynb is left out: it does not begin with own_notebook(…) (docs/own_project.md)")
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
     for problem in filter(None, (study.namesake() for study in studies.values())):
         raise params.ParamsError(problem)
@@ -261,7 +263,7 @@ def list_all(folder: Path = dag.NOTEBOOKS) -> int:
         print(f"  {name:<16} {study.title}{where}")
     print("\nnotebooks:")
     for name, entry in dag.load(folder).items():
-        about = facts(folder / f"{name}.ipynb", digests)
+        about = facts(dag.file(name, folder), digests)
         needs = f"  [needs {', '.join(entry.requires)}]" if entry.requires else ""
         print(f"  {name:<28}  {about.title}{needs}")
     return 0

@@ -26,6 +26,8 @@ ANSWER, METHODS = "What we see", "Methods"
 PRIVATE = "private"
 #: tag of a text without a heading that is left out where the code below it shows nothing, as sections are
 OPTIONAL = "optional"
+#: rules with which pandas shows a frame in a notebook; cells cannot hold them
+_PANDAS = re.compile(r"<style scoped>\s*\.dataframe .*?</style>\s*", re.DOTALL)
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: a full stop that is not that of an abbreviation, and what closes bold or italics after it
 SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
@@ -237,7 +239,7 @@ def _data(data: Any, metadata: Any, tags: tuple[str, ...]) -> Iterator[Block]:
         )
     elif "text/html" in text:
         about = metadata.get("table", {})
-        html, markdown = text["text/html"], text.get("text/markdown", "")
+        html, markdown = _PANDAS.sub("", text["text/html"]), text.get("text/markdown", "")
         caption, name, folded = about.get("caption", ""), about.get("name", ""), bool(about.get("folded"))
         block = Block("table", caption, html=html, markdown=markdown, name=name, output=True, tags=tags)
         yield replace(block, folded=folded, of=_of(about))

@@ -43,6 +43,8 @@ class Question(Section):
     reads: list[str] = Field(
         ["annotations"], description="frames of the study; with a slash: files of the project, data/published/x_*.csv"
     )
+    extra: list[str] = Field([], description="keys of the YAML's `extra` that it reads (`run.extra`)")
+    own: bool = Field(False, description="it is somebody's own, and declares itself (`study/own/notebook.py`)")
     sections: list[str] = Field(
         [], description="other parts of the YAML it uses, in addition to those any notebook may use (`dag.COMMON`)"
     )
@@ -85,8 +87,8 @@ def folders() -> dict[str, list[Question]]:
     by_folder = {}
     for path in (p for folder in FOLDERS for p in PACKAGE.glob(f"{folder}/question.py")):
         folder = path.parent.relative_to(PACKAGE).as_posix()
-        by_folder[folder] = sorted(importlib.import_module(module(folder, "question")).QUESTIONS, key=_place)
-    return dict(sorted(by_folder.items(), key=lambda item: [_place(question) for question in item[1]]))
+        by_folder[folder] = sorted(importlib.import_module(module(folder, "question")).QUESTIONS, key=place)
+    return dict(sorted(by_folder.items(), key=lambda item: [place(question) for question in item[1]]))
 
 
 @cache
@@ -95,14 +97,14 @@ def declared() -> dict[str, Question]:
 
     Raises ValueError where two declare the same notebook or section of the YAML.
     """
-    every = sorted((question for many in folders().values() for question in many), key=_place)
+    every = sorted((question for many in folders().values() for question in many), key=place)
     for what in ([q.notebook for q in every], [section for q in every for section in q.options]):
         if twice := sorted({name for name in what if what.count(name) > 1}):
             raise ValueError(f"questions: {', '.join(twice)} is declared twice")
     return {q.notebook: q for q in every}
 
 
-def _place(question: Question) -> tuple[str, str]:
+def place(question: Question) -> tuple[str, str]:
     """Where it stands in the report."""
     return question.after or question.notebook, question.notebook
 
@@ -110,6 +112,11 @@ def _place(question: Question) -> tuple[str, str]:
 def module(folder: str, name: str) -> str:
     """The full name of a module in a folder of the package."""
     return f"judgebook.{folder.replace('/', '.')}.{name}"
+
+
+def home(notebook: str) -> str:
+    """The folder in the package that declares a notebook."""
+    return next(folder for folder, many in folders().items() if any(q.notebook == notebook for q in many))
 
 
 def options() -> dict[str, type[Section]]:

@@ -3,9 +3,11 @@ folder of its question)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from math import inf
+from typing import Any
 
 import yaml
 
@@ -55,17 +57,65 @@ _INTEGERS = (
     *("annotators", "annotators_per_dialogue", "conversations", "k", "marks", "n_dialogues", "sample_size", "systems"),
     *("times", "turn"),
 )
-KEY_TYPES = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTEGERS, int)
+KEY_TYPES: dict[str, type] = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTEGERS, int)
 
 
 @dataclass(frozen=True)
 class Statistic:
     """title : for readers. keys : columns that identify its rows in addition to `IDS`; in CSV files the column
-    `condition` holds them. range : of its values, by default any number."""
+    `condition` holds them. range : of its values, by default any number. types : of keys, where they are not those of
+    `KEY_TYPES`."""
 
     title: str
     keys: tuple[str, ...] = ()
     range: tuple[float, float] = (-inf, inf)
+    types: Mapping[str, type] = field(default_factory=dict)
+
+    def value(self, key: str, text: str) -> object:
+        """A value of a key, of the text that it is stored as."""
+        kind = self.types.get(key, KEY_TYPES.get(key, str))
+        return kind(text)
+
+
+#: statistics that notebooks of one's own have stored, as this process has met them
+_OWN: dict[str, Statistic] = {}
+#: types of their keys, as they are stored
+_TYPES: dict[str, type] = {"text": str, "whole number": int, "number": float}
+
+
+def statistic(name: str) -> Statistic:
+    """A statistic of the project, or of a notebook of one's own. Raises ValueError where nobody declares it."""
+    one = statistics().get(name) or _OWN.get(name)
+    if one is None:
+        raise ValueError(f"statistic {name!r} is in no statistics.yaml, and no notebook of one's own has stored it")
+    return one
+
+
+def declare(name: str, statistic: Statistic) -> None:
+    """Take in a statistic of somebody's own."""
+    _OWN[name] = statistic
+
+
+def described(names: Iterable[str]) -> dict[str, Any]:
+    """Statistics of somebody's own as JSON, for files that hold their rows."""
+    words = {type_: word for word, type_ in _TYPES.items()}
+    return {
+        name: {
+            "title": one.title,
+            "keys": {key: words[one.types[key]] for key in one.keys},
+            "range": [end if abs(end) < inf else None for end in one.range],
+        }
+        for name, one in ((name, _OWN[name]) for name in names)
+    }
+
+
+def met(descriptions: Mapping[str, Any]) -> None:
+    """Take in statistics that `described` has described."""
+    for name, one in descriptions.items():
+        low, high = one["range"]
+        ends = (-inf if low is None else low, inf if high is None else high)
+        types = {key: _TYPES[word] for key, word in one["keys"].items()}
+        declare(name, Statistic(one["title"], tuple(types), ends, types))
 
 
 @cache

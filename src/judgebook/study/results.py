@@ -19,13 +19,16 @@ import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judgebook.study.result_schema import COLUMNS, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
+from judgebook.study import result_schema
+from judgebook.study.result_schema import COLUMNS, IDS, REQUIRED, VALUES
 from judgebook.study.schema import Column, conform
 
 #: the frame of a statistic, a row per thing estimated; `columns` says which columns it has
 ResultRows: TypeAlias = pd.DataFrame
 #: rows that are put into their stored form at once
 AT_ONCE = 250_000
+#: what a stored frame says of statistics that are not the project's, among its `attrs`
+_OWN = "statistics"
 _STORED = {name: Column(dtype=dtype, missing=name not in REQUIRED, doc=doc) for name, (dtype, doc) in COLUMNS.items()}
 
 
@@ -33,7 +36,7 @@ class Results(dict[str, ResultRows]):
     """Statistic -> frame with the columns of `columns(statistic)`; an absent statistic gives an empty frame."""
 
     def __missing__(self, statistic: str) -> ResultRows:
-        return _frame(statistic, pd.DataFrame())
+        return framed(statistic, pd.DataFrame())
 
     def select(self, statistic: str, **keys: object) -> ResultRows:
         """The rows of a statistic `where` columns have the given values."""
@@ -58,9 +61,7 @@ def mark_primary(results: Results, **rows: ResultRows) -> Results:
 
 def columns(statistic: str) -> list[str]:
     """Columns of a statistic's frame: identifiers, its keys, values. Raises ValueError for an unknown statistic."""
-    if statistic not in statistics():
-        raise ValueError(f"statistic {statistic!r} is in no statistics.yaml")
-    return [*IDS, *statistics()[statistic].keys, *VALUES]
+    return [*IDS, *result_schema.statistic(statistic).keys, *VALUES]
 
 
 def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Results:
@@ -73,7 +74,7 @@ def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Res
     for part in parts:
         for statistic, frame in _by_statistic(part):
             if len(frame):
-                by_statistic.setdefault(statistic, []).append(_frame(statistic, frame))
+                by_statistic.setdefault(statistic, []).append(framed(statistic, frame))
     # all frames of a statistic have the same columns and types
     return Results(
         {s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in by_statistic.items()}
@@ -92,7 +93,7 @@ def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
     return [(s, pd.DataFrame(of_statistic)) for s, of_statistic in rows.items()]
 
 
-def _frame(statistic: str, frame: pd.DataFrame) -> ResultRows:
+def framed(statistic: str, frame: pd.DataFrame) -> ResultRows:
     """`frame` with exactly the columns of the statistic, each with its type."""
     wanted = columns(statistic)
     unknown = [c for c in frame if c not in wanted]
@@ -117,27 +118,33 @@ def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
     return frame[keep]
 
 
-def fold(results: Results, *, study: str, notebook: str) -> pd.DataFrame:
+def fold(results: Results, *, study: str, notebook: str, own: Mapping[str, Any] = MappingProxyType({})) -> pd.DataFrame:
     """The rows that are stored, with the columns of `result_schema.COLUMNS`.
 
+    own : what `result_schema.described` says of statistics that are not the project's; `unfold` finds it with the rows.
     Raises ValueError where a value lies outside its statistic's range, an interval is upside down, or two rows share
     their identity.
     """
-    rows = list(folded(results, study=study, notebook=notebook))
+    rows = list(folded(results, study=study, notebook=notebook, own=own))
     if not rows:
         return conform(pd.DataFrame(columns=["statistic"]), _STORED, study=study, notebook=notebook)
-    return pd.concat(rows, ignore_index=True)
+    return pd.concat(rows, ignore_index=True)  # and what is said of all of them
 
 
-def folded(results: Results, *, study: str, notebook: str) -> Iterator[pd.DataFrame]:
+def folded(
+    results: Results, *, study: str, notebook: str, own: Mapping[str, Any] = MappingProxyType({})
+) -> Iterator[pd.DataFrame]:
     """As `fold`, statistic by statistic, and AT_ONCE rows at a time."""
     for statistic, whole in results.items():
         _check(statistic, whole)
-        keys = list(statistics()[statistic].keys)
+        keys = list(result_schema.statistic(statistic).keys)
         for start in range(0, len(whole), AT_ONCE):
             frame = whole.iloc[start : start + AT_ONCE]
             rows = frame.drop(columns=keys).assign(statistic=statistic, condition=_conditions(frame[keys]))
-            yield conform(rows.dropna(axis=1, how="all"), _STORED, study=study, notebook=notebook)
+            stored = conform(rows.dropna(axis=1, how="all"), _STORED, study=study, notebook=notebook)
+            if own:
+                stored.attrs[_OWN] = dict(own)
+            yield stored
 
 
 def _conditions(keys: pd.DataFrame) -> np.ndarray | None:
@@ -161,7 +168,7 @@ def _condition(keys: Mapping[str, object]) -> str | None:
 def identities(statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
     """(rows, identifiers and `condition`) what identifies rows of a statistic where they are stored, as texts, '' where
     a column is empty. rows : with any of `IDS` and the statistic's keys; without a column, its values are missing."""
-    keys = list(statistics()[statistic].keys)
+    keys = list(result_schema.statistic(statistic).keys)
     named = rows.reindex(columns=[*IDS, *keys]).replace("", None)
     out = named[list(IDS)].assign(condition=_conditions(named[keys]))
     return out.astype(object).where(out.notna(), "")
@@ -191,18 +198,27 @@ def read(
     return unfold(pd.read_parquet(path, columns=wanted_columns, filters=filters))
 
 
+def stored_counts(path: Path) -> dict[str, int]:
+    """How many rows of each statistic a file holds, in its order."""
+    stored = pd.read_parquet(path, columns=["statistic"])
+    result_schema.met(stored.attrs.get(_OWN, {}))
+    return {str(name): int(n) for name, n in stored["statistic"].value_counts(sort=False).items()}
+
+
 def unfold(stored: pd.DataFrame) -> Results:
     """`Results` from rows that were stored."""
     out = {}
+    result_schema.met(stored.attrs.get(_OWN, {}))
     for statistic, frame in stored.groupby("statistic", sort=False):
+        declared = result_schema.statistic(statistic)
         place, conditions = pd.factorize(frame["condition"])  # -1 where there is none
         parsed = [*(dict(p.split("=", 1) for p in c.split(";") if p) for c in conditions), {}]
         keys = {
-            k: pd.Series(_objects([_value(k, p.get(k)) for p in parsed])[place], frame.index)
-            for k in statistics()[statistic].keys
+            k: pd.Series(_objects([declared.value(k, p[k]) if k in p else None for p in parsed])[place], frame.index)
+            for k in declared.keys
         }
         there = [column for column in (*IDS, *VALUES) if column in frame]
-        out[statistic] = _frame(statistic, frame[there].assign(**keys))
+        out[statistic] = framed(statistic, frame[there].assign(**keys))
     return Results(out)
 
 
@@ -212,18 +228,14 @@ def _objects(values: list) -> np.ndarray:
     return out
 
 
-def _value(key: str, text: str | None) -> object:
-    return None if text is None else KEY_TYPES.get(key, str)(text)
-
-
 def _check(statistic: str, rows: ResultRows) -> None:
-    low, high = statistics()[statistic].range
+    low, high = result_schema.statistic(statistic).range
     outside = rows[(rows["estimate"] < low - 1e-9) | (rows["estimate"] > high + 1e-9)]
     if len(outside):
         raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
     if (rows["ci_low"] > rows["ci_high"]).any():
         raise ValueError("an interval has ci_low > ci_high")
-    twice = rows.duplicated([*IDS, *statistics()[statistic].keys], keep=False)
+    twice = rows.duplicated([*IDS, *result_schema.statistic(statistic).keys], keep=False)
     if twice.any():
         example = rows[twice].dropna(axis=1).head(4)
         raise ValueError(f"{twice.sum()} result rows share their identity, e.g.\n{example}")

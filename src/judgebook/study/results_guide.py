@@ -44,6 +44,8 @@ A difference is that of `system` minus `system_b`, on the scale of the label, an
 sign to ask about `system_b`, and where less of a label is better (its `direction` is -1). `primary` marks differences
 and detectable differences, alpha, Gwet's AC, the reliability of means, and rates, means and shares: one row for each
 thing that is estimated.
+
+[Notebooks of your own](own_project.md#a-statistic-of-your-own) store statistics that are not in the list below.
 """
 
 

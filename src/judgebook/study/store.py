@@ -15,11 +15,12 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgebook import project
 from judgebook.errors import JudgebookError
@@ -186,18 +187,74 @@ class AbsentError(JudgebookError, FileNotFoundError):
     """What a notebook reads has not been made; the message names the commands that make it, in order."""
 
 
+class UndeclaredError(JudgebookError, RuntimeError):
+    """A notebook reads what it does not declare; the message says what to write, and where."""
+
+
+class Extra(dict[str, Any]):
+    """The section `extra` of a study's YAML as a notebook has it: the keys that it declares.
+
+    Raises UndeclaredError for another key, AbsentError for one that the YAML does not have.
+    """
+
+    def __init__(self, study: str, question: questions.Question, values: Mapping[str, Any]) -> None:
+        super().__init__({key: values[key] for key in question.extra if key in values})
+        self._study, self._question = study, question
+
+    def __missing__(self, key: str) -> Any:
+        _declared(self._question, "extra", key)
+        raise AbsentError(f"{self._question.notebook}: the YAML of {self._study} has no `extra: {{{key}: …}}`")
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key that is declared, or the default where the YAML has none."""
+        _declared(self._question, "extra", key)
+        return super().get(key, default)
+
+
+def _declared(question: questions.Question | None, kind: str, name: str) -> None:
+    """Raise UndeclaredError where a notebook's declaration does not name what it reads."""
+    listed = [] if question is None else getattr(question, kind)
+    if question is None or name in listed:
+        return
+    if question.own:
+        written = ", ".join(f'"{one}"' for one in [*listed, name])
+        where = f"write `{kind}=[{written}]` in its call of `own_notebook`"
+    else:
+        where = f"add it to `{kind}` in `{questions.home(question.notebook)}/question.py`"
+    raise UndeclaredError(
+        f"{question.notebook} reads {name!r}, which it does not declare: {where}. Otherwise a change of it would leave"
+        " the old results"
+    )
+
+
 @dataclass(frozen=True)
 class Run:
     """One notebook at work on one study. `run_id` is None when somebody runs it by hand: then all goes to scratch.
 
     of_study : whether what it shows is about the study. A notebook about something else (the papers' printed numbers)
-    reads no frames, and is not called simulated where the study is.
+    reads no frames, and is not called simulated where the study is. question : what the notebook declares, where it
+    does; it reads nothing else.
     """
 
     study: params.Study
     notebook: str
     run_id: str | None
     of_study: bool = True
+    question: questions.Question | None = None
+    #: what it has stored: results of the project's statistics, and of its own
+    _stored: dict[str, Results] = field(default_factory=dict, repr=False, compare=False)
+
+    def of(self, question: questions.Question | None) -> Run:
+        """The same, for a notebook that declares what it reads: it has nothing else."""
+        if question is None:
+            return self
+        extra = Extra(self.key, question, self.study.extra)
+        return replace(self, question=question, study=self.study.model_copy(update={"extra": extra}))
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """The section `extra` of the YAML: the keys that the notebook declares."""
+        return self.study.extra
 
     @property
     def simulated(self) -> bool:
@@ -223,12 +280,13 @@ class Run:
     def read(self, name: str) -> pd.DataFrame:
         """A frame of the study: annotations, dialogues, metric_scores, screening, work_units or counts.
 
-        Raises AbsentError, which names the commands that make it.
+        Raises AbsentError, which names the commands that make it, and UndeclaredError.
         """
         import pandas as pd
 
         if not self.of_study:
             raise ValueError(f"{self.notebook} was started with of_study=False: it must not read {name!r}")
+        _declared(self.question, "reads", name)
         path = processed(self.key) / f"{name}.parquet"
         if not path.is_file():
             given = self.study.path
@@ -236,6 +294,17 @@ class Run:
             made_by = project.made_by(self.key if named else str(given), "--only annotations")
             raise AbsentError(f"The data of {self.key} have not been read yet: run {made_by}.")
         return pd.read_parquet(path)
+
+    def file(self, name: str) -> Path:
+        """A file below the project's folder that the notebook declares, such as `data/other.csv`.
+
+        Raises UndeclaredError, or AbsentError where there is no such file.
+        """
+        _declared(self.question, "reads", name)
+        path = project.folder() / name
+        if not path.is_file():
+            raise AbsentError(f"{self.notebook}: no file {name!r} in the folder of the project")
+        return path
 
     def own_ids(self) -> pd.DataFrame:
         """Ids of the source that pseudonyms replaced: for comparisons of their spelling only, never to be shown."""
@@ -246,22 +315,56 @@ class Run:
 
     def save_results(self, results: Results) -> None:
         """Check results and store them as parquet and, where a spreadsheet can open it, csv."""
-        from judgebook.study.results import fold, folded
+        self._stored["project"] = results
+        self._store()
+
+    def save_statistic(
+        self,
+        name: str,
+        frame: pd.DataFrame,
+        *,
+        title: str,
+        keys: Sequence[str] = (),
+        range: tuple[float, float] = (-inf, inf),
+    ) -> None:
+        """Check and store a statistic that the project does not have; `open_study(…).results(name)` reads it.
+
+        frame : a row per estimate. `estimate` is the value; all other columns are those of results (docs/results.md:
+        system, label, ci_low, ci_high, n, note, …) or named in `keys`, which tell rows apart and are texts or numbers.
+        An estimate is missing only where `note` says why. title : what it is, for readers. range : the smallest and
+        largest value that it can have.
+
+        Raises StatisticError, which names all that is wrong and says what to write.
+        """
+        from judgebook.study.own.statistic import checked
+        from judgebook.study.results import Results
+
+        rows = checked(name, frame, title=title, keys=keys, range=range)
+        self._stored["own"] = Results(self._stored.get("own", {}) | {name: rows})
+        self._store()
+
+    def _store(self) -> None:
+        from judgebook.study.result_schema import described
+        from judgebook.study.results import Results, fold, folded
 
         path, of = self._base / "results" / self.notebook, {"study": self.key, "notebook": self.notebook}
+        results = Results({name: rows for part in self._stored.values() for name, rows in part.items()})
+        own = described(self._stored.get("own", ()))
         if sum(map(len, results.values())) >= limits.SHEET_ROWS:
-            write_parts(folded(results, **of), path.with_suffix(".parquet"))
+            write_parts(folded(results, own=own, **of), path.with_suffix(".parquet"))
             path.with_suffix(".csv").unlink(missing_ok=True)  # of fewer rows, in the folder for trying things out
             return
-        rows = fold(results, **of)
+        rows = fold(results, own=own, **of)
         for suffix in (".parquet", ".csv"):
             write_frame(rows, path.with_suffix(suffix))
 
     def read_results(self, notebook: str, without: Collection[str] = ()) -> Results:
         """Results that another notebook of the same run stored. without : statistics that are not read, as some have a
-        row for each pair of systems. Raises AbsentError, which names the command that makes them."""
+        row for each pair of systems. Raises AbsentError, which names the command that makes them,
+        and UndeclaredError."""
         from judgebook.study import results
 
+        _declared(self.question, "needs", notebook)
         path = processed(self.key) / "results" / f"{notebook}.parquet"
         if not path.is_file():
             made_by = f"`{project.command()} --study {self.key} --only {notebook.partition('_')[0]}`"
@@ -309,10 +412,11 @@ def start(study: str, notebook: str, run_id: str | None = None, *, of_study: boo
     """
     overrides = _overrides(notebook, {k: v for k, v in knobs.items() if v is not None})
     called = {path: name for name, path in knob_paths(notebook).items()}
+    question = questions.declared().get(notebook)
     if run_id:
         source, key = processed(study) / "params.yaml", study
-        return Run(params.load(source, overrides, key=key, called=called), notebook, run_id, of_study)
-    return Run(params.load(study, overrides, called=called), notebook, None, of_study)
+        return Run(params.load(source, overrides, key=key, called=called), notebook, run_id, of_study).of(question)
+    return Run(params.load(study, overrides, called=called), notebook, None, of_study).of(question)
 
 
 def _overrides(notebook: str, knobs: dict[str, object]) -> dict:

@@ -12,9 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from judgebook import project
-from judgebook.study import params, store
-from judgebook.study.result_schema import statistics
-from judgebook.study.results import unfold, where
+from judgebook.study import params, result_schema, store
+from judgebook.study.results import stored_counts, unfold, where
 
 
 def open_study(study: str) -> StoredStudy:
@@ -55,9 +54,9 @@ class StoredStudy:
     def statistics(self) -> pd.DataFrame:
         """What the notebooks stored: notebook, statistic, its title, and how many rows."""
         rows = [
-            {"notebook": path.stem, "statistic": name, "title": statistics()[name].title, "rows": n}
+            {"notebook": path.stem, "statistic": name, "title": result_schema.statistic(name).title, "rows": n}
             for path in self._files()
-            for name, n in pd.read_parquet(path, columns=["statistic"])["statistic"].value_counts(sort=False).items()
+            for name, n in stored_counts(path).items()
         ]
         return pd.DataFrame(rows, columns=["notebook", "statistic", "title", "rows"])
 
@@ -86,6 +85,8 @@ class StoredStudy:
     def _no_such(self, statistic: str) -> str:
         there = [*dict.fromkeys(self.statistics["statistic"])]
         near = difflib.get_close_matches(statistic, there, n=1)
-        known = "was stored by no notebook that ran" if statistic in statistics() else "is not a statistic"
+        known = (
+            "was stored by no notebook that ran" if statistic in result_schema.statistics() else "is not a statistic"
+        )
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there) or 'none'}"
         return f"{statistic!r} {known}; {hint}"

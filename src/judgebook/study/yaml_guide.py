@@ -40,6 +40,7 @@ PARTS = {
         "report_url",
         "open_questions",
         "gate",
+        "extra",
         "simulated",
         "across",
     ),
@@ -160,6 +161,8 @@ class _Guide:
     def _type(self, field: dict) -> str:
         if "$ref" in field:
             return "keys below"
+        if not field:
+            return "value, list or map"
         if "anyOf" in field:
             if listed := LISTED.get(tuple(field["anyOf"][0].get("enum", ()))):
                 return listed

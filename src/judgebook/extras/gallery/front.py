@@ -30,8 +30,8 @@ def answers(study: str) -> tuple[findings.Preface | None, list[findings.PageAnsw
     loaded = params.load(study)
     path = store.processed(study) / "profile.json"
     features = json.loads(path.read_text(encoding="utf-8"))["features"] if path.is_file() else {}
-    entries = dag.of(dag.load(), loaded)
-    reasons = {name: nodes.missing(entry, features) or "" for name, entry in entries.items() if features}
+    entries = dag.of(dag.load(own=False), loaded)
+    reasons = {name: nodes.missing(entry, features, loaded) or "" for name, entry in entries.items() if features}
     evidence = read(study, reasons)
     return findings.preface(evidence), findings.answers(evidence)
 

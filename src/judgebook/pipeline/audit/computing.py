@@ -39,7 +39,7 @@ def analysed(
     """
     spec = run.specs([str(path)], values)[0]
     study = spec.load()
-    nodes = StudyNodes(spec, study, dag.of(dag.load(), study), run.cache(), dag.NOTEBOOKS)
+    nodes = StudyNodes(spec, study, dag.of(dag.load(own=False), study), run.cache(), dag.NOTEBOOKS)
     first = [
         name
         for name, question in nodes.entries.items()

@@ -11,18 +11,19 @@ from typing import Any
 import yaml
 
 from judgebook.sources import places
-from judgebook.sources.ids.naming import PEOPLE, Names, private
-from judgebook.study import paths, yaml_file
+from judgebook.sources.ids.naming import OWN_IDS, PEOPLE, Names, private
+from judgebook.study import escape, paths, yaml_file
 from judgebook.study.params import Study
 
 #: beside the frames: the sections of the YAML that may name people, as `params.yaml` has them
 SECTIONS = "sections.json"
+_NOBODY = "not named here"
 _NAMING = ("keep", "drop", "spelling", "groups", "sources", "scope")
 
 
 def text(study: Study, home: Path) -> str:
     """`params.yaml` of the folder `home`, where the data have been read."""
-    tree = resolved(study) | kept(home)
+    tree = resolved(study) | kept(home) | {"extra": extra(study, home)}
     return yaml.dump(tree, Dumper=yaml_file.Dumper, sort_keys=False, allow_unicode=True)
 
 
@@ -30,6 +31,48 @@ def kept(home: Path) -> dict[str, Any]:
     """The sections that may name people, by name, as the folder `home` has them; none where no data have been read."""
     path = home / SECTIONS
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def extra(study: Study, home: Path) -> dict[str, Any]:
+    """The section `extra` with pseudonyms in the place of ids, by what the folder `home` has of them.
+
+    People whom the YAML names and who are not in the data, such as those it leaves out, are not named. It is looked
+    through again in each run: a change of it does not read the data again.
+    """
+    if not study.extra:
+        return {}
+    path = home / OWN_IDS
+    names = Names.of(escape.read_csv(path).itertuples(index=False, name=None) if path.is_file() else ())
+    others = _people(study) - _in_data(home)
+
+    def name(value: str) -> str:
+        return names.pseudonyms.get(value) or (_NOBODY if value in others else names.within(value))
+
+    def within(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name(key): within(inner) for key, inner in value.items()}
+        return [within(inner) for inner in value] if isinstance(value, list) else _strings(value, name)
+
+    return {key: within(value) for key, value in study.extra.items()}
+
+
+def _in_data(home: Path) -> set[str]:
+    """Who judged, as frames call them: models keep their names."""
+    import pandas as pd
+
+    path = home / "annotations.parquet"
+    return {*pd.read_parquet(path, columns=["annotator"])["annotator"].dropna()} if path.is_file() else set()
+
+
+def _people(study: Study) -> set[str]:
+    """Ids of people that the YAML gives."""
+    rules = [(study, PEOPLE), *((source, private(source)) for source in study.sources)]
+    trees = [getattr(tree, key, {}) for tree, _ in rules for key in ("keep", "drop")]
+    columns = frozenset().union(*(names for _, names in rules))
+    listed: list[Any] = [values for tree in trees for column, values in tree.items() if column in columns]
+    listed += [[one, *others] for one, others in study.spelling.get("annotator", {}).items()]
+    listed += [ids for group in study.groups.values() for ids in (group.annotators, *group.parts.values())]
+    return {str(value) for values in listed for value in (values if isinstance(values, list) else [values])}
 
 
 def raw_names(study: Study) -> list[str]:
@@ -104,14 +147,19 @@ def changes(overrides: dict[str, Any], home: Path) -> dict[str, Any]:
     Where the data have not been read, nothing of these sections is repeated.
     """
     tree = kept(home)
-    return {key: _as_in(tree.get(key), value) if key in _NAMING else value for key, value in overrides.items()}
+    out = {key: _as_in(tree.get(key), value) if key in _NAMING else value for key, value in overrides.items()}
+    path = home / "params.yaml"
+    if "extra" in overrides:
+        there = yaml.load(path.read_bytes(), yaml_file.Loader)["extra"] if path.is_file() else {}
+        out["extra"] = {key: there.get(key, _NOBODY) for key in overrides["extra"]}
+    return out
 
 
 def _as_in(recorded: Any, given: Any) -> Any:
     """What `recorded` has in the place of each value of `given`."""
     if isinstance(given, dict) and isinstance(recorded, dict):
         return {key: _as_in(recorded.get(key), value) for key, value in given.items()}
-    return "not named here" if recorded is None and given is not None else recorded
+    return _NOBODY if recorded is None and given is not None else recorded
 
 
 def _silent(tree: dict[str, Any], people: frozenset[str]) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from judgebook.study import labels as label_registry
 from judgebook.study import limits, questions
@@ -40,6 +41,25 @@ FilterColumn = Literal[
 ]
 
 
+def _plain(value: Any) -> Any:
+    """Raises ValueError where a value could not be written to JSON and read again."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise ValueError(f'expected keys that are text, found {key!r}: write "{key}"')
+            _plain(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _plain(inner)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"expected a finite number, found {value}")
+    return value
+
+
+#: whatever a YAML can say
+Free = Annotated[Any, AfterValidator(_plain)]
+
+
 class AnyStudy(Section):
     """What any study may say."""
 
@@ -70,6 +90,12 @@ class AnyStudy(Section):
         [],
         description="what `gate` requires of the study, where its call names nothing",
         examples=[["new not worse than old on quality by 0.2", "agreement on quality at least 0.667"]],
+    )
+    extra: dict[Identifier, Free] = Field(
+        {},
+        description="what notebooks of your own read: any keys, each a value, a list or a map "
+        "([how](own_project.md#values-of-your-own)); in a run, ids of people in it become pseudonyms",
+        examples=[{"min_words": 5, "experts": ["w1", "w7"]}],
     )
     heds: Heds = Heds()
     sources: list[Source] = Field([], description="the files, each with the adapter that reads it")

@@ -1,0 +1,154 @@
+"""`init`: a project of one's own works as it is, as its guide says, and is made whole or not at all."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import yaml
+from conftest import ROOT
+
+import judgebook as jb
+from judgebook.extras.init import writing
+from judgebook.pipeline.cli import main
+from judgebook.sources import build
+
+SECONDS = 60
+GUIDE = (ROOT / "docs" / "own_project.md").read_text(encoding="utf-8")
+#: what a wheel carries, as far as it is needed here
+CARRIED = ("notebooks", "params", "data/embedded", "data/published", "src/helpers")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    """A folder outside the checkout, and what carries out a line there as if the package were installed."""
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("anywhere")
+    shutil.copytree(ROOT / "src" / "judgebook", site / "judgebook", ignore=shutil.ignore_patterns("paper", "*.pyc.*"))
+    for name in CARRIED:
+        shutil.copytree(ROOT / name, site / "judgebook" / "carried" / name)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("COMPENDIUM_")} | {"PYTHONPATH": str(site)}
+
+    def call(line, *more):
+        words = [*line.split(), *more]
+        if words[0] == "cd":
+            call.folder /= words[1]
+            return ""
+        assert words[0] == "judgebook", line
+        command = [sys.executable, "-m", *words]
+        done = subprocess.run(
+            command, cwd=call.folder, env=environment, capture_output=True, text=True, timeout=1800, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    call.folder = folder
+    return call
+
+
+@pytest.fixture(scope="module")
+def project(shell):
+    """The project of the guide; of its report, the page of the notebook that comes with it."""
+    *before, whole = blocks("")[0].splitlines()
+    outputs = [shell(line) for line in before]
+    shell.whole, shell.checked = whole, outputs[-1]
+    shell.ran = shell(whole, "--only", "20", "--jobs", "1")
+    return shell
+
+
+def test_a_new_project_is_right_and_runs_as_the_guide_says(project):
+    assert "240 annotations of 80 items in 40 dialogues of 2 systems by 8 annotators" in project.checked
+    assert "  20_good_scores                How often is a system good?" in project.checked
+    assert re.search(r"^  20_good_scores +done", project.ran, re.MULTILINE)
+    page = (project.folder / "reports" / "example" / "20_good_scores.html").read_text(encoding="utf-8")
+    assert "Simulated data." in page
+    assert "0.666667" in page
+
+
+def test_the_guide_shows_the_notebook_and_the_yaml_of_the_project(project):
+    nb = nbformat.read(project.folder / "notebooks" / "20_good_scores.ipynb", 4)
+    nbformat.validate(nb)
+    shown = blocks("python")
+    assert [cell["source"] for cell in nb.cells if cell["cell_type"] == "code"] == [text.strip() for text in shown[:-1]]
+    text = (project.folder / "params" / "example.yaml").read_text(encoding="utf-8")
+    assert [block for block in blocks("yaml") if block not in text] == []
+
+
+def test_the_statistic_is_read_as_the_guide_says(project, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(project.folder))
+    code = blocks("python")[-1].strip().replace('jb.open_study("example")', "rows = jb.open_study('example')")
+    scope = {}
+    exec(code, scope)
+    assert scope["rows"]["estimate"].round(3).tolist() == [0.55, 0.317]
+    assert scope["rows"]["n"].tolist() == [60, 60]
+
+
+@pytest.mark.slow
+def test_the_whole_report_is_made_and_the_requirement_is_met(project):
+    assert "report: reports/example/index.html" in project(project.whole, "--jobs", "1")
+    assert project("judgebook gate example").startswith("Met: new not worse than old on quality by 0.5")
+
+
+@pytest.fixture
+def made(tmp_path, capsys):
+    """What `init` makes in a checkout."""
+    assert main(["init", str(tmp_path / "my-project")]) == 0
+    return tmp_path / "my-project"
+
+
+def test_what_is_made_is_described_and_simulated(made, capsys):
+    files = {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
+    assert files == {*writing.FILES, "data/example.csv", "params/schema.json"}
+    assert (made / "README.md").read_text(encoding="utf-8").startswith("# My project\n")
+    assert "judgebook check example\n" in GUIDE
+    study = jb.load_study(made / "params" / "example.yaml")
+    assert study.simulated
+    assert len(build.build(study).frames["annotations"]) == 240
+    assert f"judgebook-{jb.__version__}-py3-none-any.whl" in (made / "requirements.txt").read_text(encoding="utf-8")
+    assert json.loads((made / "params" / "schema.json").read_text("utf-8"))["properties"]["extra"]
+
+
+def test_the_workflow_installs_checks_runs_and_requires(made):
+    text = (made / ".github" / "workflows" / "judgebook.yml").read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["study"]["steps"]
+    commands = [step["run"].split()[:2] for step in steps if "run" in step]
+    assert commands == [["python", "-m"], ["judgebook", "check"], ["judgebook", "--study"], ["judgebook", "gate"]]
+    ours = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    assert [step["uses"] for step in steps if "uses" in step and step["uses"] not in ours] == []
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    (tmp_path / "p").mkdir()
+    assert main(["init", str(tmp_path / "p")]) == 0
+    assert (tmp_path / "p" / "params" / "example.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: (path / "x").mkdir(parents=True), "p is not empty (it has x): choose a new folder. To add to a"),
+        (lambda path: path.write_text(""), "p is a file: choose another name"),
+    ],
+)
+def test_what_is_there_is_left_alone_and_said(tmp_path, capsys, make, message):
+    make(tmp_path / "p")
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["init", str(tmp_path / "p")]) == 2
+    assert message in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_where_writing_fails_nothing_is_left(tmp_path, monkeypatch):
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.shutil, "copyfile", fails)
+    assert main(["init", str(tmp_path / "p")]) == 2
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,190 @@
+"""Notebooks of one's own: a file that declares itself is run with the study, and nothing in the package changes."""
+
+import nbformat
+import pytest
+from fixtures.project_copy import Project, result
+
+from judgebook import project as folders
+from judgebook.pipeline import dag
+from judgebook.pipeline.closure import imported
+from judgebook.pipeline.notebook import NotebookError
+from judgebook.study.stored import open_study
+
+SECONDS = 40
+PEOPLE = """\
+title: People
+sources:
+  - {adapter: table, file: people.csv, layout: wide, columns: {dialogue: id, annotator: who}, scores: "{label}"}
+labels:
+  fluency: {scale: [1, 5], level: ordinal, direction: 1}
+extra: {least: 2, experts: {bettina: [anneliese, cosima]}}
+"""
+ROWS = "id,who,fluency\n" + "".join(
+    f"d{i},{who},{1 + (i * k) % 5}\n" for i in range(12) for k, who in enumerate(("anneliese", "bettina", "cosima"), 1)
+)
+CALL = 'own_notebook("{name}", study, run_id, reads=["annotations", "data/prices.csv"], extra=["least", "experts"])'
+OWN = [
+    "scores = run.read('annotations').groupby('annotator')['score'].mean().rename('estimate').reset_index()\n"
+    "scores = scores.assign(people=scores['annotator'], least=run.extra['least']).drop(columns='annotator')\n"
+    "run.save_statistic('mean_of', scores, title='Mean of a person', keys=['people', 'least'])",
+    "print(run.file('data/prices.csv').read_text(), run.extra['experts'])\nscores",
+]
+
+
+def own(project, name, cells, call=CALL, **kwargs):
+    """Write a notebook that declares itself."""
+    project.notebook(name, cells, **kwargs)
+    path = project.notebooks / f"{name}.ipynb"
+    nb = nbformat.read(path, 4)
+    nb.cells[2]["source"] = f"from judgebook import own_notebook\nrun = {call.format(name=name)}"
+    nbformat.write(nb, path)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A study of named people with two notebooks of somebody's own, one of a fork, and one that declares nothing."""
+    project = Project(tmp_path_factory.mktemp("own"))
+    project.study("people", PEOPLE)
+    (project.folder / "params" / "people.csv").write_text(ROWS)
+    (project.folder / "data").mkdir()
+    (project.folder / "data" / "prices.csv").write_text("twelve")
+    project.notebook("01_fork", ["run.read('dialogues')", result("a")])
+    project.dag("01_fork: {}")
+    own(project, "20_people", OWN, title="What do people give?")
+    own(project, "21_absent", [], CALL.replace('"experts"', '"absent"'), title="Without")
+    project.notebook("22_other", [])
+    project.done = project.run("--study", "people")
+    return project
+
+
+def states_of(project, *arguments):
+    done = project.run("--study", "people", "--only", "20", *arguments)
+    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    return {line[0]: line[1] for line in lines if len(line) == 2}
+
+
+def test_it_is_run_with_the_study_and_has_a_page_in_its_report(project):
+    assert "20_people    done" in project.done.stdout, project.done.stdout + project.done.stderr
+    reports = project.out("reports", "people")
+    page = (reports / "20_people.html").read_text(encoding="utf-8")
+    assert "<h1>What do people give?" in page
+    assert "twelve" in page
+    assert "<table" in page
+    assert ".dataframe" not in page
+    assert 'href="20_people.html"' in (reports / "index.html").read_text(encoding="utf-8")
+
+
+def test_its_statistic_is_read_with_those_of_the_study(project, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(project.folder))
+    rows = open_study("people").results("mean_of", least=2)
+    assert sorted(rows["people"]) == ["A0001", "A0002", "A0003"]
+    assert rows["notebook"].tolist() == ["20_people"] * 3
+
+
+def test_extra_has_pseudonyms_in_the_place_of_ids(project):
+    executed = project.out("data", "processed", "people", "notebooks", "20_people.ipynb").read_text(encoding="utf-8")
+    assert "{'A0002': ['A0001', 'A0003']}" in executed
+    recorded = project.out("data", "processed", "people", "params.yaml").read_text(encoding="utf-8")
+    assert "least: 2" in recorded
+    assert not [who for who in ("anneliese", "bettina", "cosima") if who in recorded + executed]
+
+
+def test_a_study_without_what_it_needs_skips_it_and_says_why(project):
+    assert "21_absent    skipped" in project.done.stdout
+    assert "The YAML has no `extra: {absent: …}`." in project.done.stdout
+
+
+def test_a_notebook_of_a_fork_that_reads_more_than_it_declares_fails(project):
+    assert project.done.returncode == 1
+    (line,) = [line for line in project.done.stdout.splitlines() if line.startswith("  01_fork")]
+    assert "UndeclaredError: 01_fork reads 'dialogues', which it does not declare: add it to `reads` in" in line
+    assert "`questions/own/question.py`" in line
+
+
+def test_one_that_declares_nothing_is_named_and_left_out(project):
+    assert "notebooks/22_other.ipynb is left out: it does not begin with own_notebook(…)" in project.done.stdout
+    assert "  22_other" not in project.done.stdout
+
+
+def test_a_change_of_what_it_declares_runs_it_again_and_nothing_else_does(project, tmp_path):
+    copy = project.copy(tmp_path / "copy")
+    assert states_of(copy, "--set", "extra.another=1")["20_people"] == "up to date"
+    of_yaml = states_of(copy, "--dry-run", "--set", "bootstrap.n_resamples=500")
+    assert of_yaml["20_people"].endswith("changed: bootstrap (YAML)")
+    told = states_of(copy, "--set", "extra.least=3")
+    assert told["20_people"].endswith("changed: extra.least (YAML)")
+    assert told["annotations"] == "up to date"
+    (copy.folder / "data" / "prices.csv").write_text("thirteen")
+    assert states_of(copy, "--dry-run", "--set", "extra.least=3")["20_people"].endswith("changed: data/prices.csv")
+
+
+def made(folder, monkeypatch, name, call):
+    """As if the folder were somebody's, with one notebook."""
+    monkeypatch.setattr(folders, "INSTALLED", True)
+    monkeypatch.setenv("COMPENDIUM_FOLDER", str(folder))
+    cells = [
+        "# Title",
+        'study: str = "x"  # s\nrun_id: str | None = None  # r',
+        f"import judgebook as jb\nrun = {call}",
+    ]
+    nb = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell(cells[0]), *map(nbformat.v4.new_code_cell, cells[1:])]
+    )
+    nb.cells[1].metadata["tags"] = ["parameters"]
+    (folder / "notebooks").mkdir()
+    nbformat.write(nb, folder / "notebooks" / f"{name}.ipynb")
+
+
+def test_it_stands_where_its_number_says_and_audit_does_without(monkeypatch, tmp_path):
+    made(tmp_path, monkeypatch, "04_mine", 'jb.own_notebook("04_mine", study, run_id, needs=["03_iaa"])')
+    names = list(dag.load())
+    assert names[names.index("04_mine") - 1 : names.index("04_mine") + 2] == [
+        "04_importance",
+        "04_mine",
+        "05_sensitivity",
+    ]
+    assert dag.load()["04_mine"].needs == ["03_iaa"]
+    assert "04_mine" not in dag.load(own=False)
+    assert dag.file("04_mine") == tmp_path / "notebooks" / "04_mine.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "message"),
+    [
+        ("20_a", 'jb.own_notebook("20_b", study, run_id)', "notebooks/20_a: expected the name of its file first"),
+        ("03_iaa", 'jb.own_notebook("03_iaa", study, run_id)', "03_iaa: a notebook of the project has this name"),
+        ("mine", 'jb.own_notebook("mine", study, run_id)', "notebooks/mine: expected a name of two digits"),
+        ("20_a", 'jb.own_notebook("20_a", study, run_id, needs=["80_x"])', "20_a: needs '80_x', which does not come"),
+        (
+            "20_a",
+            'jb.own_notebook("20_a", study, run_id)\njb.open_study(study)',
+            "20_a: it reads by open_study, which no declaration covers: use run.read and run.read_results",
+        ),
+    ],
+)
+def test_one_that_cannot_be_is_refused_with_what_to_write(monkeypatch, tmp_path, name, call, message):
+    made(tmp_path, monkeypatch, name, call)
+    with pytest.raises(NotebookError, match=message):
+        dag.load()
+
+
+def test_a_notebook_that_is_opened_in_its_folder_finds_the_project_around_it(monkeypatch, tmp_path):
+    made(tmp_path, monkeypatch, "20_a", "None")
+    monkeypatch.delenv("COMPENDIUM_FOLDER")
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert folders.folder() == tmp_path / "notebooks"
+    (tmp_path / "params").mkdir()
+    assert folders.folder() == tmp_path
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from judgebook import open_study",
+        "import judgebook\njudgebook.open_study",
+        "import judgebook as jb\njb.open_study('x')",
+    ],
+)
+def test_a_public_name_is_of_the_module_it_is_from(source):
+    assert "judgebook.study.stored" in imported(source)
+    assert "judgebook.sources.build" not in imported(source)
