@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
 import shutil
 import sys
-import tempfile
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
@@ -15,10 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook.extras.new import writing
-from judgebook.extras.new.asking.edits import edited
-from judgebook.extras.new.asking.terminal import carried
-from judgebook.extras.new.transcripts import of_files
-from judgebook.study import limits, params, store
+from judgebook.extras.new.calls.frames import Systems, drafted, roles_of, save, stored, study_key, workspace
+from judgebook.study import params, store
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -27,8 +22,6 @@ if TYPE_CHECKING:
 
 #: what a YAML is called by
 YAMLS = (".yaml", ".yml")
-#: our columns that `audit` takes the names of: item, annotator and system
-ROLES = ("dialogue", "annotator", "system")
 
 
 def command(sources: list[Path], folder: Path | None, values: list[str], *, yes: bool) -> int:
@@ -62,18 +55,12 @@ def command(sources: list[Path], folder: Path | None, values: list[str], *, yes:
     return 3 if first.evidence.study.open_questions else 0
 
 
-def study_key(source: Path) -> str:
-    """A name for the study of a file: letters, digits and _."""
-    name = re.sub(r"\W+", "_", source.stem, flags=re.ASCII).strip("_") or "data"
-    return f"data_{name}"[: limits.NAME] if name[0].isdigit() else name[: limits.NAME]
-
-
 def audit(
     data: IntoDataFrame | str | os.PathLike[str],
     *,
     item: str | None = None,
     annotator: str | None = None,
-    system: str | None = None,
+    system: Systems = None,
     score: str | Sequence[str] | None = None,
     labels: Mapping[str, Mapping[str, Any]] | None = None,
     folder: str | os.PathLike[str] | None = None,
@@ -104,24 +91,18 @@ def audit(
     from judgebook.pipeline.audit.writing import audited
     from judgebook.study.stored import open_study
 
-    where = Path(folder or tempfile.mkdtemp(prefix="judgebook-"))
-    roles = {ours: column for ours, column in zip(ROLES, (item, annotator, system), strict=True) if column}
-    if isinstance(data, str | os.PathLike):
-        source = Path(data)
-    else:
-        source = _stored(data, roles, [score] if isinstance(score, str) else score, where)
-    path = source
-    if source.suffix not in YAMLS:
-        path = where / f"{study_key(source)}.yaml"
-        text = carried(of_files(path.stem, [source], where, roles))
-        for label, facts in (labels or {}).items():
-            for key, value in facts.items():
-                text = edited(text, f"labels.{label}.{key}", value)
-        with store.atomic(path) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
-    with output_below(where):
-        first, rows = audited(path, [], lambda step: None)
-        frames = Frames(open_study(path.stem))
+    roles = roles_of(item, annotator, system)
+    with workspace(folder) as where:
+        if isinstance(data, str | os.PathLike):
+            source = Path(data)
+        else:
+            source = stored(data, roles, [score] if isinstance(score, str) else score or [], where)
+        path = source
+        if source.suffix not in YAMLS:
+            path = save(drafted(source, where, roles, labels or {}, ()), where / f"{study_key(source)}.yaml")
+        with output_below(where):
+            first, rows = audited(path, [], lambda step: None)
+            frames = Frames(open_study(path.stem))
     if failed := [f"{row.name}: {row.reason}" for row in rows if row.state == "failed"]:
         warnings.warn(f"analyses failed, and the other answers stand without them: {'; '.join(failed)}", stacklevel=2)
     out = Audit(where, path, frames, first.evidence.study.open_questions, first)
@@ -129,20 +110,3 @@ def audit(
         weakref.finalize(out, shutil.rmtree, where, ignore_errors=True)
     return out
 
-
-def _stored(data: IntoDataFrame, roles: Mapping[str, str], scores: Sequence[str] | None, folder: Path) -> Path:
-    """A frame as a file that can be read again. Raises ParamsError for columns that are not there."""
-    import narwhals as nw
-
-    frame = nw.from_native(data, eager_only=True)
-    wanted = [*roles.values(), *(scores or [])]
-    if absent := [column for column in wanted if column not in frame.columns]:
-        hint = difflib.get_close_matches(absent[0], frame.columns, n=1)
-        there = f"did you mean {hint[0]!r}?" if hint else f"there are {', '.join(map(repr, frame.columns))}"
-        raise params.ParamsError(f"no column {absent[0]!r} in the frame; {there}")
-    if scores:
-        frame = frame.select(list(dict.fromkeys(wanted)))
-    path = folder / "judgements.parquet"
-    with store.atomic(path) as unfinished:
-        frame.write_parquet(unfinished)
-    return path

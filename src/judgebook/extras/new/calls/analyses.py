@@ -1,0 +1,228 @@
+"""`agreement`, `rank` and `plan`: one notebook of the report each, for a frame of judgements."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import weakref
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import pandas as pd
+import yaml
+
+from judgebook.errors import JudgebookError
+from judgebook.extras.new.asking.doubts import Draft
+from judgebook.extras.new.calls import frames
+from judgebook.extras.new.calls.frames import Systems
+from judgebook.extras.new.spelling import flow
+from judgebook.study import params
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+    from judgebook.pipeline.audit.result import Analysis, Audit
+
+T = TypeVar("T")
+#: a value for all labels, or one for each
+ByLabel = T | Mapping[str, T] | None
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+#: notebook -> its statistics, in the order of `Analysis.estimates`, and the sections whose figures are shown
+_AGREEMENT = "03_iaa", ("alpha", "ac", "raw_agreement", "cohen_kappa", "fleiss_kappa", "icc"), ("alphas",)
+_RANK = (
+    "07_bot_performance",
+    ("overall_rank", "rank", "overall_mean", "mean", "rate", "share", "win_rate", "strength", "bradley_terry"),
+    ("ranks", "rates", "comparisons"),
+)
+_PLAN = (
+    "14_planning",
+    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable", "plan_power", "plan_reliability"),
+    ("designs",),
+)
+
+
+def agreement(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    *,
+    item: str | None = None,
+    annotator: str | None = None,
+    score: str | Sequence[str] = (),
+    label: str | None = None,
+    level: ByLabel[Level] = None,
+    scale: ByLabel[tuple[float, float]] = None,
+    system: Systems = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Analysis:
+    """Do annotators agree? Krippendorff's alpha and other coefficients of each label, with intervals: notebook 03.
+
+    Parameters
+    ----------
+    data : frame of pandas, polars or pyarrow, shape (judgements, columns), or (items × annotators, columns) where
+        several labels stand side by side. Or the YAML of a study (path or name), or an Audit: then nothing else is
+        needed, and everything is as the YAML says.
+    item, annotator : columns that say what was judged and by whom. Without `annotator`, the judgements of an item are
+        those of different, unidentified people; without `item`, each row is an item of its own.
+    score : the column of scores, or several, each a label. Numbers or words; an empty cell (None, NaN, "") is a
+        judgement that was not made. Items with fewer than two judgements of a label are left out of its coefficients;
+        annotators need not have judged equally many.
+    label : the column that names the label, where each row has the score of one.
+    level : measurement level of the scores, for all labels or by label. Needed for labels with more than two values.
+    scale : lowest and highest score that could be given, in points. Needed where not all of a scale was used.
+    system : the column of systems, where several answered the same item; of comparisons, both columns.
+    folder : where YAML, frames and results go; by default a temporary folder, which is removed with the Analysis.
+
+    Returns
+    -------
+    Analysis : `estimates` has a row for each coefficient, label and way to resample: `statistic` (alpha, ac,
+        raw_agreement, cohen_kappa, fleiss_kappa, icc), `label`, `estimate` (at most 1, 0 is chance), `ci_low`,
+        `ci_high`, `n` items, and `primary` for the alpha that reports answer with.
+
+    Raises
+    ------
+    ParamsError : a column is not there, or the data leave open how they are to be read; the message names the argument.
+    DataError : scores cannot be read.
+    JudgebookError : no item was judged twice.
+
+    Notes
+    -----
+    Alpha: Krippendorff (2018), Content Analysis, ch. 12; AC: Gwet (2008); see docs/statistical_choices.md.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import judgebook as jb
+    >>> rows = [(f"reply {i}", who, 1 + (i + (i * k) % 3 // 2) % 5) for i in range(20) for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["reply", "rater", "fluency"])
+    >>> found = jb.agreement(frame, item="reply", annotator="rater", score="fluency", level="ordinal")
+    >>> found.estimates.query("primary")[["statistic", "label", "estimate", "n"]].round(2).values.tolist()
+    [['alpha', 'fluency', 0.87, 20]]
+    """
+    facts = {"level": level, "scale": scale}
+    columns = frames.roles_of(item, annotator, system, label)
+    return _analysed(data, columns, score, facts, _AGREEMENT, folder, _without_level)
+
+
+def rank(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    *,
+    item: str | None = None,
+    annotator: str | None = None,
+    system: Systems = None,
+    score: str | Sequence[str] = (),
+    label: str | None = None,
+    direction: ByLabel[Literal[-1, 0, 1]] = None,
+    scale: ByLabel[tuple[float, float]] = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Analysis:
+    """Which system is best? Means, rates or strengths of systems and their ranks, with intervals: notebook 07.
+
+    Parameters
+    ----------
+    data, item, annotator, score, label, scale, folder : as of `agreement`.
+    system : the column of systems. Of comparisons, the columns of the two: `("left", "right")`; `score` is then the
+        column of the winner, by its name or side, or a tie.
+    direction : 1 where a high score is good (in comparisons: where being chosen is), -1 where it is bad, 0 neither;
+        for all labels or by label. Needed where the name of a label does not say.
+
+    Returns
+    -------
+    Analysis : `estimates` has a row for each estimate: `statistic` (mean, in points; rate of marks; share of
+        comparisons won, tied or lost; strength, log, by Davidson's model with ties; bradley_terry, sum 1; rank, 1 the
+        best; overall_mean and overall_rank over labels), `system`, `label`, `estimate`, `ci_low`, `ci_high`, and
+        `primary` for the rows that reports answer with.
+
+    Raises
+    ------
+    ParamsError, DataError : as of `agreement`.
+    JudgebookError : there are not two systems with scores.
+
+    Notes
+    -----
+    Davidson (1970), Bradley and Terry (1952); intervals over dialogues and annotators: docs/statistical_choices.md.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import judgebook as jb
+    >>> rows = [(f"prompt {i}", who, "old", "new", "tie" if (i + k) % 4 == 0 else "old" if (i * k) % 3 == 2 else "new")
+    ...         for i in range(20) for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["prompt", "rater", "left", "right", "winner"])
+    >>> found = jb.rank(frame, item="prompt", annotator="rater", system=("left", "right"), score="winner", direction=1)
+    >>> found.estimates.query("statistic == 'bradley_terry'").set_index("system")["estimate"].round(2).to_dict()
+    {'new': 0.75, 'old': 0.25}
+    """
+    facts = {"direction": direction, "scale": scale}
+    columns = frames.roles_of(item, annotator, system, label)
+    return _analysed(data, columns, score, facts, _RANK, folder, lambda out: None)
+
+
+def plan(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    *,
+    item: str | None = None,
+    annotator: str | None = None,
+    system: Systems = None,
+    score: str | Sequence[str] = (),
+    label: str | None = None,
+    scale: ByLabel[tuple[float, float]] = None,
+    difference: Mapping[str, float] | None = None,
+    power: float = 0.8,
+    budget: float | None = None,
+    hourly_rate: float | None = None,
+    minutes: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Analysis:
+    """How many dialogues and annotators does the next study need, if judgements vary as in these? Notebook 14.
+
+    Parameters
+    ----------
+    data, item, annotator, system, score, label, scale, folder : as of `rank`; these judgements are the pilot.
+    difference : label -> difference between two systems worth finding, in points of its scale (in comparisons: share
+        won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the difference
+        that was observed.
+    power : probability with which the difference is to be found, between 0.5 and 1.
+    budget, hourly_rate : money available, and what an hour of an annotator costs, in one currency.
+    minutes : that an annotator takes to judge a dialogue; by default the median of the data, where they have times.
+
+    Returns
+    -------
+    Analysis : `estimates` has a row for each estimate: `statistic` (planned_difference and plan_detectable, in points;
+        plan_dialogues, per system; plan_cost, in hours or money; plan_power; plan_reliability), `label`, the design
+        (`annotators_per_dialogue`, `annotators`), `aim`, `estimate`.
+
+    Raises
+    ------
+    ParamsError, DataError : as of `agreement`; also for an unknown label in `difference`, or a value out of its range.
+    JudgebookError : there are not two systems that can be compared.
+
+    Notes
+    -----
+    docs/statistical_choices.md, on planning.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import judgebook as jb
+    >>> rows = [(f"prompt {i}", s, who, 2 + (s == "new") + (i * i + k * i) % 3)
+    ...         for i in range(24) for s in ("old", "new") for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "fluency"])
+    >>> roles = {"item": "prompt", "annotator": "rater", "system": "bot", "score": "fluency"}
+    >>> found = jb.plan(frame, **roles, scale=(1, 5), difference={"fluency": 0.5})
+    >>> found.estimates.query("statistic == 'planned_difference'")["estimate"].tolist()
+    [0.5]
+    """
+    planning = {"difference": dict(difference or {}), "power": power, "budget": budget}
+    settings: dict[str, dict[str, Any]] = {"planning": {k: v for k, v in planning.items() if v}}
+    if hourly_rate is not None:
+        settings["costs"] = {"hourly_rate": hourly_rate}
+
+    def stated(out: Draft) -> None:
+        out.without("direction of ")  # of no account: a difference is looked for in either direction
+        study = yaml.safe_load(out.text)
+        if minutes is not None:
+            settings["planning"]["minutes_per_judgement"] = {study["method"]: minutes}
+        out.text += "".join(f"{section}: {flow(values)}\n" for section, values in settings.items())
+
+    columns = frames.roles_of(item, annotator, system, label)
+    return _analysed(data, columns, score, {"scale": scale}, _PLAN, folder, stated)
