@@ -12,16 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook.extras.new import writing
-from judgebook.extras.new.calls.frames import Systems, drafted, roles_of, save, stored, study_key, workspace
+from judgebook.extras.new.calls.frames import YAMLS, drafted, roles_of, save, stored, study_key, workspace
 from judgebook.study import params, store
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
     from judgebook.pipeline.audit.result import Audit
-
-#: what a YAML is called by
-YAMLS = (".yaml", ".yml")
 
 
 def command(sources: list[Path], folder: Path | None, values: list[str], *, yes: bool) -> int:
@@ -60,7 +57,7 @@ def audit(
     *,
     item: str | None = None,
     annotator: str | None = None,
-    system: Systems = None,
+    system: str | tuple[str, str] | None = None,
     score: str | Sequence[str] | None = None,
     labels: Mapping[str, Mapping[str, Any]] | None = None,
     folder: str | os.PathLike[str] | None = None,
@@ -91,7 +88,7 @@ def audit(
     from judgebook.pipeline.audit.writing import audited
     from judgebook.study.stored import open_study
 
-    roles = roles_of(item, annotator, system)
+    roles = roles_of(item, annotator, system).named
     with workspace(folder) as where:
         if isinstance(data, str | os.PathLike):
             source = Path(data)
@@ -109,4 +106,3 @@ def audit(
     if not folder:
         weakref.finalize(out, shutil.rmtree, where, ignore_errors=True)
     return out
-

@@ -57,13 +57,13 @@ def analysed(
     return nodes, [Row(name, about[name].title, about[name].question, None, *states[name]) for name in states]
 
 
-def one(path: Path, notebook: str) -> NotebookPage:
+def one(path: Path, notebook: str, values: list[str]) -> NotebookPage:
     """Read the data of a study, and carry out the analysis of one notebook, with those it needs.
 
-    Raises DoesNotApplyError with the reason where the study does not have what it needs; else what `analysed` raises,
+    values : KEY=VALUE, changes of the YAML. Raises DoesNotApplyError with the reason where the study does not have what it needs; else what `analysed` raises,
     and errors of the analysis as they are.
     """
-    nodes = _of_study(path, [])
+    nodes = _of_study(path, values)
     with _begun(nodes):
         for name in dag.select(list(nodes.entries), [notebook], nodes.entries):
             if reason := nodes.missing(name):

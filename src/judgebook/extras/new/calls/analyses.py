@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import pandas as pd
-import yaml
 
-from judgebook.errors import JudgebookError
-from judgebook.extras.new.asking.doubts import Draft
 from judgebook.extras.new.calls import frames
-from judgebook.extras.new.calls.frames import Systems
-from judgebook.extras.new.spelling import flow
+from judgebook.extras.new.calls.frames import Column, Systems
 from judgebook.study import params
 
 if TYPE_CHECKING:
@@ -28,14 +24,23 @@ T = TypeVar("T")
 #: a value for all labels, or one for each
 ByLabel = T | Mapping[str, T] | None
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
-#: notebook -> its statistics, in the order of `Analysis.estimates`, and the sections whose figures are shown
-_AGREEMENT = "03_iaa", ("alpha", "ac", "raw_agreement", "cohen_kappa", "fleiss_kappa", "icc"), ("alphas",)
-_RANK = (
+
+
+class _Notebook(NamedTuple):
+    """statistics : in the order of `Analysis.estimates`. sections : whose figures are shown, after what it says."""
+
+    name: str
+    statistics: tuple[str, ...]
+    sections: tuple[str, ...]
+
+
+_AGREEMENT = _Notebook("03_iaa", ("alpha", "ac", "raw_agreement", "cohen_kappa", "fleiss_kappa", "icc"), ("alphas",))
+_RANK = _Notebook(
     "07_bot_performance",
     ("overall_rank", "rank", "overall_mean", "mean", "rate", "share", "win_rate", "strength", "bradley_terry"),
     ("ranks", "rates", "comparisons"),
 )
-_PLAN = (
+_PLAN = _Notebook(
     "14_planning",
     ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable", "plan_power", "plan_reliability"),
     ("designs",),
@@ -45,8 +50,8 @@ _PLAN = (
 def agreement(
     data: IntoDataFrame | Audit | str | os.PathLike[str],
     *,
-    item: str | None = None,
-    annotator: str | None = None,
+    item: Column = ...,
+    annotator: Column = ...,
     score: str | Sequence[str] = (),
     label: str | None = None,
     level: ByLabel[Level] = None,
@@ -61,8 +66,8 @@ def agreement(
     data : frame of pandas, polars or pyarrow, shape (judgements, columns), or (items × annotators, columns) where
         several labels stand side by side. Or the YAML of a study (path or name), or an Audit: then nothing else is
         needed, and everything is as the YAML says.
-    item, annotator : columns that say what was judged and by whom. Without `annotator`, the judgements of an item are
-        those of different, unidentified people; without `item`, each row is an item of its own.
+    item, annotator : columns that say what was judged and by whom. `annotator=None` states that the data do not say,
+        and that the judgements of an item are those of different people; `item=None` that each row is an item.
     score : the column of scores, or several, each a label. Numbers or words; an empty cell (None, NaN, "") is a
         judgement that was not made. Items with fewer than two judgements of a label are left out of its coefficients;
         annotators need not have judged equally many.
@@ -76,7 +81,7 @@ def agreement(
     -------
     Analysis : `estimates` has a row for each coefficient, label and way to resample: `statistic` (alpha, ac,
         raw_agreement, cohen_kappa, fleiss_kappa, icc), `label`, `estimate` (at most 1, 0 is chance), `ci_low`,
-        `ci_high`, `n` items, and `primary` for the alpha that reports answer with.
+        `ci_high`, `n` items, and `primary` for those that reports answer with.
 
     Raises
     ------
@@ -96,19 +101,19 @@ def agreement(
     >>> frame = pd.DataFrame(rows, columns=["reply", "rater", "fluency"])
     >>> found = jb.agreement(frame, item="reply", annotator="rater", score="fluency", level="ordinal")
     >>> found.estimates.query("primary")[["statistic", "label", "estimate", "n"]].round(2).values.tolist()
-    [['alpha', 'fluency', 0.87, 20]]
+    [['alpha', 'fluency', 0.52, 20], ['ac', 'fluency', 0.53, 20]]
     """
     facts = {"level": level, "scale": scale}
     columns = frames.roles_of(item, annotator, system, label)
-    return _analysed(data, columns, score, facts, _AGREEMENT, folder, _without_level)
+    return _analysed(data, columns, score, facts, _AGREEMENT, folder, needed=("level", "scale"))
 
 
 def rank(
     data: IntoDataFrame | Audit | str | os.PathLike[str],
     *,
-    item: str | None = None,
-    annotator: str | None = None,
-    system: Systems = None,
+    item: Column = ...,
+    annotator: Column = ...,
+    system: Systems = ...,
     score: str | Sequence[str] = (),
     label: str | None = None,
     direction: ByLabel[Literal[-1, 0, 1]] = None,
@@ -150,24 +155,24 @@ def rank(
     >>> frame = pd.DataFrame(rows, columns=["prompt", "rater", "left", "right", "winner"])
     >>> found = jb.rank(frame, item="prompt", annotator="rater", system=("left", "right"), score="winner", direction=1)
     >>> found.estimates.query("statistic == 'bradley_terry'").set_index("system")["estimate"].round(2).to_dict()
-    {'new': 0.75, 'old': 0.25}
+    {'new': 0.69, 'old': 0.31}
     """
     facts = {"direction": direction, "scale": scale}
     columns = frames.roles_of(item, annotator, system, label)
-    return _analysed(data, columns, score, facts, _RANK, folder, lambda out: None)
+    return _analysed(data, columns, score, facts, _RANK, folder, needed=("direction", "scale"))
 
 
 def plan(
     data: IntoDataFrame | Audit | str | os.PathLike[str],
     *,
-    item: str | None = None,
-    annotator: str | None = None,
-    system: Systems = None,
+    item: Column = ...,
+    annotator: Column = ...,
+    system: Systems = ...,
     score: str | Sequence[str] = (),
     label: str | None = None,
     scale: ByLabel[tuple[float, float]] = None,
     difference: Mapping[str, float] | None = None,
-    power: float = 0.8,
+    power: float | None = None,
     budget: float | None = None,
     hourly_rate: float | None = None,
     minutes: float | None = None,
@@ -181,7 +186,7 @@ def plan(
     difference : label -> difference between two systems worth finding, in points of its scale (in comparisons: share
         won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the difference
         that was observed.
-    power : probability with which the difference is to be found, between 0.5 and 1.
+    power : probability with which the difference is to be found, between 0.5 and 1; by default 0.8.
     budget, hourly_rate : money available, and what an hour of an annotator costs, in one currency.
     minutes : that an annotator takes to judge a dialogue; by default the median of the data, where they have times.
 
@@ -212,17 +217,69 @@ def plan(
     >>> found.estimates.query("statistic == 'planned_difference'")["estimate"].tolist()
     [0.5]
     """
-    planning = {"difference": dict(difference or {}), "power": power, "budget": budget}
-    settings: dict[str, dict[str, Any]] = {"planning": {k: v for k, v in planning.items() if v}}
-    if hourly_rate is not None:
-        settings["costs"] = {"hourly_rate": hourly_rate}
+    stated = {"planning.power": power, "planning.budget": budget, "costs.hourly_rate": hourly_rate}
 
-    def stated(out: Draft) -> None:
-        out.without("direction of ")  # of no account: a difference is looked for in either direction
-        study = yaml.safe_load(out.text)
-        if minutes is not None:
-            settings["planning"]["minutes_per_judgement"] = {study["method"]: minutes}
-        out.text += "".join(f"{section}: {flow(values)}\n" for section, values in settings.items())
+    def values(study: params.Study, ids: Mapping[str, str]) -> list[str]:
+        every = {f"planning.difference.{ids.get(name, name)}": value for name, value in (difference or {}).items()}
+        methods = dict.fromkeys(x.method for x in study.label_list()) if minutes is not None else {}
+        every |= stated | {f"planning.minutes_per_judgement.{method}": minutes for method in methods}
+        return [f"{key}={value!r}" for key, value in every.items() if value is not None]
 
     columns = frames.roles_of(item, annotator, system, label)
-    return _analysed(data, columns, score, {"scale": scale}, _PLAN, folder, stated)
+    return _analysed(data, columns, score, {"scale": scale}, _PLAN, folder, needed=("scale",), values=values)
+
+
+def _analysed(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    columns: frames.Roles,
+    score: str | Sequence[str],
+    facts: Mapping[str, Any],
+    notebook: _Notebook,
+    folder: str | os.PathLike[str] | None,
+    *,
+    needed: Collection[str],
+    values: Callable[[params.Study, Mapping[str, str]], list[str]] = lambda study, ids: [],
+) -> Analysis:
+    """Carry out the analysis of a notebook.
+
+    facts : key of a label in the YAML -> its value, or values by label. needed : those of level, scale and direction
+    that may not stay in doubt. values : changes of the YAML, of its study and the ids of its labels by name.
+    """
+    from judgebook.pipeline.audit.computing import one, output_below
+    from judgebook.pipeline.audit.result import Analysis, Audit, Frames
+    from judgebook.study.stored import open_study
+
+    scores = [score] if isinstance(score, str) else [*score]
+    with frames.workspace(folder) as where:
+        ids: Mapping[str, str] = {}
+        if isinstance(data, str | os.PathLike | Audit):
+            if columns.named or scores or any(value is not None for value in facts.values()):
+                raise params.ParamsError("expected no columns and labels beside a YAML or an Audit: the YAML has them")
+            path = params.find(data.yaml if isinstance(data, Audit) else _no_data(data))
+        else:
+            draft = frames.stated(data, columns, scores, facts, needed, where)
+            ids, path = frames.labels_of(draft), frames.save(draft, where / "judgements.yaml")
+        with output_below(where):
+            page = one(path, notebook.name, values(params.load(path), ids))
+            results = Frames(open_study(path.stem))
+    out = Analysis(where, path, results, _together(results, notebook.statistics), page, notebook.sections)
+    if not folder:
+        weakref.finalize(out, shutil.rmtree, where, ignore_errors=True)
+    return out
+
+
+def _no_data(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Raises ParamsError where it is the path of something else than a YAML."""
+    if Path(path).is_file() and Path(path).suffix not in frames.YAMLS:
+        raise params.ParamsError(
+            f"{path}: expected a frame, or the YAML of a study: read the file first, with pandas.read_csv, say"
+        )
+    return path
+
+
+def _together(results: Mapping[str, pd.DataFrame], statistics: Sequence[str]) -> pd.DataFrame:
+    """Rows of several statistics below each other, without columns that are empty."""
+    there = [results[name].assign(statistic=name) for name in statistics if name in results]
+    out = pd.concat(there, ignore_index=True)
+    out = out.convert_dtypes(convert_integer=False, convert_boolean=False, convert_floating=False)
+    return out[["statistic", *out.columns.drop("statistic")]]

@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import yaml
 
@@ -24,8 +25,10 @@ from judgebook.study import limits, params, store
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-#: a column, or the two columns of the systems that were compared
-Systems = str | tuple[str, str] | None
+#: a column; None: there is none; `...`: not stated
+Column: TypeAlias = str | EllipsisType | None
+#: a column, or the two of the systems that were compared
+Systems: TypeAlias = str | tuple[str, str] | EllipsisType | None
 #: first word of a fact in doubt -> the argument that states it
 ARGUMENTS = {
     "system": "write system='COLUMN', or system=None where all judgements are of one",
@@ -33,9 +36,14 @@ ARGUMENTS = {
     "item": "write item='COLUMN', or item=None where each row is an item of its own",
     "direction": "write direction=1 (a high score is good), -1 (bad) or 0 (neither)",
     "scale": "write scale=(LOWEST, HIGHEST)",
+    "repeats": "where several systems answered an item, write system='COLUMN'; else keep one judgement of each",
     "level": "write level='nominal', 'ordinal' or 'interval'",
 }
-_ELSEWHERE = "jb.audit(…, folder='DIR') assumes this and writes a YAML: correct that, and pass its path instead of a frame"
+#: what a YAML is called by
+YAMLS = (".yaml", ".yml")
+_ELSEWHERE = (
+    "jb.audit(…, folder='DIR') assumes this and writes a YAML: correct that, and pass its path instead of a frame"
+)
 
 
 @contextmanager
@@ -56,11 +64,20 @@ def study_key(source: Path) -> str:
     return f"data_{name}"[: limits.NAME] if name[0].isdigit() else name[: limits.NAME]
 
 
-def roles_of(item: str | None, annotator: str | None, system: Systems, label: str | None = None) -> dict[str, str]:
-    """Our column -> the frame's, for those that are named."""
+class Roles(NamedTuple):
+    """named : our column -> the frame's. without : what a caller says the frame does not have, as facts in doubt."""
+
+    named: dict[str, str]
+    without: frozenset[str]
+
+
+def roles_of(item: Column, annotator: Column, system: Systems, label: str | None = None) -> Roles:
+    """Columns that were named, and those that were said not to be there."""
     one, other = system if isinstance(system, tuple) else (system, None)
     every = {"dialogue": item, "annotator": annotator, "system": one, "system_b": other, "label": label}
-    return {ours: column for ours, column in every.items() if column}
+    facts = {"item": item, "annotator": annotator, "system": system}
+    named = {ours: column for ours, column in every.items() if isinstance(column, str)}
+    return Roles(named, frozenset(fact for fact, column in facts.items() if column is None))
 
 
 def stored(data: IntoDataFrame, roles: Mapping[str, str], scores: Sequence[str], folder: Path) -> Path:
@@ -92,16 +109,23 @@ def drafted(
     Raises ParamsError for a label that is not there.
     """
     out = of_files(study_key(source), [source], folder, roles)
+    out.questions = [question for question in out.questions if question.fact not in settled]
+    settle(out, facts)
+    return out
+
+
+def settle(out: Draft, facts: Mapping[str, Mapping[str, Any]]) -> None:
+    """State facts about labels in a draft, and take back the questions that these answer. Raises as `drafted` does."""
     ids, stated = labels_of(out), set()
     for label, values in facts.items():
         if label not in ids:
-            raise params.ParamsError(f"no scores of {label!r} in the data{_left_out(out, label)}; {_near(label, [*ids])}")
+            why = f"no scores of {label!r} in the data{_left_out(out, label)}"
+            raise params.ParamsError(f"{why}; {_near(label, [*ids])}")
         for key, value in values.items():
             path = f"labels.{ids[label]}.{key}"
             out.text = edited(out.text, path, list(value) if isinstance(value, tuple) else value)
             stated |= {path, f"{key} of {ids[label]}"}
-    out.questions = [q for q in out.questions if q.fact not in settled and not _answered(q, stated)]
-    return out
+    out.questions = [question for question in out.questions if not _answered(question, stated)]
 
 
 def labels_of(out: Draft) -> dict[str, str]:
@@ -118,9 +142,52 @@ def save(out: Draft, path: Path) -> Path:
     return path
 
 
-def settled_only(out: Draft, scores: Collection[str]) -> None:
-    """Raises ParamsError where a column of scores was not read as one, or anything about the data is in doubt; it names
-    the arguments that state it."""
+def stated(
+    data: IntoDataFrame,
+    roles: Roles,
+    scores: Sequence[str],
+    facts: Mapping[str, Any],
+    needed: Collection[str],
+    folder: Path,
+) -> Draft:
+    """The YAML of a frame of which nothing is assumed that changes an estimate.
+
+    facts : key of a label -> its value for all labels, or a map from label to value; None: not stated. needed : the
+    keys that must not stay in doubt.
+
+    Raises ParamsError for columns that are not there, and for what is in doubt, with the arguments that state it.
+    """
+    if not scores:
+        raise params.ParamsError("expected `score`, the column of scores, found none")
+    long = {"score": scores[0]} if "label" in roles.named else {}
+    source = stored(data, roles.named | long, scores, folder)
+    out = drafted(source, folder, roles.named | long, {}, roles.without)
+    ids = labels_of(out)
+    by_label: dict[str, dict[str, Any]] = {}
+    for key, value in facts.items():
+        values = value if isinstance(value, Mapping) else dict.fromkeys(ids, value)
+        for label, one in values.items():
+            by_label.setdefault(label, {}).update({key: one} if one is not None else {})
+    settle(out, by_label)
+    for key in {"level", "scale", "direction"} - {*needed}:
+        out.without(f"{key} of ")
+    if "level" in needed:
+        _levels(out, by_label)
+    _raise_what_is_open(out, () if long else scores)
+    return out
+
+
+def _levels(out: Draft, stated: Mapping[str, Mapping[str, Any]]) -> None:
+    """Ask for the level of labels with more than two values for which nobody stated it."""
+    ids = labels_of(out)
+    leveled = {ids[label] for label, values in stated.items() if "level" in values}
+    for label, spec in yaml.safe_load(out.text)["labels"].items():
+        asked = any(question.fact == f"level of {label}" for question in out.questions)
+        if label not in leveled and not asked and spec.get("scale") not in (None, [0, 1]):
+            out.ask(f"level of {label}", f"Are the scores of {label} names, ranks or amounts?", "")
+
+
+def _raise_what_is_open(out: Draft, scores: Collection[str]) -> None:
     ids = labels_of(out)
     lines = [f"score: {column!r} holds no scores{_left_out(out, column)}" for column in scores if not _is(column, ids)]
     for question in out.questions:
