@@ -85,8 +85,8 @@ def compare(
 
     Parameters
     ----------
-    a, b : an Audit, an Analysis or a study of `open_study`; or, as on the command line, the name of a study that was run (of a part
-        of it, `study:corpus`), or a folder of results.
+    a, b : an Audit, an Analysis or a study of `open_study`; or, as on the command line, the name of a study that was
+        run (of a part of it, `study:corpus`), or a folder of results.
     renamed : name of a system or label in `b` -> its name in `a`.
     titles : what the two are called in text and figures; by default the titles of their YAMLs.
 

@@ -60,7 +60,9 @@ def analysed(
 def one(path: Path, notebook: str, values: list[str]) -> NotebookPage:
     """Read the data of a study, and carry out the analysis of one notebook, with those it needs.
 
-    values : KEY=VALUE, changes of the YAML. Raises DoesNotApplyError with the reason where the study does not have what it needs; else what `analysed` raises,
+    values : KEY=VALUE, changes of the YAML.
+
+    Raises DoesNotApplyError with the reason where the study does not have what it needs; else what `analysed` raises,
     and errors of the analysis as they are.
     """
     nodes = _of_study(path, values)

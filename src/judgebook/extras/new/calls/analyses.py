@@ -7,7 +7,7 @@ import shutil
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 #: a value for all labels, or one for each
-ByLabel = T | Mapping[str, T] | None
+ByLabel: TypeAlias = T | Mapping[str, T] | None
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
@@ -220,7 +220,9 @@ def plan(
     stated = {"planning.power": power, "planning.budget": budget, "costs.hourly_rate": hourly_rate}
 
     def values(study: params.Study, ids: Mapping[str, str]) -> list[str]:
-        every = {f"planning.difference.{ids.get(name, name)}": value for name, value in (difference or {}).items()}
+        every: dict[str, float | None] = {
+            f"planning.difference.{ids.get(name, name)}": value for name, value in (difference or {}).items()
+        }
         methods = dict.fromkeys(x.method for x in study.label_list()) if minutes is not None else {}
         every |= stated | {f"planning.minutes_per_judgement.{method}": minutes for method in methods}
         return [f"{key}={value!r}" for key, value in every.items() if value is not None]
@@ -281,5 +283,6 @@ def _together(results: Mapping[str, pd.DataFrame], statistics: Sequence[str]) ->
     """Rows of several statistics below each other, without columns that are empty."""
     there = [results[name].assign(statistic=name) for name in statistics if name in results]
     out = pd.concat(there, ignore_index=True)
-    out = out.convert_dtypes(convert_integer=False, convert_boolean=False, convert_floating=False)
+    words = [c for c in out if pd.api.types.infer_dtype(out[c], skipna=True) == "string"]
+    out = out.astype(dict.fromkeys(words, "string"))  # rows that lack a column have made it one of objects
     return out[["statistic", *out.columns.drop("statistic")]]

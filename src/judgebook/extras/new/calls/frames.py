@@ -205,7 +205,7 @@ def _is(column: str, ids: Mapping[str, str]) -> bool:
 def _answered(question: Question, stated: Collection[str]) -> bool:
     """Whether what is stated is all that the question asks for."""
     paths = {path for answer in question.alternatives for path in answer.edits}
-    return question.fact in stated or bool(paths) and paths <= {*stated}
+    return question.fact in stated or (bool(paths) and paths <= {*stated})
 
 
 def _left_out(out: Draft, column: str) -> str:
