@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import warnings
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook.extras.new import writing
-from judgebook.extras.new.calls.frames import YAMLS, drafted, roles_of, save, stored, study_key, workspace
+from judgebook.extras.new.calls.frames import YAMLS, drafted, remove_with, roles_of, save, stored, study_key, workspace
 from judgebook.study import params, store
 
 if TYPE_CHECKING:
@@ -100,9 +98,7 @@ def audit(
         with output_below(where):
             first, rows = audited(path, [], lambda step: None)
             frames = Frames(open_study(path.stem))
+        remove_with(frames, None if folder else where)
     if failed := [f"{row.name}: {row.reason}" for row in rows if row.state == "failed"]:
         warnings.warn(f"analyses failed, and the other answers stand without them: {'; '.join(failed)}", stacklevel=2)
-    out = Audit(where, path, frames, first.evidence.study.open_questions, first)
-    if not folder:
-        weakref.finalize(out, shutil.rmtree, where, ignore_errors=True)
-    return out
+    return Audit(where, path, frames, first.evidence.study.open_questions, first)

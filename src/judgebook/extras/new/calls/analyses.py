@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -264,10 +262,8 @@ def _analysed(
         with output_below(where):
             page = one(path, notebook.name, values(params.load(path), ids))
             results = Frames(open_study(path.stem))
-    out = Analysis(where, path, results, _together(results, notebook.statistics), page, notebook.sections)
-    if not folder:
-        weakref.finalize(out, shutil.rmtree, where, ignore_errors=True)
-    return out
+            frames.remove_with(results, None if folder else where)
+    return Analysis(where, path, results, _together(results, notebook.statistics), page, notebook.sections)
 
 
 def _no_data(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
@@ -283,6 +279,6 @@ def _together(results: Mapping[str, pd.DataFrame], statistics: Sequence[str]) ->
     """Rows of several statistics below each other, without columns that are empty."""
     there = [results[name].assign(statistic=name) for name in statistics if name in results]
     out = pd.concat(there, ignore_index=True)
-    words = [c for c in out if pd.api.types.infer_dtype(out[c], skipna=True) == "string"]
-    out = out.astype(dict.fromkeys(words, "string"))  # rows that lack a column have made it one of objects
+    # rows that lack a column have made it one of objects
+    out = out.assign(**{c: out[c].convert_dtypes() for c in out.columns[out.dtypes == object]})
     return out[["statistic", *out.columns.drop("statistic")]]

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +57,12 @@ def workspace(folder: str | os.PathLike[str] | None) -> Iterator[Path]:
         if not folder:
             shutil.rmtree(where, ignore_errors=True)
         raise
+
+
+def remove_with(results: object, folder: Path | None) -> None:
+    """Remove a temporary folder when the frames that are read from it can be reached no more."""
+    if folder:
+        weakref.finalize(results, shutil.rmtree, folder, ignore_errors=True)
 
 
 def study_key(source: Path) -> str:
