@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgebook.extras.new import writing
 from judgebook.extras.new.calls.frames import YAMLS, drafted, remove_with, roles_of, save, stored, study_key, workspace
+from judgebook.sources.in_words import counted
 from judgebook.study import params, store
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ def command(sources: list[Path], folder: Path | None, values: list[str], *, yes:
         print("", *printed(first, rows), "", sep="\n")
         print(f"page: {store.relative(folder / PAGE)}; text: {store.relative(folder / MARKDOWN)}")
         print(f"whole report, with every figure and table: {whole(path)}")
+        if n := len(first.evidence.study.open_questions):
+            how = f"correct {store.relative(path)} and call the same command again, or accept them with --yes"
+            print(f"{counted(n, 'question')} about the data {'is' if n == 1 else 'are'} open: {how}")
     if any(row.state == "failed" for row in rows):
         return 1
     return 3 if first.evidence.study.open_questions else 0
@@ -62,24 +66,44 @@ def audit(
 ) -> Audit:
     """Answer what one asks first of judgements: which system is best, which labels can be trusted, and so on.
 
-    data : a frame of pandas, polars or pyarrow with a row per judgement (or per item and annotator), or the path of a
-    file that `new` reads, or of a study's YAML. item, annotator, system : columns that say what was judged, who judged,
-    and which system it is from; those not named are looked for. score : columns of scores; with them, all columns that
-    are not named are left out. labels : a column of scores -> what is known of it, in the words of the YAML, such as
-    `{"scale": [1, 5], "direction": -1}`. folder : where page, text, YAML and results go; by default a temporary one,
-    which is removed with the Audit.
+    Parameters
+    ----------
+    data : frame of pandas, polars or pyarrow, shape (judgements, columns), or (items × annotators, columns) with
+        several scores side by side; or the path of a file that `new` reads, or of a study's YAML.
+    item, annotator, system : columns that say what was judged, who judged, and which system it is from (of comparisons,
+        both: `("left", "right")`); those not named are looked for.
+    score : columns of scores; with them, all columns that are not named are left out. An empty cell (None, NaN, "") is
+        a judgement that was not made.
+    labels : a column of scores -> what is known of it, in the words of the YAML, such as
+        `{"scale": [1, 5], "direction": -1, "level": "ordinal"}`; scales in points.
+    folder : where page, text, YAML and results go; by default a temporary one, which is removed with the Audit.
 
-    What nobody said is assumed, and listed in `Audit.questions`. A missing score is a judgement that was not made.
+    Returns
+    -------
+    Audit : answers, findings on the design, figures, and all results as frames. What nobody said is assumed, and listed
+        in `questions`.
 
-    Raises ParamsError for columns that are not there, DataError for data that cannot be read.
+    Raises
+    ------
+    ParamsError : columns, or labels, that are not there.
+    DataError : data that cannot be read.
 
+    Notes
+    -----
+    Numbers are those of the report; docs/statistical_choices.md names their sources.
+
+    Examples
+    --------
     >>> import pandas as pd
+    >>> import judgebook as jb
     >>> rows = [(f"prompt {i}", s, a, 3 + (s == "new") + (i + k) % 2) for i in range(30)
     ...         for s in ("old", "new") for k, a in enumerate(["Ann", "Bo", "Cy", "Di", "Ed"])]
     >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "quality"])
-    >>> answers = audit(frame, item="prompt", annotator="rater", system="bot", score="quality").answers
-    >>> answers.loc["order", "question"]
+    >>> found = jb.audit(frame, item="prompt", annotator="rater", system="bot", score="quality")
+    >>> found.answers.loc["order", "question"]
     'Which system is best, and how certain is that?'
+    >>> [*found.questions]  # scores run from 3 to 5: which scale was offered?
+    ['scale of quality']
     """
     from judgebook.pipeline.audit.computing import output_below
     from judgebook.pipeline.audit.result import Audit, Frames

@@ -72,7 +72,7 @@ def test_numbers_are_those_of_the_audit(audited, request, name, statistics):
         pd.testing.assert_frame_equal(analysis.frames[statistic], audited.frames[statistic])
         rows = analysis.estimates[analysis.estimates["statistic"] == statistic]
         if len(rows):
-            assert rows["estimate"].tolist() == audited.frames[statistic]["estimate"].tolist()
+            np.testing.assert_array_equal(rows["estimate"], audited.frames[statistic]["estimate"])
 
 
 def test_an_audit_or_its_yaml_needs_no_columns(audited, agreed, tmp_path):
@@ -152,18 +152,16 @@ def test_a_scale_of_which_less_was_used_must_be_stated():
 
 
 @pytest.mark.parametrize(
-    ("call", "rows", "more"),
+    ("call", "rows", "more", "says"),
     [
-        ("rank", {"bot": ["old"]}, {}),
-        ("plan", {"bot": ["old"]}, {}),
-        ("agreement", {"who": ["rater 1"]}, {"level": "ordinal"}),
+        ("rank", "bot == 'old'", {}, "Only one system was judged"),
+        ("plan", "bot == 'old'", {}, "[Ss]ystem"),
+        ("agreement", "who == 'rater 1'", {"level": "ordinal"}, "No item was judged by two people"),
     ],
 )
-def test_data_that_do_not_allow_it_are_refused_with_the_reason(call, rows, more):
-    frame = judgements()
-    ((column, values),) = rows.items()
-    with pytest.raises(jb.JudgebookError, match="system|item"):
-        getattr(jb, call)(frame[frame[column].isin(values)], **ROLES, scale=(1, 5), **more)
+def test_data_that_do_not_allow_it_are_refused_with_the_reason(call, rows, more, says):
+    with pytest.raises(jb.JudgebookError, match=says):
+        getattr(jb, call)(judgements().query(rows), **ROLES, scale=(1, 5), **more)
 
 
 def test_what_a_plan_costs_follows_from_its_arguments():
@@ -183,14 +181,15 @@ def test_an_analysis_shows_text_a_table_and_figures(request, name):
     assert len(str(analysis)) > 100
     assert analysis.figures
     assert all(figure.axes for figure in analysis.figures.values())
-    assert not (analysis.estimates.dtypes == object).any()
+    assert "object" not in map(str, analysis.estimates.dtypes)
 
 
 def test_the_temporary_folder_goes_with_the_analysis_and_with_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    analysis = jb.agreement(judgements(), **ROLES, level="ordinal")
-    assert analysis.folder.is_dir()
-    del analysis
+    frames = jb.agreement(judgements(), **ROLES, level="ordinal").frames
+    gc.collect()
+    assert len(frames["alpha"])  # as long as anything of it is there
+    del frames
     gc.collect()
     with pytest.raises(jb.ParamsError):
         jb.agreement(judgements(), **ROLES)
