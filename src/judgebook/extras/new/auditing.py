@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from judgebook.extras.new import writing
 from judgebook.extras.new.calls.frames import YAMLS, drafted, remove_with, roles_of, save, stored, study_key, workspace
-from judgebook.sources.in_words import counted
 from judgebook.study import params, store
 
 if TYPE_CHECKING:
@@ -47,8 +46,8 @@ def command(sources: list[Path], folder: Path | None, values: list[str], *, yes:
         print(f"page: {store.relative(folder / PAGE)}; text: {store.relative(folder / MARKDOWN)}")
         print(f"whole report, with every figure and table: {whole(path)}")
         if n := len(first.evidence.study.open_questions):
-            how = f"correct {store.relative(path)} and call the same command again, or accept them with --yes"
-            print(f"{counted(n, 'question')} about the data {'is' if n == 1 else 'are'} open: {how}")
+            are = "question about the data is" if n == 1 else "questions about the data are"
+            print(f"{n} {are} open: answer in {store.relative(path)}, and call the same command again")
     if any(row.state == "failed" for row in rows):
         return 1
     return 3 if first.evidence.study.open_questions else 0

@@ -178,8 +178,8 @@ def read_answers(study: str) -> Answers:
     >>> answers = jb.read_answers("mine")
     >>> [answer.key for answer in answers.answers]
     ['order', 'labels', 'judges', 'sample', 'cost', 'next']
-    >>> answers["order"].verdict.value  # a code; `sentence` has the answer in words
-    'leads'
+    >>> answers["order"].question  # `verdict` is its answer as a code, `sentence` in words
+    'Which system is best, and how certain is that?'
     """
     file = path(study)
     if not file.is_file():
