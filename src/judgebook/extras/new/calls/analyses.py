@@ -280,5 +280,5 @@ def _together(results: Mapping[str, pd.DataFrame], statistics: Sequence[str]) ->
     there = [results[name].assign(statistic=name) for name in statistics if name in results]
     out = pd.concat(there, ignore_index=True)
     # rows that lack a column have made it one of objects
-    out = out.assign(**{c: out[c].convert_dtypes() for c in out.select_dtypes("object")})
+    out = out.assign(**{c: out[c].convert_dtypes() for c in out if pd.api.types.is_object_dtype(out[c])})
     return out[["statistic", *out.columns.drop("statistic")]]
