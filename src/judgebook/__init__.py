@@ -15,7 +15,7 @@ In a notebook, a frame of judgements is enough:
     jb.agreement(frame, **roles, level="ordinal")   # an Analysis: do annotators agree?
     jb.rank(frame, **roles, direction=1)            # which system is best?
     jb.plan(frame, **roles)                         # how many dialogues does the next study need?
-    jb.compare(june, july)                          # were the results of one audit or study reproduced in another?
+    jb.compare(june, july)                          # ComparedStudies: are the results of one reproduced in the other?
 
 What is listed here besides reads what a run left, and what a YAML and its data amount to:
 

@@ -72,7 +72,8 @@ def test_numbers_are_those_of_the_audit(audited, request, name, statistics):
         pd.testing.assert_frame_equal(analysis.frames[statistic], audited.frames[statistic])
         rows = analysis.estimates[analysis.estimates["statistic"] == statistic]
         if len(rows):
-            np.testing.assert_array_equal(rows["estimate"], audited.frames[statistic]["estimate"])
+            expected = audited.frames[statistic].reindex(columns=["estimate"])  # which a frame of missing ones lacks
+            np.testing.assert_array_equal(rows["estimate"], expected["estimate"])
 
 
 def test_an_audit_or_its_yaml_needs_no_columns(audited, agreed, tmp_path):
