@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -98,8 +99,11 @@ def _together(out: Draft, first: Path, others: list[Path], folder: Path | None) 
         return
     one = f"{{{lacking[0]}}}" if lacking else "*"
     pattern = f"{shared([first.name, *(p.name for p in others)])}{one}{first.suffix}"
-    changes = {"adapter": "records", "file": relative_to(first.with_name(pattern), folder), "layout": None}
-    for key, value in {**changes, "annotators": None}.items():
+    changes: dict[str, Any] = {"adapter": "records", "file": relative_to(first.with_name(pattern), folder)}
+    item = source.get("columns", {}).get("dialogue")
+    if lacking == ["system"] and item:  # the responses of systems to one item are dialogues of their own
+        changes |= {"identify": {"dialogue": [item, one]}, "columns.context": item, "columns.dialogue": None}
+    for key, value in {**changes, "layout": None, "annotators": None}.items():
         out.text = edited(out.text, f"sources.*.{key}", value)
     out.without("files", *lacking)
     whose = f"each is of one {lacking[0]}, whom its name tells" if lacking else "each is a part of them"
