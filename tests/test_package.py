@@ -2,17 +2,22 @@
 
 import ast
 import builtins
+import doctest
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from conftest import ROOT
 
 import judgebook
 from judgebook import errors
 
+SECONDS = 60
 #: loaded only by who draws, runs notebooks or sends work to a cluster
 HEAVY = {"matplotlib", "seaborn", "IPython", "jupyter_client", "nbformat", "nbconvert", "distributed", "dask"}
 
@@ -75,3 +80,45 @@ def test_every_error_is_a_judgebook_error_and_is_called_one():
     for name, bases in found.items():
         assert name.endswith("Error"), name
         assert name in ours or ours & {*bases} or set(found) & {*bases}, name
+
+
+def judgements():
+    """The frame of docs/python.md, with a second label."""
+    rows = [
+        (f"prompt {i}", system, annotator, 3 + (system == "new") + (i + k) % 2, 1 + (i * k) % 5)
+        for i in range(30)
+        for system in ("old", "new")
+        for k, annotator in enumerate(["Ann", "Bo", "Cy", "Di", "Ed"])
+    ]
+    return pd.DataFrame(rows, columns=["prompt", "model", "rater", "helpful", "fluent"])
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A folder with the results of a study `mine`."""
+    folder = tmp_path_factory.mktemp("ran")
+    judgements().drop(columns="fluent").to_csv(folder / "mine.csv", index=False)
+    judgebook.audit(folder / "mine.csv", item="prompt", annotator="rater", system="model", folder=folder)
+    (folder / "reports" / "mine").mkdir(parents=True, exist_ok=True)
+    shutil.copy(folder / "answers.json", folder / "reports" / "mine")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["agreement", "audit", "compare", "open_study", "plan", "rank", "read_answers"])
+def test_examples_of_public_functions_run(name, ran, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(ran))
+    (example,) = doctest.DocTestFinder(recurse=False).find(getattr(judgebook, name), name, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/audit.md", "docs/python.md"])
+def test_what_pages_say_of_python_runs(page, capsys):
+    """One block after the other, as in a notebook; README has a frame of yours."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert blocks
+    names = {"frame": judgements()}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+    if page == "docs/python.md":
+        assert "level of helpful: " in capsys.readouterr().out

@@ -10,7 +10,12 @@ In a notebook, a frame of judgements is enough:
 
     import judgebook as jb
 
-    jb.audit(frame, item="prompt", annotator="rater", system="model", score="helpful")  # an Audit: docs/audit.md
+    roles = {"item": "prompt", "annotator": "rater", "system": "model", "score": "helpful"}
+    jb.audit(frame, **roles)                        # an Audit: six answers about the judgements
+    jb.agreement(frame, **roles, level="ordinal")   # an Analysis: do annotators agree?
+    jb.rank(frame, **roles, direction=1)            # which system is best?
+    jb.plan(frame, **roles)                         # how many dialogues does the next study need?
+    jb.compare(june, july)                          # ComparedStudies: are the results of one reproduced in the other?
 
 What is listed here besides reads what a run left, and what a YAML and its data amount to:
 
@@ -39,8 +44,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judgebook.errors import JudgebookError
+    from judgebook.extras.compare.calling import ComparedStudies, compare
     from judgebook.extras.new.auditing import audit
-    from judgebook.pipeline.audit.result import Audit
+    from judgebook.extras.new.calls.analyses import agreement, plan, rank
+    from judgebook.pipeline.audit.result import Analysis, Audit
     from judgebook.sources.build import Built, build
     from judgebook.study.own.notebook import own_notebook
     from judgebook.study.params import ParamsError
@@ -52,33 +59,45 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = [
+    "Analysis",
     "Audit",
     "Built",
+    "ComparedStudies",
     "DataError",
     "JudgebookError",
     "ParamsError",
     "StoredStudy",
+    "agreement",
     "audit",
     "build",
+    "compare",
     "load_study",
     "open_study",
     "own_notebook",
+    "plan",
+    "rank",
     "read_answers",
     "study_names",
 ]
 #: public name -> module, and its name there. Imported when first used: notebooks must not depend on all of them
 _HOMES = {
+    "Analysis": ("judgebook.pipeline.audit.result", "Analysis"),
     "Audit": ("judgebook.pipeline.audit.result", "Audit"),
     "Built": ("judgebook.sources.build", "Built"),
+    "ComparedStudies": ("judgebook.extras.compare.calling", "ComparedStudies"),
     "DataError": ("judgebook.study.schema", "DataError"),
     "JudgebookError": ("judgebook.errors", "JudgebookError"),
     "ParamsError": ("judgebook.study.params", "ParamsError"),
     "StoredStudy": ("judgebook.study.stored", "StoredStudy"),
+    "agreement": ("judgebook.extras.new.calls.analyses", "agreement"),
     "audit": ("judgebook.extras.new.auditing", "audit"),
     "build": ("judgebook.sources.build", "build"),
+    "compare": ("judgebook.extras.compare.calling", "compare"),
     "load_study": ("judgebook.study.params", "load"),
     "open_study": ("judgebook.study.stored", "open_study"),
     "own_notebook": ("judgebook.study.own.notebook", "own_notebook"),
+    "plan": ("judgebook.extras.new.calls.analyses", "plan"),
+    "rank": ("judgebook.extras.new.calls.analyses", "rank"),
     "read_answers": ("judgebook.summary.answers.document", "read_answers"),
     "study_names": ("judgebook.study.params", "names"),
 }

@@ -19,7 +19,22 @@ from judgebook.study.results import stored_counts, unfold, where
 def open_study(study: str) -> StoredStudy:
     """The study of this name as the last run left it, below the project's folder or `$COMPENDIUM_OUT`.
 
-    Raises AbsentError, a FileNotFoundError, where it was not run.
+    Raises
+    ------
+    AbsentError, a FileNotFoundError : it was not run.
+    ParamsError : there is no such study.
+
+    Examples
+    --------
+    After `judgebook --study mine`:
+
+    >>> import judgebook as jb
+    >>> study = jb.open_study("mine")
+    >>> study.scores.shape[0]  # judgements: a row each
+    300
+    >>> rows = study.results("mean", label="helpful", primary=True)
+    >>> rows.set_index("system")["estimate"].round(1).to_dict()  # in points; ci_low and ci_high beside it
+    {'old': 3.5, 'new': 4.5}
     """
     recorded = store.processed(study) / "params.yaml"
     if not recorded.is_file():

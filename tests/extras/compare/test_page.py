@@ -1,10 +1,13 @@
 """The command: pages and files, what is printed, exit codes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.html_pages import Elements
 
+import judgebook as jb
 from judgebook.extras.compare import tables
 from judgebook.pipeline import cli
 from judgebook.study import store
@@ -71,6 +74,34 @@ def test_two_runs_of_a_study(ran, capsys):
     labels = pd.read_csv(folder / "files" / "comparison_labels.csv")
     assert labels["r"].between(0.9, 1).all()
     assert {p.suffix for p in (folder / "files").iterdir()} >= {".png", ".csv", ".tex"}
+
+
+def test_from_python_the_comparison_is_the_one_of_the_command(ran, capsys):
+    """Names of studies, a study that was opened, and one of a folder give the same; nothing is written."""
+    for name in ("mine", "other"):
+        path = store.processed(name) / "annotations.parquet"
+        pd.read_parquet(path).query("corpus == 'zz_run_1'").to_parquet(path)
+    code, out, said = call(capsys, "mine", "other")
+    assert code == 0, said
+    written = ran / "reports" / "compare" / "mine_other"
+    labels = pd.read_csv(written / "files" / "comparison_labels.csv")
+    opened = jb.open_study("mine"), SimpleNamespace(folder=store.processed("other"))
+    before = {p: p.stat().st_mtime_ns for p in ran.rglob("*")}
+    for a, b in (("mine", "other"), opened):
+        compared = jb.compare(a, b)
+        assert compared.frames["labels"]["r"].tolist() == pytest.approx(labels["r"].tolist())
+        assert str(compared).splitlines()[0] == out.splitlines()[0]
+        assert compared._repr_html_().count("<table") == 1
+        assert {f"{name}.svg" for name in compared.figures} <= {
+            p.name.removeprefix("compare_") for p in written.rglob("*.svg")
+        }
+        assert compared.figures
+    assert {p: p.stat().st_mtime_ns for p in ran.rglob("*")} == before
+    titled = jb.compare(*opened, titles=("June", "July"), renamed={"zz_e": "zz_new"})
+    assert "July" in str(titled)
+    assert set(titled.frames["missing"]["id"]) == {"zz_e", "zz_new"}
+    with pytest.raises(jb.JudgebookError, match="no results of a study"):
+        jb.compare(SimpleNamespace(folder=ran / "reports"), "mine")
 
 
 def test_the_answer_counts_labels_by_verdict(ran):

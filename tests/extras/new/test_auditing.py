@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import judgebook as jb
-from judgebook.extras.new import auditing
+from judgebook.extras.new.calls import frames
 from judgebook.pipeline.audit import computing
 from judgebook.pipeline.cli import main
 from judgebook.study.results import where
@@ -106,6 +106,7 @@ def test_what_is_open_is_said_and_has_an_exit_code(tmp_path, monkeypatch, capsys
     assert main(["audit", "open.csv"]) == 1
     said = capsys.readouterr().out
     assert "Not confirmed: direction of flurbiness" in said
+    assert "open: answer in open_audit/open.yaml, and call the same command again" in said
     assert "failed: not computed here" in said
 
 
@@ -156,6 +157,19 @@ def test_other_frames_give_the_same(audited, tmp_path):
     pd.testing.assert_series_equal(one, two)
 
 
+def test_what_is_stated_of_a_label_is_not_asked(tmp_path):
+    frame = judgements().assign(flurb=lambda f: f["quality"].clip(3, 5)).drop(columns=["quality", "noise"])
+    frame.to_parquet(tmp_path / "stated.parquet")
+    roles, facts = {"dialogue": "prompt", "annotator": "who", "system": "bot"}, {"direction": 1, "scale": (1, 5)}
+    asked = frames.drafted(tmp_path / "stated.parquet", tmp_path, roles, {}, ())
+    assert {q.fact for q in asked.questions} == {"direction of flurb", "scale of flurb"}
+    out = frames.drafted(tmp_path / "stated.parquet", tmp_path, roles, {"flurb": facts}, ())
+    assert not out.questions
+    assert yaml.safe_load(out.text)["labels"] == {"flurb": {"direction": 1, "scale": [1, 5]}}
+    with pytest.raises(jb.ParamsError, match="no scores of 'flub' in the data; did you mean 'flurb'"):
+        frames.drafted(tmp_path / "stated.parquet", tmp_path, roles, {"flub": facts}, ())
+
+
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(jb.ParamsError, match="no column 'promt' in the frame; did you mean 'prompt'"):
         jb.audit(judgements(), item="promt", score="quality")
@@ -174,7 +188,7 @@ def test_the_temporary_folder_goes_with_the_audit():
     ("name", "key"), [("2026 ratings.csv", "data_2026_ratings"), ("é.csv", "data"), ("a-b.csv", "a_b")]
 )
 def test_names_of_files_become_names_of_studies(tmp_path, name, key):
-    assert auditing.study_key(tmp_path / name) == key
+    assert frames.study_key(tmp_path / name) == key
 
 
 def test_values_are_json(audited):

@@ -135,3 +135,29 @@ def test_a_folder_without_data_is_refused(tmp_path):
 def test_several_files_of_judgements_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"expected one file of judgements, .* found a.csv, b.csv; name one file"):
         drafted(tmp_path, {"a.csv": RATINGS, "b.csv": RATINGS.replace("quality", "fluency")})
+
+
+@pytest.mark.parametrize(
+    ("split", "pattern"),
+    [("rater", "part_{annotator}.csv"), ("model", "part_{system}.csv"), ("half", "part_*.csv")],
+)
+def test_all_files_of_a_folder_are_read_where_their_columns_are_the_same(tmp_path, split, pattern):
+    """A file for each person, each system, or a part of the rows: none is left out, and what names are taken to say is
+    asked about."""
+    rows = [
+        (f"item {i}", bot, who, 1 + (i + k + j) % 5, i % 2)
+        for i in range(12)
+        for j, bot in enumerate(("old", "new"))
+        for k, who in enumerate(("Ann", "Bo", "Cy"))
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "model", "rater", "quality", "half"])
+    for name, part in frame.groupby(split):
+        part.drop(columns={split, "half"}).to_csv(tmp_path / f"part_{name}.csv", index=False)
+    out = transcripts.of_files("parts", [tmp_path], tmp_path)
+    assert pattern in out.text
+    assert [q.fact for q in out.questions if q.fact in ("files", "annotator", "system")] == ["files"]
+    read = build.build(params.of_text(carried(out), tmp_path / "parts.yaml")).frames["annotations"]
+    expected = frame.groupby(["model", "rater"])["quality"].mean()
+    means = read.groupby(["system", "annotator"])["score"].mean()
+    assert len(read) == len(frame)
+    assert sorted(means) == pytest.approx(sorted(expected))

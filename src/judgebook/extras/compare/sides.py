@@ -72,13 +72,17 @@ def open_side(spec: str) -> Side:
     Raises ComparisonError for a study that was not run, or a corpus it does not have; ParamsError for an unknown study.
     """
     where, colon, corpus = spec.rpartition(":") if ":" in spec else (spec, "", "")
-    folder = _folder(where)
+    return of_folder(_folder(where), spec, corpus if colon else None)
+
+
+def of_folder(folder: Path, spec: str, corpus: str | None = None) -> Side:
+    """The side whose frames lie in `folder`; raises what `open_side` does."""
     study = params.load(folder / "params.yaml", key=folder.name)
     if not (folder / "annotations.parquet").is_file():
         raise ComparisonError(f"{spec}: {folder} holds no judgements; a study of other studies cannot be compared")
     scores = pd.read_parquet(folder / "annotations.parquet")
     corpora = list(dict.fromkeys(scores["corpus"]))
-    if colon:
+    if corpus is not None:
         if corpus not in corpora:
             near = difflib.get_close_matches(corpus, corpora, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(corpora)}"
@@ -96,22 +100,25 @@ def _folder(where: str) -> Path:
     if os.sep in where or (path.is_dir() and not (store.processed(where) / "params.yaml").is_file()):
         if not path.exists() and (path.parent / "data" / "processed" / path.name / "params.yaml").is_file():
             path = path.parent / "data" / "processed" / path.name
-        if (path / "params.yaml").is_file():
-            return path.resolve()
-        inside = sorted(p.parent for p in path.glob("data/processed/*/annotations.parquet"))
-        if len(inside) == 1:
-            return inside[0].resolve()
-        if not inside:
-            raise ComparisonError(f"{where}: no results of a study; expected an output folder, or FOLDER/STUDY")
-        names = ", ".join(p.name for p in inside)
-        raise ComparisonError(
-            f"{where}: results of several studies; name one: {path / inside[0].name} (there are {names})"
-        )
+        return results_in(path)
     folder = store.processed(where)
     if not (folder / "params.yaml").is_file():
         params.find(where)  # a misspelt name is reported first
         raise ComparisonError(f"{where} was not run: `{project.command()} --study {where}`")
     return folder
+
+
+def results_in(path: Path) -> Path:
+    """The folder with the frames of the one study whose results are in `path`. Raises ComparisonError."""
+    if (path / "params.yaml").is_file():
+        return path.resolve()
+    inside = sorted(p.parent for p in path.glob("data/processed/*/annotations.parquet"))
+    if len(inside) == 1:
+        return inside[0].resolve()
+    if not inside:
+        raise ComparisonError(f"{path}: no results of a study; expected an output folder, or FOLDER/STUDY")
+    names = ", ".join(p.name for p in inside)
+    raise ComparisonError(f"{path}: results of several studies; name one: {path / inside[0].name} (there are {names})")
 
 
 def named_apart(a: Side, b: Side) -> tuple[Side, Side]:

@@ -6,13 +6,17 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
 
-from judgebook.extras.new.asking.doubts import Answer, Draft
-from judgebook.extras.new.asking.edits import flow
+from judgebook import project
+from judgebook.extras.new.asking import reread
+from judgebook.extras.new.asking.doubts import Answer, Draft, in_order
+from judgebook.extras.new.asking.edits import edited, flow
 from judgebook.extras.new.draft import beside, cells_of, drafted, relative_to
+from judgebook.extras.new.grids import shared
 from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.spelling import comment, quoted
 from judgebook.extras.new.tables import guess
@@ -61,8 +65,8 @@ def of_files(name: str, paths: list[Path], folder: Path | None = None, given: di
     if len(talks) == len(files):  # judgements of turns may stand beside their texts
         talks = [talk for talk in talks if not _judged(talk)]
     rest = [path for path in files if path not in [talk.path for talk in talks]]
-    if len(rest) > 1 and {p.name for p in rest[1:]} <= set(beside(rest[0])):
-        del rest[1:]  # as where each person has a file, which `drafted` asks about
+    alike = rest[1:] if {p.name for p in rest[1:]} <= set(beside(rest[0])) else []
+    rest = [path for path in rest if path not in alike]  # as where each person has a file
     if len(rest) != 1:
         names = ", ".join(p.name for p in rest or files)
         expected = "one file of judgements, and files of transcripts (columns for the dialogue, the speaker, the text)"
@@ -74,6 +78,8 @@ def of_files(name: str, paths: list[Path], folder: Path | None = None, given: di
     out = drafted(name, rest[0], folder, columns)
     if keys and keys[0] and "dialogue" not in columns and not _named(out, keys[0][0]):
         out = drafted(name, rest[0], folder, columns | {"dialogue": keys[0][0]})
+    if alike:
+        _together(out, rest[0], alike, folder)
     for talk, key in zip(talks, keys, strict=True):
         if key is None:
             text = f"Are the texts in {talk.path.name} of the dialogues that were judged?"
@@ -82,6 +88,29 @@ def of_files(name: str, paths: list[Path], folder: Path | None = None, given: di
         else:
             _add(out, talk, key[1], folder)
     return out
+
+
+def _together(out: Draft, first: Path, others: list[Path], folder: Path | None) -> None:
+    """Read files with the same columns as one, where the first of them has a row for each item: as those of different
+    people, or systems, if the files do not name these. Where they name neither, `drafted` has asked."""
+    source = yaml.safe_load(out.text)["sources"][0]
+    lacking = [ours for ours in ("annotator", "system") if ours not in source.get("columns", {})]
+    if source["adapter"] != "table" or source["layout"] != "wide" or source["scores"] != "{label}" or len(lacking) > 1:
+        return
+    one = f"{{{lacking[0]}}}" if lacking else "*"
+    pattern = f"{shared([first.name, *(p.name for p in others)])}{one}{first.suffix}"
+    changes: dict[str, Any] = {"adapter": "records", "file": relative_to(first.with_name(pattern), folder)}
+    item = source.get("columns", {}).get("dialogue")
+    if lacking == ["system"] and item:  # the responses of systems to one item are dialogues of their own
+        changes |= {"identify": {"dialogue": [item, one]}, "columns.context": item, "columns.dialogue": None}
+    for key, value in {**changes, "layout": None, "annotators": None}.items():
+        out.text = edited(out.text, f"sources.*.{key}", value)
+    out.without("files", *lacking)
+    whose = f"each is of one {lacking[0]}, whom its name tells" if lacking else "each is a part of them"
+    evidence = f"{len(others) + 1} files have the same columns"
+    out.ask("files", "Are the files of one study?", f"yes; {whose} (`{pattern}`)", evidence=evidence)
+    reread.ask(out, (folder or project.folder() / "params") / f"{first.stem}.yaml")
+    out.questions = in_order(out.questions)
 
 
 def _named(out: Draft, column: str) -> bool:

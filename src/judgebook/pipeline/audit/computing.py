@@ -15,6 +15,8 @@ import scipy.linalg  # noqa: F401  # only libraries that are loaded are limited 
 from threadpoolctl import threadpool_limits
 
 from judgebook import project
+from judgebook.display.by_hand import DoesNotApplyError
+from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag, run, worker
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import StudyNodes
@@ -37,18 +39,14 @@ def analysed(
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
-    spec = run.specs([str(path)], values)[0]
-    study = spec.load()
-    nodes = StudyNodes(spec, study, dag.of(dag.load(own=False), study), run.cache(), dag.NOTEBOOKS)
+    nodes = _of_study(path, values)
     first = [
         name
         for name, question in nodes.entries.items()
         if (set(keys) & {*question.answers} if keys else question.answers or question.first_page)
     ]
     needed = dag.select(list(nodes.entries), first, nodes.entries)
-    with lock(study.key), threadpool_limits(1):  # with more threads, the last digits of matrix products vary
-        build.build(study, out=nodes.home)
-        nodes.write_params()
+    with _begun(nodes):
         states: dict[str, tuple[str, str]] = {}
         for name in needed:
             states[name] = _state(nodes, name, states)
@@ -57,6 +55,38 @@ def analysed(
                 states[name] = _carried_out(nodes, name)
     about = {name: nodes.facts(name) for name in states}
     return nodes, [Row(name, about[name].title, about[name].question, None, *states[name]) for name in states]
+
+
+def one(path: Path, notebook: str, values: list[str]) -> NotebookPage:
+    """Read the data of a study, and carry out the analysis of one notebook, with those it needs.
+
+    values : KEY=VALUE, changes of the YAML.
+
+    Raises DoesNotApplyError with the reason where the study does not have what it needs; else what `analysed` raises,
+    and errors of the analysis as they are.
+    """
+    nodes = _of_study(path, values)
+    with _begun(nodes):
+        for name in dag.select(list(nodes.entries), [notebook], nodes.entries):
+            if reason := nodes.missing(name):
+                raise DoesNotApplyError(reason)
+            page = _page(nodes, name)
+    return page
+
+
+def _of_study(path: Path, values: list[str]) -> StudyNodes:
+    spec = run.specs([str(path)], values)[0]
+    study = spec.load()
+    return StudyNodes(spec, study, dag.of(dag.load(own=False), study), run.cache(), dag.NOTEBOOKS)
+
+
+@contextmanager
+def _begun(nodes: StudyNodes) -> Iterator[None]:
+    """The data are read and checked, and nobody else runs the study while the block does."""
+    with lock(nodes.study.key), threadpool_limits(1):  # with more threads, the last digits of matrix products vary
+        build.build(nodes.study, out=nodes.home)
+        nodes.write_params()
+        yield
 
 
 def _state(nodes: StudyNodes, name: str, states: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
@@ -68,13 +98,18 @@ def _state(nodes: StudyNodes, name: str, states: Mapping[str, tuple[str, str]]) 
 
 
 def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
-    """Do what the first cell of a notebook does, with the parameters of a run: read, compute and store."""
-    defaults = {k.name: ast.literal_eval(k.default) for k in nodes.facts(name).knobs if k.name not in ALWAYS}
+    """Make the page of a notebook; what became of it, and why."""
     try:
-        _helper(name).Page(nodes.key, RUN_ID, **(defaults | nodes.knobs[name]))
+        _page(nodes, name)
     except Exception as error:  # the other answers stand without it, as in a run
         return "failed", worker.described(error)
     return COMPUTED, ""
+
+
+def _page(nodes: StudyNodes, name: str) -> NotebookPage:
+    """What the first cell of a notebook makes, with the parameters of a run: it reads, computes and stores."""
+    defaults = {k.name: ast.literal_eval(k.default) for k in nodes.facts(name).knobs if k.name not in ALWAYS}
+    return _helper(name).Page(nodes.key, RUN_ID, **(defaults | nodes.knobs[name]))
 
 
 def _helper(notebook: str) -> ModuleType:

@@ -1,9 +1,9 @@
-"""What `jb.audit` returns."""
+"""What `jb.audit`, `jb.agreement`, `jb.rank` and `jb.plan` return."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from judgebook.display import tables
+from judgebook.display.page import NotebookPage
+from judgebook.display.views import Plot, Prose, Table, View
+from judgebook.pipeline.audit.computing import output_below
 from judgebook.report.prose import markdown, words
 from judgebook.study.stored import StoredStudy
 
@@ -43,6 +47,57 @@ class Frames(Mapping[str, pd.DataFrame]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One analysis of judgements, with what its page in the report says and shows.
+
+    folder : where YAML, frames and results lie. yaml : the YAML that describes the data. frames : frames and results by
+    name. estimates : a row for each estimate, as the notebook stores them; `statistic` says of what. docs/results.md
+    describes the columns; what is missing has no value, and `note` says why.
+    """
+
+    folder: Path
+    yaml: Path
+    frames: Frames
+    estimates: pd.DataFrame = field(repr=False)
+    _page: NotebookPage = field(repr=False)
+    _sections: tuple[str, ...] = field(repr=False)
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the notebook's main sections, by name."""
+        return {view.name: view.fig for view in self._views if isinstance(view, Plot)}
+
+    @cached_property
+    def _views(self) -> list[View]:
+        """Main sections, drawn when first asked for."""
+        with output_below(self.folder):
+            return list(_flat(getattr(self._page, section)() for section in ("findings", *self._sections)))
+
+    @property
+    def _says(self) -> str:
+        return "\n\n".join(view.text for view in self._views if isinstance(view, Prose) and view.text)
+
+    def __str__(self) -> str:
+        """What the notebook's page says, as plain text."""
+        return _plain(self._says)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: what the page says, and its first table."""
+        table = next((view for view in self._views if isinstance(view, Table) and len(view.frame)), None)
+        shown = tables.texts(table.frame, table.caption, "", decimals=table.decimals, why=table.why)[0] if table else ""
+        return f"{markdown(self._says)}\n{shown}"
+
+
+def _flat(views: object) -> Iterator[View]:
+    """Views of sections, one after the other."""
+    if isinstance(views, Plot | Table | Prose):
+        yield views
+    elif isinstance(views, Iterable):
+        for view in views:
+            yield from _flat(view)
 
 
 @dataclass(frozen=True)

@@ -163,10 +163,23 @@ def path(study: str) -> Path:
 
 
 def read_answers(study: str) -> Answers:
-    """The answers of a study's first page, as the last run left them: `answers["order"].verdict`.
+    """The answers of a study's first page, as the last run left them. docs/answers.schema.json describes them.
 
-    Raises AbsentError, a FileNotFoundError, where the study was not run, and AnswersError, a ValueError, where the file
-    is not as this version of the project writes it.
+    Raises
+    ------
+    AbsentError, a FileNotFoundError : the study was not run.
+    AnswersError, a ValueError : the file is not as this version of the project writes it.
+
+    Examples
+    --------
+    After `judgebook --study mine`:
+
+    >>> import judgebook as jb
+    >>> answers = jb.read_answers("mine")
+    >>> [answer.key for answer in answers.answers]
+    ['order', 'labels', 'judges', 'sample', 'cost', 'next']
+    >>> answers["order"].question  # `verdict` is its answer as a code, `sentence` in words
+    'Which system is best, and how certain is that?'
     """
     file = path(study)
     if not file.is_file():

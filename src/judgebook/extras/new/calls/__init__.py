@@ -1,0 +1,1 @@
+"""What `import judgebook as jb` offers for a frame of judgements."""

@@ -1,0 +1,284 @@
+"""`agreement`, `rank` and `plan`: one notebook of the report each, for a frame of judgements."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import pandas as pd
+
+from judgebook.extras.new.calls import frames
+from judgebook.extras.new.calls.frames import Column, Systems
+from judgebook.study import params
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+    from judgebook.pipeline.audit.result import Analysis, Audit
+
+T = TypeVar("T")
+#: a value for all labels, or one for each
+ByLabel: TypeAlias = T | Mapping[str, T] | None
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+class _Notebook(NamedTuple):
+    """statistics : in the order of `Analysis.estimates`. sections : whose figures are shown, after what it says."""
+
+    name: str
+    statistics: tuple[str, ...]
+    sections: tuple[str, ...]
+
+
+_AGREEMENT = _Notebook("03_iaa", ("alpha", "ac", "raw_agreement", "cohen_kappa", "fleiss_kappa", "icc"), ("alphas",))
+_RANK = _Notebook(
+    "07_bot_performance",
+    ("overall_rank", "rank", "overall_mean", "mean", "rate", "share", "win_rate", "strength", "bradley_terry"),
+    ("ranks", "rates", "comparisons"),
+)
+_PLAN = _Notebook(
+    "14_planning",
+    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable", "plan_power", "plan_reliability"),
+    ("designs",),
+)
+
+
+def agreement(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    *,
+    item: Column = ...,
+    annotator: Column = ...,
+    score: str | Sequence[str] = (),
+    label: str | None = None,
+    level: ByLabel[Level] = None,
+    scale: ByLabel[tuple[float, float]] = None,
+    system: Systems = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Analysis:
+    """Do annotators agree? Krippendorff's alpha and other coefficients of each label, with intervals: notebook 03.
+
+    Parameters
+    ----------
+    data : frame of pandas, polars or pyarrow, shape (judgements, columns), or (items × annotators, columns) where
+        several labels stand side by side. Or the YAML of a study (path or name), or an Audit: then nothing else is
+        needed, and everything is as the YAML says.
+    item, annotator : columns that say what was judged and by whom. `annotator=None` states that the data do not say,
+        and that the judgements of an item are those of different people; `item=None` that each row is an item.
+    score : the column of scores, or several, each a label. Numbers or words; an empty cell (None, NaN, "") is a
+        judgement that was not made. Items with fewer than two judgements of a label are left out of its coefficients;
+        annotators need not have judged equally many.
+    label : the column that names the label, where each row has the score of one.
+    level : measurement level of the scores, for all labels or by label. Needed for labels with more than two values.
+    scale : lowest and highest score that could be given, in points. Needed where not all of a scale was used.
+    system : the column of systems, where several answered the same item; of comparisons, both columns.
+    folder : where YAML, frames and results go; by default a temporary folder, which is removed with the Analysis.
+
+    Returns
+    -------
+    Analysis : `estimates` has a row for each coefficient, label and way to resample: `statistic` (alpha, ac,
+        raw_agreement, cohen_kappa, fleiss_kappa, icc), `label`, `estimate` (at most 1, 0 is chance), `ci_low`,
+        `ci_high`, `n` items, and `primary` for those that reports answer with.
+
+    Raises
+    ------
+    ParamsError : a column is not there, or the data leave open how they are to be read; the message names the argument.
+    DataError : scores cannot be read.
+    JudgebookError : no item was judged twice.
+
+    Notes
+    -----
+    Alpha: Krippendorff (2018), Content Analysis, ch. 12; AC: Gwet (2008); see docs/statistical_choices.md.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import judgebook as jb
+    >>> rows = [(f"reply {i}", who, 1 + (i + (i * k) % 3 // 2) % 5) for i in range(20) for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["reply", "rater", "fluency"])
+    >>> found = jb.agreement(frame, item="reply", annotator="rater", score="fluency", level="ordinal")
+    >>> found.estimates.query("primary")[["statistic", "label", "estimate", "n"]].round(2).values.tolist()
+    [['alpha', 'fluency', 0.52, 20], ['ac', 'fluency', 0.53, 20]]
+    """
+    facts = {"level": level, "scale": scale}
+    columns = frames.roles_of(item, annotator, system, label)
+    return _analysed(data, columns, score, facts, _AGREEMENT, folder, needed=("level", "scale"))
+
+
+def rank(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    *,
+    item: Column = ...,
+    annotator: Column = ...,
+    system: Systems = ...,
+    score: str | Sequence[str] = (),
+    label: str | None = None,
+    direction: ByLabel[Literal[-1, 0, 1]] = None,
+    scale: ByLabel[tuple[float, float]] = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Analysis:
+    """Which system is best? Means, rates or strengths of systems and their ranks, with intervals: notebook 07.
+
+    Parameters
+    ----------
+    data, item, annotator, score, label, scale, folder : as of `agreement`.
+    system : the column of systems. Of comparisons, the columns of the two: `("left", "right")`; `score` is then the
+        column of the winner, by its name or side, or a tie.
+    direction : 1 where a high score is good (in comparisons: where being chosen is), -1 where it is bad, 0 neither;
+        for all labels or by label. Needed where the name of a label does not say.
+
+    Returns
+    -------
+    Analysis : `estimates` has a row for each estimate: `statistic` (mean, in points; rate of marks; share of
+        comparisons won, tied or lost; strength, log, by Davidson's model with ties; bradley_terry, sum 1; rank, 1 the
+        best; overall_mean and overall_rank over labels), `system`, `label`, `estimate`, `ci_low`, `ci_high`, and
+        `primary` for the rows that reports answer with.
+
+    Raises
+    ------
+    ParamsError, DataError : as of `agreement`.
+    JudgebookError : there are not two systems with scores.
+
+    Notes
+    -----
+    Davidson (1970), Bradley and Terry (1952); intervals over dialogues and annotators: docs/statistical_choices.md.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import judgebook as jb
+    >>> rows = [(f"prompt {i}", who, "old", "new", "tie" if (i + k) % 4 == 0 else "old" if (i * k) % 3 == 2 else "new")
+    ...         for i in range(20) for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["prompt", "rater", "left", "right", "winner"])
+    >>> found = jb.rank(frame, item="prompt", annotator="rater", system=("left", "right"), score="winner", direction=1)
+    >>> found.estimates.query("statistic == 'bradley_terry'").set_index("system")["estimate"].round(2).to_dict()
+    {'new': 0.69, 'old': 0.31}
+    """
+    facts = {"direction": direction, "scale": scale}
+    columns = frames.roles_of(item, annotator, system, label)
+    return _analysed(data, columns, score, facts, _RANK, folder, needed=("direction", "scale"))
+
+
+def plan(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    *,
+    item: Column = ...,
+    annotator: Column = ...,
+    system: Systems = ...,
+    score: str | Sequence[str] = (),
+    label: str | None = None,
+    scale: ByLabel[tuple[float, float]] = None,
+    difference: Mapping[str, float] | None = None,
+    power: float | None = None,
+    budget: float | None = None,
+    hourly_rate: float | None = None,
+    minutes: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Analysis:
+    """How many dialogues and annotators does the next study need, if judgements vary as in these? Notebook 14.
+
+    Parameters
+    ----------
+    data, item, annotator, system, score, label, scale, folder : as of `rank`; these judgements are the pilot.
+    difference : label -> difference between two systems worth finding, in points of its scale (in comparisons: share
+        won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the difference
+        that was observed.
+    power : probability with which the difference is to be found, between 0.5 and 1; by default 0.8.
+    budget, hourly_rate : money available, and what an hour of an annotator costs, in one currency.
+    minutes : that an annotator takes to judge a dialogue; by default the median of the data, where they have times.
+
+    Returns
+    -------
+    Analysis : `estimates` has a row for each estimate: `statistic` (planned_difference and plan_detectable, in points;
+        plan_dialogues, per system; plan_cost, in hours or money; plan_power; plan_reliability), `label`, the design
+        (`annotators_per_dialogue`, `annotators`), `aim`, `estimate`.
+
+    Raises
+    ------
+    ParamsError, DataError : as of `agreement`; also for an unknown label in `difference`, or a value out of its range.
+    JudgebookError : there are not two systems that can be compared.
+
+    Notes
+    -----
+    docs/statistical_choices.md, on planning.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import judgebook as jb
+    >>> rows = [(f"prompt {i}", s, who, 2 + (s == "new") + (i * i + k * i) % 3)
+    ...         for i in range(24) for s in ("old", "new") for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "fluency"])
+    >>> roles = {"item": "prompt", "annotator": "rater", "system": "bot", "score": "fluency"}
+    >>> found = jb.plan(frame, **roles, scale=(1, 5), difference={"fluency": 0.5})
+    >>> found.estimates.query("statistic == 'planned_difference'")["estimate"].tolist()
+    [0.5]
+    """
+    stated = {"planning.power": power, "planning.budget": budget, "costs.hourly_rate": hourly_rate}
+
+    def values(study: params.Study, ids: Mapping[str, str]) -> list[str]:
+        every: dict[str, float | None] = {
+            f"planning.difference.{ids.get(name, name)}": value for name, value in (difference or {}).items()
+        }
+        methods = dict.fromkeys(x.method for x in study.label_list()) if minutes is not None else {}
+        every |= stated | {f"planning.minutes_per_judgement.{method}": minutes for method in methods}
+        return [f"{key}={value!r}" for key, value in every.items() if value is not None]
+
+    columns = frames.roles_of(item, annotator, system, label)
+    return _analysed(data, columns, score, {"scale": scale}, _PLAN, folder, needed=("scale",), values=values)
+
+
+def _analysed(
+    data: IntoDataFrame | Audit | str | os.PathLike[str],
+    columns: frames.Roles,
+    score: str | Sequence[str],
+    facts: Mapping[str, Any],
+    notebook: _Notebook,
+    folder: str | os.PathLike[str] | None,
+    *,
+    needed: Collection[str],
+    values: Callable[[params.Study, Mapping[str, str]], list[str]] = lambda study, ids: [],
+) -> Analysis:
+    """Carry out the analysis of a notebook.
+
+    facts : key of a label in the YAML -> its value, or values by label. needed : those of level, scale and direction
+    that may not stay in doubt. values : changes of the YAML, of its study and the ids of its labels by name.
+    """
+    from judgebook.pipeline.audit.computing import one, output_below
+    from judgebook.pipeline.audit.result import Analysis, Audit, Frames
+    from judgebook.study.stored import open_study
+
+    scores = [score] if isinstance(score, str) else [*score]
+    with frames.workspace(folder) as where:
+        ids: Mapping[str, str] = {}
+        if isinstance(data, str | os.PathLike | Audit):
+            if columns.named or scores or any(value is not None for value in facts.values()):
+                raise params.ParamsError("expected no columns and labels beside a YAML or an Audit: the YAML has them")
+            path = params.find(data.yaml if isinstance(data, Audit) else _no_data(data))
+        else:
+            draft = frames.stated(data, columns, scores, facts, needed, where)
+            ids, path = frames.labels_of(draft), frames.save(draft, where / "judgements.yaml")
+        with output_below(where):
+            page = one(path, notebook.name, values(params.load(path), ids))
+            results = Frames(open_study(path.stem))
+            frames.remove_with(results, None if folder else where)
+    return Analysis(where, path, results, _together(results, notebook.statistics), page, notebook.sections)
+
+
+def _no_data(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Raises ParamsError where it is the path of something else than a YAML."""
+    if Path(path).is_file() and Path(path).suffix not in frames.YAMLS:
+        raise params.ParamsError(
+            f"{path}: expected a frame, or the YAML of a study: read the file first, with pandas.read_csv, say"
+        )
+    return path
+
+
+def _together(results: Mapping[str, pd.DataFrame], statistics: Sequence[str]) -> pd.DataFrame:
+    """Rows of several statistics below each other, without columns that are empty."""
+    there = [results[name].assign(statistic=name) for name in statistics if name in results]
+    out = pd.concat(there, ignore_index=True)
+    # rows that lack a column have made it one of objects
+    out = out.assign(**{c: out[c].convert_dtypes() for c in out if pd.api.types.is_object_dtype(out[c])})
+    return out[["statistic", *out.columns.drop("statistic")]]
