@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from judgebook.statistics.fair_coin import coin_cdf, coin_ppf
     from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
-    from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
+    from judgebook.statistics.multiplicity import adjust_directions, adjust_p_values, simultaneous_t
     from judgebook.statistics.ordinal_mixed import OrdinalMixedFit, fit_ordinal_mixed
     from judgebook.statistics.parallel import run_tasks
     from judgebook.statistics.permutation import Permutation, blocked_permutation, permutation_test, sign_flip_test
@@ -133,7 +133,7 @@ _MODULES = {
     "fair_coin": ["coin_cdf", "coin_ppf"],
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
-    "multiplicity": ["adjust_p_values", "simultaneous_t"],
+    "multiplicity": ["adjust_directions", "adjust_p_values", "simultaneous_t"],
     "ordinal_mixed": ["OrdinalMixedFit", "fit_ordinal_mixed"],
     "parallel": ["run_tasks"],
     "permutation": ["Permutation", "blocked_permutation", "permutation_test", "sign_flip_test"],
