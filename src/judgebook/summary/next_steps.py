@@ -73,7 +73,7 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
     more = max(0, total - round(float(np.median(sizes)))) if len(sizes) else 0
     unit, per = ("pair", "pair of systems") if pairs else ("dialogue", "system")
     options = evidence.study.planning
-    return facts | {"most": more, "unit": unit, "per": per, "assumed": 0.0 if options.difference else options.effect}
+    return facts | {"most": more, "unit": unit, "per": per, "assumed": 0.0 if evidence.study.margins else options.effect}
 
 
 @dataclass(frozen=True)
