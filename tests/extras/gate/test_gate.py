@@ -1,12 +1,13 @@
 """`gate`: requirements are decided by intervals, and give an exit code."""
 
+import re
 from math import nan
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.extras.gate import deciding
+from judgebook.extras.gate import deciding, planned
 from judgebook.extras.gate.deciding import Verdict
 from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.cli import main
@@ -32,6 +33,8 @@ labels:
     [
         ("new better than old on quality", "superior", 0.0),
         ("new better than old on quality by 0.5", "superior", 0.5),
+        ("new not worse than old on quality", "not_inferior", None),
+        ("new equal to old on quality", "equivalent", None),
         ("new not worse than old on quality by 5%", "not_inferior", 0.05),
         ("GPT better than 4 not worse than old on q by 1", "not_inferior", 1.0),
         ("new  equal to\nold on quality within 0.2", "equivalent", 0.2),
@@ -45,7 +48,7 @@ def test_requirements_are_read_as_written(text, kind, size):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "new beats old on quality", "new not worse than old on quality", "new equal to old"]
+    "text", ["", "new beats old on quality", "new not worse than old", "new equal to old"]
 )
 def test_what_is_not_understood_says_what_can_be_written(text):
     with pytest.raises(UsageError, match="expected 'new better than old on quality'"):
@@ -136,6 +139,9 @@ def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
         ("new better than new on quality", "expected two systems, found one"),
         ("new better than old on mood", "write `direction: 1` or `direction: -1` under the label"),
         ("new beats old", "expected 'new better than old on quality'"),
+        ("new not worse than old on quality", "write `by 0.2` behind it, or the smallest difference that matters"),
+        ("new equal to old on quality", "write `within 0.2` behind it"),
+        ("new better than old on quality by 5%", "expected points of the scale, as means of quality are no rates"),
     ],
 )
 def test_a_wrong_requirement_is_no_verdict(study, capsys, required, said):
@@ -150,26 +156,55 @@ def test_nothing_required_is_an_error(study, capsys):
     assert "no requirement" in out.err
 
 
+@pytest.mark.parametrize(
+    ("margin", "required", "starts"),
+    [
+        ("0.3", "new not worse than twin on quality", "Met"),
+        ("{quality: 0.3}", "new equal to twin on quality", "Met"),
+        ("{quality: 0.01}", "new equal to twin on quality", "Cannot be told"),
+        ("{quality: 0.01}", "new equal to twin on quality within 0.3", "Met"),
+    ],
+)
+def test_the_margin_of_the_yaml_holds_where_the_requirement_has_none(study, capsys, margin, required, starts):
+    assert gate(study, capsys, required, "--set", f"margin={margin}")[1].out.startswith(starts)
+
+
+def test_what_is_open_says_how_likely_it_was_to_be_met_and_what_would_be_enough(study, capsys):
+    """For a true difference that is assumed, never the one observed: of superiority the margin, where there is one."""
+    said = gate(study, capsys, "new better than twin on quality", "new not worse than twin on quality by 0.02",
+                "--set", "margin={errors: 1}")[1].out.splitlines()  # fmt: skip
+    assert "If" not in said[0]
+    assert re.search(r"If the two are equal, a study with these 40 dialogues per system meets this with a probability of "
+                     r"\d+%; (with about [\d,]+|even many times)", said[1])  # fmt: skip
+    stated = gate(study, capsys, "new better than twin on quality", "--set", "margin={quality: 0.2}")[1].out
+    assert "If it is better by 0.20, a study with these 40 dialogues per system meets this" in stated
+
+
 WORLDS = 1000
+#: variances of the releases
+VARIANCE = {"dialogue": 0.25, "annotator": 0.16, "annotator_of_system": 0.04, "residual": 0.64}
 
 
-def intervals(gap, *, n=30, people=8, each=2, seed=0):
+def judged(rng, *, n=30, people=8, each=2, heaviest=2.0):
+    """(annotations,) dialogue, system and person of a release in which people judge unequal numbers of dialogues: the
+    last of them is `heaviest` times as likely to be asked as the first."""
+    load = np.linspace(1, heaviest, people) / np.linspace(1, heaviest, people).sum()
+    dialogue = np.repeat(np.arange(2 * n), each)
+    return dialogue, dialogue // n, np.concatenate([rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)])
+
+
+def intervals(gap, *, seed=0, **shape):
     """(2, WORLDS) ends of intervals of the difference b - a, of releases in which people are strict and have
-    preferences, and judge unequal numbers of dialogues."""
+    preferences (VARIANCE)."""
     rng, found = np.random.default_rng(seed), np.empty((2, WORLDS))
-    load = np.linspace(1, 2, people) / np.linspace(1, 2, people).sum()
     same = {"corpus": "c", "group": "all", "method": "dialogue_likert", "label": "x", "turn": None, "dialogue_b": None}
     same |= {"system_b": None, "annotator_known": True, "annotator_kind": "human"}
-    dialogue = np.repeat(np.arange(2 * n), each)
+    sd = {name: np.sqrt(v) for name, v in VARIANCE.items()}
     for world in range(WORLDS):
-        strict, prefers, quality = (
-            rng.normal(0, 0.4, people),
-            rng.normal(0, 0.2, (people, 2)),
-            rng.normal(0, 0.5, 2 * n),
-        )
-        who = np.concatenate([rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)])
-        system = dialogue // n
-        score = gap * system + quality[dialogue] + strict[who] + prefers[who, system] + rng.normal(0, 0.8, len(who))
+        dialogue, system, who = judged(rng, **shape)
+        strict, prefers = rng.normal(0, sd["annotator"], 100), rng.normal(0, sd["annotator_of_system"], (100, 2))
+        score = gap * system + rng.normal(0, sd["dialogue"], dialogue[-1] + 1)[dialogue] + strict[who]
+        score += prefers[who, system] + rng.normal(0, sd["residual"], len(who))
         frame = pd.DataFrame(
             {"system": np.array(["a", "b"])[system], "dialogue": dialogue.astype(str), "annotator": who.astype(str),
              "session": dialogue.astype(str), "score": score}
@@ -178,6 +213,13 @@ def intervals(gap, *, n=30, people=8, each=2, seed=0):
         assert row["resample_unit"].endswith(" and annotator")
         found[:, world] = -row["ci_high"], -row["ci_low"]
     return found
+
+
+def drawn_from(rng, **shape):
+    """The design of a release as `planned` has it; b is the required system."""
+    dialogue, system, who = judged(rng, **shape)
+    factors = {"dialogue": dialogue, "annotator": who, "annotator_of_system": 2 * who + system}
+    return planned.Comparison(1 - system, dialogue, dialogue, who, factors, np.full(len(who), 1.0))
 
 
 @pytest.mark.slow
@@ -196,3 +238,31 @@ def test_of_a_thousand_releases_that_should_not_pass_few_do(text, gap):
     low, high = intervals(gap, seed=round(100 * abs(gap)) + len(text))
     met = np.mean([deciding.verdict(requirement(text), *ends) == Verdict.MET for ends in zip(low, high, strict=True)])
     assert met <= 0.05
+
+
+DESIGNS = 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "gap", "shape"),
+    [
+        ("b better than a on x", 0.7, {}),
+        ("b better than a on x by 0.2", 0.9, {"n": 60, "people": 20}),
+        ("b not worse than a on x by 0.6", 0.0, {}),
+        ("b not worse than a on x by 0.8", 0.0, {"people": 5}),
+        ("b not worse than a on x by 0.7", 0.1, {"heaviest": 12.0}),
+        ("b equal to a on x within 0.8", 0.0, {}),
+        ("b equal to a on x within 1.2", 0.2, {"people": 4, "n": 50}),
+        ("b equal to a on x within 0.8", 0.0, {"n": 20, "people": 12, "each": 3, "heaviest": 6.0}),
+    ],
+)
+def test_of_a_thousand_releases_as_many_pass_as_planned(text, gap, shape):
+    """Within 3 points, in designs that are drawn anew; the plan is the mean over such designs."""
+    one, rng = requirement(text), np.random.default_rng(7)
+    plans = [
+        planned.chance(one, gap, drawn_from(rng, **shape), VARIANCE, releases=500, rng=rng) for _ in range(DESIGNS)
+    ]
+    low, high = intervals(gap, seed=11 + len(text), **shape)
+    passed = np.mean([deciding.verdict(one, *ends) == Verdict.MET for ends in zip(low, high, strict=True)])
+    assert passed == pytest.approx(np.mean(plans), abs=0.03)
