@@ -47,9 +47,7 @@ def test_requirements_are_read_as_written(text, kind, size):
     assert (one.kind, one.size) == (kind, size)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "new beats old on quality", "new not worse than old", "new equal to old"]
-)
+@pytest.mark.parametrize("text", ["", "new beats old on quality", "new not worse than old", "new equal to old"])
 def test_what_is_not_understood_says_what_can_be_written(text):
     with pytest.raises(UsageError, match="expected 'new better than old on quality'"):
         requirement(text)
@@ -190,7 +188,11 @@ def judged(rng, *, n=30, people=8, each=2, heaviest=2.0):
     last of them is `heaviest` times as likely to be asked as the first."""
     load = np.linspace(1, heaviest, people) / np.linspace(1, heaviest, people).sum()
     dialogue = np.repeat(np.arange(2 * n), each)
-    return dialogue, dialogue // n, np.concatenate([rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)])
+    return (
+        dialogue,
+        dialogue // n,
+        np.concatenate([rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)]),
+    )
 
 
 def intervals(gap, *, seed=0, **shape):

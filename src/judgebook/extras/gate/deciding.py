@@ -69,7 +69,11 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
                 low, high = sorted((sign * row.ci_low, sign * row.ci_high))
                 made = Decision(required, verdict(required, low, high), sign * row.estimate, low, high, one.people)
                 is_open = made.verdict == Verdict.OPEN and not isnan(low)
-                return replace(made, plan=planned(required, label, (system, other), one.part, evidence)) if is_open else made
+                return (
+                    replace(made, plan=planned(required, label, (system, other), one.part, evidence))
+                    if is_open
+                    else made
+                )
     return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
 
 

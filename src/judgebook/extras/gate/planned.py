@@ -72,7 +72,10 @@ class Comparison:
         drawn = np.concatenate(rounds)
         order = np.argsort(self.session, kind="stable")
         rows = np.split(order, np.cumsum(np.bincount(self.session, minlength=len(kind)))[:-1])
-        at, copy = np.concatenate([rows[s] for s in drawn]), np.repeat(np.arange(len(drawn)), [len(rows[s]) for s in drawn])
+        at, copy = (
+            np.concatenate([rows[s] for s in drawn]),
+            np.repeat(np.arange(len(drawn)), [len(rows[s]) for s in drawn]),
+        )
         factors = {f: crossed(copy, c[at]) if f in NESTED else c[at] for f, c in self.factors.items()}
         people = None if self.annotator is None else self.annotator[at]
         return Comparison(self.side[at], crossed(copy, self.dialogue[at]), copy, people, factors, self.weight[at])

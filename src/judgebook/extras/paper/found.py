@@ -177,7 +177,12 @@ def tests_found(m: Material) -> dict | None:
         )
     totals = {name: sum(p[name] or 0 for p in parts) for name in ("n", "differ", "people", "n_people", "alike")}
     totals["least"] = sum(p["least"] is not None and not p["beyond"] for p in parts)
-    facts = {"parts": parts, "totals": totals, "over": _varying(rows), "margin": equivalence.within(results["equivalence"])}
+    facts = {
+        "parts": parts,
+        "totals": totals,
+        "over": _varying(rows),
+        "margin": equivalence.within(results["equivalence"]),
+    }
     return facts | {"power": POWER}
 
 

@@ -15,7 +15,10 @@ class Planning(Section):
     """Notebook 14: how many dialogues, annotators and labels would the next study need?"""
 
     effect: float = Field(
-        0.5, gt=0, le=5, description="difference worth finding on labels without `margin`, in standard deviations of dialogues"
+        0.5,
+        gt=0,
+        le=5,
+        description="difference worth finding on labels without `margin`, in standard deviations of dialogues",
     )
     power: float = Field(0.8, gt=0.5, lt=1, description="probability with which the difference is to be found")
     labels: list[str] | None = Field(None, description="labels to plan; null: all")

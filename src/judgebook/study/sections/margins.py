@@ -85,5 +85,7 @@ def _size(place: str, value: Margin, label: Label) -> float:
     size = float(value.removesuffix("%")) / 100 if isinstance(value, str) else value
     widest = label.scale[1] if METHODS[label.method].unit == "pair" else label.scale[1] - label.scale[0]
     if not 0 < size < widest:
-        raise ValueError(f"{place}: expected more than 0 and less than the scale of {label.id} is wide, {widest:g}, found {value}")
+        raise ValueError(
+            f"{place}: expected more than 0 and less than the scale of {label.id} is wide, {widest:g}, found {value}"
+        )
     return size
