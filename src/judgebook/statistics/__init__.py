@@ -28,6 +28,7 @@ Tests
     sign_flip_saddlepoint      `sign_flip_test` without drawing
     blocked_saddlepoint        `blocked_permutation` without drawing
     coin_cdf, coin_ppf         of the number of heads, for sign tests
+    adjust_directions          Shaffer, for pairs of one-sided tests
     adjust_p_values            Holm, Benjamini-Hochberg, Benjamini-Yekutieli
     simultaneous_t             critical t of all pairs at once (Sidak)
 
@@ -159,6 +160,7 @@ __all__ = [
     "Permutation",
     "Replicates",
     "Sampling",
+    "adjust_directions",
     "adjust_p_values",
     "all_r2",
     "backward_elimination",

@@ -53,8 +53,8 @@ def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
 def adjust_directions(p_values: np.ndarray) -> np.ndarray:
     """Adjusted p-values of pairs of one-sided tests, of which at most one null hypothesis of a pair can be true.
 
-    By Shaffer's procedure: as Holm's, but of the hypotheses not rejected yet only as many count as can be true together,
-    one of each pair. What Holm's procedure rejects by the larger p-value of each pair, this one rejects too.
+    By Shaffer's procedure: as Holm's, but of the hypotheses not rejected yet only as many count as can be true
+    together, one of each pair. What Holm's procedure rejects by the larger p-value of each pair, this one rejects too.
 
     p_values : (m, 2); a pair with a missing one stays missing and does not count.
 

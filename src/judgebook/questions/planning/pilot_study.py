@@ -79,8 +79,8 @@ def planning_input(
     """Choose and estimate the basis of the plan: of the corpora that can be planned from, the one with the most
     judgements, and its main group.
 
-    annotations : of the evaluation itself, by people. margins : (method, label) -> difference worth finding, in units of
-    the label. systems : those that are compared.
+    annotations : of the evaluation itself, by people. margins : (method, label) -> difference worth finding, in units
+    of the label. systems : those that are compared.
 
     Raises ValueError where nothing can be planned from: one system, or judgements that do not vary.
     """

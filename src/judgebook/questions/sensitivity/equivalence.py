@@ -104,8 +104,8 @@ def not_worse(differences: pd.DataFrame, own: Mapping[str, float], directions: M
 
 
 def as_directions(tests: pd.DataFrame, directions: pd.DataFrame) -> pd.DataFrame:
-    """`tests` (rows `equivalence`), adjusted as `directions` (rows `not_worse`) are where there are any: two systems are
-    equivalent where neither is worse."""
+    """`tests` (rows `equivalence`), adjusted as `directions` (rows `not_worse`) are where there are any: two systems
+    are equivalent where neither is worse."""
     keys = ["method", "label", "system", "system_b"]
     both = directions.iloc[::2].assign(p_adjusted=directions["p_adjusted"].to_numpy().reshape(-1, 2).max(axis=1))
     own = tests[keys].merge(both[[*keys, "p_adjusted", "family"]], how="left", on=keys).set_index(tests.index)
