@@ -34,6 +34,8 @@ from judgebook.summary.evidence import Evidence
 #: releases drawn for a probability, and in the search for a size; numbers drawn at once
 RELEASES, TRIED, LARGEST = 2000, 500, 2_000_000
 POWER = 0.8
+#: of the intervals of differences in notebook 05
+LEVEL = 0.95
 #: how many times as many dialogues are considered, and judgements at most
 MOST_TIMES, MOST_JUDGEMENTS = 32, 100_000
 
@@ -102,7 +104,7 @@ def comparison(made: AnnotationDesign, system: str, other: str) -> Comparison:
 
 def chance(
     required: Requirement, truth: float, design: Comparison, variance: Mapping[str, float], *,
-    confidence: float = 0.95, releases: int = RELEASES, rng: np.random.Generator,
+    releases: int = RELEASES, rng: np.random.Generator,
 ) -> float:  # fmt: skip
     """Probability that the requirement is met by the design where the required system is truly better by `truth`.
 
@@ -127,7 +129,7 @@ def chance(
             df = _df(design, model, mean_variances)
             if not df >= LEAST_DF:
                 return 0.0
-        half = stdtrit(df, (1 + confidence) / 2) * error
+        half = stdtrit(df, (1 + LEVEL) / 2) * error
         hits += int(np.sum(met(required, estimate - half, estimate + half)))
     return hits / releases
 
@@ -142,14 +144,14 @@ def _df(design: Comparison, model: Clustered, variances: np.ndarray) -> float:
 
 def enough(
     required: Requirement, truth: float, design: Comparison, variance: Mapping[str, float], *,
-    confidence: float = 0.95, rng: np.random.Generator,
+    rng: np.random.Generator,
 ) -> int | None:  # fmt: skip
     """Dialogues per system, or pairs, with which the requirement is met with POWER by the same annotators; None where
     MOST_TIMES as many (or MOST_JUDGEMENTS) do not suffice."""
 
     def power(times: float) -> float:
         grown = design.grown(times, rng)
-        return chance(required, truth, grown, variance, confidence=confidence, releases=TRIED, rng=rng)
+        return chance(required, truth, grown, variance, releases=TRIED, rng=rng)
 
     low, high = 1.0, min(float(MOST_TIMES), max(MOST_JUDGEMENTS / len(design.side), 1.0))
     if power(high) < POWER:
@@ -196,8 +198,7 @@ def planned(
         return None
     variance = variances(made.score, made.system, made.factors, expectations(made.system, made.factors))
     variance = {name: max(value, 0.0) for name, value in variance.items()}
-    own, confidence = comparison(made, *sides), evidence.confidence
-    rng = generator(evidence.study.seeds.permute, "gate", required.text)
-    power = chance(required, truth, own, variance, confidence=confidence, rng=rng)
-    needed = own.size if power >= POWER else enough(required, truth, own, variance, confidence=confidence, rng=rng)
+    own, rng = comparison(made, *sides), generator(evidence.study.seeds.permute, "gate", required.text)
+    power = chance(required, truth, own, variance, rng=rng)
+    needed = own.size if power >= POWER else enough(required, truth, own, variance, rng=rng)
     return Planned(truth, power, own.size, needed, made.pairwise)
