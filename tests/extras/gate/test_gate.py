@@ -204,8 +204,8 @@ def judged(rng, *, n=30, people=8, each=2, heaviest=2.0):
 
 @cache
 def intervals(**shape):
-    """(2, WORLDS) ends of intervals of the difference b - a, which is 0, of releases in which people are strict and have
-    preferences (VARIANCE). With a true difference they are shifted by it. Many are compared at once, each as a label."""
+    """(2, WORLDS) ends of intervals of the difference b - a, which is 0, of releases in which people are strict and
+    have preferences (VARIANCE). With a true difference they are shifted by it. Many are compared at once, as labels."""
     rng, sd, ends = np.random.default_rng(len(shape)), {name: np.sqrt(v) for name, v in VARIANCE.items()}, []
     same = {"corpus": "c", "group": "all", "method": "dialogue_likert", "turn": None, "dialogue_b": None}
     same |= {"system_b": None, "annotator_known": True, "annotator_kind": "human"}
