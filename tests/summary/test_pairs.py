@@ -97,7 +97,8 @@ def test_by_a_margin_of_the_study_an_open_pair_may_show_that_one_is_not_worse(st
     assert (verdicts(one), list(one.rows["not_worse"])) == ([ALIKE, NOT_WORSE, SLIGHTLY], ["", "c", ""])
     (said,) = words.compared(evidence(study, rows))
     assert {row[8] for row in said.rows} == {
-        "equivalent within ±0.3 points", "open, but Gamma is not worse by 0.3 points", "Beta is better, by less than 0.3 points"
+        "equivalent within ±0.3 points", "open, but Gamma is not worse by 0.3 points",
+        "Beta is better, by less than 0.3 points"
     }  # fmt: skip
     assert "The margin is the one that the study states" in said.about
 

@@ -99,7 +99,7 @@ def verdict(required: Requirement, low: float, high: float) -> Verdict:
     """By an interval of what is required. A missing interval tells nothing."""
     if isnan(low) or isnan(high):
         return Verdict.OPEN
-    if met(required, np.float64(low), np.float64(high)):
+    if met(required, np.array(low), np.array(high)):
         return Verdict.MET
     if required.kind == "equivalent":
         return Verdict.NOT_MET if low > required.bound or high < -required.bound else Verdict.OPEN

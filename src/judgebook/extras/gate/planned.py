@@ -86,7 +86,7 @@ class Comparison:
 def comparison(made: AnnotationDesign, system: str, other: str) -> Comparison:
     """Of all annotations of a label, those of two systems. Raises ValueError where there are none of either."""
     places = [made.systems.index(name) for name in (system, other)]
-    wanted = [tuple(sorted(places))] if made.pairwise else [(place, -1) for place in places]
+    wanted = [(min(places), max(places))] if made.pairwise else [(place, -1) for place in places]
     if not set(wanted) <= set(made.kinds):
         raise ValueError(f"expected annotations of {system} and {other}, found none of at least one")
     kinds = [made.kinds.index(kind) for kind in wanted]

@@ -66,7 +66,7 @@ def equivalence_tests(
     tests = head.assign(
         statistic="equivalence",
         margin=np.where(np.isnan(stated), margin, stated),
-        scale=np.where(np.isnan(stated), None, "label"),
+        scale=[None if np.isnan(size) else "label" for size in stated],
         **{name: np.where(usable, values, np.nan) for name, values in columns.items()},
         ci_kind=np.where(usable, "t90", "not_estimable"),
         note=np.where(usable, None, differences["note"].where(differences["note"].notna(), "no variation")),

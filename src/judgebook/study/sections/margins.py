@@ -63,11 +63,11 @@ def _stated(margins: Mapping[str, Margin | dict[str, Margin]], labels: Mapping[K
         for label, value in of_method.items() if isinstance(of_method, dict) else ():
             place = f"margin.{method}.{label}"
             yield place, _known(place, label, [key for key in labels if key[0] == method]), value
-    for label, value in margins.items():
-        if not isinstance(value, dict):
+    for label, stated in margins.items():
+        if not isinstance(stated, dict):
             meant = _known(f"margin.{label}", label, list(labels))
             rated = [key for key in meant if METHODS[key[0]].unit != "pair"]
-            yield f"margin.{label}", rated or meant, value
+            yield f"margin.{label}", rated or meant, stated
 
 
 def _known(place: str, label: str, keys: Sequence[Key]) -> list[Key]:
