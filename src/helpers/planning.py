@@ -25,9 +25,10 @@ class Page(NotebookPage):
         self.everybody = self.evaluated("annotations").query("annotator_kind == 'human'")
         self.annotations = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
         self.names, work = best_first(display_names(self.study, self.everybody), self.run), self.run.read("work_units")
-        systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
+        systems = self.names.systems(without=[control, *self.study.unranked_systems])
+        first, margins = self.study.seeds.bootstrap, self.study.margins
         self.data = pilot_study.planning_input(
-            self.annotations, work, self.labels, self.options, systems=systems, hourly_rate=rate, seed=first
+            self.annotations, work, self.labels, self.options, margins, systems=systems, hourly_rate=rate, seed=first
         )
         self.results = analysis.analyse(self.data, self.options, confidence=self.study.bootstrap.confidence, seed=first)
         self.run.save_results(self.results)

@@ -26,8 +26,9 @@ class Page(SensitivitySections):
         scored, dialogues = with_means(self.annotations, self.labels), self.run.read("dialogues")
         self.judged = judged_groups.groups(scored, dialogues, systems=systems, pick_seed=seeds.pick)
         results = analysis.analyse(
-            self.judged, self.options, self.labels, permute_seed=seeds.permute, draw_seed=seeds.downsample
-        )
+            self.judged, self.options, self.labels, self.study.margins,
+            permute_seed=seeds.permute, draw_seed=seeds.downsample,
+        )  # fmt: skip
         judged = chosen(self.annotations, self.study.unranked_systems, self.labels)
         self.results = primary.with_primary(results, populations(judged, self.study.inference.annotators))
         self.run.save_results(self.results)

@@ -121,6 +121,16 @@ def test_times_and_dates_stay_text(tmp_path):
             ["'groups.a.annotators': expected 'y' in one group, found it in ['a', 'b']"],
         ),
         (SOUND + "? [a, b]\n: 1\n", 7, ["a key must be plain text"]),
+        (SOUND + "margin: -1\n", 7, ["'margin': expected a number above 0, or of a rate one such as 5%, found -1"]),
+        (SOUND + "margin: {fluency: [1]}\n", 7, ["'margin': expected a number above 0", "found [1]"]),
+        (SOUND + "margin: {fluensy: 0.5}\n", 7, ["'margin.fluensy'", "found 'fluensy'; did you mean 'fluency'?"]),
+        (SOUND + "margin: {dialogue_rating: {fluensy: 0.5}}\n", 7, ["margin.dialogue_rating.fluensy", "'fluency'?"]),
+        (
+            SOUND + "margin: {fluency: 4}\n",
+            7,
+            ["'margin.fluency'", "less than the scale of fluency is wide, 4, found 4"],
+        ),
+        (SOUND + "margin: 5%\n", 7, ["expected points of the scale, as means of fluency are no rates, found 5%"]),
     ],
 )
 def test_mistakes_are_named(tmp_path, text, line, words):
@@ -130,6 +140,26 @@ def test_mistakes_are_named(tmp_path, text, line, words):
         assert f"line {line}" in message
     for word in words:
         assert word in message
+
+
+@pytest.mark.parametrize(
+    ("margin", "sizes"),
+    [
+        ("0.5", (0.5, 0.5, 0.5, 0.5)),
+        ("{fluency: 0.5, rude: 5%}", (0.5, 0.05, None, None)),
+        ("{quality: 0.2}", (None, None, 0.2, None)),
+        ("{quality: 0.2, comparative: {quality: 10%}}", (None, None, 0.2, 0.1)),
+    ],
+)
+def test_the_smallest_difference_that_matters_is_that_of_a_label_in_its_units(tmp_path, margin, sizes):
+    labels = """  rude: {scale: [0, 1]}
+  quality: {scale: [1, 5]}
+  preferred: {id: quality, method: comparative, scale: [-1, 1]}
+  kind: {categories: [a, b, c]}
+"""
+    study = load(tmp_path, f"{SOUND}{labels}margin: {margin}\n")
+    keys = [("dialogue_rating", x) for x in ("fluency", "rude", "quality")] + [("comparative", "quality")]
+    assert study.margins == {key: size for key, size in zip(keys, sizes, strict=True) if size}
 
 
 def test_all_mistakes_are_told_at_once(tmp_path):

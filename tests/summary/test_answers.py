@@ -197,6 +197,37 @@ def test_no_order_is_explained(study):
     assert "only one system" in texts(evidence(study, alone[alone["system"] == "a"]))["order"]
 
 
+@pytest.mark.parametrize(
+    ("sides", "said", "codes"),
+    [
+        ((0.3, 0.3), "no other system is shown to be no worse", ["open", "open"]),
+        ((0.01, 0.3), "by your margin (0.4 points on Quality), Beta is not worse", ["not_worse", "open"]),
+        ((0.01, 0.01), "none of the others is worse", ["not_worse", "not_worse"]),
+    ],
+)
+def test_a_margin_of_the_study_says_who_is_not_worse_than_the_leader(study, tmp_path, sides, said, codes):
+    path = tmp_path / "s.yaml"
+    path.write_text(YAML + "margin: {dialogue_likert: {quality: 0.4}}\n", encoding="utf-8")
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    rows = compared([0.2, 0.3, 0.3])
+    keys = {**PART, "label": "quality", "estimate": -0.1, "n": 24, "resample_unit": "session", "margin": 0.4}
+    rows += [{"statistic": "equivalence", "scale": "label", "system": one, "system_b": two, "p_value": 0.5,
+              "p_adjusted": 0.5} | keys for one, two in pairs]  # fmt: skip
+    rows += [{"statistic": "not_worse", "system": system, "system_b": "a", "p_value": p, "p_adjusted": p} | keys
+             for system, p in zip("bc", sides, strict=True)]  # fmt: skip
+    order = ordered({"a": 0.5, "b": 0.1, "c": -0.6}, {"a": (1, 1, 2), "b": (2, 1, 3), "c": (3, 2, 3)})
+    found = evidence(params.load(path), n05=[*rows, *DETECTABLE], n07=order)
+    told = texts(found)
+    assert said in told["order"].split("\n\n")[0]
+    facts = findings.answers(found)[0].facts
+    assert [one.verdict for one in facts.margin.pairs] == codes
+    assert facts.margin.pairs[0].source.columns["statistic"] == "not_worse"
+    assert "On Quality, differences of 0.50 points would usually be found, more than your margin." in told["sample"]
+    assert "your margin" not in " ".join(
+        texts(evidence(study, n05=[*compared([0.2, 0.3, 0.3]), *DETECTABLE], n07=order)).values()
+    )
+
+
 def test_one_label_is_ordered_by_its_own_ranks(study):
     head = {**PART, "label": "quality", "resample_unit": "session", "n": 12, "n_clusters": 12}
     means = {"a": 3.4, "b": 2.2, "c": 4.1}

@@ -11,7 +11,7 @@ from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary.evidence import NOTEBOOKS, PERFORMANCE, SENSITIVITY, Evidence
 from judgebook.summary.pairs import words
-from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, OPEN, SLIGHTLY, comparisons
+from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, NOT_WORSE, OPEN, SLIGHTLY, comparisons
 
 YAML = """\
 title: S
@@ -82,6 +82,25 @@ def test_equivalence_is_shown_and_a_difference_may_be_slight(study):
     rows = rows_of("fluent", [1, 1, 1], [0.3, 0.01, 0.3], [0.01, 0.01, 0.3])
     (one,) = comparisons(evidence(study, rows))
     assert verdicts(one) == [ALIKE, SLIGHTLY, OPEN]
+
+
+def test_by_a_margin_of_the_study_an_open_pair_may_show_that_one_is_not_worse(study):
+    """Whichever stands first, and in the units of the label."""
+    rows = [row | {"margin": 0.3, "scale": "label"} if row["statistic"] == "equivalence" else row
+            for row in rows_of("fluent", [1, 1, 1], [0.3, 0.3, 0.01], [0.01, 0.3, 0.01])]  # fmt: skip
+    sides = [("a", "b", 0.01), ("b", "a", 0.01), ("a", "c", 0.6), ("c", "a", 0.02), ("b", "c", 0.01), ("c", "b", 0.01)]
+    rows += [
+        {"statistic": "not_worse", "margin": 0.3, "p_value": p, "p_adjusted": p, "estimate": 0.1, "n": 40, **PART,
+         "label": "fluent", "system": one, "system_b": other} for one, other, p in sides
+    ]  # fmt: skip
+    (one,) = comparisons(evidence(study, rows))
+    assert (verdicts(one), list(one.rows["not_worse"])) == ([ALIKE, NOT_WORSE, SLIGHTLY], ["", "c", ""])
+    (said,) = words.compared(evidence(study, rows))
+    assert {row[8] for row in said.rows} == {
+        "equivalent within ±0.3 points", "open, but Gamma is not worse by 0.3 points",
+        "Beta is better, by less than 0.3 points"
+    }  # fmt: skip
+    assert "The margin is the one that the study states" in said.about
 
 
 def test_labels_that_speak_of_these_annotators_only_stand_apart(study):

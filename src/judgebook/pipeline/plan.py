@@ -31,7 +31,7 @@ def command(study: str, *, budget: float | None, power: float | None, difference
     """
     given = {"planning.budget": budget, "planning.power": power}
     values = [f"{key}={value!r}" for key, value in given.items() if value is not None]
-    values += [f"planning.difference.{pair}" for pair in differences]
+    values += [f"margin.{pair}" for pair in differences]
     code = run([study], Options(only=[NOTEBOOK], values=values, jobs=jobs))
     key = params.load(study).key
     table = store.out_root() / "tables" / key / f"{NOTEBOOK}_designs.csv"

@@ -44,7 +44,7 @@ PARTS = {
         "simulated",
         "across",
     ),
-    "Labels": ("methods", "method", "label_set", "labels"),
+    "Labels": ("methods", "method", "label_set", "labels", "margin"),
     "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
     "People": ("groups",),
     "Which judgements count": ("spelling", "keep", "drop", "filters"),

@@ -163,7 +163,8 @@ def sample(evidence: Evidence) -> dict[str, Any]:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
     Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `open`, of which `untested` have too
-    few data for a test, `margin`, `people`, and `detectable`: the labels of the main method with `estimate` (found with
+    few data for a test, `margin` (in standard deviations, of labels without one of their own; `own`: whether some have
+    one), `people`, and `detectable`: the labels of the main method with `estimate` (found with
     80% power after Holm's adjustment, for `people`), `more` (with MORE dialogues or pairs per system, and in proportion
     more annotators where they are a sample), `per_system` and `most_per_system` (of the systems with fewest and most),
     `sessions` and `most_sessions` (likewise, where some session has several dialogues of one system, else missing);
@@ -180,7 +181,9 @@ def sample(evidence: Evidence) -> dict[str, Any]:
         rows = where(rows, corpus=key[0], group=key[1])
         differ = pd.MultiIndex.from_frame(tests.loc[tests["p_adjusted"] < 1 - evidence.confidence, pair])
         alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(differ)
-        facts |= {"n_alike": int(alike.sum()), "margin": float(rows["margin"].astype(float).iloc[0])}
+        own = rows["scale"].eq("label")
+        in_sd = rows.loc[~own, "margin"].astype(float)
+        facts |= {"n_alike": int(alike.sum()), "margin": in_sd.iloc[0] if len(in_sd) else None, "own": bool(own.any())}
     facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
     facts["untested"] = min(int(tests["p_value"].isna().sum()), facts["open"])
     facts["people"], facts["bounded"] = evidence.tested, sensitivity.bounded(tests)

@@ -109,7 +109,7 @@ def answers(evidence: Evidence) -> list[PageAnswer]:
         return []
     names = evidence.names
     compared = analysis.sample(evidence)
-    detectable = systems.detectable(compared, names)
+    detectable = systems.detectable(evidence, compared, names)
     return [
         _order(evidence, names),
         _labels(evidence, names),

@@ -72,8 +72,8 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
     facts = {"total": total, "n": len(rows), "now": Sizes.of(sizes), "each": each}
     more = max(0, total - round(float(np.median(sizes)))) if len(sizes) else 0
     unit, per = ("pair", "pair of systems") if pairs else ("dialogue", "system")
-    options = evidence.study.planning
-    return facts | {"most": more, "unit": unit, "per": per, "assumed": 0.0 if options.difference else options.effect}
+    assumed = 0.0 if evidence.study.margins else evidence.study.planning.effect
+    return facts | {"most": more, "unit": unit, "per": per, "assumed": assumed}
 
 
 @dataclass(frozen=True)

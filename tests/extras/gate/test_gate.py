@@ -1,12 +1,14 @@
 """`gate`: requirements are decided by intervals, and give an exit code."""
 
+import re
+from functools import cache
 from math import nan
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.extras.gate import deciding
+from judgebook.extras.gate import deciding, planned
 from judgebook.extras.gate.deciding import Verdict
 from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.cli import main
@@ -32,6 +34,8 @@ labels:
     [
         ("new better than old on quality", "superior", 0.0),
         ("new better than old on quality by 0.5", "superior", 0.5),
+        ("new not worse than old on quality", "not_inferior", None),
+        ("new equal to old on quality", "equivalent", None),
         ("new not worse than old on quality by 5%", "not_inferior", 0.05),
         ("GPT better than 4 not worse than old on q by 1", "not_inferior", 1.0),
         ("new  equal to\nold on quality within 0.2", "equivalent", 0.2),
@@ -44,9 +48,7 @@ def test_requirements_are_read_as_written(text, kind, size):
     assert (one.kind, one.size) == (kind, size)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "new beats old on quality", "new not worse than old on quality", "new equal to old"]
-)
+@pytest.mark.parametrize("text", ["", "new beats old on quality", "new not worse than old", "new equal to old"])
 def test_what_is_not_understood_says_what_can_be_written(text):
     with pytest.raises(UsageError, match="expected 'new better than old on quality'"):
         requirement(text)
@@ -75,6 +77,14 @@ def test_what_is_not_understood_says_what_can_be_written(text):
 )
 def test_an_interval_decides(text, low, high, verdict):
     assert deciding.verdict(requirement(text), low, high) == verdict
+
+
+@pytest.fixture(scope="module", autouse=True)
+def out(tmp_path_factory):
+    """Calls share results: of those that change nothing, only the first computes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COMPENDIUM_OUT", str(tmp_path_factory.mktemp("out")))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +146,9 @@ def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
         ("new better than new on quality", "expected two systems, found one"),
         ("new better than old on mood", "write `direction: 1` or `direction: -1` under the label"),
         ("new beats old", "expected 'new better than old on quality'"),
+        ("new not worse than old on quality", "write `by 0.2` behind it, or the smallest difference that matters"),
+        ("new equal to old on quality", "write `within 0.2` behind it"),
+        ("new better than old on quality by 5%", "expected points of the scale, as means of quality are no rates"),
     ],
 )
 def test_a_wrong_requirement_is_no_verdict(study, capsys, required, said):
@@ -150,34 +163,73 @@ def test_nothing_required_is_an_error(study, capsys):
     assert "no requirement" in out.err
 
 
-WORLDS = 1000
+@pytest.mark.parametrize(
+    ("margin", "required", "starts"),
+    [
+        ("0.3", "new not worse than twin on quality", "Met"),
+        ("{quality: 0.3}", "new equal to twin on quality", "Met"),
+        ("{quality: 0.01}", "new equal to twin on quality", "Cannot be told"),
+        ("{quality: 0.01}", "new equal to twin on quality within 0.3", "Met"),
+    ],
+)
+def test_the_margin_of_the_yaml_holds_where_the_requirement_has_none(study, capsys, margin, required, starts):
+    assert gate(study, capsys, required, "--set", f"margin={margin}")[1].out.startswith(starts)
 
 
-def intervals(gap, *, n=30, people=8, each=2, seed=0):
-    """(2, WORLDS) ends of intervals of the difference b - a, of releases in which people are strict and have
-    preferences, and judge unequal numbers of dialogues."""
-    rng, found = np.random.default_rng(seed), np.empty((2, WORLDS))
-    load = np.linspace(1, 2, people) / np.linspace(1, 2, people).sum()
-    same = {"corpus": "c", "group": "all", "method": "dialogue_likert", "label": "x", "turn": None, "dialogue_b": None}
-    same |= {"system_b": None, "annotator_known": True, "annotator_kind": "human"}
+def test_what_is_open_says_how_likely_it_was_to_be_met_and_what_would_be_enough(study, capsys):
+    """For a true difference that is assumed, never the one observed: of superiority the margin, where there is one."""
+    said = gate(study, capsys, "new better than twin on quality", "new not worse than twin on quality by 0.02",
+                "--set", "margin={errors: 1}")[1].out.splitlines()  # fmt: skip
+    assert "If" not in said[0]
+    expected = r"equal, a study with these 40 dialogues per system meets this with a probability of \d+%; (with|even)"
+    assert re.search(expected, said[1])
+    stated = gate(study, capsys, "new better than twin on quality", "--set", "margin={quality: 0.2}")[1].out
+    assert "If it is better by 0.20, a study with these 40 dialogues per system meets this" in stated
+
+
+#: releases for each case, and how many are compared at once
+WORLDS, TOGETHER = 4000, 100
+#: variances of the releases
+VARIANCE = {"dialogue": 0.25, "annotator": 0.16, "annotator_of_system": 0.04, "residual": 0.64}
+
+
+def judged(rng, *, n=30, people=8, each=2, heaviest=2.0):
+    """(annotations,) dialogue, system and person of a release in which people judge unequal numbers of dialogues: the
+    last of them is `heaviest` times as likely to be asked as the first."""
+    load = np.linspace(1, heaviest, people) / np.linspace(1, heaviest, people).sum()
     dialogue = np.repeat(np.arange(2 * n), each)
-    for world in range(WORLDS):
-        strict, prefers, quality = (
-            rng.normal(0, 0.4, people),
-            rng.normal(0, 0.2, (people, 2)),
-            rng.normal(0, 0.5, 2 * n),
-        )
-        who = np.concatenate([rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)])
-        system = dialogue // n
-        score = gap * system + quality[dialogue] + strict[who] + prefers[who, system] + rng.normal(0, 0.8, len(who))
-        frame = pd.DataFrame(
-            {"system": np.array(["a", "b"])[system], "dialogue": dialogue.astype(str), "annotator": who.astype(str),
-             "session": dialogue.astype(str), "score": score}
-        )  # fmt: skip
-        row = differences.differences(frame.assign(**same), "dialogue_likert", ["a", "b"]).iloc[0]
-        assert row["resample_unit"].endswith(" and annotator")
-        found[:, world] = -row["ci_high"], -row["ci_low"]
-    return found
+    who = [rng.choice(people, each, replace=False, p=load) for _ in range(2 * n)]
+    return dialogue, dialogue // n, np.concatenate(who)
+
+
+@cache
+def intervals(**shape):
+    """(2, WORLDS) ends of intervals of the difference b - a, which is 0, of releases in which people are strict and
+    have preferences (VARIANCE). With a true difference they are shifted by it. Many are compared at once, as labels."""
+    rng, sd, ends = np.random.default_rng(len(shape)), {name: np.sqrt(v) for name, v in VARIANCE.items()}, []
+    same = {"corpus": "c", "group": "all", "method": "dialogue_likert", "turn": None, "dialogue_b": None}
+    same |= {"system_b": None, "annotator_known": True, "annotator_kind": "human"}
+    for _ in range(0, WORLDS, TOGETHER):
+        frames = []
+        for world in range(TOGETHER):
+            dialogue, system, who = judged(rng, **shape)
+            strict, prefers = rng.normal(0, sd["annotator"], 100), rng.normal(0, sd["annotator_of_system"], (100, 2))
+            score = rng.normal(0, sd["dialogue"], dialogue[-1] + 1)[dialogue] + strict[who]
+            score += prefers[who, system] + rng.normal(0, sd["residual"], len(who))
+            columns = {"label": f"x{world}", "system": np.array(["a", "b"])[system], "dialogue": dialogue}
+            frames.append(pd.DataFrame(columns | {"annotator": who, "score": score}))
+        frame = pd.concat(frames, ignore_index=True).astype({"dialogue": str, "annotator": str})
+        rows = differences.differences(frame.assign(**same, session=frame["dialogue"]), "dialogue_likert", ["a", "b"])
+        assert rows["resample_unit"].str.endswith(" and annotator").all()
+        ends.append(-rows[["ci_high", "ci_low"]].to_numpy().T)
+    return np.hstack(ends)
+
+
+def drawn_from(rng, **shape):
+    """The design of a release as `planned` has it; b is the required system."""
+    dialogue, system, who = judged(rng, **shape)
+    factors = {"dialogue": dialogue, "annotator": who, "annotator_of_system": 2 * who + system}
+    return planned.Comparison(1 - system, dialogue, dialogue, who, factors, np.full(len(who), 1.0))
 
 
 @pytest.mark.slow
@@ -191,8 +243,38 @@ def intervals(gap, *, n=30, people=8, each=2, seed=0):
         ("b equal to a on x within 0.6", -0.6),
     ],
 )
-def test_of_a_thousand_releases_that_should_not_pass_few_do(text, gap):
+def test_of_thousands_of_releases_that_should_not_pass_few_do(text, gap):
     """At the border, where most would be let through wrongly: at most 5%."""
-    low, high = intervals(gap, seed=round(100 * abs(gap)) + len(text))
-    met = np.mean([deciding.verdict(requirement(text), *ends) == Verdict.MET for ends in zip(low, high, strict=True)])
-    assert met <= 0.05
+    for shape in ({}, {"people": 5}, {"heaviest": 12.0}, {"n": 60, "people": 20}):
+        ends = (gap + intervals(**shape)).T
+        met = np.mean([deciding.verdict(requirement(text), *one) == Verdict.MET for one in ends])
+        assert met <= 0.05, shape
+
+
+#: designs that a plan is the mean of
+DESIGNS = 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "gap", "shape"),
+    [
+        ("b better than a on x", 0.7, {}),
+        ("b better than a on x by 0.2", 0.7, {"n": 60, "people": 20}),
+        ("b not worse than a on x by 0.6", 0.0, {}),
+        ("b not worse than a on x by 0.8", 0.0, {"people": 5}),
+        ("b not worse than a on x by 0.7", 0.1, {"heaviest": 12.0}),
+        ("b equal to a on x within 0.8", 0.0, {}),
+        ("b equal to a on x within 1.2", 0.2, {"people": 5}),
+        ("b equal to a on x within 0.9", 0.0, {"heaviest": 12.0}),
+    ],
+)
+def test_of_thousands_of_releases_as_many_pass_as_planned(text, gap, shape):
+    """Within 3 points, in designs that are drawn anew; the plan is the mean over such designs."""
+    one, rng = requirement(text), np.random.default_rng(7)
+    plans = [
+        planned.chance(one, gap, drawn_from(rng, **shape), VARIANCE, releases=200, rng=rng) for _ in range(DESIGNS)
+    ]
+    low, high = gap + intervals(**shape)
+    passed = np.mean([deciding.verdict(one, *ends) == Verdict.MET for ends in zip(low, high, strict=True)])
+    assert passed == pytest.approx(np.mean(plans), abs=0.03)

@@ -19,6 +19,7 @@ from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import fold, unfold, where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
+from judgebook.study.sections.margins import by_label
 
 YAML = """\
 title: S
@@ -48,10 +49,11 @@ def pilot_of(*kinds, **shape):
 
 def planned(study, frame, **options):
     """Planning input, options, results, names, facts."""
+    margins = by_label(options.pop("margin", {}), study.label_list())
     chosen, names = Planning(**QUICK | options), display_names(study, frame)
     none = pd.DataFrame(columns=list(WORK_UNITS))
     given = {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
-    data = pilot_study.planning_input(frame, none, study.label_list(), chosen, **given)
+    data = pilot_study.planning_input(frame, none, study.label_list(), chosen, margins, **given)
     results = analysis.analyse(data, chosen, confidence=0.95, seed=1)
     return data, chosen, results, names, findings.facts(results, data, names, chosen)
 
@@ -155,19 +157,19 @@ def test_a_budget_that_pays_for_nothing(study):
 
 
 def test_a_difference_that_nothing_finds(study):
-    _, _, results, _, facts = planned(study, pilot_of("dialogue_likert"), difference={"x": 1e-4})
+    _, _, results, _, facts = planned(study, pilot_of("dialogue_likert"), margin={"x": 1e-4})
     assert (facts["found"], facts["lost"], facts["assumed"]) == ([], ["Rated"], [])
     assert results["plan_dialogues"]["estimate"].isna().all()
     assert "100,000" in results["plan_dialogues"]["note"].iloc[0]
     assert results["plan_power"].empty
-    assert "100,000" in said(study, pilot_of("dialogue_likert"), difference={"x": 1e-4})
+    assert "100,000" in said(study, pilot_of("dialogue_likert"), margin={"x": 1e-4})
 
 
 def test_a_difference_that_the_scale_does_not_allow_is_not_found(study):
     """Stated, or five standard deviations; of scores that were never given nothing is known."""
     frame = pilot_of("dialogue_likert", "comparative")
     narrow = frame.assign(score=frame["score"].clip(upper=4).where(frame["score"] != 1, 2))
-    for frame_, options in ((narrow, {"difference": {"x": 3.0}}), (frame, {"effect": 5.0})):
+    for frame_, options in ((narrow, {"margin": {"x": 3.0}}), (frame, {"effect": 5.0})):
         facts = planned(study, frame_, **options)[-1]
         assert "Rated" in facts["too_wide"]
         assert facts["lost"] == []
@@ -380,14 +382,14 @@ def test_where_nothing_was_judged_twice_designs_have_one_annotator_per_dialogue(
 
 def test_a_stated_difference_is_that_of_ratings_unless_its_method_is_named(study):
     frame = pilot_of("dialogue_likert", "comparative")
-    data, *_, facts = planned(study, frame, difference={"x": 0.4})
+    data, *_, facts = planned(study, frame, margin={"x": 0.4})
     assert data.differences["dialogue_likert", "x"] == 0.4
     assert data.differences["comparative", "x"] == pytest.approx(0.5 * data.pilots[1].sd)
     assert facts["assumed"] == ["Compared"]
     own = {"x": 0.4, "comparative": {"x": 0.3}}
-    assert planned(study, frame, difference=own)[0].differences["comparative", "x"] == 0.3
-    alone = planned(study, pilot_of("comparative"), difference={"x": 0.2})[0]
-    assert alone.differences == {("comparative", "x"): 0.2}
+    assert planned(study, frame, margin=own)[0].differences["comparative", "x"] == 0.3
+    compared = [label for label in study.label_list() if label.method == "comparative"]
+    assert by_label({"x": 0.2}, compared) == {("comparative", "x"): 0.2}
 
 
 def test_reliability_grows_with_the_design_and_is_that_of_its_components(both):
@@ -449,9 +451,6 @@ def test_results_are_stored_and_read_again(both):
 @pytest.mark.parametrize(
     ("planning", "message"),
     [
-        ("difference: {fluensy: 0.5}", "did you mean 'fluency'"),
-        ("difference: {dialogue_rating: {fluensy: 0.5}}", "did you mean 'fluency'"),
-        ("difference: {fluency: 4}", "less than the scale is wide, 4, found 4"),
         ("annotators: 1, per_dialogue: [2, 3]", "up to 1"),
     ],
 )

@@ -109,3 +109,42 @@ def test_systems_at_the_margin_are_called_alike_in_at_most_five_percent():
     # the estimated standard deviation of values adds a little to the level
     assert np.mean(p < 0.05) < 0.05 + monte_carlo(0.05, n) + 0.01
     assert np.mean(p < 0.05) > 0.03
+
+
+def test_a_margin_of_the_label_is_in_its_units(values):
+    """Both one-sided tests are those of paired t tests, and the pair is as equivalent as its worse direction."""
+    x, y = values
+    rows = annotations(np.column_stack([x, 2 * x]), np.column_stack([y, 2 * y]))
+    data, labels = panel(dialogue_values(rows), "dialogue_likert", ["a", "b"]), {"l0": 0.4, "l1": 0.9}
+    gaps = differences(rows, data.method, ["a", "b"])
+    results = collect(
+        equivalence.equivalence_tests(gaps, data, 0.2, labels), equivalence.not_worse(gaps, labels, {"l0": 1, "l1": -1})
+    )
+    tests, sides = results["equivalence"].set_index("label"), results["not_worse"].set_index(["label", "system"])
+    assert tests["scale"].tolist() == ["label", "label"]
+    for label, factor, sign in (("l0", 1, 1), ("l1", 2, -1)):
+        d = DescrStatsW(factor * (x - y))
+        assert tests["p_value"][label] == pytest.approx(
+            ttost_paired(factor * x, factor * y, -labels[label], labels[label])[0]
+        )
+        assert sides["estimate"][label, "a"] == pytest.approx(sign * d.mean)
+        assert sides["estimate"][label, "b"] == pytest.approx(-sign * d.mean)
+        for system, side in (("a", sign), ("b", -sign)):
+            p = DescrStatsW(side * factor * (x - y)).ttest_mean(-labels[label], alternative="larger")[1]
+            assert sides["p_value"][label, system] == pytest.approx(p)
+            assert sides["p_adjusted"][label, system] == pytest.approx(p)  # one pair, of which one direction counts
+    adjusted = equivalence.as_directions(results["equivalence"].assign(p_adjusted=1.0), results["not_worse"])
+    assert adjusted["p_adjusted"].tolist() == pytest.approx(tests["p_value"].tolist())
+
+
+def test_without_a_margin_or_a_direction_nothing_is_worse(values):
+    gaps = differences(annotations(*values), "dialogue_likert", ["a", "b"])
+    assert equivalence.not_worse(gaps, {}, {"l0": 1}).empty
+    assert equivalence.not_worse(gaps, {"l0": 0.3}, {"l0": 0}).empty
+
+
+def test_words_say_whose_margin_it_is():
+    frame = pd.DataFrame({"margin": ["0.2", "0.4"], "scale": [None, "label"]})
+    assert equivalence.within(frame.iloc[:1]) == "±0.2 SD"
+    assert equivalence.within(frame.iloc[1:]) == "the margin stated for the label"
+    assert equivalence.within(frame) == "the margin stated for the label (else ±0.2 SD)"

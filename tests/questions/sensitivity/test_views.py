@@ -203,7 +203,7 @@ def test_every_margin_of_an_equivalence_figure_is_inside_its_panel(results, meth
     assert own.any()
     assert not own.all()
     wide = rows.assign(estimate=rows["estimate"].where(~own, 40 * rows["estimate"]))
-    plot = figures.equivalence(Results(results | {"smallest_margin": wide}), NAMES, margin=0.2)
+    plot = figures.equivalence(Results(results | {"smallest_margin": wide}), NAMES)
     for ax in plot.fig.axes:
         low, high = ax.get_xlim()
         margins = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() != "None"])

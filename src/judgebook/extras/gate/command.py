@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import ExitStack
 from math import isnan
+from typing import Any
 
 from judgebook.display.text import Phrases, number
 from judgebook.extras.gate.deciding import Decision, Verdict, decide
@@ -13,7 +14,7 @@ from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.audit.computing import output_below
 from judgebook.pipeline.audit.writing import answered
 from judgebook.plugins import UsageError
-from judgebook.study import params
+from judgebook.study import escape, params
 
 _PHRASES = Phrases(__package__)
 #: answers of the first page that requirements are about
@@ -51,5 +52,6 @@ def sentence(decision: Decision) -> str:
     shown = "" if isnan(decision.estimate) else number(decision.estimate)
     if shown and not isnan(decision.low):
         shown += f" [{number(decision.low)}, {number(decision.high)}]"
-    facts = {"people": decision.people, "why": decision.why, "value": shown}
-    return _PHRASES.say("decision", required=decision.required.text, verdict=int(decision.verdict), **facts)
+    facts: dict[str, Any] = {"plan": decision.plan, "people": decision.people, "why": decision.why, "value": shown}
+    said = _PHRASES.say("decision", required=decision.required.text, verdict=int(decision.verdict), **facts)
+    return escape.unmarked(said)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import isnan, nan
 
+import numpy as np
 import pandas as pd
 
 from judgebook.annotations.population import Population
-from judgebook.extras.gate.requirements import Requirement
+from judgebook.extras.gate.planned import Planned, planned
+from judgebook.extras.gate.requirements import Requirement, least, met
 from judgebook.plugins import UsageError
 from judgebook.study.labels import Label
+from judgebook.study.sections.margins import share
 from judgebook.summary import analysis
 from judgebook.summary.evidence import Evidence
-from judgebook.summary.pairs.analysis import Comparisons, comparisons
+from judgebook.summary.pairs.analysis import comparisons
 
 
 class Verdict(IntEnum):
@@ -30,7 +33,8 @@ class Verdict(IntEnum):
 @dataclass(frozen=True)
 class Decision:
     """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
-    none. people : whom the interval is about; None where it is not said. why : why nothing can be told."""
+    none. people : whom the interval is about; None where it is not said. why : why nothing can be told. plan : where an
+    interval leaves it open, what the design could have told."""
 
     required: Requirement
     verdict: Verdict
@@ -39,6 +43,7 @@ class Decision:
     high: float = nan
     people: Population | None = None
     why: str = ""
+    plan: Planned | None = None
 
 
 def decide(required: Requirement, evidence: Evidence) -> Decision:
@@ -55,30 +60,50 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
             f"requirement {required.text!r}: the YAML does not say whether a high score of {label.id} is good: write "
             f"`direction: 1` or `direction: -1` under the label"
         )
+    required = _sized(required, label, evidence)
     for one in comparisons(evidence):
         rows = one.rows[one.rows["label"] == label.id] if one.part[2] == label.method else one.rows.iloc[:0]
         for row in rows.itertuples():
             if {row.system, row.system_b} == {system, other}:
                 sign = label.direction * (1 if row.system == system else -1)
                 low, high = sorted((sign * row.ci_low, sign * row.ci_high))
-                return _decided(required, sign * row.estimate, low, high, one)
+                made = Decision(required, verdict(required, low, high), sign * row.estimate, low, high, one.people)
+                is_open = made.verdict == Verdict.OPEN and not isnan(low)
+                return (
+                    replace(made, plan=planned(required, label, (system, other), one.part, evidence))
+                    if is_open
+                    else made
+                )
     return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
 
 
-def _decided(required: Requirement, estimate: float, low: float, high: float, of: Comparisons) -> Decision:
-    return Decision(required, verdict(required, low, high), estimate, low, high, of.people)
+def _sized(required: Requirement, label: Label, evidence: Evidence) -> Requirement:
+    """With the margin that the study states, where the requirement names none."""
+    if required.percent and not share(label):
+        raise UsageError(
+            f"requirement {required.text!r}: expected points of the scale, as means of {label.id} are no rates, found %"
+        )
+    if required.size is not None:
+        return required
+    margin = evidence.study.margins.get((label.method, label.id))
+    if margin is None:
+        way = "by 0.2" if required.kind == "not_inferior" else "within 0.2"
+        raise UsageError(
+            f"requirement {required.text!r}: expected a margin, found none: write `{way}` behind it, or the smallest "
+            f"difference that matters into the YAML: `margin: {{{label.id}: 0.2}}`"
+        )
+    return replace(required, size=margin)
 
 
 def verdict(required: Requirement, low: float, high: float) -> Verdict:
     """By an interval of what is required. A missing interval tells nothing."""
     if isnan(low) or isnan(high):
         return Verdict.OPEN
+    if met(required, np.array(low), np.array(high)):
+        return Verdict.MET
     if required.kind == "equivalent":
-        if -required.size < low and high < required.size:
-            return Verdict.MET
-        return Verdict.NOT_MET if low > required.size or high < -required.size else Verdict.OPEN
-    least = -required.size if required.kind == "not_inferior" else required.size
-    return Verdict.MET if low > least else Verdict.NOT_MET if high < least else Verdict.OPEN
+        return Verdict.NOT_MET if low > required.bound or high < -required.bound else Verdict.OPEN
+    return Verdict.NOT_MET if high < least(required) else Verdict.OPEN
 
 
 def _measured(required: Requirement, evidence: Evidence) -> Decision:

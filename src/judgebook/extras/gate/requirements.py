@@ -6,15 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from judgebook.plugins import UsageError
 
 Kind = Literal["superior", "not_inferior", "equivalent", "agreement", "reliability"]
 
 _NUMBER = r"(?P<size>\d+(?:\.\d+)?)\s*(?P<percent>%?)"
 _FORMS: dict[Kind, re.Pattern[str]] = {
-    "not_inferior": re.compile(rf"(?P<system>.+?) not worse than (?P<other>.+?) on (?P<label>.+?) by {_NUMBER}"),
+    "not_inferior": re.compile(rf"(?P<system>.+?) not worse than (?P<other>.+?) on (?P<label>.+?)(?: by {_NUMBER})?"),
     "superior": re.compile(rf"(?P<system>.+?) better than (?P<other>.+?) on (?P<label>.+?)(?: by {_NUMBER})?"),
-    "equivalent": re.compile(rf"(?P<system>.+?) equal to (?P<other>.+?) on (?P<label>.+?) within {_NUMBER}"),
+    "equivalent": re.compile(rf"(?P<system>.+?) equal to (?P<other>.+?) on (?P<label>.+?)(?: within {_NUMBER})?"),
     "agreement": re.compile(rf"agreement on (?P<label>.+?) at least {_NUMBER}"),
     "reliability": re.compile(rf"reliability on (?P<label>.+?) at least {_NUMBER}"),
 }
@@ -26,14 +28,23 @@ _EXAMPLES = (
 
 @dataclass(frozen=True)
 class Requirement:
-    """size : a margin, or what an estimate must reach; in units of the label, percentages as shares."""
+    """size : a margin, or what an estimate must reach; in units of the label, percentages (`percent`) as shares; None:
+    the margin that the study states."""
 
     text: str
     kind: Kind
     label: str
-    size: float
+    size: float | None
     system: str = ""
     other: str = ""
+    percent: bool = False
+
+    @property
+    def bound(self) -> float:
+        """`size`, once it is certain. Raises ValueError before."""
+        if self.size is None:
+            raise ValueError(f"requirement {self.text!r}: expected a margin, found none")
+        return self.size
 
 
 def requirement(text: str) -> Requirement:
@@ -42,6 +53,23 @@ def requirement(text: str) -> Requirement:
     for kind, form in _FORMS.items():
         if match := form.fullmatch(plain):
             parts = match.groupdict()
-            size = float(parts["size"] or 0) / (100 if parts["percent"] else 1)
-            return Requirement(plain, kind, parts["label"], size, parts.get("system", ""), parts.get("other", ""))
+            stated = parts["size"] or ("0" if kind == "superior" else None)
+            percent = bool(parts["percent"])
+            size = None if stated is None else float(stated) / (100 if percent else 1)
+            sides = parts.get("system", ""), parts.get("other", "")
+            return Requirement(plain, kind, parts["label"], size, *sides, percent)
     raise UsageError(f"requirement {text!r}: expected {_EXAMPLES}")
+
+
+def met(required: Requirement, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Whether intervals with these ends lie where the requirement asks, of arrays of one shape."""
+    if required.kind == "equivalent":
+        inside: np.ndarray = (-required.bound < low) & (high < required.bound)
+        return inside
+    above: np.ndarray = low > least(required)
+    return above
+
+
+def least(required: Requirement) -> float:
+    """What an interval must lie above, unless equivalence is required."""
+    return -required.bound if required.kind == "not_inferior" else required.bound

@@ -22,6 +22,7 @@ from judgebook.questions.judges import analysis as judges_analysis
 from judgebook.questions.performance import analysis as performance_analysis
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity_analysis
+from judgebook.questions.sensitivity import equivalence
 from judgebook.study.labels import METHODS
 
 _PHRASES = Phrases(__package__)
@@ -194,7 +195,7 @@ def tests(m: Material) -> dict | None:
         "blocks": _blocks(m, rows),
         "pairs": bool((rows["level"] == "pair").any()),
         "people": bool(len(sensitivity_analysis.with_people(results))),
-        "margin": options.margin if len(results["equivalence"]) else None,
+        "margin": equivalence.within(results["equivalence"]) if len(results["equivalence"]) else None,
         "bounded": sensitivity_analysis.bounded(rows),
         "seed": m.study.seeds.permute,
     }

@@ -24,7 +24,7 @@ from judgebook.questions.groups import analysis as groups_analysis
 from judgebook.questions.metrics import analysis as metrics_analysis
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.questions.sensitivity import analysis as sensitivity_analysis
-from judgebook.questions.sensitivity import power
+from judgebook.questions.sensitivity import equivalence, power
 from judgebook.study.labels import METHODS
 from judgebook.study.results import where
 
@@ -177,7 +177,12 @@ def tests_found(m: Material) -> dict | None:
         )
     totals = {name: sum(p[name] or 0 for p in parts) for name in ("n", "differ", "people", "n_people", "alike")}
     totals["least"] = sum(p["least"] is not None and not p["beyond"] for p in parts)
-    facts = {"parts": parts, "totals": totals, "over": _varying(rows), "margin": m.study.sensitivity.margin}
+    facts = {
+        "parts": parts,
+        "totals": totals,
+        "over": _varying(rows),
+        "margin": equivalence.within(results["equivalence"]),
+    }
     return facts | {"power": POWER}
 
 

@@ -17,6 +17,7 @@ from judgebook.extras.paper import found
 from judgebook.extras.paper.analysis import Material
 from judgebook.questions.sensitivity import analysis as sensitivity_analysis
 from judgebook.questions.sensitivity import differences
+from judgebook.study.sections.margins import told
 
 _PHRASES = Phrases(__package__)
 #: of the intervals of differences in notebook 05
@@ -80,6 +81,12 @@ def _ends(row: dict) -> dict[str, float | None]:
     return {end: None if pd.isna(row.get(end)) else float(row[end]) for end in ("ci_low", "ci_high")}
 
 
+def _margin(m: Material, method: str, label: str) -> str:
+    """Within what two systems are equivalent on a label, in words."""
+    own = m.study.margins.get((method, label))
+    return f"{m.study.sensitivity.margin:g} SD" if own is None else told(own, m.names.labels[method, label])
+
+
 def _sentence(m: Material, row: dict, n: int, *, others: bool, alike: bool) -> str:
     """row : estimate, ci_low and ci_high (None where there are none) and p_adjusted of a difference of two systems."""
     unit = found.unit(m, row["method"], [row["label"]])
@@ -99,7 +106,7 @@ def _sentence(m: Material, row: dict, n: int, *, others: bool, alike: bool) -> s
         "n": n,
         "level": LEVEL,
         "others": others,
-        "alike": alike and m.study.sensitivity.margin,
+        "alike": alike and _margin(m, row["method"], row["label"]),
         "worse": m.names.labels[row["method"], row["label"]].direction == -1,
     }
     return _PHRASES.say("pair", **facts)

@@ -10,8 +10,9 @@ Jaeschke, Singer and Guyatt 1989, Controlled Clinical Trials 10, 407-415 (the sm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from judgebook.statistics.clusters import clustered_covariance
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
 
+NO_MARGINS: Mapping[tuple[str, str], float] = MappingProxyType({})
 #: comparisons with a choice, at least
 LEAST = 10
 
@@ -68,6 +70,7 @@ def planning_input(
     work_units: pd.DataFrame,
     labels: Sequence[Label],
     options: Planning,
+    margins: Mapping[tuple[str, str], float] = NO_MARGINS,
     *,
     systems: Sequence[str],
     hourly_rate: float,
@@ -76,7 +79,8 @@ def planning_input(
     """Choose and estimate the basis of the plan: of the corpora that can be planned from, the one with the most
     judgements, and its main group.
 
-    annotations : of the evaluation itself, by people. systems : those that are compared.
+    annotations : of the evaluation itself, by people. margins : (method, label) -> difference worth finding, in units
+    of the label. systems : those that are compared.
 
     Raises ValueError where nothing can be planned from: one system, or judgements that do not vary.
     """
@@ -99,7 +103,7 @@ def planning_input(
     met = _meet(of_group, compared)
     paired = met if options.paired is None else options.paired
     planned = {(p.method, p.label) for p in all_pilots}
-    stated = {(p.method, p.label): _stated(p, all_pilots, options) for p in all_pilots}
+    stated = {(p.method, p.label): margins.get((p.method, p.label)) for p in all_pilots}
     return PlanningInput(
         corpus, group, all_pilots, _prices(of_group, work_units, options, hourly_rate),
         {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), all_pilots, strict=True)},
@@ -146,12 +150,6 @@ def _means(
             all_known = bool(rows["annotator_known"].all())
             out[key] = generalizability.variance_components(means, annotators_known=all_known)
     return out
-
-
-def _stated(pilot: PilotVariances, all_pilots: Sequence[PilotVariances], options: Planning) -> float | None:
-    """The difference worth finding that the YAML states."""
-    rated_too = pilot.pairwise and any(p.label == pilot.label and not p.pairwise for p in all_pilots)
-    return options.worth_finding(pilot.method, pilot.label, rated_too=rated_too)
 
 
 def _prices(

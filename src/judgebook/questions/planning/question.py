@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from judgebook.study import limits
-from judgebook.study.labels import METHODS
 from judgebook.study.questions import Question
-from judgebook.study.sections.data import Difference, MethodName, Section
+from judgebook.study.sections.data import MethodName, Section
 
 
 class Planning(Section):
     """Notebook 14: how many dialogues, annotators and labels would the next study need?"""
 
-    difference: dict[str, Difference | dict[str, Difference]] = Field(
-        {},
-        description="label -> difference between two systems worth finding, in units of the label (share of marked "
-        "turns, points, share of won minus share of lost comparisons), or method -> label -> difference; without a "
-        "method, a label that is both rated and compared means the ratings",
-        examples=[{"quality": 0.5, "comparative": {"quality": 0.2}}],
-    )
     effect: float = Field(
-        0.5, gt=0, le=5, description="the same for labels not in `difference`, in standard deviations of dialogues"
+        0.5,
+        gt=0,
+        le=5,
+        description="difference worth finding on labels without `margin`, in standard deviations of dialogues",
     )
     power: float = Field(0.8, gt=0.5, lt=1, description="probability with which the difference is to be found")
     labels: list[str] | None = Field(None, description="labels to plan; null: all")
@@ -70,49 +64,17 @@ class Planning(Section):
             )
         return self
 
-    def worth_finding(self, method: str, label: str, *, rated_too: bool = False) -> float | None:
-        """The difference that was stated for a label; None if none was. rated_too : whether the method compares and
-        another rates the same label, for which a difference without a method is meant."""
-        of_method = self.difference.get(method)
-        if isinstance(of_method, dict) and label in of_method:
-            return of_method[label]
-        plain = self.difference.get(label)
-        return plain if isinstance(plain, float) and not rated_too else None
-
-
-def _known_labels(study: Any) -> None:
-    """Differences are of labels of the study, and smaller than their scale is wide."""
-    widths: dict[tuple[str | None, str], list[float]] = {}
-    for label in study.label_list(every=True):
-        most = label.scale[1] if METHODS[label.method].unit == "pair" else label.scale[1] - label.scale[0]
-        widths.setdefault((label.method, label.id), []).append(most)
-        widths.setdefault((None, label.id), []).append(most)
-    for first, value in study.planning.difference.items():
-        stated = [(first, *pair) for pair in value.items()] if isinstance(value, dict) else [(None, first, value)]
-        for method, label, difference in stated:
-            key = ".".join(filter(None, ["planning.difference", method, label]))
-            if (method, label) not in widths:
-                declared = sorted({x for m, x in widths if m == method})
-                near = difflib.get_close_matches(label, declared, 1)
-                hint = (
-                    f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(declared)}" if declared else ""
-                )
-                raise ValueError(f"{key}: expected a label of the study, found {label!r}{hint}")
-            if difference >= max(widths[method, label]):
-                widest = max(widths[method, label])
-                raise ValueError(f"{key}: expected less than the scale is wide, {widest:g}, found {difference:g}")
-
 
 QUESTIONS = [
     Question(
         notebook="14_planning",
         asks="How many dialogues and annotators are needed to find a difference that matters, and at what cost?",
         options={"planning": Planning},
-        check=_known_labels,
         uses=["agreement", "collection", "operating_characteristics"],
         reads=["annotations", "work_units"],
         sections=[
             "costs",
+            "margin",
             "control_system",
             "unranked_systems",
             "quality_control",

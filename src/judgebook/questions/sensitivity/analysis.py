@@ -8,7 +8,8 @@ adjustment; and the type I error of every test.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,9 @@ from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, where
 
+#: (method, label) -> margin in units of the label
+Margins = Mapping[tuple[str, str], float]
+NO_MARGINS: Margins = MappingProxyType({})
 #: permutations per comparison of the largest family, so that the smallest p-value can survive its adjustment
 PER_COMPARISON = 40
 #: columns of `differences.differences` for further calculation, not for results
@@ -42,6 +46,7 @@ def analyse(
     judged: Sequence[JudgedGroup],
     options: Sensitivity,
     labels: Sequence[Label] = (),
+    margins: Margins = NO_MARGINS,
     *,
     permute_seed: int,
     draw_seed: int,
@@ -55,6 +60,8 @@ def analyse(
     labels : sequence of Label
         Intervals of differences end with the scales of these, on which the primary test rests where most dialogues of a
         system lie at one end.
+    margins : mapping
+        (method, label) -> margin of equivalence in units of the label, where it is not `options.margin`.
     permute_seed, draw_seed : int
         Of the permutation tests, and of which conversations a draw has.
     """
@@ -65,7 +72,7 @@ def analyse(
         if n := one.draw_size(options.n_dialogues):
             n_draws = one.n_draws(options.n_draws)
             parts.append(draws(one, n=n, n_draws=n_draws, seed=draw_seed, within=options.within))
-        parts += [alike(one, margin=options.margin), planning(one, sizes=options.power_sizes)]
+        parts += [alike(one, labels, margins, margin=options.margin), planning(one, sizes=options.power_sizes)]
     for corpus in dict.fromkeys(one.corpus for one in judged):
         first = next(one for one in judged if one.corpus == corpus)
         if not first.weighted:
@@ -124,14 +131,27 @@ def draws(judged: JudgedGroup, *, n: int, n_draws: int, seed: int, within: str) 
     return _marked(judged, [counted])
 
 
-def alike(judged: JudgedGroup, *, margin: float) -> Results:
-    """Equivalence tests of every pair of systems and label, adjusted by Holm within each label as `tests` are."""
-    of_methods = (differences.differences(judged.annotations, data.method, data.systems) for data in judged.panels)
-    compared = zip(of_methods, judged.panels, strict=True)
-    results = collect(*(equivalence.equivalence_tests(one, data, margin) for one, data in compared if len(one)))
+def alike(
+    judged: JudgedGroup, labels: Sequence[Label] = (), margins: Margins = NO_MARGINS, *, margin: float
+) -> Results:
+    """Equivalence tests of every pair of systems and label, adjusted by Holm within each label as `tests` are; on
+    labels with a margin of their own also tests of non-inferiority (`equivalence.not_worse`)."""
+    parts = []
+    for data in judged.panels:
+        one = differences.differences(judged.annotations, data.method, data.systems)
+        if one.empty:
+            continue
+        own = {label: size for (method, label), size in margins.items() if method == data.method}
+        parts.append(equivalence.equivalence_tests(one, data, margin, own))
+        directions = {label.id: label.direction for label in labels if label.method == data.method}
+        if len(rows := equivalence.not_worse(one, own, directions)):
+            parts.append(rows)
+    results = collect(*parts)
     rows = adjust_rows(results["equivalence"], ["method", "label"], "systems of one label")
-    parts = [rows.assign(statistic="equivalence"), results["smallest_margin"].assign(statistic="smallest_margin")]
-    return _marked(judged, parts)
+    others = [results[s].assign(statistic=s) for s in ("smallest_margin", "not_worse") if len(results[s])]
+    if len(results["not_worse"]):
+        rows = equivalence.as_directions(rows, results["not_worse"])
+    return _marked(judged, [rows.assign(statistic="equivalence"), *others])
 
 
 def type_i_errors(judged: JudgedGroup, options: Sensitivity, *, seed: int) -> Results:

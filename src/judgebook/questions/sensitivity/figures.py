@@ -23,6 +23,7 @@ from judgebook.questions.sensitivity.analysis import (
     primary_name,
     verdicts,
 )
+from judgebook.questions.sensitivity.equivalence import within
 from judgebook.questions.sensitivity.shown import BOTH, TESTS
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
@@ -49,7 +50,7 @@ differences are assumed to vary as much as the observed ones suggest once their 
 labels ({labels}); bands: their interquartile range (not a CI)."""
 MARGINS = """
 The smallest margin within which two systems can be called equivalent, in standard deviations of the label. {points}
-A pair left of the line is equivalent within ±{margin:g} SD; {n}."""
+Equivalent: within {within}{left}; {n}."""
 PAIRS = "Points: pairs of systems, by what is shown at p < 0.05 after Holm's adjustment."
 SUMMED = "Points: medians over pairs of systems; thick lines: interquartile range; thin lines: 5th to 95th percentile."
 #: colours and markers of what is shown of a pair: differ, undecided, alike, both
@@ -267,9 +268,7 @@ def mean_power(results: Results) -> pd.DataFrame:
     return out.reset_index()
 
 
-def equivalence(
-    results: Results, names: DisplayNames, *, margin: float, part: str = "", name: str = "equivalence"
-) -> Plot | None:
+def equivalence(results: Results, names: DisplayNames, *, part: str = "", name: str = "equivalence") -> Plot | None:
     """Smallest margin of each pair of systems by label: a point per pair, coloured by what is shown."""
     rows = names.sort(verdicts(results))
     if rows.empty:
@@ -283,6 +282,7 @@ def equivalence(
     fig, axes = subplots(len(methods), 1, width=6.0, height=height, squeeze=False, sharex=True, gridspec_kw=ratios)
     shown = [(title, *style) for title, style in zip(kinds, VERDICTS, strict=True) if kinds[title].any()]
     crowded = rows.groupby(["method", "label"]).size().max() > MANY_PAIRS
+    in_sd = rows.loc[rows["scale"].isna(), "margin"].astype(float).unique()
     for ax, method in zip(axes.flat, methods, strict=True):
         of_method = rows[rows["method"] == method]
         place = {label: i for i, label in enumerate(dict.fromkeys(of_method["label"]))}
@@ -299,14 +299,15 @@ def equivalence(
                 for r in points.to_dict("records")
             ]
             tips(ax, tooltips, points["smallest"], y)
-        ax.axvline(margin, color="#444444", linewidth=0.9)
+        for x in in_sd:
+            ax.axvline(x, color="#444444", linewidth=0.9)
         ax.set_yticks(range(len(place)), [names.name("label", x, method) for x in place])
         ax.set_ylim(len(place) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
         ax.set_title(names.name("method", method))
         ax.grid(axis="x")
     last = axes.flat[-1]
-    margins = [margin, *rows["smallest"][rows["smallest"] > 0]]
+    margins = [*in_sd, *rows["smallest"][rows["smallest"] > 0]]
     last.set_xscale("log")
     last.set_xlim(min(margins) / 1.1, max(margins) * 1.1)  # shared by all methods
     ticks = [
@@ -318,13 +319,14 @@ def equivalence(
     last.xaxis.set_major_formatter("{x:g}")
     last.xaxis.set_minor_formatter(NullFormatter())
     last.set_xlabel("Smallest margin (SD, log scale)")
-    line = handle(f"margin of the study: ±{margin:g} SD", "#444444", "", linewidth=0.9)
+    lines = [handle(f"margin of the study: ±{x:g} SD", "#444444", "", linewidth=0.9) for x in in_sd]
     points = [] if crowded else [handle(title, color, marker, linewidth=0) for title, color, marker in shown]
-    legend_of(fig, [*points, line])
+    legend_of(fig, [*points, *lines])
     share = ", ".join(f"{title} {int(kinds[title].sum())}" for title, _, _ in shown)
     alt = "Smallest margin of equivalence of each pair of systems, by label, in standard deviations"
     alt = f"{part}: {alt}" if part else alt
-    facts = {"points": SUMMED if crowded else PAIRS, "margin": margin}
+    left = " (left of the line)" if in_sd else ""
+    facts = {"points": SUMMED if crowded else PAIRS, "within": within(rows), "left": left}
     caption = MARGINS.format(n=counted(rows["n"], "dialogues per pair"), **facts)
     return Plot(fig, name, f"{alt}, from {span(rows['smallest'])}. Pairs: {share}.", _of(part, caption))
 

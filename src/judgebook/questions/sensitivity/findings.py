@@ -20,6 +20,7 @@ from judgebook.questions.sensitivity.analysis import (
     primary_name,
     verdicts,
 )
+from judgebook.questions.sensitivity.equivalence import within
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.overview import planning, tally
 from judgebook.questions.sensitivity.question import Sensitivity
@@ -129,7 +130,7 @@ def others_inside(cells: pd.DataFrame) -> float | None:
     return hits / n if n else None
 
 
-def equivalence(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, *, margin: float) -> Prose:
+def equivalence(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Prose:
     """Of how many pairs a difference is found, how many are shown to be alike, and of how many neither holds."""
     groups = []
     for one in judged:
@@ -142,4 +143,4 @@ def equivalence(results: Results, judged: Sequence[JudgedGroup], names: DisplayN
         facts |= {"n_alike": int((alike & ~differ).sum()), "n_both": int((alike & differ).sum())}
         facts |= {"n_open": int((~differ & ~alike).sum()), "smallest": rows["smallest"].quantile([0, 0.5]).tolist()}
         groups.append(facts)
-    return Prose(_PHRASES.say("equivalence", groups=groups, margin=margin))
+    return Prose(_PHRASES.say("equivalence", groups=groups, within=within(results["equivalence"]) if groups else ""))

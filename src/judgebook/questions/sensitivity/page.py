@@ -43,9 +43,8 @@ class SensitivitySections(NotebookPage):
         yield each(tables.differences, *self._inputs, "differences")
 
     def equivalence(self) -> Section:
-        yield findings.equivalence(*self._inputs, margin=self.options.margin)
-        for view in (figures.equivalence, tables.equivalence):
-            yield each(partial(view, margin=self.options.margin), *self._inputs, "equivalence")
+        yield findings.equivalence(*self._inputs)
+        yield from (each(view, *self._inputs, "equivalence") for view in (figures.equivalence, tables.equivalence))
 
     def type_i_errors(self) -> Section:
         for view in (figures.type_i_errors, tables.type_i_errors):

@@ -35,7 +35,8 @@ class Sensitivity(Section):
         0.2,
         gt=0,
         le=limits.AMOUNT,
-        description="margin within which two systems count as equivalent, in standard deviations of dialogues",
+        description="margin within which two systems count as equivalent on labels without `margin`, in standard "
+        "deviations of dialogues",
     )
     null_runs: int = Field(
         200, ge=20, le=limits.COUNT, description="placebo comparisons per test, for its type I error rate"
@@ -55,13 +56,13 @@ QUESTIONS = [
         options={"sensitivity": Sensitivity},
         uses=["performance"],
         reads=["annotations", "dialogues", "data/published/*.csv"],
-        sections=["simulate", "inference", "quality_control", "control_system", "unranked_systems", "seeds"],
+        sections=["margin", "simulate", "inference", "quality_control", "control_system", "unranked_systems", "seeds"],
         knobs={"n_draws": "sensitivity.n_draws", "seed": "seeds.downsample"},
         requires=["comparable_systems"],
         weighted="differences between systems, their tests and intervals, power and detectable differences",
         unweighted="tests as published, and the standard deviations in which margins of equivalence are given",
         headline="significance",
         seconds=[6.0, 4.0, 0.15],
-        answers=["sample", "cost", "next"],
+        answers=["order", "sample", "cost", "next"],
     ),
 ]

@@ -24,6 +24,7 @@ from judgebook.questions.sensitivity.analysis import (
 )
 from judgebook.questions.sensitivity.contrasts import ALPHAS
 from judgebook.questions.sensitivity.differences import TEST, WEIGHTED
+from judgebook.questions.sensitivity.equivalence import within
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.power import SAMPLE
 from judgebook.questions.sensitivity.shown import TESTS, who
@@ -174,9 +175,7 @@ def printed(counted: pd.DataFrame, names: DisplayNames, element: str) -> Table:
     return Table(names.named(out), "beside", caption)
 
 
-def equivalence(
-    results: Results, names: DisplayNames, *, margin: float, part: str = "", name: str = "equivalence"
-) -> Table | None:
+def equivalence(results: Results, names: DisplayNames, *, part: str = "", name: str = "equivalence") -> Table | None:
     """How many pairs of systems differ, are shown to be alike, both or neither: one row per label."""
     rows = verdicts(results)
     if rows.empty:
@@ -196,7 +195,7 @@ def equivalence(
     )
     test = primary_name(results)
     caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({test}), and that are shown to be"
-    caption += f" equivalent within ±{margin:g} SD (two one-sided tests), both with Holm's adjustment within the label."
+    caption += f" equivalent within {within(rows)} (two one-sided tests), both with Holm's adjustment within the label."
     caption += " Smallest margin: the range over pairs of the smallest margin within which a pair is shown to be"
     caption += " equivalent (unadjusted). For comparisons: wins minus losses."
     return Table(names.named(names.sort(out.reset_index())), name, caption)

@@ -51,8 +51,6 @@ PaidFor = Annotated[str, AfterValidator(_one_of("collection")), _names("collecti
 Amount = Annotated[float, Field(ge=0, le=limits.AMOUNT)]
 #: an end of a scale
 End = Annotated[float, Field(ge=-limits.SCALE_END, le=limits.SCALE_END)]
-#: a difference between two systems
-Difference = Annotated[float, Field(gt=0)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.\-]{0,63}$")]
 
 

@@ -32,6 +32,7 @@ from judgebook.study.sections.data import (
     Simulate,
 )
 from judgebook.study.sections.heds import Heds
+from judgebook.study.sections.margins import Margins, by_label
 from judgebook.study.source_options import Source
 from judgebook.study.source_shared import Name, Values
 from judgebook.study.yaml_errors import ParamsError
@@ -113,6 +114,14 @@ class AnyStudy(Section):
     )
     labels: dict[Identifier, LabelSpec] = Field(
         {}, description="label -> what its scores mean", examples=[{"fluency": {"scale": [1, 5]}}]
+    )
+    margin: Margins = Field(
+        {},
+        description="smallest difference between two systems that matters, in units of the label or (`5%`) in "
+        "percentage points of a rate: for all labels, by label, or by method and label; without a method, a label that "
+        "is both rated and compared means the ratings. The first page, notebooks 05 and 14 and `gate` compare with it; "
+        "labels without one have `sensitivity.margin` and `planning.effect`, in standard deviations",
+        examples=[0.2, {"fluency": 0.25}],
     )
     systems: dict[str, str] = Field(
         {},
@@ -239,6 +248,16 @@ class AnyStudy(Section):
     def parts(self) -> dict[str, list[str]]:
         """Members of the parts of groups, by the name of the part."""
         return {part: ids for group in self.groups.values() for part, ids in group.parts.items()}
+
+    @model_validator(mode="after")
+    def _margins_fit(self) -> AnyStudy:
+        by_label(self.margin, self.label_list(every=True))
+        return self
+
+    @property
+    def margins(self) -> dict[tuple[str, str], float]:
+        """(method, label) -> the smallest difference that matters, in units of the label; only where one is stated."""
+        return by_label(self.margin, self.label_list(every=True))
 
     @model_validator(mode="after")
     def _as_questions_ask(self) -> AnyStudy:

@@ -11,8 +11,10 @@ from pydantic import Field
 
 from judgebook.annotations.population import Population
 from judgebook.display.text import number
+from judgebook.summary import wording
 from judgebook.summary.answers import verdicts
 from judgebook.summary.answers.judge_facts import JudgesFacts
+from judgebook.summary.answers.margin_facts import MarginFacts, MarginFound
 from judgebook.summary.answers.parts import Estimate, Evaluation, Model, Number, Sizes, Span, Words
 
 
@@ -76,6 +78,7 @@ class OrderFacts(Model):
     level: float = Field(description="confidence in all ranks together")
     others: Elsewhere
     choices: Choices | None
+    margin: MarginFacts | None = Field(None, description="by the YAML's `margin`; null: no label here has one")
 
     @property
     def who(self) -> str:
@@ -188,6 +191,7 @@ class Detectable(Model):
     less: float = Field(description="by what share some more make it smaller")
     beyond: bool = Field(description="whether it is larger than the scale")
     others: bool = Field(description="whether for other annotators, too")
+    margins: list[MarginFound] = Field([], description="of the labels for which the YAML states a `margin`")
 
     def _say(self, value: float) -> str:
         return number(value, self.decimals)
@@ -243,7 +247,8 @@ class SampleFacts(Model):
     untested: int = Field(description="of the open ones, those with too few data for a test")
     bounded: int = Field(description="of which only bounds of the means were compared")
     most: int = Field(description="dialogues of a system up to which they are")
-    within: Number = Field(description="margin of equivalence, in SD")
+    within: Number = Field(description="margin of equivalence, in SD, of labels without one of their own")
+    own: bool = Field(False, description="whether some label has a margin of its own (`margin` of the YAML)")
     people: Population
     main: Population = Field(description="of the first answer")
     detectable: Detectable | None
@@ -251,7 +256,7 @@ class SampleFacts(Model):
 
     @property
     def margin(self) -> str:
-        return "" if self.within is None else f"{self.within:g}"
+        return wording.within(self.within, own=self.own)
 
 
 class Dropped(Model):

@@ -36,7 +36,11 @@ if first := answers["order"].estimate:
 - `design_findings` and `open_questions` are reasons to doubt an answer whatever its interval.
 - A field is null where there is no value, such as an interval that cannot be estimated."""
 #: fields of facts that have codes of their own
-_WITHIN = {"replication": verdicts.Replication, "models.verdict": verdicts.Models}
+_WITHIN = {
+    "replication": verdicts.Replication,
+    "models.verdict": verdicts.Models,
+    "margin.pairs.verdict": verdicts.Margin,
+}
 
 
 def text() -> str:

@@ -92,6 +92,9 @@ def _order(facts: OrderFacts, evidence: Evidence) -> _Used:
         ranks = ("overall_rank", "overall_lead")
     for name in ranks:
         yield PERFORMANCE, name, where(stored[name], **key)
+    if facts.margin:
+        place = {k: getattr(facts.evaluation, k) for k in PART}
+        yield SENSITIVITY, "not_worse", where(evidence.results[SENSITIVITY]["not_worse"], **place)
 
 
 def _judges(evidence: Evidence) -> _Used:

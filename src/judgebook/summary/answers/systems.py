@@ -17,7 +17,7 @@ from judgebook.statistics.bounded_means import MOST_VALUES
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
 from judgebook.summary import analysis, wording
-from judgebook.summary.answers import facts, verdicts
+from judgebook.summary.answers import facts, margins, verdicts
 from judgebook.summary.answers.parts import Evaluation, Sizes, Span
 from judgebook.summary.answers.sources import estimate
 from judgebook.summary.evidence import FRAGILITY, PERFORMANCE, Evidence, parts
@@ -62,6 +62,7 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
         n_labels=n_labels,
         level=evidence.confidence,
         others=_elsewhere(others, evidence, names),
+        margin=margins.against_first(evidence, part, list(main["system"]), names),
         choices=facts.Choices(**share, n_first=round(share["share"] * share["n"])) if share else None,
     )
 
@@ -104,14 +105,15 @@ def sample(evidence: Evidence, compared: Mapping[str, Any], names: DisplayNames)
         n_decided=compared["n"] - compared["open"],
         most=MOST_VALUES,
         within=compared.get("margin"),
+        own=compared.get("own", False),
         people=compared["people"],
         main=evidence.population(*parts(evidence)[0][:2]),
-        detectable=detectable(compared, names),
+        detectable=detectable(evidence, compared, names),
         sturdy=facts.Sturdy(**{k: sturdy[k] for k in facts.Sturdy.model_fields}) if sturdy["n"] else None,
     )
 
 
-def detectable(compared: Mapping[str, Any], names: DisplayNames) -> facts.Detectable | None:
+def detectable(evidence: Evidence, compared: Mapping[str, Any], names: DisplayNames) -> facts.Detectable | None:
     """Detectable differences of the main method; None where there are none. compared : `analysis.sample`."""
     rows = compared.get("detectable")
     if rows is None or rows.empty or not rows["most_per_system"].iloc[0]:
@@ -142,4 +144,5 @@ def detectable(compared: Mapping[str, Any], names: DisplayNames) -> facts.Detect
         less=1 - more / middle,
         beyond=bool(middle > largest),
         others=compared["people"].others,
+        margins=list(margins.found(evidence, rows, names)),
     )

@@ -36,6 +36,23 @@ class Order(Verdict):
     NO_ANSWER = _NO_ANSWER
 
 
+class Margin(Verdict):
+    """How a system compares with the first one on a label, by the margin that the study states."""
+
+    BETTER = "better", "it is shown to be better"
+    EQUIVALENT = "equivalent", "the difference is shown to be smaller than the margin, either way"
+    SLIGHTLY_WORSE = "slightly_worse", "it is shown to be worse, but by less than the margin"
+    NOT_WORSE = "not_worse", "it is shown not to be worse by the margin or more (non-inferior)"
+    WORSE = "worse", "it is shown to be worse, and not shown to be so by less than the margin"
+    OPEN = "open", "none of these is shown"
+    FEW = "few", "too few data for a test"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the system is shown not to be worse by the margin or more."""
+        return self in (Margin.BETTER, Margin.EQUIVALENT, Margin.SLIGHTLY_WORSE, Margin.NOT_WORSE)
+
+
 class Labels(Verdict):
     """Whether single judgements can be trusted."""
 

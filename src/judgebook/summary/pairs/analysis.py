@@ -22,8 +22,9 @@ from judgebook.study.results import ResultRows, Results, where
 from judgebook.summary.evidence import PERFORMANCE, SENSITIVITY, Evidence, parts
 
 KEYS = ["label", "system", "system_b"]
-#: what is shown of a pair: a difference; one smaller than the margin; equivalence; neither; or too few data for a test
-DIFFER, SLIGHTLY, ALIKE, OPEN, FEW = "differ", "slightly", "alike", "open", "few"
+#: what is shown of a pair: a difference; one smaller than the margin; equivalence; that one is not worse than the other
+#: by the margin; none of these; or too few data for a test
+DIFFER, SLIGHTLY, ALIKE, NOT_WORSE, OPEN, FEW = "differ", "slightly", "alike", "not_worse", "open", "few"
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,18 @@ class Comparisons:
     """All pairs of systems in one evaluation (run, group and method).
 
     rows : KEYS, estimate (the first system minus the second, on the scale of the label), ci_low, ci_high, p (after
-    Holm's adjustment within the label; missing where the data are too few for a test), n (dialogues or pairs), verdict.
+    Holm's adjustment within the label; missing where the data are too few for a test), n (dialogues or pairs), verdict,
+    margin of equivalence (missing where nothing was tested), own (whether it is the YAML's, in units of the label, and
+    not in standard deviations), not_worse (where the verdict is NOT_WORSE, the system that is not, else empty).
     people : whose judgements the verdicts are about. wider : whether intervals allow for other annotators although the
-    verdicts do not. margin : of equivalence, in standard deviations; missing where nothing was tested. place : of the
-    run and group among those of notebook 05. order : rows of `leading.order`, the best system first; may be empty.
+    verdicts do not. place : of the run and group among those of notebook 05. order : rows of `leading.order`, the best
+    system first; may be empty.
     """
 
     part: tuple[str, str, str]
     rows: pd.DataFrame
     people: Population
     wider: bool
-    margin: float
     place: int
     order: ResultRows
 
@@ -63,11 +65,11 @@ def comparisons(evidence: Evidence) -> Iterator[Comparisons]:
             continue
         people = evidence.population(*part[:2])
         rows = _rows(stored, key, others=people.others)
-        rows, margin = _judged(rows, where(stored["equivalence"], **key), 1 - evidence.confidence)
+        rows = _judged(rows, stored.part(**key), 1 - evidence.confidence)
         for others, some in rows.groupby("others", sort=False):
             whose = people if others or not people.others else replace(people, others=False)
             wider = bool(some["over_people"].any()) and not others
-            yield Comparisons(part, some, whose, wider, margin, places.index(part[:2]), where(order, **key))
+            yield Comparisons(part, some, whose, wider, places.index(part[:2]), where(order, **key))
 
 
 def _rows(stored: Results, key: dict[str, str], *, others: bool) -> pd.DataFrame:
@@ -85,11 +87,19 @@ def _rows(stored: Results, key: dict[str, str], *, others: bool) -> pd.DataFrame
     return pd.DataFrame({**columns, "p": p, "others": sample, "over_people": over_people}).reset_index()
 
 
-def _judged(rows: pd.DataFrame, equivalence: ResultRows, level: float) -> tuple[pd.DataFrame, float]:
-    """`rows` with `verdict`, and the margin of equivalence."""
-    alike = equivalence.set_index(KEYS)["p_adjusted"].reindex(pd.MultiIndex.from_frame(rows[KEYS])).to_numpy() < level
+def _judged(rows: pd.DataFrame, stored: Results, level: float) -> pd.DataFrame:
+    """`rows` with `verdict`, `margin`, `own` and `not_worse`; stored : of the same evaluation."""
+    pairs, turned = (pd.MultiIndex.from_frame(rows[keys]) for keys in (KEYS, [KEYS[0], *KEYS[:0:-1]]))
+    tests, sides = stored["equivalence"].set_index(KEYS), stored["not_worse"]
+    held = set(sides.loc[sides["p_adjusted"] < level, KEYS].itertuples(index=False, name=None)) if len(sides) else set()
+    first, second = (rows[side].to_numpy(object) for side in KEYS[1:])
+    rows = rows.assign(
+        margin=tests["margin"].astype(float).reindex(pairs).to_numpy(),
+        own=(tests["scale"] == "label").reindex(pairs, fill_value=False).to_numpy() if "scale" in tests else False,
+        not_worse=np.select([[pair in held for pair in pairs], [pair in held for pair in turned]], [first, second], ""),
+    )
+    alike = tests["p_adjusted"].reindex(pairs).to_numpy() < level
     differ, few = (rows["p"] < level).to_numpy(), rows["p"].isna().to_numpy()
-    kinds = [few, differ & alike, differ, alike]
-    margins = equivalence["margin"].astype(float)
-    verdict = np.select(kinds, [FEW, SLIGHTLY, DIFFER, ALIKE], OPEN)
-    return rows.assign(verdict=verdict), float(margins.iloc[0]) if len(margins) else float("nan")
+    kinds = [few, differ & alike, differ, alike, (rows["not_worse"] != "").to_numpy()]
+    rows = rows.assign(verdict=np.select(kinds, [FEW, SLIGHTLY, DIFFER, ALIKE, NOT_WORSE], OPEN))
+    return rows.assign(not_worse=rows["not_worse"].where(rows["verdict"] == NOT_WORSE, ""))

@@ -13,6 +13,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import MISSING, Phrases, number, p_value
 from judgebook.report.first_page import Compared
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.sections.margins import told
 from judgebook.summary import wording
 from judgebook.summary.evidence import SENSITIVITY, Evidence
 from judgebook.summary.pairs.analysis import Comparisons, comparisons
@@ -38,7 +39,7 @@ def _compared(one: Comparisons, evidence: Evidence, names: DisplayNames) -> Comp
     method = one.part[2]
     rows = names.sort(names.pairs(one.rows.assign(method=method)))
     units = {label: _unit(names.labels.get((method, label)), method) for label in dict.fromkeys(rows["label"])}
-    facts = {"wider": one.wider, "few": bool(rows["p"].isna().any())}
+    facts = {"wider": one.wider, "few": bool(rows["p"].isna().any()), "own": bool(rows["own"].any())}
     about = _PHRASES.say("about", ci=Markup(names.ci), people=one.people, **facts)
     texts = set(units.values())
     order = list(_order(one, names))
@@ -73,9 +74,9 @@ def _cells(row: Any, unit: tuple[str, float, int], one: Comparisons, names: Disp
     label = names.labels.get((one.part[2], row.label))
     direction = label.direction if label else 0
     first = (row.estimate > 0) == (direction >= 0)
-    ahead = names.name("system", row.system if first else row.system_b)
-    margin = Markup(f"{one.margin:g}")
-    facts = {"ahead": Markup(ahead), "directed": direction != 0, "margin": margin}
+    ahead = names.name("system", row.not_worse or (row.system if first else row.system_b))
+    size = told(row.margin, label) if row.own and label else f"{row.margin:g} SD"
+    facts = {"ahead": Markup(ahead), "directed": direction != 0, "margin": Markup(size)}
     values = [number(scale * value, decimals) for value in (row.estimate, row.ci_low, row.ci_high)]
     values += [p_value(row.p), MISSING if pd.isna(row.n) else f"{int(row.n):,}"]
     systems = [names.name("system", s) for s in (row.system, row.system_b)]
