@@ -78,6 +78,7 @@ def planning_input(
     systems: Sequence[str],
     hourly_rate: float,
     seed: int,
+    models: pd.DataFrame | None = None,
     judge_costs: Mapping[str, float] = MappingProxyType({}),
     n_resamples: int = 10_000,
     confidence: float = 0.95,
@@ -85,8 +86,8 @@ def planning_input(
     """Choose and estimate the basis of the plan: of the corpora that can be planned from, the one with the most
     judgements, and its main group.
 
-    annotations : of the evaluation itself, by people and models. systems : those that are compared. n_resamples,
-    confidence : of the intervals of what models explain.
+    annotations, models : judgements of the evaluation itself, by people and by models. systems : those that are
+    compared. n_resamples, confidence : of the intervals of what models explain.
 
     Raises ValueError where nothing can be planned from: one system, or judgements that do not vary.
     """
@@ -118,16 +119,15 @@ def planning_input(
         [key for key, difference in stated.items() if difference is None],
         [key for key in judged if key not in planned], of_group, blocks, met,
         (people["corpus"].nunique(), people.loc[people["corpus"] == corpus, "group"].nunique()),
-        list(judged_by_models(_with_models(annotations, wanted, systems), labels, paired=paired,
+        list(judged_by_models(_with_models(models, wanted, systems), labels, paired=paired,
                     sampling=Sampling(n_resamples, confidence, seed))), judge_costs,
     )  # fmt: skip
 
 
-def _with_models(annotations: pd.DataFrame, people: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+def _with_models(models: pd.DataFrame | None, people: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     """Judgements by people, and those of the same corpus and labels by models, of systems that are compared."""
     cases = people[["corpus", "method", "label"]].drop_duplicates()
-    models = annotations[annotations["annotator_kind"] != "human"].merge(cases)
-    both = pd.concat([people, models], ignore_index=True) if len(models) else people
+    both = people if models is None else pd.concat([people, models.merge(cases)], ignore_index=True)
     other = both["system_b"].isna() | both["system_b"].isin(systems)
     return in_sessions(both[both["system"].isin(systems) & other])[0]
 

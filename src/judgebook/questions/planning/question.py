@@ -134,6 +134,7 @@ QUESTIONS = [
         reads=["annotations", "work_units"],
         sections=[
             "costs",
+            "judges.titles",
             "control_system",
             "unranked_systems",
             "quality_control",
