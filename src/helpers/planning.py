@@ -3,8 +3,8 @@
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import without_means
-from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.judges.analysis import judge_titles
+from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
 from judgebook.questions.planning.page import PlanningSections
 from judgebook.questions.quality_control.findings import who_counts

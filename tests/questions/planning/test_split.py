@@ -125,7 +125,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("runs", [100, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [250, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("annotators", [1, 3])
 @pytest.mark.parametrize("case", CASES)
 def test_simulated_studies_vary_as_planned_and_intervals_cover(case, annotators, runs):
@@ -133,7 +133,9 @@ def test_simulated_studies_vary_as_planned_and_intervals_cover(case, annotators,
     Monte Carlo errors."""
     world = CASES[case]
     spread = replace(HALF, explained=world["explained"])
-    split = best_split(spread, CHEAP, 200.0 * annotators, annotators) if world["explained"] else Split(150, 400, annotators)
+    split = (
+        best_split(spread, CHEAP, 200.0 * annotators, annotators) if world["explained"] else Split(150, 400, annotators)
+    )
     rng, difference = np.random.default_rng([9, len(case), annotators]), np.array([1.0, -1.0])
     values, variances, inside = [], [], []
     for _ in range(runs):

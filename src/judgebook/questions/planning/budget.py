@@ -1,9 +1,9 @@
 """What a budget buys where a model judges beside people: the best split, its intervals, and whether the model helps.
 
-One design serves all labels of a method, as each judgement gives them all: the split of least variance on average over
-labels, each relative to its own (`split.pooled`). What a model explains is known from the pilot with an interval; at its
-lower end the same design may be less precise than people alone, who cost less than people and a model. A model is
-recommended where it gains enough (`planning.least_gain`) and gains even there.
+One design serves all labels of a method, as each judgement gives them all: the split of least variance on average
+over labels, each relative to its own (`split.pooled`). What a model explains is known from the pilot with an interval;
+at its lower end the same design may be less precise than people alone, who cost less than people and a model. A model
+is recommended where it gains enough (`planning.least_gain`) and gains even there.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def _spread(pilot: PilotVariances, judged: Judged, data: PlanningInput, end: int
     one, all_of_them = (_per_dialogue(pilot, m, data) for m in (1, people))
     each = (one - all_of_them) / (1 - 1 / people) if people > 1 and pilot.judged_twice else 0.0
     share = judged.share
-    ends = [share.estimate, *np.where(np.isfinite([share.low, share.high]), [share.low, share.high], [0, share.estimate])]
-    return Spread(one - each, each).with_share(float(ends[end]), judged.annotators if each else 1.0)
+    low, high = (share.low, share.high) if np.isfinite([share.low, share.high]).all() else (0.0, share.estimate)
+    return Spread(one - each, each).with_share((share.estimate, low, high)[end], judged.annotators if each else 1.0)
 
 
 def _per_dialogue(pilot: PilotVariances, annotators: int, data: PlanningInput) -> float:
@@ -176,7 +176,13 @@ def _dialogues(alone: Split | None, both: Split | None) -> Iterator[dict[str, An
     for raters, split in ((HUMAN, alone), (ASSISTED, both)):
         if split is None:
             note = "the budget is too small"
-            yield {"statistic": "split_dialogues", "raters": raters, "judged_by": "people", "estimate": np.nan, "note": note}
+            yield {
+                "statistic": "split_dialogues",
+                "raters": raters,
+                "judged_by": "people",
+                "estimate": np.nan,
+                "note": note,
+            }
             continue
         row = {"statistic": "split_dialogues", "raters": raters, "annotators_per_dialogue": split.annotators}
         yield row | {"judged_by": "people", "estimate": split.n}
@@ -204,7 +210,9 @@ def _of_labels(
                 yield keys | row | none
 
 
-def _error(pilot: PilotVariances, split: Split, spread: Spread, data: PlanningInput, people: str) -> tuple[float, float]:
+def _error(
+    pilot: PilotVariances, split: Split, spread: Spread, data: PlanningInput, people: str
+) -> tuple[float, float]:
     """Standard error of a difference, and degrees of freedom. What annotators as a sample add does not depend on the
     split."""
     plan = Plan(split.n, split.annotators, data.people[pilot.method], data.paired)

@@ -21,14 +21,16 @@ from judgebook.study.results import Results, where
 
 _PHRASES = Phrases(__package__)
 _TEAM = ["method", "metric"]
+#: relative to people alone, or to the narrowest if that is wider
+WIDEST = 1.5
 
 
 def teams(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     """Of each method the model that gains most, those that are recommended first.
 
     helps : True, False, or None where the pilot cannot tell. n, pool, each : dialogues of a system that people and the
-    model judge, and annotators; alone, alone_each : of people alone. share : of the budget, for people. gain, narrower :
-    estimate and ends, None without a design. of : models that were compared.
+    model judge, and annotators; alone, alone_each : of people alone. share : of the budget, for people. gain,
+    narrower : estimate and ends, None without a design. of : models that were compared.
     """
     rows, out = results["split_helps"], []
     if rows.empty:
@@ -54,7 +56,7 @@ def teams(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
 
 
 def _design(rows: pd.DataFrame, n: str, each: str) -> dict[str, int]:
-    """Dialogues that people judge and, where it does, that the model judges, and annotators; nothing without a design."""
+    """Dialogues that people judge and, where it does, that the model judges, and annotators; {} without a design."""
     by = rows.dropna(subset="estimate").set_index("judged_by")
     if by.empty:
         return {}
@@ -77,7 +79,7 @@ def curves(results: Results, names: DisplayNames, *, currency: str) -> Iterator[
     for ax, team in zip(axes.flat, shown, strict=True):
         rows = where(results["split_width"], method=team["method"], metric=team["id"])
         rows = rows.assign(at=rows["share"].astype(float)).sort_values("at")
-        rows = rows[rows["estimate"] <= max(2.0, rows["estimate"].min() * 1.5)]
+        rows = rows[rows["estimate"] <= max(WIDEST, WIDEST * rows["estimate"].min())]
         ax.fill_between(100 * rows["at"], 100 * rows["ci_low"], 100 * rows["ci_high"], color=NEUTRAL[0], alpha=0.2)
         ax.plot(100 * rows["at"], 100 * rows["estimate"], color=NEUTRAL[0], linewidth=1.4)
         ax.axhline(100, color="#666666", linewidth=0.9, linestyle=(0, (4, 2)))
@@ -95,18 +97,23 @@ def curves(results: Results, names: DisplayNames, *, currency: str) -> Iterator[
     helped, open_ = ({t["helps"] is True for t in shown} == {flag} for flag in (True, False))
     keys = [handle("people and model", NEUTRAL[0], "", linestyle="-")]
     keys += [] if open_ else [handle("recommended", NEUTRAL[0], MARKERS[0], linestyle="none")]
-    keys += [] if helped else [handle("best, not recommended", NEUTRAL[0], MARKERS[0], linestyle="none", markerfacecolor="white")]
+    keys += (
+        []
+        if helped
+        else [handle("best, not recommended", NEUTRAL[0], MARKERS[0], linestyle="none", markerfacecolor="white")]
+    )
     legend_of(fig, [*keys, handle("people alone", "#666666", "", **line)])
     budgets = [f"{number(b, 0)} {currency}" for b in dict.fromkeys(t["budget"] for t in shown)]
     caption = "Line: width of the interval of a difference between two systems within the same budget"
     caption += f" ({', '.join(budgets)}), by the share of it that people's judgements take; the rest pays for dialogues"
     caption += " and for the model's judgements of all of them. 100%: people alone. Mean over labels of the relative"
     caption += f" variance. Band: the same at the ends of the {names.ci} of what the model explains in the pilot."
-    caption += " Widths of more than twice the narrowest are left out where they are above 200%."
+    caption += " Much wider intervals are left out."
     alt = "Width of intervals by share of the budget for people, relative to people alone: "
-    alt += "; ".join(f"{t['name']} with {t['judge']}, {percent(1 - t['narrower']['estimate'])} at {percent(t['share'])}" for t in shown)
-    title = _PHRASES.say("split_title", teams=shown)
-    yield Plot(fig, "split", f"{alt}.", caption, title, "Width of intervals relative to people alone, by share of the budget")
+    ends = ((t, percent(1 - t["narrower"]["estimate"]), percent(t["share"])) for t in shown)
+    alt += "; ".join(f"{t['name']} with {t['judge']}, {width} at {share}" for t, width, share in ends)
+    unit = "Width of intervals relative to people alone, by share of the budget"
+    yield Plot(fig, "split", f"{alt}.", caption, _PHRASES.say("split_title", teams=shown), unit)
 
 
 def designs(results: Results, names: DisplayNames) -> Table | None:
@@ -126,8 +133,12 @@ def designs(results: Results, names: DisplayNames) -> Table | None:
     frame = pd.DataFrame(out)
     counts = frame.columns[3:]
     frame = frame.astype(dict.fromkeys(counts, "Int64"))
-    caption = "Dialogues of a system (comparisons of a pair of systems) that people and the model judge in the best design"
-    caption += " within the budget: for all labels together, as each judgement gives them all, and for each label by itself."
+    caption = (
+        "Dialogues of a system (comparisons of a pair of systems) that people and the model judge in the best design"
+    )
+    caption += (
+        " within the budget: for all labels together, as each judgement gives them all, and for each label by itself."
+    )
     return Table(frame, "split_designs", caption, 0, dict.fromkeys(counts, "The budget is too small."), folded=True)
 
 
@@ -141,7 +152,9 @@ def gains(results: Results, names: DisplayNames) -> Table | None:
     index = pd.MultiIndex.from_frame(rows[keys])
     out = pd.DataFrame({"method": rows["method"].to_numpy(), "label": rows["label"].to_numpy()})
     out["Model"] = [names.name("metric", m) for m in rows["metric"]]
-    out["Explained, %"] = intervals(rows.assign(**{c: 100 * rows[c] for c in ("estimate", "ci_low", "ci_high")}), 0).to_numpy()
+    out["Explained, %"] = intervals(
+        rows.assign(**{c: 100 * rows[c] for c in ("estimate", "ci_low", "ci_high")}), 0
+    ).to_numpy()
     if len(results["split_gain"]):
         gained = results["split_gain"].dropna(subset="label").set_index(keys)[["estimate", "ci_low", "ci_high"]]
         out["Worth of a human label"] = intervals(gained.reindex(index).reset_index(drop=True)).to_numpy()
@@ -154,8 +167,12 @@ def gains(results: Results, names: DisplayNames) -> Table | None:
         values = where(sample, raters=raters).set_index(keys)["estimate"].reindex(index)
         out[f"Interval ± for other annotators, {raters}"] = values.to_numpy()
     caption = f"Explained: share of the variance of a difference that the model explains in the pilot, {names.ci} over"
-    caption += f" dialogues or sessions ({span(rows['n_clusters'], 0)}). Worth: labels by people alone that cost as much, at"
-    caption += " the same ends. Interval: half its width, for a difference between two systems, in units of the label, for"
+    caption += (
+        f" dialogues or sessions ({span(rows['n_clusters'], 0)}). Worth: labels by people alone that cost as much, at"
+    )
+    caption += (
+        " the same ends. Interval: half its width, for a difference between two systems, in units of the label, for"
+    )
     caption += " the annotators who take part; the model does not make it hold for other annotators."
     why = dict.fromkeys(out.columns, "The budget is too small, or there are too few annotators.")
     why["Explained, %"] = "The model explains nothing."

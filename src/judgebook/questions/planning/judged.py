@@ -1,8 +1,8 @@
 """What models judged in the pilot, and how much of what people's values of dialogues vary by their scores explain.
 
-The share is that of `judges.prediction_powered.explained`, the squared correlation within systems, with an interval over
-dialogues or sessions. Where the systems of the next study meet in each session, it is the share of differences within
-sessions: what sessions have in common cancels, and a model that explains only that explains nothing.
+The share is that of `judges.prediction_powered.explained`, the squared correlation within systems, with an interval
+over dialogues or sessions. Where the systems of the next study meet in each session, it is the share of differences
+within sessions: what sessions have in common cancels, and a model that explains only that explains nothing.
 """
 
 from __future__ import annotations

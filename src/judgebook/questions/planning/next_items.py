@@ -1,14 +1,14 @@
 """Which dialogues should people judge next? Those on which the model is expected to be wrong, more often than others.
 
 What a corrected mean varies by is the distance between what people say and what the model's score leads one to expect.
-Its root mean square is estimated from the dialogues that people have judged, by how high the model's score is, and drawn
-towards that of all where few have such a score. Dialogues are then drawn in proportion to it (Neyman 1934; Zrnic and
-Candès 2024), mixed with equal probabilities, so that none is hardly ever drawn and no estimate depends on a single one:
+Its root mean square is estimated from the dialogues that people have judged, by how high the model's score is, and
+drawn towards that of all where few have such a score. Dialogues are then drawn in proportion to it (Neyman 1934; Zrnic
+and Candès 2024), mixed with equal probabilities, so that none is hardly ever drawn and no estimate depends on a single one:
 a wrong expectation makes intervals wider, never wrong. What people have judged counts for itself, with probability 1;
 weights in inverse proportion to the probabilities make estimates those of all dialogues that the model judged.
 
-Whole clusters are drawn (sessions, where systems meet in them), a fixed number from each stratum (system), by systematic
-sampling of a random order, by which each has exactly its probability.
+Whole clusters are drawn (sessions, where systems meet in them), a fixed number from each stratum (system), by
+systematic sampling of a random order, by which each has exactly its probability.
 
 References
 ----------
@@ -40,9 +40,9 @@ COLUMNS = ("dialogue", "system", "people", "inclusion_probability")
 def next_items(labels: Sequence[Judged], n: int, *, uniform: float, seed: int) -> pd.DataFrame:
     """Dialogues that people judged and those that they should judge next, with COLUMNS, by one model.
 
-    labels : of one method and model; each gives what the model is expected to be wrong by, relative to its mean, and all
-    serve the draw. n : dialogues of a system that people are to judge. uniform : share of the probability that all have
-    alike. Empty where the model judged nothing that people have not.
+    labels : of one method and model; each gives what the model is expected to be wrong by, relative to its mean, and
+    all serve the draw. n : dialogues of a system that people are to judge. uniform : share of the probability that all
+    have alike. Empty where the model judged nothing that people have not.
 
     `inclusion_probability` is 1 of what people judged. Where dialogues of the study were drawn themselves, it is that
     of both together, up to a factor.
@@ -65,11 +65,10 @@ def next_items(labels: Sequence[Judged], n: int, *, uniform: float, seed: int) -
     return out.iloc[np.argsort(order, kind="stable")][list(COLUMNS)].reset_index(drop=True)
 
 
-def of_plan(
-    teams: Sequence[Mapping[str, Any]], data: PlanningInput, *, uniform: float, seed: int
-) -> pd.DataFrame:
+def of_plan(teams: Sequence[Mapping[str, Any]], data: PlanningInput, *, uniform: float, seed: int) -> pd.DataFrame:
     """The draw for the first of `budget_views.teams`: as many as people judge in its design. Where the model is not
-    recommended, as many as people alone judge, all with the same probability. Empty without a model, and of comparisons.
+    recommended, as many as people alone judge, all with the same probability. Empty without a model, and of
+    comparisons.
     """
     none = pd.DataFrame(columns=list(COLUMNS))
     if not teams or teams[0]["pairwise"]:
@@ -111,13 +110,13 @@ def expected_error(data: Sums) -> np.ndarray:
     people, model = data.people / data.items, data.model / data.items
     m = len(data.systems)
     size = np.maximum(np.bincount(at[labelled], minlength=m), 1)
-    means = (np.bincount(at[labelled], x[labelled], m) / size for x in (people, model))
-    error = (people - next(means)[at]) - weight * (model - next(means)[at])
+    x, y = (values - (np.bincount(at[labelled], values[labelled], m) / size)[at] for values in (people, model))
+    error = x - weight * y
     edges = np.unique(np.quantile(model[labelled], np.arange(1, GROUPS) / GROUPS))
     group = np.searchsorted(edges, model, side="left")
     square, known = np.square(error[labelled]), group[labelled]
     overall = float(square.mean())
-    sums_, counts = (np.bincount(known, x, len(edges) + 1) for x in (square, np.ones(len(known))))
+    sums_, counts = (np.bincount(known, w, len(edges) + 1) for w in (square, np.ones(len(known))))
     return np.sqrt((sums_ + PRIOR * overall) / (counts + PRIOR))[group] * data.items
 
 
@@ -137,7 +136,9 @@ def probabilities(error: np.ndarray, n: int, uniform: float) -> np.ndarray:
     p, free, left = np.ones(len(error)), np.ones(len(error), dtype=bool), float(n)
     if n >= len(error):
         return p
-    mixed = uniform / len(error) + (1 - uniform) * error / max(error.sum(), 1e-300) if error.sum() > 0 else np.ones_like(p)
+    mixed = (
+        uniform / len(error) + (1 - uniform) * error / max(error.sum(), 1e-300) if error.sum() > 0 else np.ones_like(p)
+    )
     while True:  # those that would be drawn for certain leave the others less
         p[free] = left * mixed[free] / mixed[free].sum()
         over = free & (p > 1)

@@ -58,8 +58,8 @@ class Planning(Section):
         None,
         ge=2,
         le=limits.COUNT,
-        description="dialogues of a system (comparisons of a pair of systems) that there are to be judged by people and "
-        "a model; null: as many as are paid for",
+        description="dialogues of a system (comparisons of a pair of systems) that there are for people and a model to "
+        "judge; null: as many as are paid for",
     )
     least_gain: float = Field(
         1.1,
@@ -72,8 +72,8 @@ class Planning(Section):
         0.5,
         gt=0,
         le=1,
-        description="dialogues to be judged next: share of the probability of being drawn that all have alike; the rest "
-        "goes where the model is expected to be wrong. 1: all alike",
+        description="dialogues to be judged next: share of the probability of being drawn that is the same for all; "
+        "the rest goes where the model is expected to be wrong",
     )
     looks: int = Field(5, ge=1, le=50, description="equally spaced looks at the data, the last one included")
     n_runs: int = Field(

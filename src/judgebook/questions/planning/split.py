@@ -61,7 +61,8 @@ class Spread:
 
 def pooled(spreads: Iterable[Spread]) -> Spread:
     """Of several labels that the same judgements give: the mean of what each varies by relative to its own variance."""
-    shared, each, explained = np.mean([(s.shared, s.each, s.explained) for s in (x.relative() for x in spreads)], axis=0)
+    parts = [(s.shared, s.each, s.explained) for s in (x.relative() for x in spreads)]
+    shared, each, explained = np.mean(parts, axis=0)
     return Spread(float(shared), float(each), float(explained))
 
 
