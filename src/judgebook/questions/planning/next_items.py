@@ -3,9 +3,9 @@
 What a corrected mean varies by is the distance between what people say and what the model's score leads one to expect.
 Its root mean square is estimated from the dialogues that people have judged, by how high the model's score is, and
 drawn towards that of all where few have such a score. Dialogues are then drawn in proportion to it (Neyman 1934; Zrnic
-and Candès 2024), mixed with equal probabilities, so that none is hardly ever drawn and no estimate depends on a single one:
-a wrong expectation makes intervals wider, never wrong. What people have judged counts for itself, with probability 1;
-weights in inverse proportion to the probabilities make estimates those of all dialogues that the model judged.
+and Candès 2024), mixed with equal probabilities, so that none is hardly ever drawn and no estimate depends on a single
+one: a wrong expectation makes intervals wider, never wrong. What people have judged counts for itself, with probability
+1; weights in inverse proportion to the probabilities make estimates those of all dialogues that the model judged.
 
 Whole clusters are drawn (sessions, where systems meet in them), a fixed number from each stratum (system), by
 systematic sampling of a random order, by which each has exactly its probability.
