@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.boxes import unreadable
 from fixtures.planned_studies import judged
 from scipy.special import stdtrit
 
 from judgebook.display.names import display_names
+from judgebook.display.narrow import narrow
 from judgebook.questions.planning import analysis, budget_views, findings, next_items, pilot_study
 from judgebook.questions.planning.designs import SAMPLE, Plan, standard_error
 from judgebook.questions.planning.question import Planning
@@ -82,6 +84,11 @@ def test_the_page_begins_with_the_split(good):
     assert "list of 9 that GPT-5 judged" in said[2]
     (plot,) = budget_views.curves(results, names, currency="EUR")
     assert plot.title.startswith("With GPT-5, intervals are narrower than by people alone")
+    assert not unreadable([plot])
+    ax = plot.fig.axes[0]
+    at = 100 * team["n"] * team["each"] * 0.4 / 150
+    marked = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [line.get_xydata()[0].tolist() for line in marked] == [pytest.approx([at, 100 - narrower], abs=0.6)]
 
 
 def test_widths_are_those_of_the_formula(good):
@@ -123,7 +130,7 @@ def test_widths_are_those_of_the_formula(good):
     ],
 )
 def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, options, helps, words, title):
-    data, chosen, results, names, said = planned(study, *pilot(noise=noise, n=n), **options)
+    data, _, results, names, said = planned(study, *pilot(noise=noise, n=n), **options)
     (team,) = budget_views.teams(results, names)
     assert team["helps"] is helps
     first, second = said[0].split("\n\n")[:2]
@@ -160,7 +167,7 @@ def test_one_design_serves_all_labels_and_the_better_model_comes_first(study):
     warm = [frame.assign(label="y") for frame in pilot(noise=3.0)]
     other = models.assign(annotator="other", score=models["score"] + np.resize([-2.0, 2.0, 0.0], len(models)))
     both = [pd.concat(frames, ignore_index=True) for frames in ([people, warm[0]], [models, warm[1], other])]
-    data, _, results, names, said = planned(study, *both, costs=(("*", 0.001),), least_gain=1.0)
+    *_, results, names, said = planned(study, *both, costs=(("*", 0.001),), least_gain=1.0)
     (team,) = budget_views.teams(results, names)
     assert (team["judge"], team["of"]) == ("GPT-5", 2)
     assert "Of 2 models, this one gains most in the pilot" in said[0]
@@ -175,10 +182,17 @@ def test_one_design_serves_all_labels_and_the_better_model_comes_first(study):
     assert {s: len(f) for s, f in again.items()} == {s: len(f) for s, f in results.items()}
 
 
-def test_comparisons_are_planned_by_pair(study):
-    _, _, results, names, said = planned(study, *pilot("comparative", noise=0.2))
+def test_comparisons_are_planned_by_pair_and_methods_have_panels_that_fit_a_phone(study):
+    (people, models), rated = pilot("comparative", noise=0.2), pilot(noise=0.2)
+    _, _, results, names, said = planned(study, people, models)
     (team,) = budget_views.teams(results, names)
     assert team["pairwise"]
     assert "comparisons per pair of systems" in said[0]
     paid = team["n"] * team["each"] * 0.4 + team["pool"] * 0.001
     assert 0.98 * 300 < paid <= 300  # one pair
+    both = [pd.concat(frames, ignore_index=True) for frames in zip((people, models), rated, strict=True)]
+    _, _, results, names, _ = planned(study, *both)
+    (plot,) = budget_views.curves(results, names, currency="EUR")
+    assert [ax.get_title(loc="left") for ax in plot.fig.axes] == ["Comparative, GPT-5", "Dialogue Likert, GPT-5"]
+    assert not unreadable([plot])
+    assert narrow(plot.fig)
