@@ -89,10 +89,9 @@ def curves(results: Results, names: DisplayNames, *, currency: str) -> Iterator[
         ax.plot(*at, marker=MARKERS[0], color=NEUTRAL[0], markerfacecolor=face, markersize=7)
         told = f"{number(team['n'])} by people, {number(team['pool'])} by {team['judge']}: {percent(best['estimate'])}"
         tips(ax, [told], [at[0]], [at[1]])
-        ax.set(title=f"{team['name']}, {team['judge']}", xlabel="Budget for people, %")
+        ax.set(title=f"{team['name']}, {team['judge']}", xlabel="Budget for people, %", ylabel="Width, %")
         panel(ax, rows[["method"]], names)
         ax.grid(alpha=0.4)
-    axes.flat[0].set_ylabel("Width of intervals, %")
     line = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
     helped, open_ = ({t["helps"] is True for t in shown} == {flag} for flag in (True, False))
     keys = [handle("people and model", NEUTRAL[0], "", linestyle="-")]
