@@ -42,7 +42,7 @@ class Page(PlanningSections):
     def findings(self) -> Section:
         currency, paid = self.study.costs.currency, self.study.quality_control.paid
         shown = (self.results, self.data, self.names, self.options)
-        yield findings.findings(*shown, currency=currency, paid=paid, n_next=self.n_next)
+        yield findings.findings(*shown, currency=currency, paid=paid, n_next=self._draw())
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
 

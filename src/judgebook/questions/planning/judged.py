@@ -123,4 +123,4 @@ def _moments(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _centred(sums_: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(k,) sums of squares and products around the means of m systems."""
     n, sx, sy, sxx, sxy, syy = np.moveaxis(sums_.reshape(len(sums_), m, 6), 2, 0)
-    return tuple((a - b * c / n).sum(axis=1) for a, b, c in ((sxx, sx, sx), (sxy, sx, sy), (syy, sy, sy)))  # type: ignore[return-value]
+    return tuple((a - b * c / n).sum(axis=1) for a, b, c in ((sxx, sx, sx), (sxy, sx, sy), (syy, sy, sy)))

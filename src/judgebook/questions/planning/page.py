@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
-import pandas as pd
-
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.planning import budget_views, next_items, tables
@@ -20,22 +16,13 @@ class PlanningSections(NotebookPage):
     results: Results
     names: DisplayNames
 
-    @cached_property
-    def next_items(self) -> pd.DataFrame:
-        """Dialogues that people should judge next (`next_items.of_plan`), stored for `run_all.py plan`."""
-        planned = self.study.planning
-        frame = next_items.of_plan(
-            budget_views.teams(self.results, self.names),
-            self.data,
-            uniform=planned.uniform,
-            seed=self.study.seeds.bootstrap,
-        )
-        return self.run.frame(frame, "next_items")
-
-    @property
-    def n_next(self) -> int:
-        """How many dialogues are to be judged next."""
-        return int((self.next_items["people"] == next_items.NEXT).sum())
+    def _draw(self) -> int:
+        """Store the dialogues that people should judge next (`next_items.of_plan`), which `run_all.py plan` writes as a
+        CSV file, and return how many are to be judged."""
+        teams, planned = budget_views.teams(self.results, self.names), self.study.planning
+        drawn = next_items.of_plan(teams, self.data, uniform=planned.uniform, seed=self.study.seeds.bootstrap)
+        self.run.frame(drawn, "next_items")
+        return int((drawn["people"] == next_items.NEXT).sum())
 
     def variances(self) -> Section:
         yield tables.variances(self.results, self.names, self.data.blocks)
