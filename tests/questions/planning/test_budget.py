@@ -165,11 +165,12 @@ def test_without_a_budget_it_is_what_the_cheapest_design_costs(study):
 def test_one_design_serves_all_labels_and_the_better_model_comes_first(study):
     people, models = pilot(noise=0.2)
     warm = [frame.assign(label="y") for frame in pilot(noise=3.0)]
-    other = models.assign(annotator="other", score=models["score"] + np.resize([-2.0, 2.0, 0.0], len(models)))
+    other = models.assign(annotator="other", score=models["score"] + np.resize([-0.1, 0.1, 0.0], len(models)))
     both = [pd.concat(frames, ignore_index=True) for frames in ([people, warm[0]], [models, warm[1], other])]
     *_, results, names, said = planned(study, *both, costs=(("*", 0.001),), least_gain=1.0)
     (team,) = budget_views.teams(results, names)
     assert (team["judge"], team["of"]) == ("GPT-5", 2)
+    assert results["split_helps"]["estimate"].tolist() == [1, 1]
     assert "Of 2 models, this one gains most in the pilot" in said[0]
     gains = where(results["split_gain"], metric="gpt").set_index("label")["estimate"]
     assert gains["y"] < team["gain"]["estimate"] < gains["x"]
@@ -193,6 +194,8 @@ def test_comparisons_are_planned_by_pair_and_methods_have_panels_that_fit_a_phon
     both = [pd.concat(frames, ignore_index=True) for frames in zip((people, models), rated, strict=True)]
     _, _, results, names, _ = planned(study, *both)
     (plot,) = budget_views.curves(results, names, currency="EUR")
+    worth = [team["gain"]["estimate"] for team in budget_views.teams(results, names)]
+    assert worth == sorted(worth, reverse=True)
     assert [ax.get_title(loc="left") for ax in plot.fig.axes] == ["Comparative, GPT-5", "Dialogue Likert, GPT-5"]
     assert not unreadable([plot])
     (again,) = budget_views.curves(results, names, currency="EUR")

@@ -52,7 +52,10 @@ def teams(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
             team["share"] = float(curve.sort_values("estimate")["share"].iloc[0])
         out.append(team)
     out.sort(key=lambda t: ({True: 0, None: 1, False: 2}[t["helps"]], -(t["gain"] or {"estimate": 0})["estimate"]))
-    return list({t["method"]: t for t in reversed(out)}.values())[::-1]
+    first: dict[str, dict[str, Any]] = {}
+    for team in out:
+        first.setdefault(team["method"], team)
+    return list(first.values())
 
 
 def _design(rows: pd.DataFrame, n: str, each: str) -> dict[str, int]:
