@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from judgebook.display.names import display_names
 from judgebook.display.narrow import narrow
-from judgebook.questions.planning import analysis, budget_views, findings, next_items, pilot_study
+from judgebook.questions.planning import analysis, budget, budget_views, findings, next_items, pilot_study
 from judgebook.questions.planning.designs import SAMPLE, Plan, standard_error
 from judgebook.questions.planning.question import Planning
 from judgebook.study import params
@@ -121,6 +121,15 @@ def test_widths_are_those_of_the_formula(good):
     assert curve["estimate"].min() == pytest.approx(1 / np.sqrt(gain))
 
 
+def test_a_share_that_is_nearly_that_of_the_best_split_gives_way_to_it(good, monkeypatch):
+    data, options, results, names, _ = good
+    (team,) = budget_views.teams(results, names)
+    monkeypatch.setattr(budget, "SHARES", (team["share"] + 1e-7,))
+    rows = budget.budget_rows(data, options, {"dialogue_likert": 300.0}, confidence=0.95)
+    (width,) = (row for row in rows if row["statistic"] == "split_width")
+    assert width["n_dialogues"] == team["n"]
+
+
 @pytest.mark.parametrize(
     ("noise", "n", "options", "helps", "words", "title"),
     [
@@ -163,9 +172,10 @@ def test_without_a_budget_it_is_what_the_cheapest_design_costs(study):
 
 
 def test_one_design_serves_all_labels_and_the_better_model_comes_first(study):
-    people, models = pilot(noise=0.2)
+    people, models = pilot(noise=0.1)
     warm = [frame.assign(label="y") for frame in pilot(noise=3.0)]
-    other = models.assign(annotator="other", score=models["score"] + np.resize([-0.1, 0.1, 0.0], len(models)))
+    other = pilot(noise=0.25, judge="other")[1]
+    other = pd.concat([other, warm[1].assign(annotator="other")])
     both = [pd.concat(frames, ignore_index=True) for frames in ([people, warm[0]], [models, warm[1], other])]
     *_, results, names, said = planned(study, *both, costs=(("*", 0.001),), least_gain=1.0)
     (team,) = budget_views.teams(results, names)

@@ -153,9 +153,10 @@ def _of_team(team: Team, data: PlanningInput, options: Planning, confidence: flo
     yield {"statistic": "split_helps"} | helps(gains[0], gains[1], options.least_gain)
     splits = by_share(team.tariff, team.budget, both.annotators, SHARES, most=team.most)
     here = both.n * both.annotators * team.tariff.person / team.budget
-    for share, split in sorted({**splits, here: both}.items()):
+    drawn = {f"{share:.4g}": split for share, split in {**splits, here: both}.items()}
+    for share, split in sorted(drawn.items(), key=lambda one: float(one[0])):
         widths = [1 / sqrt(gain(split, alone, x)) for x in (spread, high, low)]
-        yield {"statistic": "split_width", "share": f"{share:.4g}", "n_dialogues": split.n} | _ends(widths)
+        yield {"statistic": "split_width", "share": share, "n_dialogues": split.n} | _ends(widths)
 
 
 def helps(estimate: float, low: float, least: float) -> dict[str, Any]:
