@@ -12,6 +12,7 @@ from judgebook.display.narrow import narrow
 from judgebook.questions.planning import analysis, budget, budget_views, findings, next_items, pilot_study
 from judgebook.questions.planning.designs import SAMPLE, Plan, standard_error
 from judgebook.questions.planning.question import Planning
+from judgebook.report.prose import opening
 from judgebook.study import params
 from judgebook.study.results import fold, unfold, where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
@@ -78,9 +79,11 @@ def test_the_page_begins_with_the_split(good):
     narrower = round(100 * team["narrower"]["estimate"])
     start = f"**Within 300 EUR: {team['n']} dialogues per system by {team['each']} "
     assert said[0].startswith(start)
-    assert f"and GPT-5 on all {team['pool']:,}; intervals are {narrower}% narrower than by people alone**" in said[0]
+    assert f"and GPT-5 on all {team['pool']:,}. Intervals are then {narrower}% narrower than by people alone**" in said[0]
     assert "By people alone, recommended: " in said[0] or "find" in said[0]
-    assert len(said[0].split("\n\n")[0].split()) <= 120
+    first, _ = opening(said[0])
+    assert len(first.split()) <= 120
+    assert max(len(sentence.split()) for sentence in first.split(". ")) <= 35
     assert "list of 9 that GPT-5 judged" in said[2]
     (plot,) = budget_views.curves(results, names, currency="EUR")
     assert plot.title.startswith("With GPT-5, intervals are narrower than by people alone")
