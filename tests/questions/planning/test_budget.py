@@ -79,7 +79,9 @@ def test_the_page_begins_with_the_split(good):
     narrower = round(100 * team["narrower"]["estimate"])
     start = f"**Within 300 EUR: {team['n']} dialogues per system by {team['each']} "
     assert said[0].startswith(start)
-    assert f"and GPT-5 on all {team['pool']:,}. Intervals are then {narrower}% narrower than by people alone**" in said[0]
+    assert (
+        f"and GPT-5 on all {team['pool']:,}. Intervals are then {narrower}% narrower than by people alone**" in said[0]
+    )
     assert "By people alone, recommended: " in said[0] or "find" in said[0]
     first, _ = opening(said[0])
     assert len(first.split()) <= 120

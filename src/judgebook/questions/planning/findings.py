@@ -46,8 +46,9 @@ def findings(
     beside = any(t["helps"] for t in with_model)
     settings = {"budget": options.budget, "effect": options.effect, "most": MOST, "beside": beside}
     headline = _PHRASES.say("headline", **of_headline, **common, **settings)
-    first, *more = headline.split("\n\n")
-    yield Prose("\n\n".join([*said, first, *more] if beside else [first, *said, *more]))
+    first, _, more = headline.partition("\n")
+    paragraphs = [*said, first, more.strip()] if beside else [first, *said, more.strip()]
+    yield Prose("\n\n".join(paragraph for paragraph in paragraphs if paragraph) if said else headline)
     yield Prose(_PHRASES.say("unpriced", judges=[names.name("metric", j) for j in unpriced(data)]))
     if with_model:
         yield Prose(_PHRASES.say("next_items", n=n_next, judge=with_model[0]["judge"]))
