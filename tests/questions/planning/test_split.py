@@ -100,20 +100,23 @@ def test_a_model_is_recommended_where_it_gains_at_the_lower_end_too(low, expecte
     assert helps(1.05, low, 1.1)["estimate"] == 0.0
 
 
-def study(rng, split, *, explained, bias=0.0, sessions=0.0, spreads=(1.0, 1.0)):
+def study(rng, split, *, explained, bias=0.0, sessions=0.0, spreads=(1.0, 1.0), sizes=(1.0, 1.0), turns=(1,)):
     """Values by people of two systems with means 0, a model that explains a share of them and is off by `bias` for the
-    second system; people judge the first n dialogues. Sessions add to both systems' values; loads of items differ."""
-    pool, rows = split.pool, []
-    shared = sqrt(sessions) * rng.standard_normal(pool)
-    for s, sd in enumerate(spreads):
+    second system; people judge the first n dialogues. Sessions add to both systems' values. sizes : of each system,
+    relative to the split. turns : of dialogues, in turn; longer ones count more."""
+    rows = []
+    shared = sqrt(sessions) * rng.standard_normal(split.pool)
+    for s, (sd, size) in enumerate(zip(spreads, sizes, strict=True)):
+        pool = int(split.pool * size)
         seen = rng.standard_normal(pool)
         truth = sd * (sqrt(explained) * seen + sqrt(0.75 - explained) * rng.standard_normal(pool))
         noise = sd * sqrt(0.25 / split.annotators) * rng.standard_normal(pool)
-        rows.append((truth + noise + shared, sd * (0.5 * seen) + bias * s, np.arange(pool) < split.n))
-    people, model, known = (np.concatenate(x) for x in zip(*rows, strict=True))
-    cluster = np.tile(np.arange(pool), 2) if sessions else np.arange(2 * pool)
-    return Sums(["a", "b"], np.where(known, people, np.nan), model, np.ones(2 * pool), np.repeat([0, 1], pool), cluster,
-                scale=(-50.0, 50.0))  # fmt: skip
+        known, items = np.arange(pool) < int(split.n * size), np.resize(turns, pool).astype(float)
+        people = np.where(known, truth + noise + shared[:pool], np.nan)
+        cluster = np.arange(pool) if sessions else s * split.pool + np.arange(pool)
+        rows.append((people * items, (sd * 0.5 * seen + bias * s) * items, items, np.full(pool, s), cluster))
+    people, model, items, system, cluster = (np.concatenate(x) for x in zip(*rows, strict=True))
+    return Sums(["a", "b"], people, model, items, system, cluster, scale=(-50.0, 50.0))
 
 
 CASES = {
@@ -122,6 +125,8 @@ CASES = {
     "biased": {"explained": 0.5, "bias": 3.0},
     "sessions": {"explained": 0.5, "sessions": 1.0},
     "unequal spread": {"explained": 0.4, "spreads": (1.0, 2.0)},
+    "unequal numbers": {"explained": 0.5, "sizes": (1.0, 0.5)},
+    "unequal lengths": {"explained": 0.5, "turns": (1, 2, 3)},
 }
 
 
@@ -136,7 +141,7 @@ def test_simulated_studies_vary_as_planned_and_intervals_cover(case, annotators,
     split = (
         best_split(spread, CHEAP, 200.0 * annotators, annotators) if world["explained"] else Split(150, 400, annotators)
     )
-    rng, difference = np.random.default_rng([9, len(case), annotators]), np.array([1.0, -1.0])
+    rng, difference = np.random.default_rng([list(CASES).index(case), annotators]), np.array([1.0, -1.0])
     values, variances, inside = [], [], []
     for _ in range(runs):
         both = estimate(study(rng, split, **world))[1]
@@ -144,7 +149,11 @@ def test_simulated_studies_vary_as_planned_and_intervals_cover(case, annotators,
         values.append(row["estimate"])
         variances.append(both.se(difference) ** 2)
         inside.append(row["ci_low"] <= 0 <= row["ci_high"])
-    planned = split.variance(spread) * sum(sd**2 for sd in world.get("spreads", (1.0, 1.0)))
+    planned = 0.0
+    turns = np.array(world.get("turns", (1,)))
+    for sd, size in zip(world.get("spreads", (1.0, 1.0)), world.get("sizes", (1.0, 1.0)), strict=True):
+        part = Split(int(split.n * size), int(split.pool * size), annotators)
+        planned += sd**2 * part.variance(spread) * np.mean(turns**2) / np.mean(turns) ** 2  # Kish
     assert np.mean(variances) == pytest.approx(planned, rel=0.02 + 0.3 / sqrt(runs))
     assert np.var(values) == pytest.approx(planned, rel=3 * sqrt(2 / runs))
     assert abs(np.mean(values)) < 3 * sqrt(planned / runs)

@@ -69,9 +69,9 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
         simulated_so_far += bool(plan and powers)
         rows += [head | row for row in considered]
         prices = data.prices.get(pilot.method)
-        if prices and (plan or options.budget):
-            cost = options.budget or prices.cost(plan, data.n_systems, pilot.pairwise)
-            budgets[pilot.method] = max(budgets.get(pilot.method, 0.0), cost)
+        cost = prices.cost(plan, data.n_systems, pilot.pairwise) if prices and plan else 0.0
+        if budget := options.budget or cost:
+            budgets[pilot.method] = max(budgets.get(pilot.method, 0.0), budget)
     rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
     rows += budget_rows(data, options, budgets, confidence=confidence)
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}

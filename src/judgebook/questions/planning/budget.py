@@ -83,11 +83,14 @@ def teams(data: PlanningInput, options: Planning, budgets: dict[str, float]) -> 
             pairwise, n = pilots[0].pairwise, data.n_systems
             hour = prices.hourly_rate / 60
             talked = (prices.minutes_per_dialogue or 0.0) * hour * (2 if pairwise else 1)
-            spreads = [[_spread(p, j, data, end) for p, j in zip(pilots, labels, strict=True)] for end in range(3)]
+            fitted, low, high = (
+                [_spread(p, j, data, end) for p, j in zip(pilots, labels, strict=True)] for end in range(3)
+            )
             twice = all(p.judged_twice for p in pilots)
             each = [m for m in (options.per_dialogue if twice else [1]) if m <= data.people[method]]
             yield Team(
-                method, judge, labels, pilots, *spreads, Tariff(talked, prices.minutes_per_judgement * hour, cost),
+                method, judge, labels, pilots, fitted, low, high,
+                Tariff(talked, prices.minutes_per_judgement * hour, cost),
                 budget / (n * (n - 1) / 2 if pairwise else n), each or [1], options.pool or inf,
             )  # fmt: skip
 
@@ -128,7 +131,7 @@ def budget_rows(
     `split_gain`, `split_half_width` and `split_detectable` of each label in the design for all.
     """
     for team in teams(data, options, budgets):
-        head = {"method": team.method, "metric": team.judge, "level": METHODS[team.method].unit}
+        head: dict[str, Any] = {"method": team.method, "metric": team.judge, "level": METHODS[team.method].unit}
         for judged in team.labels:
             yield head | {"label": judged.label, "statistic": "split_explained"} | judged.share.row()
         head |= {"budget": budgets[team.method]}
@@ -200,7 +203,9 @@ def _of_labels(
             gains = [gain(both, alone, x[i]) for x in (team.spreads, team.low, team.high)]
             yield head | {"statistic": "split_gain"} | _ends(gains)
         for raters, split in ((HUMAN, alone), (ASSISTED, both)):
-            for people in (SAME, SAMPLE) if split and pilot.people else (SAME,) if split else ():
+            if split is None:
+                continue
+            for people in (SAME, SAMPLE) if pilot.people else (SAME,):
                 se, df = _error(pilot, split, team.spreads[i], data, people)
                 keys = head | {"raters": raters, "people": people}
                 half = stdtrit(df, (1 + confidence) / 2) * se if df >= 1 else np.nan

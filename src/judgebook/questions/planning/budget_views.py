@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.style import handle, legend_of, panel, subplots, tips
@@ -32,7 +33,8 @@ def teams(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
     model judge, and annotators; alone, alone_each : of people alone. share : of the budget, for people. gain,
     narrower : estimate and ends, None without a design. of : models that were compared.
     """
-    rows, out = results["split_helps"], []
+    rows = results["split_helps"]
+    out: list[dict[str, Any]] = []
     if rows.empty:
         return out
     for (method, judge), one in rows.groupby(_TEAM, sort=False):
@@ -95,16 +97,7 @@ def curves(results: Results, names: DisplayNames, *, currency: str) -> Iterator[
         ax.set(title=f"{team['name']}, {team['judge']}", xlabel="Budget for people, %", ylabel="Width, %")
         panel(ax, rows[["method"]], names)
         ax.grid(alpha=0.4)
-    line = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
-    helped, open_ = ({t["helps"] is True for t in shown} == {flag} for flag in (True, False))
-    keys = [handle("people and model", NEUTRAL[0], "", linestyle="-")]
-    keys += [] if open_ else [handle("recommended", NEUTRAL[0], MARKERS[0], linestyle="none")]
-    keys += (
-        []
-        if helped
-        else [handle("best, not recommended", NEUTRAL[0], MARKERS[0], linestyle="none", markerfacecolor="white")]
-    )
-    legend_of(fig, [*keys, handle("people alone", "#666666", "", **line)])
+    legend_of(fig, _keys({t["helps"] is True for t in shown}))
     budgets = [f"{number(b, 0)} {currency}" for b in dict.fromkeys(t["budget"] for t in shown)]
     caption = "Line: width of the interval of a difference between two systems within the same budget"
     caption += f" ({', '.join(budgets)}), by the share of it that people's judgements take; the rest pays for dialogues"
@@ -118,6 +111,16 @@ def curves(results: Results, names: DisplayNames, *, currency: str) -> Iterator[
     yield Plot(fig, "split", f"{alt}.", caption, _PHRASES.say("split_title", teams=shown), unit)
 
 
+def _keys(recommended: set[bool]) -> list[Line2D]:
+    """Of the legend; recommended : whether models are, of those shown."""
+    grey, mark = NEUTRAL[0], MARKERS[0]
+    keys = [handle("people and model", grey, "", linestyle="-")]
+    keys += [handle("recommended", grey, mark, linestyle="none")] if True in recommended else []
+    hollow = handle("best, not recommended", grey, mark, linestyle="none", markerfacecolor="white")
+    keys += [hollow] if False in recommended else []
+    return [*keys, handle("people alone", "#666666", "", linestyle=(0, (4, 2)), linewidth=0.9)]
+
+
 def designs(results: Results, names: DisplayNames) -> Table | None:
     """Who judges how many dialogues, for all labels of a method and for each by itself."""
     rows = results["split_dialogues"].dropna(subset="estimate")
@@ -125,7 +128,7 @@ def designs(results: Results, names: DisplayNames) -> Table | None:
         return None
     out = []
     for (method, judge, label), part in rows.groupby([*_TEAM, "label"], sort=False, dropna=False):
-        row = {"Method": names.name("method", method), "Model": names.name("metric", judge)}
+        row: dict[str, Any] = {"Method": names.name("method", method), "Model": names.name("metric", judge)}
         row["Label"] = "all together" if pd.isna(label) else names.name("label", label, method)
         for raters, title in ((HUMAN, "People alone"), (ASSISTED, "With the model")):
             of = _design(part[part["raters"] == raters], "n", "each")

@@ -44,8 +44,8 @@ def findings(
     with_model = teams(results, names)
     said = [_PHRASES.say("team", t=t, currency=currency, least=options.least_gain) for t in with_model[:1]]
     beside = any(t["helps"] for t in with_model)
-    settings = {"budget": options.budget, "effect": options.effect, "most": MOST, "beside": beside}
-    headline = _PHRASES.say("headline", **of_headline, **common, **settings)
+    stated = {"budget": options.budget, "effect": options.effect, "most": MOST}
+    headline = _PHRASES.say("headline", **of_headline, **common, **stated, beside=beside)
     first, _, more = headline.partition("\n")
     paragraphs = [*said, first, more.strip()] if beside else [first, *said, more.strip()]
     yield Prose("\n\n".join(paragraph for paragraph in paragraphs if paragraph) if said else headline)
