@@ -156,6 +156,23 @@ def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, op
     assert drawn.empty  # people have judged all
 
 
+@pytest.mark.parametrize(("sign", "words"), [(-1, "is worth 1.00 labels"), (1, "narrower than by people alone**, who")])
+def test_a_model_that_explains_nothing_or_all_that_it_can_has_no_interval(study, sign, words):
+    """One that goes against people, and one that repeats what these people say: annotators' noise, too."""
+    people, models = pilot(noise=0.2)
+    mean = people.groupby("dialogue")["score"].mean()
+    noise = np.random.default_rng(8).normal(0, 0.01, len(models))
+    models = models.assign(score=sign * models["dialogue"].map(mean) + noise)
+    _, _, results, names, said = planned(study, people, models)
+    row = where(results["split_gain"], label="x").iloc[0]
+    assert row["ci_kind"] == "not_estimable"
+    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+    assert words in said[0]
+    assert "[" not in said[0]
+    (plot,) = budget_views.curves(results, names, currency="EUR")
+    assert plot.alt
+
+
 def test_a_budget_too_small_for_both_and_a_cost_that_is_not_stated(study):
     people, models = pilot(noise=0.2)
     _, _, results, names, said = planned(study, people, models, budget=5.0)

@@ -172,7 +172,11 @@ def helps(estimate: float, low: float, least: float) -> dict[str, Any]:
 
 
 def _ends(values: Sequence[float]) -> dict[str, Any]:
-    """Values at the estimate of what the model explains, and at the ends of its interval."""
+    """Values at the estimate of what the model explains, and at the ends of its interval; without these where they are
+    the same: a model that explains nothing, or all that dialogues can differ by, has no interval."""
+    if np.ptp(values) <= 1e-12:
+        note = "the model explains nothing, or all that it can: this has no interval"
+        return {"estimate": values[0], "ci_kind": "not_estimable", "note": note}
     return {"estimate": values[0], "ci_low": min(values), "ci_high": max(values), "ci_kind": "bca"}
 
 

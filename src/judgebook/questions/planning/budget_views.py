@@ -31,7 +31,7 @@ def teams(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
 
     helps : True, False, or None where the pilot cannot tell. n, pool, each : dialogues of a system that people and the
     model judge, and annotators; alone, alone_each : of people alone. share : of the budget, for people. gain,
-    narrower : estimate and ends, None without a design. of : models that were compared.
+    narrower : estimate and ends (missing unless `bounded`), None without a design. of : models that were compared.
     """
     rows = results["split_helps"]
     out: list[dict[str, Any]] = []
@@ -49,6 +49,7 @@ def teams(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
             team |= _design(where(results["split_dialogues"], **key, raters=raters), n, each)
         if len(gains):
             team["gain"] = gains.iloc[0][["estimate", "ci_low", "ci_high"]].to_dict()
+            team["bounded"] = bool(np.isfinite(team["gain"]["ci_low"]))
             team["narrower"] = {end: 1 - 1 / sqrt(value) for end, value in team["gain"].items()}
             curve = where(results["split_width"], method=method, metric=judge, n_dialogues=team["n"])
             team["share"] = float(curve.sort_values("estimate")["share"].iloc[0])
