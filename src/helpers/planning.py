@@ -1,15 +1,17 @@
 """Notebook 14: how many dialogues and annotators does the next study need?"""
 
 from judgebook.display.names import display_names
-from judgebook.display.page import NotebookPage, Section
+from judgebook.display.page import Section
 from judgebook.display.views import without_means
+from judgebook.questions.judges.analysis import judge_titles
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
+from judgebook.questions.planning.page import PlanningSections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
 
-class Page(NotebookPage):
+class Page(PlanningSections):
     def __init__(
         self,
         study: str,
@@ -21,29 +23,28 @@ class Page(NotebookPage):
         seed: int | None,
     ) -> None:
         super().__init__("14_planning", study, run_id, power=power, budget=budget, n_runs=n_runs, seed=seed)
-        self.options, rate, control = self.study.planning, self.study.costs.hourly_rate, self.study.control_system
-        self.everybody = self.evaluated("annotations").query("annotator_kind == 'human'")
+        self.options, costs, control = self.study.planning, self.study.costs, self.study.control_system
+        everything, boot = self.evaluated("annotations"), self.study.bootstrap
+        self.everybody = everything.query("annotator_kind == 'human'")
+        models = everything.query("annotator_kind != 'human'")
         self.annotations = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
-        self.names, work = best_first(display_names(self.study, self.everybody), self.run), self.run.read("work_units")
-        systems = self.names.systems(without=[control, *self.study.unranked_systems])
-        first, margins = self.study.seeds.bootstrap, self.study.margins
+        titles, work = judge_titles(self.study.groups, models, self.study.judges.titles), self.run.read("work_units")
+        self.names = best_first(display_names(self.study, self.everybody, metric=titles), self.run)
+        systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
         self.data = pilot_study.planning_input(
-            self.annotations, work, self.labels, self.options, margins, systems=systems, hourly_rate=rate, seed=first
-        )
-        self.results = analysis.analyse(self.data, self.options, confidence=self.study.bootstrap.confidence, seed=first)
+            self.annotations, work, self.labels, self.options, self.study.margins, systems=systems, models=models,
+            hourly_rate=costs.hourly_rate, judge_costs=costs.model_judgement, seed=first,
+            n_resamples=boot.n_resamples, confidence=boot.confidence,
+        )  # fmt: skip
+        self.results = analysis.analyse(self.data, self.options, confidence=boot.confidence, seed=first)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
         currency, paid = self.study.costs.currency, self.study.quality_control.paid
-        yield findings.findings(self.results, self.data, self.names, self.options, currency=currency, paid=paid)
+        shown = (self.results, self.data, self.names, self.options)
+        yield findings.findings(*shown, currency=currency, paid=paid, n_next=self._draw())
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
-
-    def variances(self) -> Section:
-        yield tables.variances(self.results, self.names, self.data.blocks)
-
-    def noticed(self) -> Section:
-        yield tables.called_different(self.results, self.names, self.data.blocks)
 
     def designs(self) -> Section:
         yield figures.maps(self.results, self.names, currency=self.study.costs.currency)
@@ -52,10 +53,3 @@ class Page(NotebookPage):
 
     def reliability(self) -> Section:
         yield tables.reliability(self.results, self.names)
-
-    def power(self) -> Section:
-        yield tables.powers(self.results, self.names)
-
-    def looks(self) -> Section:
-        yield tables.boundaries(self.results)
-        yield tables.looks(self.results, self.names)

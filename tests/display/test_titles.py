@@ -213,6 +213,7 @@ class TestPrinted:
         assert consistency.failures_title(checks.assign(failed=0)) == "None of 3 checks fails, whatever the rounding"
 
 
+TEAM = {"judge": "GPT-5", "helps": True, "share": 0.4}
 PASSAGES = {
     "fragility.curves_title": [
         ({"n": 4, "always": 0}, "None of 4 differences is significant under every"),
@@ -226,6 +227,13 @@ PASSAGES = {
         ({"n": 3, "found": 3, "power": 0.8}, "On all 3 labels shown, some design finds the"),
         ({"n": 1, "found": 1, "power": 0.8}, "The difference worth finding is found with"),
         ({"n": 1, "found": 0, "power": 0.8}, "The difference worth finding is not found with"),
+    ],
+    "planning.split_title": [
+        ({"teams": [TEAM]}, "With GPT-5, intervals are narrower than by people alone, and narrowest with 40% of the"),
+        ({"teams": [TEAM | {"helps": False}]}, "With GPT-5, intervals are hardly narrower than by people alone, or"),
+        ({"teams": [TEAM | {"helps": None}]}, "Whether intervals are narrower with GPT-5 than by people alone is open"),
+        ({"teams": [TEAM, TEAM | {"helps": None}]}, "A model is recommended beside people for 1 of 2 methods"),
+        ({"teams": [TEAM | {"helps": False}] * 2}, "A model is recommended beside people for none of 2 methods"),
     ],
     "collection.coverage_title": [
         ({"once": [1, 1], "twice": [0, 0]}, "Everything that could be judged was judged, none"),

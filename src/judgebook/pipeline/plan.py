@@ -1,9 +1,11 @@
-"""`run_all.py plan`: notebook 14 with a budget or differences of one's own; its decision and designs are printed."""
+"""`run_all.py plan`: notebook 14 with a budget or differences of one's own; its decision and designs are printed, and
+dialogues that people should judge next are written as a CSV file."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from textwrap import fill
 
 import pandas as pd
@@ -41,6 +43,8 @@ def command(study: str, *, budget: float | None, power: float | None, difference
     print("\n".join(designs(escape.read_csv(table))))
     if drawn := sampled(key):
         print(f"\n{drawn}")
+    if path := next_items(key):
+        print(f"\ndialogues to be judged next, with the probability of each: {store.relative(path)}")
     report = store.out_root() / "reports" / key / f"{NOTEBOOK}.html"
     print(f"\nall designs: {store.relative(table)}")
     print(f"with intervals and boundaries for early looks: {store.relative(report)}")
@@ -52,6 +56,19 @@ def decision(key: str) -> str:
     path = store.processed(key) / "notebooks" / f"{NOTEBOOK}.ipynb"
     seen = section(blocks(json.loads(path.read_text(encoding="utf-8"))), ANSWER)
     return "\n".join(fill(line, WIDTH) for line in escape.unmarked(opening(seen)[0]).splitlines())
+
+
+def next_items(key: str) -> Path | None:
+    """Write the list of dialogues that people should judge next, which a source of the next study may join; None where
+    there is none (and none of an earlier run is left)."""
+    path = store.out_root() / "tables" / key / f"{NOTEBOOK}_next_items.csv"
+    stored = store.processed(key) / "results" / f"{NOTEBOOK}.next_items.parquet"
+    frame = pd.read_parquet(stored) if stored.is_file() else pd.DataFrame()
+    if frame.empty:
+        path.unlink(missing_ok=True)
+        return None
+    store.write_frame(frame, path, raw=True)
+    return path
 
 
 def sampled(key: str) -> str:

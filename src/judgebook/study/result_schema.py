@@ -52,7 +52,7 @@ REQUIRED = ("study", "notebook", "statistic")
 IDENTITY = [*COLUMNS][: [*COLUMNS].index("condition") + 1]
 VALUES = tuple([*COLUMNS][len(IDENTITY) :])
 #: keys that are numbers; all others are text
-_FLOATS = ("alpha", "cost", "half_width", "hours", "least", "margin", "minutes", "power", "threshold")
+_FLOATS = ("alpha", "budget", "cost", "half_width", "hours", "least", "margin", "minutes", "power", "threshold")
 _INTEGERS = (
     *("annotators", "annotators_per_dialogue", "conversations", "k", "marks", "n_dialogues", "sample_size", "systems"),
     *("times", "turn"),

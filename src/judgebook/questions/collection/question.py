@@ -47,6 +47,12 @@ class Costs(Section):
     payments: dict[Identifier, dict[PaidFor, Amount | dict[str, Amount]]] = Field(
         {}, description="group -> method -> payment per work unit, the same for all of its tasks, or task -> payment"
     )
+    model_judgement: dict[str, Amount] = Field(
+        {},
+        description="model (`*`: all others) -> price of its judgement of a dialogue, or a pair, with all labels, in "
+        "`currency`: needed to plan how people and a model share a budget",
+        examples=[{"gpt_4o": 0.02}],
+    )
     final_labels: dict[MethodName, list[str]] = Field(
         {}, description="method -> labels kept in the end, whose cost is reported as well"
     )

@@ -49,32 +49,34 @@ def sums(annotations: Annotations, labels: Sequence[Label]) -> Iterator[tuple[di
     of systems in comparisons (a tie is half a win). Labels without a mean are left out."""
     annotations = with_means(annotations, labels)
     for key, label, people, of_judge in by_label_and_judge(annotations, labels):
-        frame = of_judge.drop_duplicates(ITEM).join(_by_people(people), on=ITEM)
+        frame = of_judge.drop_duplicates(ITEM).join(by_people(people), on=ITEM)
         cluster = frame["session"].fillna(frame["dialogue"].astype(str) + "\x1f")
-        yield from _sums(key, frame.assign(cluster=cluster, row=frame["dialogue"]), "dialogue", label.scale)
+        yield from sums_of(key, frame.assign(cluster=cluster, row=frame["dialogue"]), "dialogue", label.scale)
     for case, rows in choices(annotations).groupby(LABEL, sort=False):
         human, wins = rows["annotator_kind"] == "human", rows.assign(score=(np.sign(rows["score"]) + 1) / 2)
-        mean = _by_people(wins[human])
+        mean = by_people(wins[human])
         for judge, of_judge in wins[~human].groupby("annotator", sort=False):
             one = of_judge.drop_duplicates(ITEM).join(mean, on=ITEM)
             other = one.assign(system=one["system_b"], score=1 - one["score"], people=1 - one["people"])
             either_side = pd.concat([one, other])
             either_side = either_side.assign(row=either_side["dialogue" if sampled(rows) else "cluster"])
             key = dict(zip(LABEL, case, strict=True)) | {"metric": judge}
-            yield from _sums(key, either_side, str(rows["unit"].iloc[0]))
+            yield from sums_of(key, either_side, str(rows["unit"].iloc[0]))
 
 
-def _by_people(rows: Annotations) -> pd.DataFrame:
+def by_people(rows: Annotations) -> pd.DataFrame:
     """Of items that people judged: their mean score and their sampling weight."""
     weight = "sampling_weight" if "sampling_weight" in rows else "score"
     items = rows.groupby(ITEM, sort=False).agg(people=("score", "mean"), drawn=(weight, "first"))
     return items if weight != "score" else items.assign(drawn=1.0)
 
 
-def _sums(
+def sums_of(
     key: dict[str, str], frame: pd.DataFrame, unit: str, scale: tuple[float, float] = (0.0, 1.0)
 ) -> Iterator[tuple[dict[str, str], Sums]]:
-    """frame : items judged by a judge, with system, row, cluster, score, and people's mean where they judged it.
+    """What is estimated from items judged by a judge; nothing where people judged none of them.
+
+    frame : items with system, row, cluster, score, and people's mean where they judged it.
 
     Of a row that people judged, the items judged by people count; of another, all that the judge judged. Sampling
     weights of the judge's rows are those of the dialogues, those of people's rows say how people's were drawn as well.
@@ -102,6 +104,7 @@ def _sums(
                 scale=scale,
                 weight=_unless_equal(rows["weight"].to_numpy(float)),
                 chosen=_unless_equal((rows["drawn"] / rows["weight"]).to_numpy(float)),
+                name=rows["row"].to_numpy(object),
             ),
         )
 

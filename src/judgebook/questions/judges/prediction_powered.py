@@ -46,7 +46,8 @@ class Sums:
     people, model : (d,) sums of scores over the items judged; people's are means over them, and NaN where people did
     not judge the dialogue. items : (d,). system : (d,) places in `systems`. cluster : (d,) numbers of what stays
     together. unit : what a row is. scale : ends of the scores. weight, chosen : (d,) inverse probabilities, up to a
-    factor, that a dialogue is in the study, and that people judged it if it is; None: all are equal.
+    factor, that a dialogue is in the study, and that people judged it if it is; None: all are equal. name : (d,) what
+    rows are called; None where nobody asks.
     """
 
     systems: list[str]
@@ -59,6 +60,7 @@ class Sums:
     scale: tuple[float, float] = (0.0, 1.0)
     weight: np.ndarray | None = None
     chosen: np.ndarray | None = None
+    name: np.ndarray | None = None
 
     def weighted(self) -> tuple[np.ndarray, np.ndarray]:
         """(d,) weights of dialogues for the model's mean of all, and for means of those that people judged."""
@@ -257,14 +259,20 @@ def gain(explained: float, share: float) -> float:
 def hidden(data: Sums, share: float, rng: np.random.Generator) -> Sums:
     """The same with people's labels of a random share of the clusters only: of each system, where clusters lie within
     systems."""
-    low, high = np.full(int(data.cluster.max()) + 1, len(data.systems)), np.full(int(data.cluster.max()) + 1, -1)
-    np.minimum.at(low, data.cluster, data.system)
-    np.maximum.at(high, data.cluster, data.system)
-    stratum, shown = np.where(low == high, low, -1), np.zeros(len(low), dtype=bool)
+    stratum = strata(data)
+    shown = np.zeros(len(stratum), dtype=bool)
     for value in np.unique(stratum):
         members = np.flatnonzero(stratum == value)
         shown[rng.permutation(members)[: ceil(share * len(members))]] = True
     return replace(data, people=np.where(shown[data.cluster], data.people, np.nan))
+
+
+def strata(data: Sums) -> np.ndarray:
+    """(clusters,) the system of each, -1 of one that holds several."""
+    low, high = np.full(int(data.cluster.max()) + 1, len(data.systems)), np.full(int(data.cluster.max()) + 1, -1)
+    np.minimum.at(low, data.cluster, data.system)
+    np.maximum.at(high, data.cluster, data.system)
+    return np.where(low == high, low, -1)
 
 
 def half_widths(people: Estimates, with_model: Estimates, confidence: float = 0.95) -> dict[str, np.ndarray]:

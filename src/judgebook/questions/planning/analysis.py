@@ -16,6 +16,7 @@ from scipy.special import ndtr
 
 from judgebook.questions.agreement import generalizability
 from judgebook.questions.planning import sequential, simulated
+from judgebook.questions.planning.budget import budget_rows
 from judgebook.questions.planning.components import PilotVariances
 from judgebook.questions.planning.designs import (
     MOST,
@@ -48,9 +49,11 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
     `pilot_variance`, `called_different`, `planned_difference` (the one worth finding), `plan_detectable`, `plan_cost`
     and `plan_reliability` (of system means) by design, `plan_dialogues` (the cheapest design that finds the difference;
     within the budget, the best), `plan_power` (as planned, and in simulated studies), `sequential_boundary`,
-    `sequential_crossing`, `sequential_sample`.
+    `sequential_crossing`, `sequential_sample`. Where models judged, too, those of `budget.budget_rows`; without a
+    budget, what the cheapest design costs that finds the difference on the neediest label.
     """
     rows: list[dict] = []
+    budgets: dict[str, float] = {}
     every, simulated_so_far = -(-len(data.pilots) // LOOKED), 0
     for pilot in data.pilots:
         head = {"method": pilot.method, "label": pilot.label, "level": METHODS[pilot.method].unit}
@@ -65,7 +68,12 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
         ]  # fmt: skip
         simulated_so_far += bool(plan and powers)
         rows += [head | row for row in considered]
+        prices = data.prices.get(pilot.method)
+        cost = prices.cost(plan, data.n_systems, pilot.pairwise) if prices and plan else 0.0
+        if budget := options.budget or cost:
+            budgets[pilot.method] = max(budgets.get(pilot.method, 0.0), budget)
     rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
+    rows += budget_rows(data, options, budgets, confidence=confidence)
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}
     return collect(common | row for row in rows)
 

@@ -11,6 +11,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
+from judgebook.questions.planning.budget_views import teams, unpriced
 from judgebook.questions.planning.designs import MOST, SAME
 from judgebook.questions.planning.pilot_study import PlanningInput
 from judgebook.questions.planning.question import Planning
@@ -28,19 +29,29 @@ def findings(
     *,
     currency: str,
     paid: tuple[float, str] | None = None,
+    n_next: int = 0,
 ) -> Iterator[Prose]:
-    """The decision: the recommended design, by method, and within the budget; then designs by label, what they rest
-    on, costs, the budget and early looks.
+    """The decision: people and a model where it is recommended, and the recommended design of people, by method, and
+    within the budget; then designs by label, what they rest on, costs, the budget and early looks.
 
-    paid : what a work unit of this study was paid, and the currency; None where that is not known.
+    paid : what a work unit of this study was paid, and the currency; None where that is not known. n_next : dialogues
+    in the list of those to be judged next.
     """
     all_facts = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
     every = len(data.pilots)
     common = {"power": options.power, "currency": currency, "n_systems": data.n_systems, "every": every}
     of_headline = {key: all_facts[key] for key in ("methods", "lost", "too_wide", "assumed")}
-    yield Prose(
-        _PHRASES.say("headline", **of_headline, **common, budget=options.budget, effect=options.effect, most=MOST)
-    )
+    with_model = teams(results, names)
+    said = [_PHRASES.say("team", t=t, currency=currency, least=options.least_gain) for t in with_model[:1]]
+    beside = any(t["helps"] for t in with_model)
+    stated = {"budget": options.budget, "effect": options.effect, "most": MOST}
+    headline = _PHRASES.say("headline", **of_headline, **common, **stated, beside=beside)
+    first, _, more = headline.partition("\n")
+    paragraphs = [*said, first, more.strip()] if beside else [first, *said, more.strip()]
+    yield Prose("\n\n".join(paragraph for paragraph in paragraphs if paragraph) if said else headline)
+    yield Prose(_PHRASES.say("unpriced", judges=[names.name("metric", j) for j in unpriced(data)]))
+    if with_model:
+        yield Prose(_PHRASES.say("next_items", n=n_next, judge=with_model[0]["judge"]))
     yield Prose(_PHRASES.say("labels", found=all_facts["found"], **common))
     used = ("found", "lost", "too_wide", "paired", "tests", "assumed", "chosen", "left_out", "once", "raised")
     settings = {"effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}

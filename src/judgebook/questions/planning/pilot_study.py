@@ -11,7 +11,7 @@ Jaeschke, Singer and Guyatt 1989, Controlled Clinical Trials 10, 407-415 (the sm
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -24,8 +24,10 @@ from judgebook.questions.agreement import generalizability
 from judgebook.questions.collection.costs import COLLECTION, medians, minutes
 from judgebook.questions.planning.components import PilotVariances, pilots
 from judgebook.questions.planning.designs import Prices
+from judgebook.questions.planning.judged import Judged, judged_by_models
 from judgebook.questions.planning.question import Planning
 from judgebook.statistics.clusters import clustered_covariance
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
 
@@ -44,7 +46,8 @@ class PlanningInput:
     value of one system. assumed :
     (method, label) of differences that nobody stated. left_out : (method, label) that were judged and cannot be planned
     from. annotations : those of the corpus and group. blocks : what sessions are, `session` or `context`. several :
-    corpora, and groups, that could have been planned from.
+    corpora, and groups, that could have been planned from. judged : what models judged, too. judge_costs : model (`*`:
+    all others) -> price of a judgement of a dialogue (of a comparison).
     """
 
     corpus: str
@@ -63,6 +66,8 @@ class PlanningInput:
     blocks: str
     met: bool
     several: tuple[int, int]
+    judged: list[Judged] = field(default_factory=list)
+    judge_costs: Mapping[str, float] = field(default_factory=dict)
 
 
 def planning_input(
@@ -75,12 +80,17 @@ def planning_input(
     systems: Sequence[str],
     hourly_rate: float,
     seed: int,
+    models: pd.DataFrame | None = None,
+    judge_costs: Mapping[str, float] = MappingProxyType({}),
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
 ) -> PlanningInput:
     """Choose and estimate the basis of the plan: of the corpora that can be planned from, the one with the most
     judgements, and its main group.
 
-    annotations : of the evaluation itself, by people. margins : (method, label) -> difference worth finding, in units
-    of the label. systems : those that are compared.
+    annotations, models : judgements of the evaluation itself, by people and by models. margins : (method, label) ->
+    difference worth finding, in units of the label. systems : those that are compared. n_resamples, confidence : of the
+    intervals of what models explain.
 
     Raises ValueError where nothing can be planned from: one system, or judgements that do not vary.
     """
@@ -112,7 +122,17 @@ def planning_input(
         [key for key, difference in stated.items() if difference is None],
         [key for key in judged if key not in planned], of_group, blocks, met,
         (people["corpus"].nunique(), people.loc[people["corpus"] == corpus, "group"].nunique()),
+        list(judged_by_models(_with_models(models, wanted, systems), labels, paired=paired,
+                    sampling=Sampling(n_resamples, confidence, seed))), judge_costs,
     )  # fmt: skip
+
+
+def _with_models(models: pd.DataFrame | None, people: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+    """Judgements by people, and those of the same corpus and labels by models, of systems that are compared."""
+    cases = people[["corpus", "method", "label"]].drop_duplicates()
+    both = people if models is None else pd.concat([people, models.merge(cases)], ignore_index=True)
+    other = both["system_b"].isna() | both["system_b"].isin(systems)
+    return in_sessions(both[both["system"].isin(systems) & other])[0]
 
 
 def _meet(annotations: pd.DataFrame, compared: Set[str]) -> bool:

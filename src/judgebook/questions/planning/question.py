@@ -48,6 +48,27 @@ class Planning(Section):
         {}, description="method -> minutes an annotator takes to judge a dialogue; default: the median of this study"
     )
     budget: float | None = Field(None, gt=0, description="money available, in the currency of `costs`")
+    pool: int | None = Field(
+        None,
+        ge=2,
+        le=limits.COUNT,
+        description="dialogues of a system (comparisons of a pair of systems) that there are for people and a model to "
+        "judge; null: as many as are paid for",
+    )
+    least_gain: float = Field(
+        1.1,
+        ge=1,
+        le=10,
+        description="a model is recommended beside people if a human label is then worth this many labels by people "
+        "alone that cost as much",
+    )
+    uniform: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="dialogues to be judged next: share of the probability of being drawn that is the same for all; "
+        "the rest goes where the model is expected to be wrong",
+    )
     looks: int = Field(5, ge=1, le=50, description="equally spaced looks at the data, the last one included")
     n_runs: int = Field(
         200, ge=0, le=100_000, description="simulated studies per label, for power up to ten times as many; 0: none"
@@ -70,15 +91,16 @@ QUESTIONS = [
         notebook="14_planning",
         asks="How many dialogues and annotators are needed to find a difference that matters, and at what cost?",
         options={"planning": Planning},
-        uses=["agreement", "collection", "operating_characteristics"],
+        uses=["agreement", "collection", "judges", "operating_characteristics"],
         reads=["annotations", "work_units"],
         sections=[
             "costs",
+            "judges.titles",
             "margin",
             "control_system",
             "unranked_systems",
             "quality_control",
-            "bootstrap.confidence",
+            "bootstrap",
             "seeds.bootstrap",
         ],
         knobs={

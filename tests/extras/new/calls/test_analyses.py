@@ -167,7 +167,7 @@ def test_data_that_do_not_allow_it_are_refused_with_the_reason(call, rows, more,
 
 def test_what_a_plan_costs_follows_from_its_arguments():
     frame = judgements()
-    plans = [jb.plan(frame, **ROLES, difference={"quality": 0.5}, hourly_rate=rate, minutes=3) for rate in (10, 30)]
+    plans = [jb.plan(frame, **ROLES, margin={"quality": 0.5}, hourly_rate=rate, minutes=3) for rate in (10, 30)]
     assert plans[0].frames["planned_difference"]["estimate"].tolist() == [0.5]
     money = [p.frames["plan_cost"].query("resource == 'money'")["estimate"].to_numpy() for p in plans]
     assert len(money[0])

@@ -169,7 +169,7 @@ def plan(
     score: str | Sequence[str] = (),
     label: str | None = None,
     scale: ByLabel[tuple[float, float]] = None,
-    difference: Mapping[str, float] | None = None,
+    margin: Mapping[str, float] | None = None,
     power: float | None = None,
     budget: float | None = None,
     hourly_rate: float | None = None,
@@ -181,8 +181,8 @@ def plan(
     Parameters
     ----------
     data, item, annotator, system, score, label, scale, folder : as of `rank`; these judgements are the pilot.
-    difference : label -> difference between two systems worth finding, in points of its scale (in comparisons: share
-        won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the difference
+    margin : label -> smallest difference between two systems that matters, in points of its scale (in comparisons:
+        share won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the difference
         that was observed.
     power : probability with which the difference is to be found, between 0.5 and 1; by default 0.8.
     budget, hourly_rate : money available, and what an hour of an annotator costs, in one currency.
@@ -196,7 +196,7 @@ def plan(
 
     Raises
     ------
-    ParamsError, DataError : as of `agreement`; also for an unknown label in `difference`, or a value out of its range.
+    ParamsError, DataError : as of `agreement`; also for an unknown label in `margin`, or a value out of its range.
     JudgebookError : there are not two systems that can be compared.
 
     Notes
@@ -211,7 +211,7 @@ def plan(
     ...         for i in range(24) for s in ("old", "new") for k, who in enumerate("ABC")]
     >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "fluency"])
     >>> roles = {"item": "prompt", "annotator": "rater", "system": "bot", "score": "fluency"}
-    >>> found = jb.plan(frame, **roles, scale=(1, 5), difference={"fluency": 0.5})
+    >>> found = jb.plan(frame, **roles, scale=(1, 5), margin={"fluency": 0.5})
     >>> found.estimates.query("statistic == 'planned_difference'")["estimate"].tolist()
     [0.5]
     """
@@ -219,7 +219,7 @@ def plan(
 
     def values(study: params.Study, ids: Mapping[str, str]) -> list[str]:
         every: dict[str, float | None] = {
-            f"planning.difference.{ids.get(name, name)}": value for name, value in (difference or {}).items()
+            f"margin.{ids.get(name, name)}": value for name, value in (margin or {}).items()
         }
         methods = dict.fromkeys(x.method for x in study.label_list()) if minutes is not None else {}
         every |= stated | {f"planning.minutes_per_judgement.{method}": minutes for method in methods}

@@ -1,0 +1,233 @@
+"""What a budget buys where a model judges beside people: the best split, its intervals, and whether the model helps.
+
+One design serves all labels of a method, as each judgement gives them all: the split of least variance on average
+over labels, each relative to its own (`split.pooled`). What a model explains is known from the pilot with an interval;
+at its lower end the same design may be less precise than people alone, who cost less than people and a model. A model
+is recommended where it gains enough (`planning.least_gain`) and gains even there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from judgebook.questions.judges.assisted import ASSISTED, HUMAN
+from judgebook.questions.planning.components import PilotVariances
+from judgebook.questions.planning.designs import SAME, SAMPLE, Plan, standard_error
+from judgebook.questions.planning.judged import Judged
+from judgebook.questions.planning.pilot_study import PlanningInput
+from judgebook.questions.planning.question import Planning
+from judgebook.questions.planning.split import (
+    Split,
+    Spread,
+    Tariff,
+    best,
+    best_split,
+    by_share,
+    gain,
+    people_alone,
+    pooled,
+)
+from judgebook.study.labels import METHODS
+
+#: shares of the budget for people's judgements that are drawn
+SHARES = tuple(np.round(np.arange(0.02, 1.0, 0.02), 2).tolist())
+#: dialogues from which variances per dialogue are taken: they fall as 1 / n
+_MANY = 1000
+
+
+@dataclass(frozen=True)
+class Team:
+    """People and one model on the labels of a method that the model judged in the pilot.
+
+    spreads : of each label, as the pilot has it; low and high at the ends of the interval of what the model explains.
+    budget, tariff : for one system (of comparisons, one pair). annotators : numbers per dialogue that are considered.
+    """
+
+    method: str
+    judge: str
+    labels: list[Judged]
+    pilots: list[PilotVariances]
+    spreads: list[Spread]
+    low: list[Spread]
+    high: list[Spread]
+    tariff: Tariff
+    budget: float
+    annotators: Sequence[int]
+    most: float
+
+    def designs(self, spread: Spread) -> tuple[Split | None, Split | None]:
+        """The best of people alone and of people and the model; None where the budget is too small."""
+        alone = best((people_alone(self.tariff, self.budget, m, most=self.most) for m in self.annotators), spread)
+        tried = (best_split(spread, self.tariff, self.budget, m, most=self.most) for m in self.annotators)
+        return alone, best(tried, spread)
+
+
+def teams(data: PlanningInput, options: Planning, budgets: dict[str, float]) -> Iterator[Team]:
+    """Every method and model whose cost is stated. budgets : method -> money; those without are left out."""
+    for method, budget in budgets.items():
+        prices, own = data.prices.get(method), {p.label: p for p in data.pilots if p.method == method}
+        if prices is None:
+            continue
+        for judge in dict.fromkeys(j.judge for j in data.judged if j.method == method):
+            labels = [j for j in data.judged if (j.method, j.judge) == (method, judge) and j.label in own]
+            cost = data.judge_costs.get(judge, data.judge_costs.get("*"))
+            if not labels or cost is None:
+                continue
+            pilots = [own[j.label] for j in labels]
+            pairwise, n = pilots[0].pairwise, data.n_systems
+            hour = prices.hourly_rate / 60
+            talked = (prices.minutes_per_dialogue or 0.0) * hour * (2 if pairwise else 1)
+            fitted, low, high = (
+                [_spread(p, j, data, end) for p, j in zip(pilots, labels, strict=True)] for end in range(3)
+            )
+            twice = all(p.judged_twice for p in pilots)
+            each = [m for m in (options.per_dialogue if twice else [1]) if m <= data.people[method]]
+            yield Team(
+                method, judge, labels, pilots, fitted, low, high,
+                Tariff(talked, prices.minutes_per_judgement * hour, cost),
+                budget / (n * (n - 1) / 2 if pairwise else n), each or [1], options.pool or inf,
+            )  # fmt: skip
+
+
+def _spread(pilot: PilotVariances, judged: Judged, data: PlanningInput, end: int) -> Spread:
+    """Variances of one system's part in a difference as large as the one worth finding. end : 0 for the estimate of
+    what the model explains, 1 and 2 for the ends of its interval; without one, nothing and the estimate."""
+    people = data.people[pilot.method]
+    one, all_of_them = (_per_dialogue(pilot, m, data) for m in (1, people))
+    each = (one - all_of_them) / (1 - 1 / people) if people > 1 and pilot.judged_twice else 0.0
+    share = judged.share
+    low, high = (share.low, share.high) if np.isfinite([share.low, share.high]).all() else (0.0, share.estimate)
+    return Spread(one - each, each).with_share((share.estimate, low, high)[end], judged.annotators if each else 1.0)
+
+
+def _per_dialogue(pilot: PilotVariances, annotators: int, data: PlanningInput) -> float:
+    plan = Plan(_MANY, annotators, data.people[pilot.method], data.paired)
+    return float(standard_error(pilot, plan, _wanted(pilot, data))[0] ** 2 * _MANY / _sides(pilot))
+
+
+def _wanted(pilot: PilotVariances, data: PlanningInput) -> float:
+    wanted = data.differences[pilot.method, pilot.label]
+    return wanted if wanted < pilot.widest else 0.0
+
+
+def _sides(pilot: PilotVariances) -> int:
+    return 1 if pilot.pairwise else 2
+
+
+def budget_rows(
+    data: PlanningInput, options: Planning, budgets: dict[str, float], *, confidence: float
+) -> Iterator[dict[str, Any]]:
+    """What each model adds to each method within the budget.
+
+    Yields, with `budget` and the judge as `metric`: `split_explained` of each label; `split_dialogues`, that people and
+    the model judge (`judged_by`), alone and together (`raters`), for all labels and for each by itself; `split_gain`,
+    `split_width` by share of the budget for people (relative to people alone), and `split_helps`, for all labels;
+    `split_gain`, `split_half_width` and `split_detectable` of each label in the design for all.
+    """
+    for team in teams(data, options, budgets):
+        head: dict[str, Any] = {"method": team.method, "metric": team.judge, "level": METHODS[team.method].unit}
+        for judged in team.labels:
+            yield head | {"label": judged.label, "statistic": "split_explained"} | judged.share.row()
+        head |= {"budget": budgets[team.method]}
+        for row in _of_team(team, data, options, confidence):
+            yield head | row
+
+
+def _of_team(team: Team, data: PlanningInput, options: Planning, confidence: float) -> Iterator[dict[str, Any]]:
+    spread, low, high = (pooled(x) for x in (team.spreads, team.low, team.high))
+    alone, both = team.designs(spread)
+    yield from _dialogues(alone, both)
+    for judged, own in zip(team.labels, team.spreads, strict=True):
+        yield from ({"label": judged.label} | row for row in _dialogues(*team.designs(own)))
+    if alone is None:
+        return
+    yield from _of_labels(team, alone, both, data, options, confidence)
+    if both is None:
+        yield {"statistic": "split_helps", "estimate": 0.0, "note": "too few dialogues for people and a model"}
+        return
+    gains = [gain(both, alone, x) for x in (spread, low, high)]
+    yield {"statistic": "split_gain"} | _ends(gains)
+    yield {"statistic": "split_helps"} | helps(gains[0], gains[1], options.least_gain)
+    splits = by_share(team.tariff, team.budget, both.annotators, SHARES, most=team.most)
+    here = both.n * both.annotators * team.tariff.person / team.budget
+    drawn = {f"{share:.4g}": split for share, split in {**splits, here: both}.items()}
+    for share, split in sorted(drawn.items(), key=lambda one: float(one[0])):
+        widths = [1 / sqrt(gain(split, alone, x)) for x in (spread, high, low)]
+        yield {"statistic": "split_width", "share": share, "n_dialogues": split.n} | _ends(widths)
+
+
+def helps(estimate: float, low: float, least: float) -> dict[str, Any]:
+    """Whether a model is recommended: 1, 0, or missing where the pilot cannot tell."""
+    if estimate < least:
+        return {"estimate": 0.0, "note": f"a gain below {least:g}"}
+    if low < 1:
+        return {"estimate": np.nan, "note": "the interval of the gain includes a loss"}
+    return {"estimate": 1.0}
+
+
+def _ends(values: Sequence[float]) -> dict[str, Any]:
+    """Values at the estimate of what the model explains, and at the ends of its interval; without these where they are
+    the same: a model that explains nothing, or all that dialogues can differ by, has no interval."""
+    if np.ptp(values) <= 1e-12:
+        note = "the model explains nothing, or all that it can: this has no interval"
+        return {"estimate": values[0], "ci_kind": "not_estimable", "note": note}
+    return {"estimate": values[0], "ci_low": min(values), "ci_high": max(values), "ci_kind": "bca"}
+
+
+def _dialogues(alone: Split | None, both: Split | None) -> Iterator[dict[str, Any]]:
+    for raters, split in ((HUMAN, alone), (ASSISTED, both)):
+        if split is None:
+            note = "the budget is too small"
+            yield {
+                "statistic": "split_dialogues",
+                "raters": raters,
+                "judged_by": "people",
+                "estimate": np.nan,
+                "note": note,
+            }
+            continue
+        row = {"statistic": "split_dialogues", "raters": raters, "annotators_per_dialogue": split.annotators}
+        yield row | {"judged_by": "people", "estimate": split.n}
+        if split.pool:
+            yield row | {"judged_by": "model", "estimate": split.pool}
+
+
+def _of_labels(
+    team: Team, alone: Split, both: Split | None, data: PlanningInput, options: Planning, confidence: float
+) -> Iterator[dict[str, Any]]:
+    for i, (judged, pilot) in enumerate(zip(team.labels, team.pilots, strict=True)):
+        head = {"label": judged.label}
+        if both:
+            gains = [gain(both, alone, x[i]) for x in (team.spreads, team.low, team.high)]
+            yield head | {"statistic": "split_gain"} | _ends(gains)
+        for raters, split in ((HUMAN, alone), (ASSISTED, both)):
+            if split is None:
+                continue
+            for people in (SAME, SAMPLE) if pilot.people else (SAME,):
+                se, df = _error(pilot, split, team.spreads[i], data, people)
+                keys = head | {"raters": raters, "people": people}
+                half = stdtrit(df, (1 + confidence) / 2) * se if df >= 1 else np.nan
+                none = {} if df >= 1 else {"note": "too few annotators"}
+                yield keys | {"statistic": "split_half_width", "estimate": float(half)} | none
+                smallest = (stdtrit(df, 1 - 0.025 / data.tests) + ndtri(options.power)) * se if df >= 1 else np.nan
+                row = {"statistic": "split_detectable", "power": options.power, "estimate": float(smallest)}
+                yield keys | row | none
+
+
+def _error(
+    pilot: PilotVariances, split: Split, spread: Spread, data: PlanningInput, people: str
+) -> tuple[float, float]:
+    """Standard error of a difference, and degrees of freedom. What annotators as a sample add does not depend on the
+    split."""
+    plan = Plan(split.n, split.annotators, data.people[pilot.method], data.paired)
+    wanted = _wanted(pilot, data)
+    fixed = float(standard_error(pilot, plan, wanted)[0])
+    error, df = standard_error(pilot, plan, wanted, people)
+    more = float(error) ** 2 - fixed**2
+    return sqrt(_sides(pilot) * split.variance(spread) + max(more, 0.0)), df
