@@ -17,8 +17,8 @@ from judgebook.display.style import INK, handle, legend_of, subplots, tips
 from judgebook.display.text import interval, number
 from judgebook.display.views import Plot
 from judgebook.questions.performance import leaderboard
-from judgebook.summary import wording
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
+from judgebook.summary.answers.margin_facts import within
 
 WIDTH = 4.0  # inches
 _ENDS = ("estimate", "ci_low", "ci_high")
@@ -202,7 +202,7 @@ def sample(facts: Mapping[str, Any]) -> Plot | None:
     ax.spines["left"].set_visible(False)
     legend_of(fig, [handle(name, DECIDED[name], "s", linewidth=0) for name, n in counts.items() if n])
     alt = f"Of {facts['n']} comparisons, {', '.join(f'{n} {name}' for name, n in counts.items())}."
-    alike = f", are equivalent within {wording.within(facts['margin'], own=facts['own'])}" if "margin" in facts else ""
+    alike = f", are equivalent within {within(facts['margin'], own=facts['own'])}" if "margin" in facts else ""
     whom = "other annotators like these" if facts["people"].others else "these annotators only"
     caption = f"Comparisons that differ (Holm's adjustment within a label){alike}, or remain undecided; for {whom}."
     return Plot(fig, "sample", alt, caption)

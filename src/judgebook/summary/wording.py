@@ -34,12 +34,6 @@ def run_and_group(part: tuple[str, ...], evidence: Evidence, names: DisplayNames
     return evaluation((part[0], part[1], None), evidence, names)
 
 
-def within(margin: float | None, *, own: bool) -> str:
-    """Within what systems are equivalent: a margin in standard deviations, one that the study states, or either."""
-    in_sd = "" if margin is None else f"±{margin:g} SD"
-    return in_sd if not own else "your margin" + (f", or {in_sd} on labels without one" if in_sd else "")
-
-
 def label_of_order(rows: ResultRows, names: DisplayNames) -> str:
     """The label by which systems were ordered; empty where all were used."""
     row = rows.iloc[0]

@@ -11,10 +11,9 @@ from pydantic import Field
 
 from judgebook.annotations.population import Population
 from judgebook.display.text import number
-from judgebook.summary import wording
 from judgebook.summary.answers import verdicts
 from judgebook.summary.answers.judge_facts import JudgesFacts
-from judgebook.summary.answers.margin_facts import MarginFacts, MarginFound
+from judgebook.summary.answers.margin_facts import MarginFacts, MarginFound, within
 from judgebook.summary.answers.parts import Estimate, Evaluation, Model, Number, Sizes, Span, Words
 
 
@@ -256,7 +255,7 @@ class SampleFacts(Model):
 
     @property
     def margin(self) -> str:
-        return wording.within(self.within, own=self.own)
+        return within(self.within, own=self.own)
 
 
 class Dropped(Model):
