@@ -30,7 +30,8 @@ class Verdict(IntEnum):
 @dataclass(frozen=True)
 class Decision:
     """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
-    none. people : whom the interval is about; None where it is not said. why : why nothing can be told."""
+    none. people : whom the interval is about; None where it is not said. why : why nothing can be told. n_differences :
+    how many differences an interval that holds at every look is made of; 0 for one for a single look."""
 
     required: Requirement
     verdict: Verdict
@@ -39,12 +40,26 @@ class Decision:
     high: float = nan
     people: Population | None = None
     why: str = ""
+    n_differences: int = 0
 
 
 def decide(required: Requirement, evidence: Evidence) -> Decision:
     """Raises UsageError for a system or label that the study does not have, or one that has no direction."""
     if required.kind in ("agreement", "reliability"):
         return _measured(required, evidence)
+    label, system, other = compared(required, evidence)
+    for one in comparisons(evidence):
+        rows = one.rows[one.rows["label"] == label.id] if one.part[2] == label.method else one.rows.iloc[:0]
+        for row in rows.itertuples():
+            if {row.system, row.system_b} == {system, other}:
+                sign = label.direction * (1 if row.system == system else -1)
+                low, high = sorted((sign * row.ci_low, sign * row.ci_high))
+                return _decided(required, sign * row.estimate, low, high, one)
+    return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
+
+
+def compared(required: Requirement, evidence: Evidence) -> tuple[Label, str, str]:
+    """The label and the ids of the two systems that a requirement compares. Errors are those of `decide`."""
     label = _label(required, evidence)
     known = evidence.names.titles["system"]
     system, other = (_one(name, known, "system", required) for name in (required.system, required.other))
@@ -55,14 +70,7 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
             f"requirement {required.text!r}: the YAML does not say whether a high score of {label.id} is good: write "
             f"`direction: 1` or `direction: -1` under the label"
         )
-    for one in comparisons(evidence):
-        rows = one.rows[one.rows["label"] == label.id] if one.part[2] == label.method else one.rows.iloc[:0]
-        for row in rows.itertuples():
-            if {row.system, row.system_b} == {system, other}:
-                sign = label.direction * (1 if row.system == system else -1)
-                low, high = sorted((sign * row.ci_low, sign * row.ci_high))
-                return _decided(required, sign * row.estimate, low, high, one)
-    return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
+    return label, system, other
 
 
 def _decided(required: Requirement, estimate: float, low: float, high: float, of: Comparisons) -> Decision:
