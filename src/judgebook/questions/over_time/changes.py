@@ -69,6 +69,8 @@ class Boundary:
             self.why = ALL_CHANGED if self.changed else few
             return
         rows = self.rows[self.rows["annotator"].isin(left)]
+        if not self.both:
+            return
         self.systems = dict(zip(self.both, system_changes(rows, self.both), strict=True))
 
 
@@ -91,17 +93,18 @@ def annotator_changes(rows: pd.DataFrame, annotators: list[str]) -> list[Contras
     n = len(annotators)
     own = np.eye(n) - (1 - np.eye(n)) / (n - 1)
     wanted = np.hstack([np.zeros((n, x.shape[1] - 2 * n)), np.kron(own, [-1.0, 1.0])])
-    return _each(contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted))
+    return _each(contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted, late))
 
 
 def system_changes(rows: pd.DataFrame, systems: list[str]) -> list[Contrasts]:
     """Of each system: how much its scores rose, annotators being as strict as before. rows : as in `Boundary`."""
     rows = rows[rows["system"].isin(systems)]
-    cell = 2 * pd.Index(systems).get_indexer(rows["system"]) + rows["late"].to_numpy(int)
+    late = rows["late"].to_numpy(int)
+    cell = 2 * pd.Index(systems).get_indexer(rows["system"]) + late
     x = np.hstack([np.eye(2 * len(systems))[cell], indicators(pd.factorize(rows["annotator"])[0])])
     wanted = np.zeros((len(systems), x.shape[1]))
     wanted[:, : 2 * len(systems)] = np.kron(np.eye(len(systems)), [-1.0, 1.0])
-    return _each(contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted)) if len(systems) else []
+    return _each(contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted, late))
 
 
 def _each(made: Contrasts) -> list[Contrasts]:

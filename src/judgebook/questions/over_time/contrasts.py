@@ -48,35 +48,43 @@ def indicators(*codes: np.ndarray) -> np.ndarray:
     return np.hstack([np.eye(int(c.max(initial=-1)) + 1)[c] for c in codes])
 
 
-def contrasts(x: np.ndarray, y: np.ndarray, clusters: np.ndarray, wanted: np.ndarray) -> Contrasts:
+def contrasts(
+    x: np.ndarray, y: np.ndarray, clusters: np.ndarray, wanted: np.ndarray, samples: np.ndarray | None = None
+) -> Contrasts:
     """Contrasts (q, p) of the coefficients of (n,) y on (n, p) x, which need not have full rank.
 
-    clusters : (n,) names. Effects are identified up to what `wanted` leaves open; a contrast that the data do not
-    identify is missing, as is one that fewer than three clusters are worth.
+    clusters : (n,) names. samples : (n,) numbers of the samples that are compared, from 0; None: there is one. Degrees
+    of freedom are one less than the effective number of clusters in the sample that has fewest. Missing are contrasts
+    that the data do not identify, and those for which a sample has fewer than two effective clusters.
     """
     inverse = np.linalg.pinv(x.T @ x, hermitian=True)
     estimable = np.isclose(wanted @ inverse @ (x.T @ x), wanted, atol=1e-6).all(axis=1)
     reach = wanted @ inverse @ x.T  # (q, n): what each score counts for
+    code = numbered(clusters)
     rest = y - x @ (inverse @ (x.T @ y))
-    influence, weight = [], []
-    for rows in _alike(clusters):  # (k, size): all clusters of one size at once
+    influence = []
+    for rows in _alike(code):  # (k, size): all clusters of one size at once
         part, of_cluster = x[rows], reach[:, rows].transpose(1, 0, 2)
         hat = part @ inverse @ part.transpose(0, 2, 1)
         without = np.linalg.pinv(np.eye(rows.shape[1]) - hat, hermitian=True, rcond=1e-8) @ rest[rows][..., None]
         influence.append((of_cluster @ without)[..., 0])
-        weight.append(np.sum(of_cluster**2, axis=2))
-    variance, weight = np.sum(np.concatenate(influence) ** 2, axis=0), np.concatenate(weight)
-    count, share = len(weight), weight / np.maximum(weight.sum(axis=0), 1e-300)
-    df = 1 / np.maximum(np.sum(share**2, axis=0), 1e-300) - 2
+    variance, count = np.sum(np.concatenate(influence) ** 2, axis=0), int(code.max()) + 1
+    each = np.zeros(len(y), dtype=int) if samples is None else samples
+    df = np.min([_effective(reach[:, each == s], code[each == s]) for s in np.unique(each)], axis=0) - 1
     usable = estimable & (df >= 1) & (variance > 1e-12)
     error = np.sqrt(variance * (count - 1) / count)
     values = (wanted @ (inverse @ (x.T @ y)), error, df)
     return Contrasts(*(np.where(usable, value, np.nan) for value in values))
 
 
-def _alike(clusters: np.ndarray) -> Iterator[np.ndarray]:
+def _effective(reach: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """(q,) effective number of clusters, from what each of (q, n) scores counts for in a contrast."""
+    weight = np.array([np.bincount(code, row**2) for row in reach])
+    return weight.sum(axis=1) ** 2 / np.maximum(np.sum(weight**2, axis=1), 1e-300)
+
+
+def _alike(code: np.ndarray) -> Iterator[np.ndarray]:
     """(k, size) places of the members of all clusters of one size, for each size."""
-    code = numbered(clusters)
     size, order = np.bincount(code), np.argsort(code, kind="stable")
     first = np.cumsum(size) - size
     for one in np.unique(size):
