@@ -205,3 +205,32 @@ def test_an_external_target_needs_people_who_judged_the_same(tmp_path, group, ra
     found = studies.read(tmp_path, OUTSIDE.replace("IMPORTANCE", group), my_csv=csv).profile["features"]
     said = found["predictable_quality"]
     assert said is None if reason is None else said.startswith(reason)
+
+
+WEEKS = """\
+title: Weeks
+method: dialogue_rating
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d, annotator: w, PERIOD: p}}
+over_time: {EVERY}
+labels:
+  good: {scale: [1, 5], direction: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("column", "every", "names", "reason"),
+    [
+        ("period", "", ["W1", "W2", "W3"], None),
+        ("period", "", ["W1", "W2", "W2"], "Judgements are from 2 periods: 3 are needed."),
+        ("period", "", ["May", "June", "July"], "The order of periods such as 'July' and 'June' is not clear"),
+        ("completed_at", "every: week", ["2026-01-05", "2026-01-12", "2026-01-19"], None),
+        ("completed_at", "every: month", ["2026-01-05", "2026-01-12", "2026-01-19"], "Judgements are from 1 period: 3"),
+        ("completed_at", "", ["2026-01-05", "2026-01-12", "2026-01-19"], "No file says in which week"),
+    ],
+)
+def test_what_changed_over_time_needs_three_periods_in_order(tmp_path, column, every, names, reason):
+    csv = "d,w,p,good\n" + "".join(f"{i},w1,{name},3\n" for i, name in enumerate(names))
+    yaml = WEEKS.replace("PERIOD", column).replace("EVERY", every)
+    found = studies.read(tmp_path, yaml, my_csv=csv).profile["features"]["periods"]
+    assert (found is None) if reason is None else found.startswith(reason)

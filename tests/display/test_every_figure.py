@@ -21,6 +21,7 @@ from judgebook.display.views import Plot
 from judgebook.questions.agreement import figures as agreement
 from judgebook.questions.collection import figures as collection
 from judgebook.questions.collection.tables import SHOWN
+from judgebook.questions.over_time import figures as over_time
 from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance import leaderboard, leading
 from judgebook.questions.sensitivity import figures as sensitivity
@@ -243,6 +244,18 @@ def varied(size: Size, targets: list[str]) -> Iterator[dict]:
                 yield row | {"n": 50, "n_clusters": 25, "resample_unit": "session", "level": "dialogue"}
 
 
+def of_over_time(size: Size) -> Iterator[Plot]:
+    weeks = {"period": [f"2026-W{week:02}" for week in range(1, 53)], "only": "single"}
+    changed = {"period": "2026-W30", "before": "2026-W29", "only": "single"}
+    results = collect(
+        made("period_mean", size, of="system", low=1, high=5, resample="dialogue", **weeks),
+        made("period_severity", size, low=-1, high=1, annotator=[f"A{i:04}" for i in range(12)], **weeks),
+        made("system_change", size, of="system", **changed).assign(p_value=0.0, p_adjusted=0.0),
+        made("annotator_change", size, annotator="A0003", **changed).assign(p_value=0.0, p_adjusted=0.0),
+    )
+    yield from flat(over_time.means(results, size.names, 0.05), over_time.severity(results, size.names, 0.05))
+
+
 ALL = "systems labels groups"
 ROOMS: dict[str, tuple[Callable[[Size], Iterator[Plot]], str]] = {
     "performance": (of_performance, ALL),
@@ -251,6 +264,7 @@ ROOMS: dict[str, tuple[Callable[[Size], Iterator[Plot]], str]] = {
     "collection": (of_collection, "labels groups"),
     "pilots": (of_pilots, ALL),
     "validity": (of_validity, "labels groups"),
+    "over_time": (of_over_time, "systems labels"),
 }
 CASES = [(room, size) for room, (_, of) in ROOMS.items() for size in sizes(SIZES, of)]
 

@@ -221,6 +221,11 @@ PASSAGES = {
         ({"n": 4, "always": 1}, "1 of 4 differences is significant under every"),
         ({"n": 1, "always": 0}, "The difference is not significant under every"),
     ],
+    "over_time.means_title": [
+        ({"n": 3, "named": 0}, "None of 3 changes of a system stands out"),
+        ({"n": 0, "named": 0}, "Changes of systems cannot be told apart from those of annotators"),
+    ],
+    "over_time.severity_title": [({"n": 3, "named": 2}, "2 of 3 changes of an annotator stand out")],
     "planning.map_title": [
         ({"n": 3, "found": 0, "power": 0.8}, "On none of the 3 labels shown does any design find the"),
         ({"n": 3, "found": 1, "power": 0.8}, "On 1 of the 3 labels shown, some design finds the"),

@@ -23,7 +23,8 @@ from judgebook.study import params
 
 FOLDER = ROOT / "docs" / "own_data"
 PAGES = sorted(FOLDER.glob("*.md"))
-#: ```csv votes.csv: a file; ```yaml params/votes.yaml: what `new` writes for it; ```yaml change: of that YAML
+#: ```csv votes.csv: a file; ```yaml params/votes.yaml: what `new` writes for it; ```yaml change: of that YAML;
+#: ```yaml params/votes.yaml by hand: one that `new` does not write
 _BLOCK = re.compile(
     r"^```(?P<kind>[a-z]+) (?P<name>[^\n]+)\n(?P<text>.*?)^```$(?:\n\n?(?P<read>Read as: [^\n]*))?", re.M | re.S
 )
@@ -96,7 +97,9 @@ def renewed(page: Path) -> str:
             if kind != "yaml":
                 (folder / called).write_text(content, encoding="utf-8")
                 return match[0]
-            if called == "change":
+            if called.endswith(" by hand"):
+                study = content
+            elif called == "change":
                 study = yaml.safe_dump(changed(yaml.safe_load(draft), yaml.safe_load(content)), allow_unicode=True)
             else:
                 name = Path(called).stem

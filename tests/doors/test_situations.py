@@ -18,6 +18,7 @@ COUNTED = {
     "transcripts": "16 judgements of 2 systems by 3 annotators, with 5 texts of systems; quality: Ada 3.50, Bob 2.00; "
     "relevance: Ada 4.00, Bob 2.00",
     "ratings": "6 judgements of 2 systems by 3 annotators, with 4 texts of systems; quality: Ada 3.50, Bob 1.50",
+    "weekly": "12 judgements of 2 systems by 2 annotators; quality: Ada 4.00, Bob 2.50",
     "votes": "10 judgements of 3 systems by 3 annotators; winner: Ada 0.14, Bob -0.75, Cleo 1.00",
 }
 

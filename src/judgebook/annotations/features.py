@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from judgebook.annotations.periods import periods, why_unordered
 from judgebook.annotations.scores import kish, sampled
 from judgebook.annotations.summary import PREPARATION, by_turn, evaluated, judged_by, with_directions, with_means
 from judgebook.study.labels import Label
@@ -26,6 +27,8 @@ MIN_DIALOGUES = 5
 MIN_RATED = 10
 #: dialogues of a system below which notebook 80 has nothing to draw from (as in `operating_characteristics`)
 MIN_DRAWN = 8
+#: periods below which notebook 18 is not run
+MIN_PERIODS = 3
 ACROSS = "It compares the results of other studies."
 NO_DATA = "The study has no data of its own."
 NO_MEANS = "All labels have answers without order, which have no mean: see the shares in notebook 00."
@@ -237,6 +240,19 @@ def _known_annotators(frames: Frames, study: Study) -> str | None:
     return _reason(_human(frames)["annotator_known"].any(), reason)
 
 
+def _periods(frames: Frames, study: Study) -> str | None:
+    """For notebook 18: three periods, in an order that their names tell."""
+    people = evaluated(_human(frames))
+    if people["period"].isna().all() and (study.over_time.every is None or people["completed_at"].isna().all()):
+        return (
+            "No file says in which week or other period judgements were made (`period`, see docs/own_data/weekly.md)."
+        )
+    names = periods(people, study.over_time.every or "week").dropna().unique()
+    if len(names) < MIN_PERIODS:
+        return f"Judgements are from {len(names)} period{'s' * (len(names) > 1)}: {MIN_PERIODS} are needed."
+    return why_unordered(names) or _reason(len(_scored(people, study)), NO_MEANS)
+
+
 def _moderation(frames: Frames, study: Study) -> str | None:
     """Judged with the method of that name, or by the label that the YAML names."""
     judged, section = frames["annotations"][["method", "label"]], study.moderation
@@ -270,6 +286,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "control_system": _control_system,
     "preparation": _preparation,
     "known_annotators": _known_annotators,
+    "periods": _periods,
     "moderation": _moderation,
     "equal_weights": _equal_weights,
     "embedded": _embedded,

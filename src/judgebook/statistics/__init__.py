@@ -18,6 +18,7 @@ Intervals
     jackknife_t                Student's t from leave-one-out values, for few clusters
     exact_binomial             of a proportion (Clopper and Pearson)
     compare_bounded_means      two means, by bounds that hold for any distribution on the scale
+    confidence_sequence        of a mean, valid at every look
     generator                  a stream of random numbers for each seed and name
 
 Tests
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
         replicate_weights,
     )
     from judgebook.statistics.saddlepoint import blocked_saddlepoint, sign_flip_saddlepoint
+    from judgebook.statistics.sequences import confidence_sequence
     from judgebook.statistics.subset_stability import best_subset_losses
     from judgebook.statistics.subsets import Fitness, all_r2, backward_elimination, best_of_each_size
 
@@ -144,6 +146,7 @@ _MODULES = {
         *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
     "saddlepoint": ["blocked_saddlepoint", "sign_flip_saddlepoint"],
+    "sequences": ["confidence_sequence"],
     "subset_stability": ["best_subset_losses"],
     "subsets": ["Fitness", "all_r2", "backward_elimination", "best_of_each_size"],
 }
@@ -177,6 +180,7 @@ __all__ = [
     "coin_cdf",
     "coin_ppf",
     "compare_bounded_means",
+    "confidence_sequence",
     "correlate",
     "effective_number",
     "exact_binomial",

@@ -9,6 +9,7 @@ from judgebook.questions.judges.question import Judges
 from judgebook.questions.metrics.question import Metrics
 from judgebook.questions.moderation.question import Moderation
 from judgebook.questions.operating_characteristics.question import Operating
+from judgebook.questions.over_time.question import OverTime
 from judgebook.questions.performance.question import Performance
 from judgebook.questions.planning.question import Planning
 from judgebook.questions.quality_control.question import QualityControl
@@ -36,4 +37,5 @@ class Study(AnyStudy):
     planning: Planning
     annotators: Annotators
     fragility: Fragility
+    over_time: OverTime
     operating: Operating

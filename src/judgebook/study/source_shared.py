@@ -19,6 +19,7 @@ Ours = Literal[
     "work_unit",
     "seconds",
     "completed_at",
+    "period",
     "system",
     "dialogue",
     "turn",

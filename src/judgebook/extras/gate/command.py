@@ -9,6 +9,7 @@ from math import isnan
 from typing import Any
 
 from judgebook.display.text import Phrases, number
+from judgebook.extras.gate.anytime import decide_anytime
 from judgebook.extras.gate.deciding import Decision, Verdict, decide
 from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.audit.computing import output_below
@@ -21,8 +22,10 @@ _PHRASES = Phrases(__package__)
 ASKED = ("order", "labels", "sample")
 
 
-def command(study: str, required: list[str], values: list[str]) -> int:
+def command(study: str, required: list[str], values: list[str], *, anytime: bool = False) -> int:
     """Decide the requirements, or those of the study's YAML, and print each decision; returns the exit code.
+
+    anytime : by intervals that hold at every look at data that accumulate.
 
     Raises UsageError for a requirement that is not understood or about something that the study does not have.
     """
@@ -35,7 +38,7 @@ def command(study: str, required: list[str], values: list[str]) -> int:
         if "COMPENDIUM_OUT" not in os.environ:
             stack.enter_context(output_below(None))
         evidence, rows = answered(path, values, lambda step: print(f"  … {step}", file=sys.stderr, flush=True), ASKED)
-        decisions = [decide(one, evidence) for one in each]
+        decisions = [(decide_anytime if anytime else decide)(one, evidence) for one in each]
         for row in (row for row in rows if row.state == "failed"):
             print(f"notebook {row.name[:2]} failed: {row.reason}", file=sys.stderr)
     for decision in decisions:
@@ -53,5 +56,6 @@ def sentence(decision: Decision) -> str:
     if shown and not isnan(decision.low):
         shown += f" [{number(decision.low)}, {number(decision.high)}]"
     facts: dict[str, Any] = {"plan": decision.plan, "people": decision.people, "why": decision.why, "value": shown}
+    facts["n_differences"] = decision.n_differences
     said = _PHRASES.say("decision", required=decision.required.text, verdict=int(decision.verdict), **facts)
     return escape.unmarked(said)

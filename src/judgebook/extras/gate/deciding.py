@@ -34,7 +34,8 @@ class Verdict(IntEnum):
 class Decision:
     """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
     none. people : whom the interval is about; None where it is not said. why : why nothing can be told. plan : where an
-    interval leaves it open, what the design could have told."""
+    interval leaves it open, what the design could have told. n_differences : how many differences an interval that holds
+    at every look is made of; 0 for one for a single look."""
 
     required: Requirement
     verdict: Verdict
@@ -44,12 +45,29 @@ class Decision:
     people: Population | None = None
     why: str = ""
     plan: Planned | None = None
+    n_differences: int = 0
 
 
 def decide(required: Requirement, evidence: Evidence) -> Decision:
     """Raises UsageError for a system or label that the study does not have, or one that has no direction."""
     if required.kind in ("agreement", "reliability"):
         return _measured(required, evidence)
+    required, label, system, other = compared(required, evidence)
+    for one in comparisons(evidence):
+        rows = one.rows[one.rows["label"] == label.id] if one.part[2] == label.method else one.rows.iloc[:0]
+        for row in rows.itertuples():
+            if {row.system, row.system_b} == {system, other}:
+                sign = label.direction * (1 if row.system == system else -1)
+                low, high = sorted((sign * row.ci_low, sign * row.ci_high))
+                made = Decision(required, verdict(required, low, high), sign * row.estimate, low, high, one.people)
+                if made.verdict != Verdict.OPEN or isnan(low):
+                    return made
+                return replace(made, plan=planned(required, label, (system, other), one.part, evidence))
+    return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
+
+
+def compared(required: Requirement, evidence: Evidence) -> tuple[Requirement, Label, str, str]:
+    """The requirement with its margin, the label and the ids of the two systems. Errors are those of `decide`."""
     label = _label(required, evidence)
     known = evidence.names.titles["system"]
     system, other = (_one(name, known, "system", required) for name in (required.system, required.other))
@@ -60,21 +78,7 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
             f"requirement {required.text!r}: the YAML does not say whether a high score of {label.id} is good: write "
             f"`direction: 1` or `direction: -1` under the label"
         )
-    required = _sized(required, label, evidence)
-    for one in comparisons(evidence):
-        rows = one.rows[one.rows["label"] == label.id] if one.part[2] == label.method else one.rows.iloc[:0]
-        for row in rows.itertuples():
-            if {row.system, row.system_b} == {system, other}:
-                sign = label.direction * (1 if row.system == system else -1)
-                low, high = sorted((sign * row.ci_low, sign * row.ci_high))
-                made = Decision(required, verdict(required, low, high), sign * row.estimate, low, high, one.people)
-                is_open = made.verdict == Verdict.OPEN and not isnan(low)
-                return (
-                    replace(made, plan=planned(required, label, (system, other), one.part, evidence))
-                    if is_open
-                    else made
-                )
-    return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
+    return _sized(required, label, evidence), label, system, other
 
 
 def _sized(required: Requirement, label: Label, evidence: Evidence) -> Requirement:

@@ -13,6 +13,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--require", dest="required", nargs="+", action="extend", default=[], metavar="TEXT", help=about
     )
+    parser.add_argument("--looks", choices=["once", "anytime"], default="once", help="anytime: decide again and again")
     change = "change the YAML for this decision"
     parser.add_argument(
         "--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=change
@@ -23,7 +24,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _gate(args: argparse.Namespace) -> int:
     from judgebook.extras.gate.command import command
 
-    return command(args.study, args.required, args.values)
+    return command(args.study, args.required, args.values, anytime=args.looks == "anytime")
 
 
 GATE = Command(
@@ -38,6 +39,9 @@ that the whole interval lies on the right side, not met that it lies on the wron
   NEW equal to OLD on LABEL within D
   agreement on LABEL at least X            Krippendorff's alpha
   reliability on LABEL at least X          of the order of system means
+
+Each decision is for a single look at the data. Where gate runs again as judgements accumulate, --looks anytime
+takes wider intervals, which hold at all looks together, for these annotators; judgements need a `period` or times.
 
 exit codes: 0 all are met; 1 one is not met; 3 one cannot be told; 2 error in a requirement, the YAML or the data
 

@@ -33,7 +33,7 @@ LIGHT, PICKS = ["light_low", "light_high"], ["pick_low", "pick_high"]
 #: intervals that do not resample clusters, and the columns their ends have in figures and tables
 OTHER_INTERVALS = {"independent": LIGHT, "picks": PICKS}
 #: columns of judgements that no result depends on: to copy their texts with every selection of rows takes long
-_UNUSED = ("study", "seconds", "completed_at", "first_shown", "reason", "source_row")
+_UNUSED = ("study", "seconds", "completed_at", "period", "first_shown", "reason", "source_row")
 
 
 def chosen(annotations: Annotations, unranked: Collection[str] = (), labels: Iterable[Label] = ()) -> Annotations:

@@ -1,0 +1,37 @@
+"""Notebook 18: what has changed over time?"""
+
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
+from judgebook.questions.over_time import analysis, figures, findings, tables
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None, *, false_alarms: float | None, min_items: int | None) -> None:
+        super().__init__("18_over_time", study, run_id, false_alarms=false_alarms, min_items=min_items)
+        annotations, self.options = self.evaluated("annotations"), self.study.over_time
+        self.names = display_names(self.study, annotations)
+        self.results = analysis.analyse(
+            annotations,
+            self.labels,
+            self.options,
+            self.study.unranked_systems,
+            inference=self.study.inference.annotators,
+            sampling=self.sampling,
+        )
+        self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        yield findings.findings(self.results, self.names, self.options.false_alarms)
+
+    def means(self) -> Section:
+        yield figures.means(self.results, self.names, self.options.false_alarms)
+        yield tables.means(self.results, self.names)
+
+    def changes(self) -> Section:
+        yield tables.changes(self.results, self.names)
+
+    def severity(self) -> Section:
+        yield figures.severity(self.results, self.names, self.options.false_alarms)
+
+    def composition(self) -> Section:
+        yield tables.composition(self.results, self.names)

@@ -1,0 +1,136 @@
+"""Who changed: planted changes are named and nothing else is, and without any there is silence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgebook.questions.over_time import changes
+from judgebook.questions.over_time.changes import ALL_CHANGED, NOBODY, ONLY_ONE, UNKNOWN, Boundary
+
+SYSTEMS = ["base", "new", "old"]
+
+
+def world(rng, *, weeks=2, items=40, people=6, annotator=0.0, system=0.0, everyone=0.0, level=0.0):
+    """Scores of all systems on new items each week by two of `people`, who are strict and have preferences.
+
+    annotator, system, everyone, level : what a2, `new`, all annotators but a2, and all systems gain from the second
+    half of the weeks on.
+    """
+    n = weeks * items
+    week, hard = np.repeat(np.arange(weeks), items), rng.normal(0, 0.4, n)
+    strict, prefers, late = rng.normal(0, 0.3, people), rng.normal(0, 0.2, (people, 3)), week >= weeks / 2
+    rows = []
+    for s, name in enumerate(SYSTEMS):
+        first = rng.integers(people, size=n)
+        for who in (first, (first + rng.integers(1, people, size=n)) % people):
+            score = 3 + 0.2 * s + strict[who] + prefers[who, s] + hard + rng.normal(0, 0.6, n)
+            score += late * (annotator * (who == 2) + everyone * (who != 2) + system * (name == "new") + level)
+            columns = {"week": week, "unit": np.arange(n), "system": name, "score": np.clip(np.round(score), 1, 5)}
+            rows.append(pd.DataFrame({**columns, "annotator": [f"a{w}" for w in who]}))
+    return pd.concat(rows, ignore_index=True)
+
+
+def boundaries(frame, least=8):
+    weeks = [frame[frame["week"].isin([w - 1, w])].assign(late=lambda f, w=w: f["week"] == w)
+             for w in range(1, frame["week"].max() + 1)]  # fmt: skip
+    return [Boundary(part, least) for part in weeks]
+
+
+def named(frame):
+    """Changes that stand out, as (week, who or what)."""
+    each = boundaries(frame)
+    m = sum(one.n_tests for one in each)
+    for one in each:
+        one.test(0.05 / m)
+    return [
+        (week, name)
+        for week, one in enumerate(each, 1)
+        for name in [*one.changed, *(s for s, c in one.systems.items() if c.p_values[0] * m < 0.05)]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("planted", "expected"),
+    [
+        ({"annotator": -1.5}, {(2, "a2")}),
+        ({"system": -1.2}, {(2, "new")}),
+        ({"annotator": -1.5, "system": -1.2}, {(2, "a2"), (2, "new")}),
+        ({"level": -1.2}, {(2, s) for s in SYSTEMS}),
+        ({}, set()),
+    ],
+)
+def test_what_is_planted_is_named_and_nothing_else(planted, expected):
+    assert set(named(world(np.random.default_rng(5), weeks=4, items=60, **planted))) == expected
+
+
+def test_estimates_are_what_was_planted():
+    one = boundaries(world(np.random.default_rng(6), items=400, annotator=-0.7, system=0.5))[0]
+    one.test(0.001)
+    assert one.changed == ["a2"]
+    assert one.annotators["a2"].estimate[0] == pytest.approx(-0.7, abs=0.15)
+    assert one.systems["new"].estimate[0] == pytest.approx(0.5, abs=0.15)
+    assert one.systems["old"].estimate[0] == pytest.approx(0, abs=0.15)
+
+
+def test_other_people_in_the_second_week_do_not_look_like_a_change_of_systems():
+    """a0 judges more of the first week and lenient a1 more of the second."""
+    rng, frame = np.random.default_rng(7), world(np.random.default_rng(8), items=300, people=2)
+    frame["score"] += np.where(frame["annotator"] == "a1", 1.0, 0.0)
+    keep = rng.uniform(size=len(frame)) < np.where((frame["annotator"] == "a1") == (frame["week"] == 1), 1.0, 0.3)
+    frame = frame[keep]
+    raw = frame.groupby(["system", "week"])["score"].mean().unstack()  # noqa: PD010
+    one = boundaries(frame)[0]
+    one.test(0.001)
+    assert (raw[1] - raw[0] > 0.3).all()
+    assert all(abs(c.estimate[0]) < 0.2 for c in one.systems.values())
+
+
+@pytest.mark.parametrize(
+    ("stays", "identified", "why"), [([], True, NOBODY), (["a1"], True, ONLY_ONE), ([], False, UNKNOWN)]
+)
+def test_where_too_few_judged_in_both_weeks_nothing_is_claimed(stays, identified, why):
+    frame = world(np.random.default_rng(9), system=-2.0)
+    who = frame["annotator"]
+    who = who.where(who.isin(stays), who + frame["week"].astype(str))
+    one = Boundary(frame.assign(annotator=who, late=frame["week"] == 1), 8, identified)
+    one.test(0.05)
+    assert (one.why, one.systems, one.annotators, one.n_tests) == (why, {}, {}, 0)
+
+
+def test_of_two_annotators_it_cannot_be_told_who_changed():
+    frame = world(np.random.default_rng(10), people=2)
+    frame["score"] += np.where((frame["annotator"] == "a1") & (frame["week"] == 1), 2.0, 0.0)
+    one = boundaries(frame)[0]
+    one.test(0.01)
+    assert one.changed == ["a0", "a1"]
+    assert (one.why, one.systems) == (ALL_CHANGED, {})
+    assert one.annotators["a0"].estimate[0] == pytest.approx(-one.annotators["a1"].estimate[0])
+
+
+def test_those_who_judged_little_are_not_tested():
+    frame = world(np.random.default_rng(11))
+    few = frame[(frame["annotator"] != "a3") | (frame["unit"] < 4)]
+    assert "a3" not in boundaries(few)[0].common
+
+
+def test_leniency_in_a_week_is_relative_to_the_others_and_ignores_who_judged_which_system():
+    frame = world(np.random.default_rng(12), weeks=1, items=400, people=3)
+    frame = frame[~((frame["annotator"] == "a0") & (frame["system"] == "old"))]
+    frame["score"] = np.select([frame["annotator"] == "a0", frame["annotator"] == "a1"], [1.0, 0.0], -1.0)
+    frame["score"] += 2.0 * (frame["system"] == "old") + 1e-3 * np.random.default_rng(1).normal(size=len(frame))
+    rows = {row["annotator"]: row["estimate"] for row in changes.severities(frame, 0.95)}
+    assert rows == pytest.approx({"a0": 1.0, "a1": 0.0, "a2": -1.0}, abs=0.01)
+
+
+def false_alarms(worlds):
+    rng = np.random.default_rng(13)
+    return np.mean([bool(named(world(rng, weeks=6, items=20, people=4))) for _ in range(worlds)])
+
+
+def test_silence_where_nothing_changed():
+    assert false_alarms(10) == 0
+
+
+@pytest.mark.slow
+def test_in_at_most_one_study_of_twenty_without_a_change_is_one_named():
+    assert false_alarms(400) <= 0.05
