@@ -1,0 +1,85 @@
+"""How Sphinx makes the site of `make docs` from the Markdown of the project, which can be read without it.
+
+`docs/README.md` is the index: its headings are the captions of the sidebar, its links the order of pages. A page that
+it does not list stands at the end.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+project = "judgebook"
+html_title = project
+copyright = "the authors of judgebook; text and figures CC BY 4.0"
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+include_patterns = ["*.md", "docs/**.md", "gallery/**.md", "data/*/README.md"]
+exclude_patterns = [".*", "build", "data/raw", "data/processed", "params", "reports", "src", "tests"]
+root_doc = "docs/README"
+html_theme = "furo"
+html_theme_options = {"light_css_variables": {"font-stack": "system-ui, sans-serif"}}
+html_copy_source = False
+html_show_sphinx = False
+highlight_language = "text"
+myst_heading_anchors = 4
+myst_enable_extensions = ["smartquotes"]
+default_role = "literal"  # docstrings mark code as Markdown does
+autodoc_member_order = "groupwise"
+# links between pages must lead somewhere; types in signatures are those of libraries, whose pages are elsewhere
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]
+
+
+def pages() -> dict[str, list[str]]:
+    """Caption of the sidebar -> pages, without suffix, from the root of the project."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    listed = {
+        section.partition("\n")[0]: list(_targets(section, ROOT / "docs")) for section in index.split("\n## ")[1:]
+    }
+    placed = {"docs/README", *(page for many in listed.values() for page in many)}
+    every = (path.relative_to(ROOT).with_suffix("").as_posix() for path in sorted(ROOT.glob("docs/**/*.md")))
+    return listed | {"More": [page for page in every if page not in placed and "/decisions/" not in page]}
+
+
+def _targets(text: str, folder: Path) -> Iterator[str]:
+    for target in dict.fromkeys(re.findall(r"\]\(([\w./-]+)\.md\)", text)):
+        yield (folder / target).resolve().relative_to(ROOT).as_posix()
+
+
+def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
+    """Contents for the sidebar, which plain Markdown has no words for."""
+    if page == root_doc:
+        parts = {caption: many for caption, many in pages().items() if many}
+    elif page.endswith("/README") and not page.startswith("data/"):
+        folder = (ROOT / page).parent
+        below = sorted({*folder.glob("*.md"), *folder.glob("*/README.md")} - {folder / "README.md"})
+        parts = {folder.name: [path.relative_to(ROOT).with_suffix("").as_posix() for path in below]}
+    else:
+        return
+    for caption, many in parts.items():
+        lines = "\n".join(f"/{page}" for page in many)
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
+
+
+def add_start(app: Sphinx, failed: Exception | None) -> None:
+    """The site opens where it begins, whatever serves it."""
+    if not failed:
+        start = '<!doctype html><meta charset="utf-8"><title>judgebook</title>'
+        address = f"{root_doc}.html"
+        start += f'<meta http-equiv="refresh" content="0; url={address}"><a href="{address}">judgebook</a>\n'
+        (Path(app.outdir) / "index.html").write_text(start, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    for name in ("csv", "jsonl"):
+        app.add_lexer(name, TextLexer)
+    app.connect("source-read", add_contents)
+    app.connect("build-finished", add_start)
