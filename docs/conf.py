@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "src"))
 project = "judgebook"
 html_title = project
 copyright = "the authors of judgebook; text and figures CC BY 4.0"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 include_patterns = ["*.md", "docs/**.md", "gallery/**.md", "data/*/README.md"]
 exclude_patterns = [".*", "build", "data/raw", "data/processed", "params", "reports", "src", "tests"]
 root_doc = "docs/README"
@@ -69,6 +69,22 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
 
 
+def outdated(app: Sphinx, env: object, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Pages with contents are read each time: what stands in these depends on the other pages."""
+    return [page for page in app.project.docnames if page.endswith("README")]
+
+
+def as_blocks(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """What a module's docstring sets off by indentation is shown as it stands: code, or a list in columns. `|x|` is an
+    absolute value, and no reference."""
+    lines[:] = [re.sub(r"\|(\w)\|", r"\\|\1\\|", line) for line in lines]
+    if what == "module":
+        for i in reversed(range(len(lines) - 1)):
+            below = next((line for line in lines[i + 1 :] if line), "")
+            if lines[i] and not lines[i].startswith(" ") and below.startswith(" "):
+                lines[i : i + 1] = [lines[i].removesuffix(":") + "::", ""]
+
+
 def add_start(app: Sphinx, failed: Exception | None) -> None:
     """The site opens where it begins, whatever serves it."""
     if not failed:
@@ -82,4 +98,6 @@ def setup(app: Sphinx) -> None:
     for name in ("csv", "jsonl"):
         app.add_lexer(name, TextLexer)
     app.connect("source-read", add_contents)
+    app.connect("autodoc-process-docstring", as_blocks)
+    app.connect("env-get-outdated", outdated)
     app.connect("build-finished", add_start)

@@ -27,9 +27,9 @@ def of(*languages, named=False):
 
 
 def test_every_block_is_of_a_kind_that_is_tried():
-    kinds = {"", "csv", "json", "jsonl", "python", "text", "yaml", "{automodule}"}
+    kinds = {"", "csv", "json", "jsonl", "python", "text", "yaml", "{eval-rst}"}
     assert {str(block) for block in BLOCKS if block.language not in kinds} == set()
-    assert {block.page for block in BLOCKS if block.language == "{automodule}"} == {"docs/api.md"}
+    assert {block.page for block in BLOCKS if block.language == "{eval-rst}"} == {"docs/api.md"}
     assert len(BLOCKS) > 90
 
 
