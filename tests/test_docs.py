@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from fixtures import documentation as docs
+from fixtures import yaml_studies as studies
 
 import judgebook
 from judgebook import project
@@ -43,6 +44,26 @@ def test_a_command_is_one_that_can_be_given(block):
         elif words[0] == "python":
             path = words[3] if words[1:3] == ["-m", "pytest"] else words[1]
             assert (ROOT / path).exists(), path
+
+
+@pytest.mark.slow
+@of("")
+def test_commands_are_carried_out(block, tmp_path, monkeypatch):
+    """In a folder with data; `PARSED` says which are not, and why. Runs are planned."""
+    monkeypatch.setattr(project, "INSTALLED", True)
+    for name in ("COMPENDIUM_FOLDER", "COMPENDIUM_OUT"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.csv").write_text(studies.wide_csv(), encoding="utf-8")
+    (tmp_path / "params").mkdir()
+    for words in docs.to_carry_out(block):
+        named = words[words.index("--study") + 1] if "--study" in words else "demo"
+        if named not in {*params.names(), "all"}:
+            studies.write(tmp_path / "params", studies.WIDE, name=named, my_csv=studies.wide_csv())
+        try:
+            assert cli.main(words) in ((0, 3) if words[0] in ("new", "check") else (0,)), words
+        except SystemExit as end:
+            assert (end.code, words) == (0, ["--help"])
 
 
 @pytest.mark.parametrize(
@@ -89,3 +110,32 @@ def test_data_are_what_they_are_said_to_be(block):
     assert docs.is_data(block)
     if block.name:
         assert (ROOT / block.name).read_text(encoding="utf-8").startswith(block.text)
+
+
+#: how a part of a YAML begins -> the file that it reads, judgements in it, and the sum of their scores
+READ = {
+    'scores: "Rater {annotator}"': ("id,Rater A,Rater B\nd1,4,5\nd2,3,2\n", 4, 14),
+    'scores: "item{i}"': ("prompt,annotator,item1,item2,item3,best,worst\np1,a,A,B,C,B,C\np2,a,A,B,C,1,B\n", 6, 0),
+    'scores: "n_{score}"': ("item,system,n_1,n_2\nx,A,2,1\ny,B,0,3\n", 6, 10),
+    "scores: severity": ("seg_id,system,rater,category,severity\n1,A,r,Style,Major\n1,A,r,Style,Minor\n2,A,r,,\n", 2, 6),
+    "scores: winner": ("winner,loser,votes\nA,B,3\nB,A,1\nA,C,2\n", 6, 4),
+    'scores: "{system_b}"': ("winner,A,B,C\nA,,3,2\nB,1,,0\n", 6, 4),
+    "- adapter: records\n    file: spans.json": (
+        """[{"id": "d1", "system": "A", "annotations": [
+        {"annotator": "a", "spans": [{"category": "rude"}, {"category": "vague"}]}, {"annotator": "b", "spans": []}]}]""",
+        2,
+        None,
+    ),
+    "columns: {corpus: run,": ("run,chat,bot,worker,what,rating\nrun_1,d,A,w,fluency,4\nrun_2,e,A,w,quality,5\n", 2, 9),
+}
+
+
+@pytest.mark.parametrize("begin", READ)
+def test_a_part_of_a_yaml_reads_what_its_page_says(begin, tmp_path):
+    (block,) = (b for b in BLOCKS if b.language == "yaml" and b.text.lstrip().startswith(begin))
+    data, n, total = READ[begin]
+    study = docs.as_study(block.text, tmp_path / "shown.yaml")
+    (tmp_path / study.sources[0].file).write_text(data, encoding="utf-8")
+    scores = build.build(study).frames["annotations"]["score"]
+    assert len(scores) == n
+    assert total is None or scores.sum() == total
