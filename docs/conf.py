@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from pygments.lexers.special import TextLexer
@@ -38,35 +37,36 @@ nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]
 
 
-def pages() -> dict[str, list[str]]:
-    """Caption of the sidebar -> pages, without suffix, from the root of the project."""
+def contents() -> dict[str, list[str]]:
+    """Caption of the sidebar -> entries of a `toctree`: pages by their name from the root of the project."""
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    listed = {
-        section.partition("\n")[0]: list(_targets(section, ROOT / "docs")) for section in index.split("\n## ")[1:]
-    }
-    placed = {"docs/README", *(page for many in listed.values() for page in many)}
-    every = (path.relative_to(ROOT).with_suffix("").as_posix() for path in sorted(ROOT.glob("docs/**/*.md")))
-    return listed | {"More": [page for page in every if page not in placed and "/decisions/" not in page]}
+    link = re.compile(r"\[([^\]]+)\]\(([\w./-]+)\.md\)")
+    parts, placed = {}, {root_doc}
+    for section in index.split("\n## ")[1:]:
+        found = [(" ".join(text.replace("`", "").split()), _name(ROOT / "docs" / page)) for text, page in link.findall(section)]
+        parts[section.partition("\n")[0]] = [f"{text} </{page}>" for text, page in found]
+        placed |= {page for _, page in found}
+    every = (_name(path.with_suffix("")) for path in sorted(ROOT.glob("docs/**/*.md")))
+    more = [f"/{page}" for page in every if page not in placed and "/decisions/" not in page]
+    return parts | ({"More": more} if more else {})
 
 
-def _targets(text: str, folder: Path) -> Iterator[str]:
-    for target in dict.fromkeys(re.findall(r"\]\(([\w./-]+)\.md\)", text)):
-        yield (folder / target).resolve().relative_to(ROOT).as_posix()
+def _name(path: Path) -> str:
+    return path.resolve().relative_to(ROOT).as_posix()
 
 
 def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
     """Contents for the sidebar, which plain Markdown has no words for."""
     if page == root_doc:
-        parts = {caption: many for caption, many in pages().items() if many}
+        parts = contents()
     elif page.endswith("/README") and not page.startswith("data/"):
         folder = (ROOT / page).parent
         below = sorted({*folder.glob("*.md"), *folder.glob("*/README.md")} - {folder / "README.md"})
-        parts = {folder.name: [path.relative_to(ROOT).with_suffix("").as_posix() for path in below]}
+        parts = {folder.name: [f"/{_name(path)}"[: -len(path.suffix)] for path in below]}
     else:
         return
-    for caption, many in parts.items():
-        lines = "\n".join(f"/{page}" for page in many)
-        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
+    for caption, entries in parts.items():
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(entries) + "\n```\n"
 
 
 def outdated(app: Sphinx, env: object, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
