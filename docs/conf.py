@@ -43,7 +43,10 @@ def contents() -> dict[str, list[str]]:
     link = re.compile(r"\[([^\]]+)\]\(([\w./-]+)\.md\)")
     parts, placed = {}, {root_doc}
     for section in index.split("\n## ")[1:]:
-        found = [(" ".join(text.replace("`", "").split()), _name(ROOT / "docs" / page)) for text, page in link.findall(section)]
+        found = [
+            (" ".join(text.replace("`", "").split()), _name(ROOT / "docs" / page))
+            for text, page in link.findall(section)
+        ]
         parts[section.partition("\n")[0]] = [f"{text} </{page}>" for text, page in found]
         placed |= {page for _, page in found}
     every = (_name(path.with_suffix("")) for path in sorted(ROOT.glob("docs/**/*.md")))

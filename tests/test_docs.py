@@ -1,8 +1,7 @@
-"""Every block and command that a page shows is tried: carried out, read as what it is, or parsed for a stated reason."""
+"""Every block and command of a page is tried: carried out, read as what it is, or parsed for a stated reason."""
 
 import inspect
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -11,11 +10,10 @@ from fixtures import yaml_studies as studies
 
 import judgebook
 from judgebook import project
-from judgebook.pipeline import cli
+from judgebook.errors import JudgebookError
 from judgebook.project import ROOT
 from judgebook.sources import build
 from judgebook.study import params
-from judgebook.study.params import ParamsError
 
 BLOCKS = [block for page in docs.PAGES for block in docs.blocks(page)]
 #: files and YAMLs with a name are read by tests/doors/test_situations.py
@@ -23,7 +21,9 @@ SITUATIONS = "docs/own_data/"
 
 
 def of(*languages, named=False):
-    chosen = [b for b in BLOCKS if b.language in languages and (named or not b.page.startswith(SITUATIONS) or not b.name)]
+    chosen = [
+        b for b in BLOCKS if b.language in languages and (named or not b.page.startswith(SITUATIONS) or not b.name)
+    ]
     return pytest.mark.parametrize("block", chosen, ids=str)
 
 
@@ -60,10 +60,7 @@ def test_commands_are_carried_out(block, tmp_path, monkeypatch):
         named = words[words.index("--study") + 1] if "--study" in words else "demo"
         if named not in {*params.names(), "all"}:
             studies.write(tmp_path / "params", studies.WIDE, name=named, my_csv=studies.wide_csv())
-        try:
-            assert cli.main(words) in ((0, 3) if words[0] in ("new", "check") else (0,)), words
-        except SystemExit as end:
-            assert (end.code, words) == (0, ["--help"])
+        assert docs.code(words) in ((0, 3) if words[0] in ("new", "check") else (0,)), words
 
 
 @pytest.mark.parametrize(
@@ -78,9 +75,8 @@ def test_commands_are_carried_out(block, tmp_path, monkeypatch):
     ],
 )
 def test_a_command_that_cannot_be_given_is_found(text, said):
-    with pytest.raises((docs.JudgebookError, ValueError), match=re.escape(said)):
-        for words in docs.lines(docs.Block("page", 1, "", "", text)):
-            docs.checked(docs.arguments(words))
+    with pytest.raises((JudgebookError, ValueError), match=re.escape(said)):
+        docs.checked(docs.arguments(docs.lines(docs.Block("page", 1, "", "", text))[0]))
 
 
 @pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -105,6 +101,23 @@ def test_python_names_what_the_package_has(block):
         assert set(arguments) <= set(parameters), name
 
 
+def test_python_is_run_by_a_test_or_not_for_a_reason():
+    tests = [p.read_text(encoding="utf-8") for p in ROOT.glob("tests/**/test_*.py")]
+    pages = {block.page for block in BLOCKS if block.language == "python"}
+    run = {page for page in pages if any(f'"{page.rpartition("/")[2]}"' in text for text in tests)}
+    assert pages == (run - {*docs.PYTHON_READ}) | {*docs.PYTHON_READ}
+
+
+@pytest.mark.slow
+def test_the_example_of_audit_answers(tmp_path, monkeypatch):
+    (block,) = (b for b in docs.blocks(ROOT / "docs" / "audit.md") if b.language == "python")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(block.text, names)
+    assert len(names["audit"].answers) == 6
+    assert names["audit"].answers.loc["order", "answer"].startswith("new leads")
+
+
 @of("csv", "json", "jsonl")
 def test_data_are_what_they_are_said_to_be(block):
     assert docs.is_data(block)
@@ -117,12 +130,16 @@ READ = {
     'scores: "Rater {annotator}"': ("id,Rater A,Rater B\nd1,4,5\nd2,3,2\n", 4, 14),
     'scores: "item{i}"': ("prompt,annotator,item1,item2,item3,best,worst\np1,a,A,B,C,B,C\np2,a,A,B,C,1,B\n", 6, 0),
     'scores: "n_{score}"': ("item,system,n_1,n_2\nx,A,2,1\ny,B,0,3\n", 6, 10),
-    "scores: severity": ("seg_id,system,rater,category,severity\n1,A,r,Style,Major\n1,A,r,Style,Minor\n2,A,r,,\n", 2, 6),
+    "scores: severity": (
+        "seg_id,system,rater,category,severity\n1,A,r,Style,Major\n1,A,r,Style,Minor\n2,A,r,,\n",
+        2,
+        6,
+    ),
     "scores: winner": ("winner,loser,votes\nA,B,3\nB,A,1\nA,C,2\n", 6, 4),
     'scores: "{system_b}"': ("winner,A,B,C\nA,,3,2\nB,1,,0\n", 6, 4),
     "- adapter: records\n    file: spans.json": (
-        """[{"id": "d1", "system": "A", "annotations": [
-        {"annotator": "a", "spans": [{"category": "rude"}, {"category": "vague"}]}, {"annotator": "b", "spans": []}]}]""",
+        """[{"id": "d1", "system": "A", "annotations": [{"annotator": "b", "spans": []},
+        {"annotator": "a", "spans": [{"category": "rude"}, {"category": "vague"}]}]}]""",
         2,
         None,
     ),

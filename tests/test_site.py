@@ -38,7 +38,9 @@ def test_every_page_of_docs_is_there_and_can_be_searched(site):
 
 
 def test_pages_load_nothing_from_elsewhere(site):
-    loads = re.compile(r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"(?:https?:)?//|<link\b[^>]*\bhref=\"(?:https?:)?//")
+    loads = re.compile(
+        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"(?:https?:)?//|<link\b[^>]*\bhref=\"(?:https?:)?//"
+    )
     assert [path for path in site.rglob("*.html") if loads.search(path.read_text(encoding="utf-8"))] == []
     styles = re.compile(r"@import\s+(?:url\()?['\"]?(?:https?:)?//|url\(['\"]?(?:https?:)?//")
     assert [path for path in site.rglob("*.css") if styles.search(path.read_text(encoding="utf-8"))] == []

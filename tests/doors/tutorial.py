@@ -1,6 +1,6 @@
 """The simulated judgements of docs/tutorial.md, and what the page shows of `audit`.
 
-`python tests/doors/tutorial.py` writes `examples/tutorial.csv` and these parts of the page anew; then read the page through:
+`python tests/doors/tutorial.py` writes both anew; then read the page through:
 its sentences name the numbers.
 """
 

@@ -1,4 +1,4 @@
-"""docs/six_answers.md and docs/requirements.md: how answers are made and what they need, with the values of the code."""
+"""docs/six_answers.md and docs/requirements.md: how answers are made and what they need, with values of the code."""
 
 from __future__ import annotations
 
@@ -47,11 +47,8 @@ def text(name: str) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["percent"] = lambda share: f"{share:.0%}"
-    inherited = params.defaults()
-    defaults = {
-        section: params.Study.model_fields[section].annotation(**inherited.get(section, {}))
-        for section in ("costs", "iaa", "planning", "sensitivity")
-    }
+    inherited, options = params.defaults(), questions.options()
+    defaults = {name: model(**inherited.get(name, {})) for name, model in options.items()}
     return environment.get_template(f"{name}.md.j2").render(
         VALUES, defaults=defaults, declared=questions.declared(), features=list(FEATURES), asked=QUESTIONS
     )
