@@ -101,6 +101,13 @@ def test_python_names_what_the_package_has(block):
         assert set(arguments) <= set(parameters), name
 
 
+def test_the_list_of_studies_has_each_that_comes_with_the_package():
+    text = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text, re.MULTILINE)
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert listed == {*params.names()} - {"scoreboard"}
+
+
 def test_python_is_run_by_a_test_or_not_for_a_reason():
     tests = [p.read_text(encoding="utf-8") for p in ROOT.glob("tests/**/test_*.py")]
     pages = {block.page for block in BLOCKS if block.language == "python"}

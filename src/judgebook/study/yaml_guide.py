@@ -69,6 +69,11 @@ def text() -> str:
     return _Guide(schema, params.defaults()).text()
 
 
+def _anchor(heading: str) -> str:
+    """Of a heading, as Git hosts make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 class _Guide:
     def __init__(self, schema: dict, defaults: dict) -> None:
         self.models, self.top, self.defaults = schema["$defs"], schema["properties"], defaults
@@ -90,6 +95,10 @@ class _Guide:
         parts += ["## Sections for all notebooks", *self._sections(ALL_NOTEBOOKS)]
         parts += ["## Sections for one or two notebooks", *self._sections(questions.options())]
         parts += ["## Other sections", *self._sections(OTHER), *_names(), *self._public()]
+        headings = re.findall(r"^## (.*)$", "\n\n".join(parts), re.MULTILINE)
+        parts.insert(
+            1, "Contents: " + " · ".join(f"[{title.replace('`', '')}](#{_anchor(title)})" for title in headings)
+        )
         return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
     def _top(self, keys: tuple[str, ...]) -> str:
