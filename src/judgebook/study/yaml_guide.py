@@ -22,10 +22,9 @@ Written by `python run_all.py schema` from the models that read a YAML: to chang
 `src/judgebook/study/` or in `question.py` of the notebook's folder. [own_data.md](own_data.md) shows how keys are used
 together.
 
-`title` is required, and `sources` unless the study compares others (`across`). Every label that the data have is declared, under
-`labels` or by `label_set`. Maps are merged key by key with
-`params/defaults.yaml`; lists and single values replace what is there. `--set section.key=value` changes a key for one
-run. Unknown keys are errors.
+`title` is required, and `sources` unless the study compares others (`across`). Every label in the data is declared,
+under `labels` or by `label_set`. Maps are merged key by key with `params/defaults.yaml`; lists and single values
+replace what is there. `--set section.key=value` changes a key for one run. Unknown keys are errors.
 
 In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` stands for each element of a list.
 """
