@@ -21,7 +21,7 @@ CRATE := .venv-crate/bin
 RESOLVE = $(UV) pip compile pyproject.toml --extra excel --python-version 3.11 --universal \
   --no-emit-index-url --custom-compile-command "make lock" --upgrade --quiet
 
-.PHONY: run test verify same pages fuzz lint lock wheels gallery schema validate benchmarks clean
+.PHONY: run test verify same pages fuzz lint lock wheels docs gallery schema validate benchmarks clean
 
 run: $(READY)
 	$(BIN)/python run_all.py
@@ -51,6 +51,10 @@ pages: $(TEST_READY)
 # random YAMLs, tables and JSON for a minute, or FUZZ_SECONDS; what is found ends the run, with the seed that finds it again
 fuzz: $(TEST_READY)
 	PYTHONPATH=src:tests $(TEST_BIN)/python tests/fuzz.py
+
+# the documentation as a site, to be opened at build/docs/index.html; a link that leads nowhere is an error
+docs: $(TEST_READY)
+	$(TEST_BIN)/python -m sphinx -q -W --keep-going -n -b html -c docs -d build/doctrees . build/docs
 
 gallery: $(READY)
 	$(BIN)/python run_all.py gallery

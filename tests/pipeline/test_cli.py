@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project, states
 
+import judgebook
 from judgebook import plugins
 from judgebook import project as places
 from judgebook.pipeline import cli
@@ -50,6 +51,10 @@ def test_help_shows_every_command_and_examples(project):
     text = project.run("--help").stdout
     for word in ("fetch", "new", "check", "gallery", "--dry-run", "--set", "examples:", "exit codes: 0 done"):
         assert word in text
+
+
+def test_version_is_that_of_the_package(project):
+    assert project.run("--version").stdout == f"judgebook {judgebook.__version__}\n"
 
 
 def test_list_names_studies_and_notebooks(project):

@@ -170,7 +170,10 @@ def test_hint_is_the_command():
 
 
 def test_what_has_no_converter_is_said_to_be_unfetchable(tmp_path):
-    with pytest.raises(DataError, match=r"convai2_wild/ratings.csv: expected a public address.*not publicly fetchable"):
+    with pytest.raises(
+        DataError,
+        match=r"convai2_wild/ratings.csv: expected a public address.*cannot be fetched publicly, .*checked\); take",
+    ):
         fetch.fetch("convai2_wild", to=tmp_path, say=silent)
     assert not list(tmp_path.rglob("*.csv"))
 

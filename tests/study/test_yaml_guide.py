@@ -38,6 +38,15 @@ def test_types_defaults_and_bounds_are_those_of_the_models(rows):
     assert {key for heading, key in rows if heading == "Our columns"} == {*yaml_guide.OURS}
 
 
+def test_the_contents_link_every_part():
+    text = yaml_guide.text()
+    contents = re.search(r"^Contents: (.*)$", text, re.MULTILINE)[1]
+    assert re.findall(r"\[(.*?)\]", contents) == [
+        h.replace("`", "") for h in re.findall(r"^## (.*)$", text, re.MULTILINE)
+    ]
+    assert "[Data: sources](#data-sources)" in contents
+
+
 def test_examples_are_valid(rows):
     """Each example is accepted where it stands, in a study of its own."""
     columns = {"dialogue": "id", "annotator": "rater", "system": "model"}

@@ -185,7 +185,9 @@ def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
             return _placed(entry, path.read_bytes(), target, "copied" if local else "downloaded")
     if not entry.fetchable:
         expected, hint = "a public address of this file", "take it from a copy: `fetch … --from DIR`"
-        raise DataError([Problem(f"{entry.key}/{entry.file}", "", "", expected, "none. " + entry.note, hint)])
+        raise DataError(
+            [Problem(f"{entry.key}/{entry.file}", "", "", expected, f"none ({entry.note.rstrip('.')})", hint)]
+        )
     parts = [_verified(get(entry, PurePosixPath(u.path).name, u), u) for u in entry.upstream]
     if entry.member is not None:
         return _from_archive(entry, parts[0], target)

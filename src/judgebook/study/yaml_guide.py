@@ -22,9 +22,9 @@ Written by `python run_all.py schema` from the models that read a YAML: to chang
 `src/judgebook/study/` or in `question.py` of the notebook's folder. [own_data.md](own_data.md) shows how keys are used
 together.
 
-`title` and `sources` are required, and `labels` unless `label_set` names a set. Maps are merged key by key with
-`params/defaults.yaml`; lists and single values replace what is there. `--set section.key=value` changes a key for one
-run. Unknown keys are errors.
+`title` is required, and `sources` unless the study compares others (`across`). Every label in the data is declared,
+under `labels` or by `label_set`. Maps are merged key by key with `params/defaults.yaml`; lists and single values
+replace what is there. `--set section.key=value` changes a key for one run. Unknown keys are errors.
 
 In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` stands for each element of a list.
 """
@@ -69,6 +69,11 @@ def text() -> str:
     return _Guide(schema, params.defaults()).text()
 
 
+def _anchor(heading: str) -> str:
+    """Of a heading, as Git hosts make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 class _Guide:
     def __init__(self, schema: dict, defaults: dict) -> None:
         self.models, self.top, self.defaults = schema["$defs"], schema["properties"], defaults
@@ -90,6 +95,10 @@ class _Guide:
         parts += ["## Sections for all notebooks", *self._sections(ALL_NOTEBOOKS)]
         parts += ["## Sections for one or two notebooks", *self._sections(questions.options())]
         parts += ["## Other sections", *self._sections(OTHER), *_names(), *self._public()]
+        headings = re.findall(r"^## (.*)$", "\n\n".join(parts), re.MULTILINE)
+        parts.insert(
+            1, "Contents: " + " · ".join(f"[{title.replace('`', '')}](#{_anchor(title)})" for title in headings)
+        )
         return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
     def _top(self, keys: tuple[str, ...]) -> str:

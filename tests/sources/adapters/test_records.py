@@ -355,3 +355,9 @@ def test_only_paths_that_lead_nowhere_are_reported(tmp_path):
     (problem,) = error.value.problems
     assert (problem.column, problem.found) == ("{system}.score", "'d1' at {system}, where the path goes on with score")
     assert "`scores` in the YAML names it" in problem.hint
+
+
+def test_a_column_of_rankings_that_is_read_is_used(tmp_path):
+    (text,) = (block for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if "ranking:ranking." in block)
+    built = studies.read(tmp_path, text, rankings_csv="annotator,prompt,ranking\na,p1,A > B = C\nb,p1,B > A > C\n")
+    assert not any(built.unused.values())

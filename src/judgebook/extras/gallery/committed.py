@@ -191,7 +191,7 @@ def _write_front(folder: Path) -> None:
     parts = [
         "# Gallery",
         "Reports to read without installing anything: answers, figures and tables. `python run_all.py` makes the full "
-        "reports, with all rows of all tables; the code is in [notebooks/](../notebooks).",
+        "reports, with all rows of all tables; the code is in the [notebooks](../docs/notebooks.md).",
     ]
     present = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     whole = [s for s in present if s not in PARTS]

@@ -6,7 +6,7 @@ import argparse
 import difflib
 from collections.abc import Iterable, Mapping
 
-from judgebook import plugins, project
+from judgebook import __version__, plugins, project
 from judgebook.pipeline.commands import options
 from judgebook.pipeline.run import DEFAULT_JOBS, HOME
 from judgebook.plugins import Command, UsageError
@@ -74,6 +74,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     add("--dry-run", action="store_true", help="show what would run, and why")
     add("--force", action="store_true", help="run even what is up to date")
     add("--list", action="store_true", help="list studies and notebooks")
+    add("--version", action="version", version=f"judgebook {__version__}")
     add("--out", metavar="DIR", help="write everything to DIR")
 
 

@@ -77,12 +77,13 @@ def schema_files() -> dict[str, str]:
     import json
 
     from judgebook.study import questions, results_guide, yaml_guide
-    from judgebook.summary.answers import guide
+    from judgebook.summary.answers import guide, pages
 
     return {
         "params/schema.json": json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n",
         "docs/yaml.md": yaml_guide.text(),
         "docs/results.md": results_guide.text(guide.text()),
+        **{f"docs/{name}.md": pages.text(name) for name in ("requirements", "six_answers")},
         "docs/answers.schema.json": json.dumps(guide.schema(), indent=1, ensure_ascii=False) + "\n",
         "src/judgebook/study/asked.pyi": questions.study_type(),
         **{page: questions.listed((params.ROOT / page).read_text("utf-8")) for page in LISTING},
@@ -137,7 +138,7 @@ specify can be given here.
         title="rebuild the schema, guides and lists of questions from the code",
         about="""\
 For contributors: after a change to the YAML keys, the statistics or what a question declares, rebuild
-params/schema.json, docs/yaml.md, docs/results.md, docs/answers.schema.json and the tables of questions in
+params/schema.json, the pages of docs/ that say so, docs/answers.schema.json and the tables of questions in
 docs/notebooks.md and CONTRIBUTING.md.""",
         place=110,
         options=lambda parser: None,

@@ -1,0 +1,47 @@
+"""docs/tutorial.md: its data are those of their simulation, and its numbers are what the command prints."""
+
+import re
+
+import pytest
+from conftest import ROOT
+
+from doors import tutorial
+
+SECONDS = 35
+
+
+def test_the_data_are_those_of_the_simulation():
+    assert tutorial.DATA.read_text(encoding="utf-8") == tutorial.data()
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """What `audit` prints, and the folder it writes."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    return tutorial.printed(folder), folder / "tutorial_audit"
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_the_command_prints(audited):
+    page = tutorial.PAGE.read_text(encoding="utf-8")
+    assert tutorial.shown(audited[0], page) == page, "python tests/doors/tutorial.py writes it anew; read it through"
+
+
+@pytest.mark.slow
+def test_the_numbers_of_its_sentences_are_those_of_the_report(audited):
+    _, prose = tutorial.PAGE.read_text(encoding="utf-8").split("## How to read each number")
+    report = (audited[1] / "audit.md").read_text(encoding="utf-8")
+    numbers = {*re.findall(r"\d+\.\d+", prose)}
+    assert len(numbers) > 8
+    assert {number for number in numbers if number not in report} == set()
+
+
+@pytest.mark.slow
+def test_the_first_example_of_the_guide_to_results_runs(audited, monkeypatch):
+    """Of another study, whose people judged in no sessions; tests/pipeline/test_runs.py runs the second."""
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    example = text.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.setenv("COMPENDIUM_OUT", str(audited[1]))
+    names: dict = {}
+    exec(example.replace('"ji2022"', '"tutorial"').replace(', interval="session"', ""), names)
+    assert {*names["study"].results("mean", label="fluent")["system"]} == {*tutorial.SYSTEMS}
