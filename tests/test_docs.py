@@ -28,13 +28,13 @@ def of(*languages, named=False):
 
 
 def test_every_block_is_of_a_kind_that_is_tried():
-    kinds = {"", "csv", "json", "jsonl", "python", "text", "yaml", "{eval-rst}"}
+    kinds = {*docs.SHELLS, "csv", "json", "jsonl", "python", "text", "yaml", "{eval-rst}"}
     assert {str(block) for block in BLOCKS if block.language not in kinds} == set()
     assert {block.page for block in BLOCKS if block.language == "{eval-rst}"} == {"docs/api.md"}
     assert len(BLOCKS) > 90
 
 
-@of("")
+@of(*docs.SHELLS)
 def test_a_command_is_one_that_can_be_given(block):
     for words in docs.lines(block):
         if (ours := docs.arguments(words)) is not None:
@@ -47,7 +47,7 @@ def test_a_command_is_one_that_can_be_given(block):
 
 
 @pytest.mark.slow
-@of("")
+@of(*docs.SHELLS)
 def test_commands_are_carried_out(block, tmp_path, monkeypatch):
     """In a folder with data; `PARSED` says which are not, and why. Runs are planned."""
     monkeypatch.setattr(project, "INSTALLED", True)
@@ -111,7 +111,7 @@ def test_the_list_of_studies_has_each_that_comes_with_the_package():
 def test_python_is_run_by_a_test_or_not_for_a_reason():
     tests = [p.read_text(encoding="utf-8") for p in ROOT.glob("tests/**/test_*.py")]
     pages = {block.page for block in BLOCKS if block.language == "python"}
-    run = {page for page in pages if any(f'"{page.rpartition("/")[2]}"' in text for text in tests)}
+    run = {page for page in pages if any(page.rpartition("/")[2] in text for text in tests)}
     assert pages == (run - {*docs.PYTHON_READ}) | {*docs.PYTHON_READ}
 
 
@@ -154,7 +154,7 @@ def test_check_prints_what_the_page_shows(tmp_path, monkeypatch, capsys):
 @of("csv", "json", "jsonl")
 def test_data_are_what_they_are_said_to_be(block):
     assert docs.is_data(block)
-    if block.name:
+    if "/" in block.name:
         assert (ROOT / block.name).read_text(encoding="utf-8").startswith(block.text)
 
 
