@@ -12,6 +12,9 @@ from judgebook.plugins import Command, Extra, UsageError
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", help="a study that has been run")
     parser.add_argument("--folder", action="store_true", help="write a folder instead of a zip file")
+    about = "include the judgements, with pseudonyms, where the YAML states a licence that permits it"
+    parser.add_argument("--with-judgements", dest="judgements", action="store_true", help=about)
+    parser.add_argument("--with-texts", dest="texts", action="store_true", help="and texts of dialogues, ids masked")
     parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="read results from, and write to, DIR")
 
 
@@ -21,13 +24,22 @@ def _bundle(args: argparse.Namespace) -> int:
     from judgebook.pipeline.run import outdated
     from judgebook.study import params, store
 
+    if args.texts and not args.judgements:
+        raise UsageError("--with-texts: expected with --with-judgements, found alone")
     given = Path(args.study)
     study = given.stem if given.suffix in (".yaml", ".yml") else given.name
     if not (store.processed(study) / "manifest.json").is_file():
         params.find(args.study)  # a misspelt name is told first
         raise UsageError(f"{study} has not been run; run `{project.command()} --study {args.study}` first")
     with lock(study):
-        return writing.command(study, Manifest(study).data, outdated(study), folder=args.folder)
+        return writing.command(
+            study,
+            Manifest(study).data,
+            outdated(study),
+            folder=args.folder,
+            judgements=args.judgements,
+            texts=args.texts,
+        )
 
 
 BUNDLE = Command(
