@@ -57,4 +57,33 @@ never included. Run the study first.
     examples="  python run_all.py bundle ji2022                     a finished study in one file, for an archive\n",
 )
 
-EXTRA = Extra(commands=(BUNDLE,))
+
+def _verify_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bundle", help="a zip file or folder that `bundle --with-judgements` wrote")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)")
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from judgebook.extras.bundle import verifying
+
+    return verifying.command(args.bundle, jobs=args.jobs)
+
+
+VERIFY = Command(
+    name="verify",
+    title="compute the report of a bundle again from its own judgements, and say what does not come out",
+    about="""\
+Run the notebooks of a bundle in a temporary folder, with the judgements and settings of the bundle and nothing else, and
+compare every sentence of its pages, every answer and every row of results.
+
+exit codes: 0 all come out again; 1 some differ; 3 the others cannot be computed from the bundle, which lacks texts or
+a notebook; 2 no bundle, or one without judgements
+
+  python run_all.py verify bundles/ji2022.zip""",
+    place=62,
+    options=_verify_options,
+    run=_verify,
+    examples="  python run_all.py verify bundles/ji2022.zip          does a bundled report come out again?\n",
+)
+
+EXTRA = Extra(commands=(BUNDLE, VERIFY))
