@@ -14,8 +14,9 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
-from judgebook.extras.bundle import contents, writing
-from judgebook.extras.bundle.contents import METADATA, PREVIEW, BundleError
+from judgebook.extras.bundle import contents, parts, writing
+from judgebook.extras.bundle.contents import METADATA, PREVIEW
+from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline import cli
 from judgebook.pipeline.manifest import Manifest
 from judgebook.sources.ids import private, pseudonyms
@@ -258,7 +259,7 @@ def test_an_output_that_leads_elsewhere_is_left_out(out, capsys):
 )
 def test_a_part_has_a_place_in_the_bundle(path):
     with pytest.raises(BundleError, match="no place in a bundle"):
-        contents.Part(path, b"", "")
+        parts.Part(path, b"", "")
 
 
 def test_the_same_study_gives_the_same_bytes(out):

@@ -22,24 +22,26 @@ from judgebook.study import schema
 CROISSANT = "croissant.json"
 _CONFORMS = "http://mlcommons.org/croissant/1.1"
 _TYPES = {"bool": "sc:Boolean", "boolean": "sc:Boolean", "float64": "sc:Float", "Int32": "sc:Integer", "int64": "sc:Integer"}
+#: terms that the specification's own context has, in its order; a validator compares
+_TERMS = (
+    "arrayShape citeAs column conformsTo containedIn data dataType equivalentProperty examples extract field fileProperty "
+    "fileObject fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex "
+    "repeated replace samplingRate separator source subField transform"
+)
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+    "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "key": "cr:key",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "sc": "https://schema.org/",
-    "source": "cr:source",
+    "description": {"@container": "@language"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
 }
 
 

@@ -23,11 +23,11 @@ _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _IP = rf"(?<![\w.])(?:{_BYTE}\.){{3}}{_BYTE}(?![\w.]\d|\w)|(?<![\w:])(?:[0-9a-fA-F]{{1,4}}:){{3,7}}:?(?:[0-9a-fA-F]{{1,4}}:?){{1,4}}(?![\w:])"
 _PROFILE = (
     r"(?:https?://)?(?:www\.|m\.|[a-z]{2}\.)?(?:twitter|x|facebook|instagram|linkedin|tiktok|reddit|github|t|snapchat)"
-    r"\.(?:com|me)/(?:in/|u/|user/|add/|@)?[\w.-]{3,}"
+    r"\.(?:com|me)/(?:in/|u/|user/|add/|@)?[\w.-]{2,}\w"
 )
 _HANDLE = r"(?<![\w@./])@[A-Za-z_][\w.]{2,29}\b(?!\.\w)"
 #: with a lead of 0, 00 or + and digits in groups; what is a date, a time or a decimal has fewer digits or other marks
-_PHONE = r"(?<![\w.,/-])(?:(?:\+|00)\d{1,3}[ ()./-]{0,3}|\(?0\d{1,4}\)?[ /.-])\d(?:[ ()./-]{0,2}\d){6,11}(?![\w]|[.,/-]\d)"
+_PHONE = r"(?<![\w.,/-])(?:(?:\+|00)\d{1,3}[ ()./-]{0,3}|(?:\(0\d{1,4}\) ?|0\d{1,4}[ /.-]))\d(?:[ ()./-]{0,2}\d){6,11}(?![\w]|[.,/-]\d)"
 _PATTERNS = {
     **{kind: "|".join(f"{_ALONE}{form}{_END}" for form in forms) for kind, forms in _KINDS.items()},
     "IP address": _IP,
