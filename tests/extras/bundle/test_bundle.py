@@ -350,6 +350,6 @@ def test_a_validator_finds_nothing(out):
     python = ROOT / ".venv-crate" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not python.is_file():
         pytest.skip("`make validate` was not run")
-    command = [python, ROOT / "tests" / "bundle" / "validate.py", bundle(out), bundle(out, folder=True)]
+    command = [python, ROOT / "tests" / "extras" / "bundle" / "validate.py", bundle(out), bundle(out, folder=True)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -75,7 +75,9 @@ def _of_a_run(path: Path) -> Callable[[str], bool]:
 
 def same(before: Any, now: Any) -> bool:
     """Whether a value came out again: numbers within RELATIVE and ABSOLUTE, all else exactly."""
-    if isinstance(before, bool) or isinstance(now, bool) or not all(isinstance(v, int | float) for v in (before, now)):
+    if isinstance(before, bool) or isinstance(now, bool):
+        return before is now
+    if not all(isinstance(v, int | float) for v in (before, now)):
         return bool(before == now)
     return (math.isnan(before) and math.isnan(now)) or math.isclose(before, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 

@@ -56,6 +56,7 @@ class Shared:
     licence: Licence
     texts: bool
     texts_left_out: int
+    ids_left_out: int
     deeds: list[Deed]
     few: dict[str, int]
     renamed: dict[str, str]
@@ -65,6 +66,7 @@ class Shared:
         about = {
             "licence": self.licence.name,
             "texts_left_out": self.texts_left_out,
+            "ids_left_out": self.ids_left_out,
             "done": [{"what": d.kind, "where": d.column, "n": d.n, "of": d.kinds} for d in self.deeds],
         }
         yield Part(f"{FOLDER}/{ABOUT}", json_bytes(about), "What was left out or made coarser before judgements were shared")
@@ -101,7 +103,7 @@ def share(of: Finished, *, texts: bool) -> Shared:
     frames = _facts(frames, deeds)
     frames, few = attributes.reviewed(frames, lambda kind, column, n: deeds.append(Deed(kind, column, n)))
     frames = {name: frame.dropna(axis=1, how="all") for name, frame in frames.items()}
-    return Shared(frames, licence, texts, left_out, deeds, few, renamed)
+    return Shared(frames, licence, texts, left_out, len(own), deeds, few, renamed)
 
 
 def _read(path: Path) -> pd.DataFrame:

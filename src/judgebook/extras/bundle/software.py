@@ -44,9 +44,15 @@ def differing(bundled: dict[str, str]) -> list[str]:
     return sorted(name for name in {*bundled, *here} if bundled.get(name) != here.get(name))
 
 
+def helpers() -> Path:
+    """The folder of what notebooks call."""
+    folders = (project.ROOT / "src" / "helpers", project.PACKAGE.parent / "helpers")
+    return next(folder for folder in folders if folder.is_dir())
+
+
 def _sources() -> Iterator[tuple[str, Path]]:
     roots = {"src/judgebook": project.PACKAGE, "notebooks": project.ROOT / "notebooks"}
-    roots["src/helpers"] = next(p for p in (project.ROOT / "src" / "helpers", project.PACKAGE.parent / "helpers") if p.is_dir())
+    roots["src/helpers"] = helpers()
     for name, root in roots.items():
         for path in sorted(root.rglob("*")):
             inside = path.relative_to(root).as_posix()

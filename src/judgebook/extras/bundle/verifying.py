@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from judgebook import __version__, project
 from judgebook.extras.bundle import comparing, software
@@ -67,8 +68,7 @@ def verify(path: Path, *, jobs: int = 1) -> Verdict:
         if code == 2 or not (out / "reports" / study / "index.html").is_file():
             why = (told.strip().splitlines() or ["nothing was computed"])[-1]
             raise BundleError(f"{path}: its judgements cannot be analysed: {why}")
-        about = shared.about(folder / shared.FOLDER)
-        return _judged(folder, out, study, set(notebooks) - set(here), about["texts_left_out"])
+        return _judged(folder, out, study, set(notebooks) - set(here))
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -129,25 +129,38 @@ def _environment(**values: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _judged(bundle: Path, out: Path, study: str, strangers: set[str], texts_left_out: int) -> Verdict:
-    """What differs, apart what cannot come out: notebooks that are not here, and what needs texts that were not shared."""
+def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict:
+    """What differs, and apart what cannot come out: notebooks that are not here, and those that need what is not shared."""
     found = comparing.compared(bundle, out, study)
     ran = {path.stem for path in (out / "data" / "processed" / study / "notebooks").glob("*.ipynb")}
-    reading = {n for n, question in declared().items() if _WITH_TEXTS & set(question.reads)} & ran if texts_left_out else set()
+    reading = {name: why for name, why in _needing(shared.about(bundle / shared.FOLDER)).items() if name in ran}
     failed: dict[str, list[Missing]] = {kind: [] for kind in found.missing}
     impossible: dict[str, list[tuple[str, Missing]]] = {kind: [] for kind in found.missing}
-    of_notebooks = {m.where.partition(".")[0] for missing in found.missing.values() for m in missing} & (strangers | reading)
+    of_notebooks = {m.where.partition(".")[0] for missing in found.missing.values() for m in missing} & (strangers | reading.keys())
     for kind, missing in found.missing.items():
         for one in missing:
             notebook, why = one.where.partition(".")[0], ""
             if notebook in strangers:
                 why = "its notebook is not part of this installation"
             elif notebook in reading:
-                why = "its notebook reads texts, which the bundle lacks"
+                why = reading[notebook]
             elif of_notebooks and not notebook[:1].isdigit():  # what it gathers wrongly differs in its notebook, too
                 why = f"it gathers what notebooks say, among them {', '.join(sorted(of_notebooks))}"
             (impossible[kind].append((why, one)) if why else failed[kind].append(one))
     return Verdict(found, failed, impossible, _remarks(bundle))
+
+
+def _needing(about: dict[str, Any]) -> dict[str, str]:
+    """Notebooks that read what a bundle lacks -> what that is. about : what was left out of it."""
+    out = {}
+    for name, question in declared().items():
+        lacks = ["texts"] if about["texts_left_out"] and _WITH_TEXTS & set(question.reads) else []
+        helper = software.helpers() / f"{name.partition('_')[2]}.py"
+        if about["ids_left_out"] and helper.is_file() and "own_ids" in helper.read_text(encoding="utf-8"):
+            lacks.append("ids of people")
+        if lacks:
+            out[name] = f"its notebook reads {' and '.join(lacks)}, which the bundle lacks"
+    return out
 
 
 def _remarks(bundle: Path) -> list[str]:
