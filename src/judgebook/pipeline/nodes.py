@@ -270,7 +270,9 @@ class StudyNodes:
 
 def _of_data(parts: Parts) -> Parts:
     """Of what annotations were built from, the data."""
-    return {name: part for name, part in parts.items() if name.startswith(("raw file", "embedded ", "shared ", "simulate "))}
+    return {
+        name: part for name, part in parts.items() if name.startswith(("raw file", "embedded ", "shared ", "simulate "))
+    }
 
 
 def unknown_unit(study: Study, profile: dict[str, Any]) -> str:

@@ -12,8 +12,8 @@ import pandas as pd
 
 from judgebook import project
 from judgebook.sources import typed
-from judgebook.sources.instead import embedded
 from judgebook.sources.files import Files
+from judgebook.sources.instead import embedded
 from judgebook.sources.places import find, names
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import repeats, training

@@ -43,6 +43,9 @@ class Question(Section):
     reads: list[str] = Field(
         ["annotations"], description="frames of the study; with a slash: files of the project, data/published/x_*.csv"
     )
+    private: list[Literal["texts", "ids"]] = Field(
+        [], description="what it computes with that a bundle may lack: texts of dialogues, people's ids of the source"
+    )
     sections: list[str] = Field(
         [], description="other parts of the YAML it uses, in addition to those any notebook may use (`dag.COMMON`)"
     )

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
-from judgebook.extras.bundle import contents, parts, writing
+from judgebook.extras.bundle import contents, parts, software, writing
 from judgebook.extras.bundle.contents import METADATA, PREVIEW
 from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline import cli
@@ -336,6 +336,43 @@ def test_a_page_of_an_earlier_run_is_said_to_be_one(out):
     assert "03\\_iaa: changed: bootstrap" in found["README.md"].decode()
     graph = {e["@id"]: e for e in json.loads(found[METADATA])["@graph"]}
     assert graph["#run-03_iaa"]["description"].endswith("Since then: changed: bootstrap")
+
+
+def test_a_notebook_that_failed_is_said_and_included(out):
+    """As far as it ran; without what is private, and without places on this machine."""
+    error = nbf.new_output("error", ename="KeyError", evalue="'x'", traceback=[f"{out}/data/x.py in f", "KeyError"])
+    nb = nbf.new_notebook(cells=[*cells(), nbf.new_code_cell("f()", outputs=[error])])
+    write(out / "data/processed/mine/notebooks/05_sensitivity.failed.ipynb", json.dumps(nb))
+    found = files(bundle(out))
+    assert (
+        "failed in the last run; `notebooks/` has what they showed until then: 05\\_sensitivity"
+        in found["README.md"].decode()
+    )
+    failed = found["notebooks/05_sensitivity.failed.ipynb"].decode()
+    assert "…/data/x.py in f" in failed
+    assert not [secret for secret in ("Rex", str(out)) if secret in failed]
+
+
+def test_changed_source_is_said_and_included(out, monkeypatch):
+    said = {"diff": b"-old\n+new\n", "ls-files": b"notebooks/98_own.ipynb\0notebooks/98_own.txt\0"}
+    monkeypatch.setattr(software, "_git", lambda command, *options: said[command])
+    monkeypatch.setattr(software.project, "ROOT", out)
+    write(out / "notebooks/98_own.ipynb", "{}")
+    changed = {part.path: part.content for part in software._changed()}
+    assert changed == {
+        software.CHANGES: b"-old\n+new\n",
+        f"{software.OWN}notebooks/98_own.ipynb": out / "notebooks/98_own.ipynb",
+    }
+
+
+def test_source_is_that_of_the_bundle_or_named(out):
+    source = json.loads(files(bundle(out))[software.SOURCE])
+    assert source["files"].keys() >= {"src/judgebook/project.py", "notebooks/03_iaa.ipynb", "params/defaults.yaml"}
+    assert software.differing(source["files"]) == []
+    changed = source["files"] | {"src/judgebook/project.py": "0", "src/judgebook/own.py": "1"}
+    del changed["params/defaults.yaml"]
+    expected = ["params/defaults.yaml", "src/judgebook/own.py", "src/judgebook/project.py"]
+    assert software.differing(changed) == expected
 
 
 def test_a_study_that_was_not_run_has_no_bundle(out, capsys):

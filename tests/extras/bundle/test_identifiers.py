@@ -12,6 +12,7 @@ from judgebook.study import params
 
 PEOPLE = ["Ann Lee", "worker-17b", "Yan Kowalczyk", "rater_0042x", "Zoë Özil"]
 OWN = naming.Names({name: f"A{i:04d}" for i, name in enumerate(PEOPLE, start=1)})
+PLATFORMS = ("facebook", "twitter", "instagram", "reddit", "github")
 SENTENCES = [
     "I liked the reply, {}.",
     "contact: {}",
@@ -45,9 +46,9 @@ def _forms(r):
         "telephone, abroad": [f"+{n}9 30 {_of(r, digits, 4)} {_of(r, digits, 4)}" for n in range(1, 6)],
         "telephone, USA": [f"({n}55) {n}12-{_of(r, digits, 4)}" for n in range(2, 7)],
         "telephone, at home": [f"0{n}0 7946 0{_of(r, digits, 3)}" for n in range(1, 6)],
-        "telephone, in pairs": [f"0{n} {r.randint(10, 99)} {r.randint(10, 99)} {r.randint(10, 99)} 78" for n in range(1, 6)],
+        "telephone, in pairs": [f"0{n} {r.randint(10, 99)} {r.randint(10, 99)} 5{n} 78" for n in range(1, 6)],
         "IP": [f"192.{n}.{r.randint(0, 255)}.{r.randint(0, 255)}" for n in range(5)],
-        "profile": [f"https://www.{site}.com/{n}_1990" for site, n in zip(("facebook", "twitter", "instagram", "reddit", "github"), "abcde", strict=True)],
+        "profile": [f"https://www.{site}.com/{n}_1990" for site, n in zip(PLATFORMS, "abcde", strict=True)],
         "handle": [f"@{n}_1990" for n in ("ann", "bo", "cd", "dora", "fay")],
         "name": PEOPLE,
     }  # fmt: skip
@@ -89,7 +90,7 @@ def test_ordinary_text_is_left_alone(text):
 @pytest.mark.data
 @pytest.mark.parametrize("study", ["fed", "usr", "grade", "engage", "dstc10_dev", "gpt_abceval", "holistic", "dstc7"])
 def test_false_alarms_are_rare_in_public_texts(raw_data, monkeypatch, study):
-    """The texts hold no ids (a look at all that is found shows none but numbers of telephones that a system made up)."""
+    """The texts hold no ids: what is found are numbers of telephones that a system made up."""
     monkeypatch.setenv("COMPENDIUM_RAW", str(raw_data))
     frames = build.build(params.load(study)).frames
     texts = {t for name, columns in naming.TEXTS.items() for c in columns for t in frames[name][c].dropna()}

@@ -21,6 +21,7 @@ labels:
   age_group: {scale: [1, 5], level: ordinal, direction: 0}
   mood: {scale: [1, 5], level: ordinal, direction: 0}
 """
+START = pd.Timestamp("2026-03-01 10:15:00")
 PEOPLE = [f"A{i:04d}" for i in range(1, 13)]
 
 
@@ -30,7 +31,7 @@ def rows(label="fluency", people=PEOPLE, score=lambda person, item: 1 + (person 
         {
             "corpus": "main", "group": "all", "annotator": who, "annotator_known": True, "annotator_kind": "human",
             "system": "ab"[item % 2], "dialogue": f"d{item}", "method": "dialogue_likert", "label": label,
-            "score": float(score(p, item)), "completed_at": pd.Timestamp("2026-03-01 10:15:00") + pd.Timedelta(minutes=60 * p + item),
+            "score": float(score(p, item)), "completed_at": START + pd.Timedelta(minutes=60 * p + item),
             "reason": "Nice, said bob@mail.org" if item == 0 else None, "source_row": 4 * p + item,
         }
         for p, who in enumerate(people) for item in range(4)
@@ -159,7 +160,9 @@ def test_an_id_in_a_name_that_the_report_shows_stops_it(finished):
 )
 def test_attributes_that_few_people_share_are_left_out(finished, key, value, dropped):
     """Each person talked in one dialogue, of which the fact is known."""
-    talks = pd.DataFrame([{"corpus": "main", "dialogue": f"t{i}", "system": "a", "interactor": who} for i, who in enumerate(PEOPLE)])
+    talks = pd.DataFrame(
+        [{"corpus": "main", "dialogue": f"t{i}", "system": "a", "interactor": who} for i, who in enumerate(PEOPLE)]
+    )
     known = pd.DataFrame([{"corpus": "main", "dialogue": f"t{i}", "key": key, "value": value(i)} for i in range(12)])
     shared = judgements.share(finished(dialogues=talks, dialogue_facts=known), texts=False)
     assert ("dialogue_facts" not in shared.frames) == dropped

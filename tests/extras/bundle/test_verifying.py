@@ -1,6 +1,7 @@
 """A bundle's report is computed again from the bundle alone; what differs, and what cannot come out, is said."""
 
 import json
+import re
 import shutil
 import zipfile
 
@@ -16,6 +17,7 @@ from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline import cli
 from judgebook.pipeline.manifest import Manifest
 from judgebook.sources.instead.shared import FOLDER
+from judgebook.study.params import ROOT
 
 SECONDS = 120
 YAML = """\
@@ -34,7 +36,7 @@ labels:
   fluency: {scale: [1, 5], direction: 1}
 """
 ROWS = [
-    f"d{item},{'AB'[item % 2]},w{who},fluency,{1 + (item * 3 + who * (1 + item % 2)) % 5},Reply number {item} of {item % 3}"
+    f"d{item},{'AB'[item % 2]},w{who},fluency,{1 + (item * 3 + who * (1 + item % 2)) % 5},Reply number {item} of 12"
     for item in range(12)
     for who in range(5)
 ]
@@ -137,13 +139,33 @@ def test_a_notebook_that_is_not_here_is_named_and_other_source_is_said(copy):
     assert any("version 0.1, here" in line and "src/judgebook/project.py" in line for line in verdict.remarks)
 
 
+def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
+    """The first command is tried without running: it takes minutes."""
+    shell, code = re.findall(r"```(?:python)?\n(.*?)```", (ROOT / "docs" / "bundle.md").read_text(), re.DOTALL)
+    run, bundle, verify = (line.split()[2:] for line in shell.splitlines())
+    out = made.parents[1]
+    monkeypatch.setenv("COMPENDIUM_OUT", str(out))
+    yaml = str(out.parent / "mine.yaml")
+    assert cli.main([yaml if word == "my_study" else word for word in run] + ["--out", str(out), "--dry-run"]) == 0
+    assert cli.main([yaml if word == "my_study" else word for word in bundle] + ["--out", str(out)]) == 0
+    assert cli.main([verify[0], str(out / verify[1].replace("my_study", "mine"))]) == 3
+    assert "0 differ" in capsys.readouterr().out
+    monkeypatch.chdir(made)
+    names = {}
+    exec(code, names)
+    assert sorted(names["means"].index) == [("fluency", "A"), ("fluency", "B")]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda folder: (folder / METADATA).unlink(), "expected a bundle"),
         (lambda folder: (folder / FOLDER / "annotations.csv").unlink(), "bundle mine --with-judgements"),
         (lambda folder: (folder / "params" / "mine.yaml").unlink(), "expected one YAML in params/, found 0"),
-        (lambda folder: (folder / FOLDER / "annotations.csv").write_text("corpus,score\nmain,x\n"), "cannot be analysed"),
+        (
+            lambda folder: (folder / FOLDER / "annotations.csv").write_text("corpus,score\nmain,x\n"),
+            "cannot be analysed",
+        ),
     ],
 )
 def test_what_is_no_bundle_is_refused(copy, change, message):

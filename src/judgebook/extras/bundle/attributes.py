@@ -65,17 +65,21 @@ def _of_people(facts: pd.DataFrame, frames: Mapping[str, pd.DataFrame], people: 
     if "interactor" in talked and talked["interactor"].notna().any():
         met = talked[["corpus", "dialogue", "interactor"]].dropna().rename(columns={"interactor": "annotator"})
     rows = facts.merge(met.drop_duplicates(), on=["corpus", "dialogue"])
-    each = rows.groupby(["annotator", "key"])["value"].agg(lambda values: "; ".join(sorted(set(map(str, values)))))
-    return each.unstack().fillna("").apply(tuple, axis=1) if len(each) else pd.Series(dtype=object)
+    return rows.groupby("annotator").apply(_combination, "key", "value", include_groups=False).astype(object)
+
+
+def _combination(rows: pd.DataFrame, what: str, value: str) -> frozenset:
+    return frozenset(rows[[what, value]].astype(str).itertuples(index=False, name=None))
 
 
 def _refuse_labels(people: pd.DataFrame) -> None:
     """Labels that ask annotators about themselves: by their name, or as everybody always answers the same."""
-    asked = {label: rows for label, rows in people.groupby("label", sort=False) if demographic(str(label)) or _constant(rows)}
+    by_label = people.groupby("label", sort=False)
+    asked = {label: rows for label, rows in by_label if demographic(str(label)) or _constant(rows)}
     if not asked:
         return
-    each = pd.concat(asked.values()).groupby(["annotator", "label"])["score"].agg(lambda s: tuple(sorted(set(s))))
-    if n := _alone(each.unstack().apply(lambda row: tuple(map(str, row)), axis=1)):
+    each = pd.concat(asked.values()).groupby("annotator")
+    if n := _alone(each.apply(_combination, "label", "score", include_groups=False).astype(object)):
         names = ", ".join(map(str, asked))
         raise BundleError(
             f"labels {names}: expected answers about items, found what tells annotators apart: of {n} people fewer than "
@@ -88,4 +92,4 @@ def _constant(rows: pd.DataFrame) -> bool:
     """Whether each annotator gives a label one score, and not all give the same."""
     each = rows.groupby("annotator")["score"].agg(["nunique", "size", "first"])
     often = each[each["size"] >= _ANSWERS]
-    return len(often) >= _PEOPLE and bool((each["nunique"] == 1).all()) and each["first"].nunique() > 1
+    return len(often) >= _PEOPLE and bool((each["nunique"] == 1).all()) and len(each["first"].unique()) > 1

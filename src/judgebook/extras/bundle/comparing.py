@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from judgebook.extras.bundle.sentences import sentences
 #: sum, and iterations (of models, of strengths of systems) stop within 1e-9 of their end
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 #: what a run says of itself, not of the study
+_NOT_ASKED = re.compile(r"not run|It was not asked for\.|Left out of the first run: .*")
 _OF_A_RUN = {"Command", "Changed with --set", "Date and version", "Data (SHA-256)"}
 
 
@@ -32,10 +34,12 @@ class Missing:
 
 @dataclass(frozen=True)
 class Compared:
-    """n : sentences, answers and rows of results that were compared, by kind. missing : those that do not come out."""
+    """n : sentences, answers and rows of results that were compared, by kind. missing : those that do not come out.
+    gathered : sentences that pages of several notebooks have now and did not have."""
 
     n: Counter[str]
     missing: dict[str, list[Missing]]
+    gathered: list[str]
 
 
 def compared(bundle: Path, again: Path, study: str) -> Compared:
@@ -43,6 +47,7 @@ def compared(bundle: Path, again: Path, study: str) -> Compared:
     date, is left out."""
     n: Counter[str] = Counter()
     missing: dict[str, list[Missing]] = {"sentences": [], "answers": [], "results": []}
+    gathered: list[str] = []
     of_a_run = _of_a_run(bundle / "report" / "answers.json")
     for page in sorted((bundle / "report").glob("*.html")):
         if page.stem == "search":  # says again what the other pages say
@@ -51,9 +56,13 @@ def compared(bundle: Path, again: Path, study: str) -> Compared:
         path = again / "reports" / study / page.name
         now = Counter(sentences(path.read_text(encoding="utf-8"))) if path.is_file() else Counter[str]()
         n["sentences"] += len(before)
+        if not page.stem[:1].isdigit():
+            gathered += (now - Counter(before)).elements()
         for sentence, times in Counter(before).items():
             missing["sentences"] += [Missing(page.stem, sentence)] * max(0, times - now[sentence])
-    before_, now_ = (_answers(p) for p in (bundle / "report" / "answers.json", again / "reports" / study / "answers.json"))
+    before_, now_ = (
+        _answers(p) for p in (bundle / "report" / "answers.json", again / "reports" / study / "answers.json")
+    )
     n["answers"] += len(before_)
     for place, value in before_.items():
         if place not in now_ or not same(value, now_[place]):
@@ -62,7 +71,7 @@ def compared(bundle: Path, again: Path, study: str) -> Compared:
         rows, odd = _rows(path, again / "data" / "processed" / study / "results" / path.name)
         n["results"] += rows
         missing["results"] += odd
-    return Compared(n, missing)
+    return Compared(n, missing, gathered)
 
 
 def _of_a_run(path: Path) -> Callable[[str], bool]:
@@ -70,7 +79,12 @@ def _of_a_run(path: Path) -> Callable[[str], bool]:
     made = json.loads(path.read_text(encoding="utf-8")).get("made", {}) if path.is_file() else {}
     facts = {" ".join(str(made[key]).split()) for key in _OF_A_RUN if key in made}
     digest = str(made.get("Data (SHA-256)", ""))
-    return lambda sentence: sentence in facts or bool(digest and sentence.rstrip(".").endswith(digest))
+
+    def of_a_run(sentence: str) -> bool:
+        digested = bool(digest and sentence.rstrip(".").endswith(digest))
+        return sentence in facts or digested or _NOT_ASKED.fullmatch(sentence) is not None
+
+    return of_a_run
 
 
 def same(before: Any, now: Any) -> bool:

@@ -21,12 +21,18 @@ from judgebook.study import schema
 
 CROISSANT = "croissant.json"
 _CONFORMS = "http://mlcommons.org/croissant/1.1"
-_TYPES = {"bool": "sc:Boolean", "boolean": "sc:Boolean", "float64": "sc:Float", "Int32": "sc:Integer", "int64": "sc:Integer"}
+_TYPES = {
+    "bool": "sc:Boolean",
+    "boolean": "sc:Boolean",
+    "float64": "sc:Float",
+    "Int32": "sc:Integer",
+    "int64": "sc:Integer",
+}
 #: terms that the specification's own context has, in its order; a validator compares
 _TERMS = (
-    "arrayShape citeAs column conformsTo containedIn data dataType equivalentProperty examples extract field fileProperty "
-    "fileObject fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex "
-    "repeated replace samplingRate separator source subField transform"
+    "arrayShape citeAs column conformsTo containedIn data dataType equivalentProperty examples extract field "
+    "fileProperty fileObject fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references "
+    "regex repeated replace samplingRate separator source subField transform"
 )
 _CONTEXT: dict[str, Any] = {
     "@language": "en",

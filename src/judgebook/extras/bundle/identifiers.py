@@ -12,7 +12,9 @@ _ALONE, _END = r"(?<![\w@/.-])", r"(?![\w-])"
 _KINDS = {
     "id of a worker (MTurk)": (r"A(?=[A-Z]*\d)[0-9A-Z]{11,14}", r"a(?=(?:[a-z]*\d){3})[0-9a-z]{11,14}"),
     "id of a task (MTurk)": (r"3(?=\d*[A-Z])[0-9A-Z]{27,30}", r"3(?=\d*[a-z])(?=(?:[a-z]*\d){3})[0-9a-z]{27,30}"),
-    "id in hexadecimal digits (Prolific, hashes)": (r"(?=\d*[a-fA-F])(?=[a-fA-F]*\d)(?:[0-9a-fA-F]{24}|[0-9a-fA-F]{32,128})",),
+    "id in hexadecimal digits (Prolific, hashes)": (
+        r"(?=\d*[a-fA-F])(?=[a-fA-F]*\d)(?:[0-9a-fA-F]{24}|[0-9a-fA-F]{32,128})",
+    ),
     "UUID": (r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",),
     "ORCID": (r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]",),
     "social security number": (r"\d{3}-\d{2}-\d{4}",),
@@ -20,14 +22,20 @@ _KINDS = {
 }
 #: an IP address: four numbers up to 255; of the newer kind, eight groups, or fewer and `::`
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_IP = rf"(?<![\w.])(?:{_BYTE}\.){{3}}{_BYTE}(?![\w.]\d|\w)|(?<![\w:])(?:[0-9a-fA-F]{{1,4}}:){{3,7}}:?(?:[0-9a-fA-F]{{1,4}}:?){{1,4}}(?![\w:])"
+_IP = (
+    rf"(?<![\w.])(?:{_BYTE}\.){{3}}{_BYTE}(?![\w.]\d|\w)"
+    r"|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){3,7}:?(?:[0-9a-fA-F]{1,4}:?){1,4}(?![\w:])"
+)
 _PROFILE = (
     r"(?:https?://)?(?:www\.|m\.|[a-z]{2}\.)?(?:twitter|x|facebook|instagram|linkedin|tiktok|reddit|github|t|snapchat)"
     r"\.(?:com|me)/(?:in/|u/|user/|add/|@)?[\w.-]{2,}\w"
 )
 _HANDLE = r"(?<![\w@./])@[A-Za-z_][\w.]{2,29}\b(?!\.\w)"
 #: with a lead of 0, 00 or + and digits in groups; what is a date, a time or a decimal has fewer digits or other marks
-_PHONE = r"(?<![\w.,/-])(?:(?:\+|00)\d{1,3}[ ()./-]{0,3}|(?:\(0\d{1,4}\) ?|0\d{1,4}[ /.-]))\d(?:[ ()./-]{0,2}\d){6,11}(?![\w]|[.,/-]\d)"
+_PHONE = (
+    r"(?<![\w.,/-])(?:(?:\+|00)\d{1,3}[ ()./-]{0,3}|(?:\(0\d{1,4}\) ?|0\d{1,4}[ /.-]))"
+    r"\d(?:[ ()./-]{0,2}\d){6,11}(?!\w|[.,/-]\d)"
+)
 _PATTERNS = {
     **{kind: "|".join(f"{_ALONE}{form}{_END}" for form in forms) for kind, forms in _KINDS.items()},
     "IP address": _IP,

@@ -1,4 +1,4 @@
-"""The judgements of a study as they may be passed on: without what tells who somebody is; and what was done for that."""
+"""The judgements of a study as they may be passed on: without what tells who somebody is. What was done for that."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Shared:
             "ids_left_out": self.ids_left_out,
             "done": [{"what": d.kind, "where": d.column, "n": d.n, "of": d.kinds} for d in self.deeds],
         }
-        yield Part(f"{FOLDER}/{ABOUT}", json_bytes(about), "What was left out or made coarser before judgements were shared")
+        yield Part(f"{FOLDER}/{ABOUT}", json_bytes(about), "What was left out or made coarser before sharing")
         for name, frame in self.frames.items():
             yield Part(f"{FOLDER}/{name}.csv", escape.csv(frame).encode(), ROWS[name], "annotations")
 
@@ -84,7 +84,7 @@ def share(of: Finished, *, texts: bool) -> Shared:
     own = private.own_ids(of.folder)
     if any(name[:1] == "A" for name in own.values()) and of.study.pseudonyms != "shuffled":
         raise BundleError(
-            "people are numbered in the order of the files, which may be that of their names or ids: nothing was written. "
+            "people are numbered in the order of the files, which may be that of names or ids: nothing was written. "
             f"Run `{project.command()} --study {of.key} --set pseudonyms=shuffled` (or write `pseudonyms: shuffled` in the "
             "YAML), then bundle again"
         )

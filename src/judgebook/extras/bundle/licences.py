@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from judgebook.extras.bundle.parts import BundleError
 
 _CC = re.compile(
-    r"CC[ -]?BY((?:[ -](?:NC|SA|ND))*)(?:[ -](\d\.\d))?(?: international)?|creative commons attribution(?: (\d\.\d))?", re.I
+    r"CC[ -]?BY((?:[ -](?:NC|SA|ND))*)(?:[ -](\d\.\d))?(?: international)?|creative commons attribution(?: (\d\.\d))?",
+    re.I,
 )
 #: how it may be written -> identifier of SPDX, address
 _OTHERS = {
@@ -66,7 +67,7 @@ def permitting(text: str) -> Licence:
     else:
         why = f"`licence: {text}` does not say clearly that judgements may be passed on"
     raise BundleError(
-        f"{why}: nothing was written. If they are yours, or their owner permits it, write the licence in the YAML, such as "
-        "`licence: CC BY 4.0` or `licence: MIT`, remarks in parentheses, and run the study again; or leave out "
+        f"{why}: nothing was written. If they are yours, or their owner permits it, write the licence in the YAML, such "
+        "as `licence: CC BY 4.0` or `licence: MIT`, remarks in parentheses, and run the study again; or leave out "
         "--with-judgements"
     )

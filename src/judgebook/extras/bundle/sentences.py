@@ -9,10 +9,29 @@ from html.parser import HTMLParser
 #: what is no text of the report; drawings say in words what they show, in `aria-label`
 _SKIPPED = {"script", "style", "svg", "nav", "form", "button", "pre", "head", "footer", "template"}
 _BLOCKS = {
-    *("p", "li", "td", "th", "tr", "table", "caption", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "div"),
+    *(
+        "p",
+        "li",
+        "td",
+        "th",
+        "tr",
+        "table",
+        "caption",
+        "figcaption",
+        "figure",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "div",
+    ),
     *("section", "dt", "dd", "blockquote", "summary", "details", "br", "header", "main", "ul", "ol", "dl", "article"),
 }
 _SPLIT = re.compile(r"(?<=[.!?])\s+(?=[“\"'(]?[A-Z])")
+#: pictures -> the attribute that says what they show
+_DRAWN = {"svg": "aria-label", "img": "alt"}
 _VOID = {"br", "img", "input", "hr", "meta", "link", "source", "col", "wbr"}
 
 
@@ -36,23 +55,18 @@ class _Reader(HTMLParser):
         self._inside: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        about = dict(attrs)
-        if label := about.get("aria-label") if tag == "svg" else about.get("alt") if tag == "img" else None:
-            if not self._inside:
+        if not self._inside:
+            if tag in _BLOCKS or tag in _DRAWN:
                 self._end()
-                self.blocks.append(label)
-        if tag in _BLOCKS and not self._inside:
-            self._end()
-        if tag in _SKIPPED or self._inside:
-            if tag not in _VOID:
-                self._inside.append(tag)
+            self.blocks.append(dict(attrs).get(_DRAWN.get(tag, "")) or "")
+        if (tag in _SKIPPED or self._inside) and tag not in _VOID:
+            self._inside.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if self._inside:
-            if tag in self._inside:
-                while self._inside.pop() != tag:
-                    pass
-        elif tag in _BLOCKS:
+        if tag in self._inside:
+            while self._inside.pop() != tag:
+                pass
+        elif tag in _BLOCKS and not self._inside:
             self._end()
 
     def handle_data(self, data: str) -> None:

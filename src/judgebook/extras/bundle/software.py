@@ -44,15 +44,10 @@ def differing(bundled: dict[str, str]) -> list[str]:
     return sorted(name for name in {*bundled, *here} if bundled.get(name) != here.get(name))
 
 
-def helpers() -> Path:
-    """The folder of what notebooks call."""
-    folders = (project.ROOT / "src" / "helpers", project.PACKAGE.parent / "helpers")
-    return next(folder for folder in folders if folder.is_dir())
-
-
 def _sources() -> Iterator[tuple[str, Path]]:
     roots = {"src/judgebook": project.PACKAGE, "notebooks": project.ROOT / "notebooks"}
-    roots["src/helpers"] = helpers()
+    folders = (project.ROOT / "src" / "helpers", project.PACKAGE.parent / "helpers")
+    roots["src/helpers"] = next(folder for folder in folders if folder.is_dir())
     for name, root in roots.items():
         for path in sorted(root.rglob("*")):
             inside = path.relative_to(root).as_posix()
@@ -65,7 +60,9 @@ def _changed() -> Iterator[Part]:
     """What differs from the commit of the repository: changes as a patch, and files that it does not have."""
     if patch := _git("diff", "HEAD", "--no-color", "--no-ext-diff", "--", *_CODE):
         yield Part(CHANGES, patch, "Changes of the source since the commit, for `git apply`")
-    for name in filter(None, _git("ls-files", "-z", "--others", "--exclude-standard", "--", *_CODE).decode().split("\0")):
+    for name in filter(
+        None, _git("ls-files", "-z", "--others", "--exclude-standard", "--", *_CODE).decode().split("\0")
+    ):
         if Path(name).suffix in _SUFFIXES:
             yield Part(OWN + name, project.ROOT / name, "A file of the source that the commit does not have")
 

@@ -1,10 +1,11 @@
-"""Computes the report of a bundle again, from the bundle alone, and says what does not come out: `verify bundle.zip`."""
+"""Computes the report of a bundle again, from the bundle alone, and says what does not come out: `verify`."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from collections import Counter
@@ -25,8 +26,9 @@ from judgebook.study.questions import declared
 
 #: lines that a report of what does not come out has room for, of each kind
 LINES = 20
-#: frames that have texts of dialogues; a notebook that reads neither computes nothing from texts
-_WITH_TEXTS = {"dialogues", "dialogue_facts"}
+#: what a notebook computes with (`Question.private`) -> its name
+_PRIVATE = {"texts": "texts", "ids": "ids of people"}
+_NUMBER = re.compile(r"[-−]?\d[\d,.]*")
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,16 @@ def _environment(**values: str) -> Iterator[None]:
 
 
 def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict:
-    """What differs, and apart what cannot come out: notebooks that are not here, and those that need what is not shared."""
+    """What differs; and what cannot come out: notebooks that are not here, and those that need what is not shared."""
     found = comparing.compared(bundle, out, study)
     ran = {path.stem for path in (out / "data" / "processed" / study / "notebooks").glob("*.ipynb")}
     reading = {name: why for name, why in _needing(shared.about(bundle / shared.FOLDER)).items() if name in ran}
     failed: dict[str, list[Missing]] = {kind: [] for kind in found.missing}
     impossible: dict[str, list[tuple[str, Missing]]] = {kind: [] for kind in found.missing}
-    of_notebooks = {m.where.partition(".")[0] for missing in found.missing.values() for m in missing} & (strangers | reading.keys())
+    # a page of several notebooks says the same with other numbers; those that should agree differ in their notebook, too
+    gathered = {_NUMBER.sub("", sentence) for sentence in found.gathered}
+    differ = {one.where.partition(".")[0] for missing in found.missing.values() for one in missing}
+    of_notebooks = differ & (strangers | reading.keys())
     for kind, missing in found.missing.items():
         for one in missing:
             notebook, why = one.where.partition(".")[0], ""
@@ -144,7 +149,7 @@ def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict
                 why = "its notebook is not part of this installation"
             elif notebook in reading:
                 why = reading[notebook]
-            elif of_notebooks and not notebook[:1].isdigit():  # what it gathers wrongly differs in its notebook, too
+            elif of_notebooks and _NUMBER.sub("", one.what) in gathered:
                 why = f"it gathers what notebooks say, among them {', '.join(sorted(of_notebooks))}"
             (impossible[kind].append((why, one)) if why else failed[kind].append(one))
     return Verdict(found, failed, impossible, _remarks(bundle))
@@ -152,27 +157,22 @@ def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict
 
 def _needing(about: dict[str, Any]) -> dict[str, str]:
     """Notebooks that read what a bundle lacks -> what that is. about : what was left out of it."""
-    out = {}
-    for name, question in declared().items():
-        lacks = ["texts"] if about["texts_left_out"] and _WITH_TEXTS & set(question.reads) else []
-        helper = software.helpers() / f"{name.partition('_')[2]}.py"
-        if about["ids_left_out"] and helper.is_file() and "own_ids" in helper.read_text(encoding="utf-8"):
-            lacks.append("ids of people")
-        if lacks:
-            out[name] = f"its notebook reads {' and '.join(lacks)}, which the bundle lacks"
-    return out
+    lacks = {name: [_PRIVATE[p] for p in q.private if about[f"{p}_left_out"]] for name, q in declared().items()}
+    return {name: f"its notebook reads {' and '.join(of)}, which the bundle lacks" for name, of in lacks.items() if of}
 
 
 def _remarks(bundle: Path) -> list[str]:
     """What is different about the software, and what of the bundle's software was no release."""
-    source, made = (json.loads((bundle / name).read_text(encoding="utf-8")) for name in (software.SOURCE, software.PACKAGES))
+    source, made = (
+        json.loads((bundle / name).read_text(encoding="utf-8")) for name in (software.SOURCE, software.PACKAGES)
+    )
     out = []
     if (bundle / software.CHANGES).is_file() or (bundle / software.OWN).is_dir():
         out.append(f"the bundle was made with changed source: {software.CHANGES}, {software.OWN}")
     if differing := software.differing(source["files"]):
-        more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
+        more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
         version = f"version {source['version']}, here {__version__}; " if source["version"] != __version__ else ""
-        out.append(f"the source here is not that of the bundle: {version}{', '.join(differing[:3])}{more}")
+        out.append(f"the source here is not that of the bundle: {version}{', '.join(differing[:5])}{more}")
     here = installed()
     other = [f"{k} {v} (here {here[k]})" for k, v in (made.get("packages") or {}).items() if here.get(k, v) != v]
     if other:

@@ -43,7 +43,9 @@ def command(
     shared = share(of, texts=texts) if judgements else None
     parts = contents.parts(of, shared)
     if shared:
-        parts.append(Part(CROISSANT, croissant.metadata(described(of), parts), "Description of the judgements (Croissant)"))
+        parts.append(
+            Part(CROISSANT, croissant.metadata(described(of), parts), "Description of the judgements (Croissant)")
+        )
     parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
     contents.refuse_private(of, parts)
     target = store.out_root() / "bundles" / (study if folder else f"{study}.zip")

@@ -1,7 +1,8 @@
-"""Judgements that a bundle has (`bundle --with-judgements`): the study whose settings lie beside them is read from these.
+"""Judgements that a bundle has (`bundle --with-judgements`): a study whose settings lie beside them is read from these.
 
-`data/judgements` of a bundle holds frames as CSV, one file each, as the run that was bundled had them but for what is not
-shared. They are read as they are: what a YAML says about files, and what it leaves out, was applied when they were made.
+`data/judgements` of a bundle holds frames as CSV, one file each, as the run that was bundled had them but for what is
+not shared. They are read as they are: what a YAML says about files, and what it leaves out, was applied when they were
+made.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def _frame(name: str, path: Path | None, study: params.Study) -> pd.DataFrame:
     out[required] = cells[required]  # an empty text is a value where none may be missing
     problems = [p for c, column in spec.items() if c in out for p in _problems(path, out[c], column)]
     problems += [
-        schema.Problem(path.name, "header", c, f"a column of {', '.join(spec)}", "another") for c in out if c not in spec
+        schema.Problem(path.name, "header", c, f"a column of {', '.join(spec)}", "another")
+        for c in out
+        if c not in spec
     ]
     if problems:
         raise schema.DataError(problems)

@@ -113,8 +113,8 @@ class AnyStudy(Section):
     pseudonyms: Literal["by appearance", "shuffled"] = Field(
         "by appearance",
         description="how people and tasks are numbered: in the order of the files, or in a random one that only "
-        "`own_ids.csv` tells, with judgements sorted by it. For judgements that are to be shared: the order of the files "
-        "may be that of names or ids",
+        "`own_ids.csv` tells, with judgements sorted by it. For judgements that are to be shared: the order of the "
+        "files may be that of names or ids",
         examples=["shuffled"],
     )
     keep: dict[FilterColumn, Values] = Field(
