@@ -82,8 +82,8 @@ def _refuse_labels(people: pd.DataFrame) -> None:
     if n := _alone(each.apply(_combination, "label", "score", include_groups=False).astype(object)):
         names = ", ".join(map(str, asked))
         raise BundleError(
-            f"labels {names}: expected answers about items, found what tells annotators apart: of {n} people fewer than "
-            f"{FEWEST} share the combination. Nothing was written. Leave the labels out "
+            f"labels {names}: expected answers about items, found what tells annotators apart: of {n} people fewer "
+            f"than {FEWEST} share the combination. Nothing was written. Leave the labels out "
             f"(`drop: {{label: [{names}]}}`) and run the study again"
         )
 

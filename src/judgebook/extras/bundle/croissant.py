@@ -31,8 +31,8 @@ _TYPES = {
 #: terms that the specification's own context has, in its order; a validator compares
 _TERMS = (
     "arrayShape citeAs column conformsTo containedIn data dataType equivalentProperty examples extract field "
-    "fileProperty fileObject fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references "
-    "regex repeated replace samplingRate separator source subField transform"
+    "fileProperty fileObject fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet "
+    "references regex repeated replace samplingRate separator source subField transform"
 )
 _CONTEXT: dict[str, Any] = {
     "@language": "en",

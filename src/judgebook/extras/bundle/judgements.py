@@ -85,8 +85,8 @@ def share(of: Finished, *, texts: bool) -> Shared:
     if any(name[:1] == "A" for name in own.values()) and of.study.pseudonyms != "shuffled":
         raise BundleError(
             "people are numbered in the order of the files, which may be that of names or ids: nothing was written. "
-            f"Run `{project.command()} --study {of.key} --set pseudonyms=shuffled` (or write `pseudonyms: shuffled` in the "
-            "YAML), then bundle again"
+            f"Run `{project.command()} --study {of.key} --set pseudonyms=shuffled` (or write `pseudonyms: shuffled` in "
+            "the YAML), then bundle again"
         )
     frames = {name: _read(of.folder / f"{name}.parquet") for name in schema.FRAMES}
     frames = {name: frame for name, frame in frames.items() if len(frame)}

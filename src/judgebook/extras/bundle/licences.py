@@ -67,7 +67,7 @@ def permitting(text: str) -> Licence:
     else:
         why = f"`licence: {text}` does not say clearly that judgements may be passed on"
     raise BundleError(
-        f"{why}: nothing was written. If they are yours, or their owner permits it, write the licence in the YAML, such "
-        "as `licence: CC BY 4.0` or `licence: MIT`, remarks in parentheses, and run the study again; or leave out "
+        f"{why}: nothing was written. If they are yours, or their owner permits it, write the licence in the YAML, "
+        "such as `licence: CC BY 4.0` or `licence: MIT`, remarks in parentheses, and run the study again; or leave out "
         "--with-judgements"
     )

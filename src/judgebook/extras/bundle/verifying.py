@@ -138,7 +138,7 @@ def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict
     reading = {name: why for name, why in _needing(shared.about(bundle / shared.FOLDER)).items() if name in ran}
     failed: dict[str, list[Missing]] = {kind: [] for kind in found.missing}
     impossible: dict[str, list[tuple[str, Missing]]] = {kind: [] for kind in found.missing}
-    # a page of several notebooks says the same with other numbers; those that should agree differ in their notebook, too
+    # a page of several notebooks says the same with other numbers; what should agree differs in its notebook, too
     gathered = {_NUMBER.sub("", sentence) for sentence in found.gathered}
     differ = {one.where.partition(".")[0] for missing in found.missing.values() for one in missing}
     of_notebooks = differ & (strangers | reading.keys())
