@@ -44,6 +44,8 @@ PAGE = (
     '<p>See <a href="files/03_iaa_alpha.csv">CSV</a>, <a href="files/03_iaa.csv">results</a>, <a href="paper.html"></a>'
 )
 
+TASKS = ["marks.csv:46", "marks.csv:A9B8C7D6"]
+
 #: as the page of a notebook has what a cell tagged private shows
 SHOWN = f'<!--private--><p id="x">They said: {SAID}</p><!--/private--><li class="level-4"><a href="#x">Rex</a></li>'
 
@@ -199,10 +201,12 @@ def test_private_text_in_a_frame_stops_it(out):
         ("student", False),
         ("by ann.lee@uni.example", True),
         ("Ann Lee, uni", False),
+        ("46 rows: marks.csv 46", False),
+        ("by A9B8C7D6", True),
     ],
 )
 def test_words_are_compared_not_marks(text, found):
-    find = private.Finder([SAID, "Oh no"], [WORKER, "123456", "123456789", "student", "ann.lee@uni.example"])
+    find = private.Finder([SAID, "Oh no"], [WORKER, "123456", "123456789", "student", "ann.lee@uni.example", *TASKS])
     assert (find("page.tex", text.encode()) is not None) == found
 
 
