@@ -213,7 +213,7 @@ def _data(of: Finished, about: Described, parts: Iterable[Part]) -> list[Entity]
     }
     if about.citation:
         data["citation"] = about.citation
-    judgements = {
+    judgements: Entity = {
         "@id": JUDGEMENTS,
         "@type": "CreativeWork",
         "name": "Judgements as read",

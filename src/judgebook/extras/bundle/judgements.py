@@ -160,13 +160,16 @@ def _days(frames: dict[str, pd.DataFrame], deeds: list[Deed]) -> dict[str, pd.Da
 
 
 def _numbered(frames: dict[str, pd.DataFrame], deeds: list[Deed]) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
-    """Frames with running numbers for items, where the name of one holds the id of a platform."""
+    """Frames with running numbers for items, where the name of one holds the id of a platform.
+
+    Numbers are in the order of the names: ties between systems are broken by sums, whose last digit depends on it.
+    """
     renamed: dict[str, str] = {}
     for kind, columns in _ITEMS.items():
         values = pd.concat([f[c] for f in frames.values() for c in columns if c in f]).dropna().unique()
         kinds = _found(pd.Series(values, dtype=object))
         if kinds:
-            new = {value: f"{kind[0].upper()}{i:05d}" for i, value in enumerate(values, start=1)}
+            new = {value: f"{kind[0].upper()}{i:05d}" for i, value in enumerate(sorted(values), start=1)}
             frames = {n: f.assign(**{c: f[c].map(new) for c in columns if c in f}) for n, f in frames.items()}
             deeds.append(Deed("numbered", kind, len(new), dict(kinds)))
             renamed |= new
