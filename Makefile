@@ -110,13 +110,13 @@ $(LINT)/ruff: .pre-commit-config.yaml
 
 # a bundle is an RO-Crate, says roc-validator; apart, because it needs other versions of what the tests need
 validate: $(READY) $(CRATE)/rocrate-validator
-	$(BIN)/python run_all.py --study ji2022
-	$(BIN)/python run_all.py bundle ji2022
-	$(CRATE)/python tests/extras/bundle/validate.py bundles/ji2022.zip
+	$(BIN)/python run_all.py --study ji2022 --set pseudonyms=shuffled --out build/validate
+	$(BIN)/python run_all.py bundle ji2022 --with-judgements --out build/validate
+	$(CRATE)/python tests/extras/bundle/validate.py build/validate/bundles/ji2022.zip
 
 $(CRATE)/rocrate-validator:
 	$(PYTHON) -m venv --clear .venv-crate
-	$(CRATE)/python -m pip install --quiet --disable-pip-version-check roc-validator==0.13.0 rocrate==0.16.0
+	$(CRATE)/python -m pip install --quiet --disable-pip-version-check roc-validator==0.13.0 rocrate==0.16.0 mlcroissant==1.1.1
 
 clean:
 	rm -rf $(VENV) $(TEST_VENV) .venv-lint .venv-crate build data/processed data/raw/demo figures tables reports sweeps bundles

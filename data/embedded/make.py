@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 if __name__ == "__main__":
-    from judgebook.sources import embedded
+    from judgebook.sources.instead import embedded
     from judgebook.study import params
 
     for key in sys.argv[1:] or sorted(p.parent.name for p in embedded.FOLDER.glob("*/source.json")):

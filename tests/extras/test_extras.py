@@ -18,7 +18,7 @@ from judgebook.pipeline.commands import arguments, core
 SECONDS = 40
 EXTRAS = ("annotate", "bundle", "cluster", "compare", "gallery", "gate", "init", "lab", "new", "paper")
 #: extra -> its commands, where these are called otherwise
-COMMANDS = {"annotate": ["annotate", "degrade"], "cluster": [], "paper": []}
+COMMANDS = {"annotate": ["annotate", "degrade"], "bundle": ["bundle", "verify"], "cluster": [], "paper": []}
 ELSEWHERE = """\
 from judgebook.plugins import Command, Extra
 

@@ -16,8 +16,9 @@ from judgebook.pipeline.closure import closure, package_data
 from judgebook.pipeline.manifest import Manifest, environment
 from judgebook.pipeline.notebook import Facts, facts
 from judgebook.published import mapping
-from judgebook.sources import embedded, places
+from judgebook.sources import places
 from judgebook.sources.ids import recorded
+from judgebook.sources.instead import embedded, shared
 from judgebook.study import params, store
 from judgebook.study.params import Study
 from judgebook.study.questions import Question
@@ -91,7 +92,7 @@ class StudyNodes:
         if self.study.across:
             return []
         nodes = []
-        if self.study.simulate is not None:
+        if self.study.simulate is not None and not shared.files(self.study):
             raw = store.raw(self.key)
             made = [raw / name for name in [*recorded.raw_names(self.study), "truth.json"]]
             nodes.append(
@@ -163,7 +164,8 @@ class StudyNodes:
             (hidden if name in by_person else raw)[f"raw file {name}"] = self.cache.file(path) if path else None
         if hidden:
             raw["raw files of annotators"] = digest(hidden)
-        return raw | {f"embedded {path.name}": self.cache.file(path) for path in embedded.files(self.study)}
+        instead = {"embedded": embedded.files, "shared": shared.files}
+        return raw | {f"{k} {path.name}": self.cache.file(path) for k, of in instead.items() for path in of(self.study)}
 
     def _annotation_parts(self) -> Parts:
         raw = self.raw()
@@ -277,7 +279,9 @@ class StudyNodes:
 
 def _of_data(parts: Parts) -> Parts:
     """Of what annotations were built from, the data."""
-    return {name: part for name, part in parts.items() if name.startswith(("raw file", "embedded ", "simulate "))}
+    return {
+        name: part for name, part in parts.items() if name.startswith(("raw file", "embedded ", "shared ", "simulate "))
+    }
 
 
 def unknown_unit(study: Study, profile: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
 from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.pages import Pages
 from judgebook.pipeline.worker import Spec
-from judgebook.sources import embedded
+from judgebook.sources.instead import embedded
 from judgebook.study import params, store
 
 #: the executor that is no extra: processes of this machine

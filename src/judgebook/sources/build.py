@@ -14,9 +14,10 @@ from typing import Any
 import pandas as pd
 
 from judgebook.annotations.features import profile
-from judgebook.sources import checks, embedded, filters, joining, sampling
+from judgebook.sources import checks, filters, joining, sampling
 from judgebook.sources.accounts import balance, physical
 from judgebook.sources.ids import naming, pseudonyms, recorded
+from judgebook.sources.instead import embedded, shared
 from judgebook.sources.places import names
 from judgebook.sources.reading import Reading, first_places
 from judgebook.sources.rows import advice, table_cells, transcripts
@@ -51,8 +52,8 @@ def files(study: Study) -> list[Path]:
 
     Raises DataError naming every file that is absent.
     """
-    if of_project := embedded.files(study):
-        return of_project
+    if instead := shared.files(study) or embedded.files(study):
+        return instead
     paths: list[Path] = []
     problems: list[Problem] = []
     beside = study.path.parent if study.path else None
@@ -76,7 +77,7 @@ def build(study: Study, *, out: Path | None = None) -> Built:
     Raises DataError with all problems before anything is written, and for whatever else goes wrong while reading.
     """
     try:
-        built = _built(study)
+        built = _built(study, out)
     except DataError as error:
         raise DataError(advice.advised(study, error.problems)) from None
     except (ParamsError, store.DeniedError):
@@ -108,8 +109,10 @@ class _Joined:
     unused: set[str]
 
 
-def _built(study: Study) -> Built:
+def _built(study: Study, out: Path | None) -> Built:
     files(study)
+    if shared.files(study):
+        return Built(*shared.read(study), sections=recorded.as_written(study))
     readings, problems = joining.read_all(study)
     table_cells.alike(readings)
     problems += transcripts.complete(readings)
@@ -118,7 +121,9 @@ def _built(study: Study) -> Built:
     for reading in readings:  # joined by now: of millions of judgements one copy fewer in memory
         reading.annotations = reading.annotations.iloc[:0].copy()
     people = {i for name in joining.WITH_GROUPS for i in joined.raw[name]["annotator"].dropna().unique()}
-    named, own_ids, within = pseudonyms.replaced(joined.raw)
+    raw = pseudonyms.shuffled(joined.raw, out) if study.pseudonyms == "shuffled" else joined.raw
+    named, own_ids, within = pseudonyms.replaced(raw)
+    raw.clear()
     joined.raw.clear()
     named, cleared = pseudonyms.texts_cleared(named, within)
     frames = _checked(study, named, joined)

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from judgebook import project
-from judgebook.sources import embedded, typed
+from judgebook.sources import typed
 from judgebook.sources.files import Files
+from judgebook.sources.instead import embedded
 from judgebook.sources.places import find, names
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import repeats, training

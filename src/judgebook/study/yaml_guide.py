@@ -46,7 +46,7 @@ PARTS = {
     ),
     "Labels": ("methods", "method", "label_set", "labels", "margin"),
     "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
-    "People": ("groups",),
+    "People": ("groups", "pseudonyms"),
     "Which judgements count": ("spelling", "keep", "drop", "filters"),
 }
 ALL_NOTEBOOKS = ("bootstrap", "inference", "seeds", "figures")

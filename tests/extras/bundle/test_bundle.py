@@ -14,8 +14,9 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
-from judgebook.extras.bundle import contents, writing
-from judgebook.extras.bundle.contents import METADATA, PREVIEW, BundleError
+from judgebook.extras.bundle import contents, parts, software, writing
+from judgebook.extras.bundle.contents import METADATA, PREVIEW
+from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline import cli
 from judgebook.pipeline.manifest import Manifest
 from judgebook.sources.ids import private, pseudonyms
@@ -42,6 +43,8 @@ groups:
 PAGE = (
     '<p>See <a href="files/03_iaa_alpha.csv">CSV</a>, <a href="files/03_iaa.csv">results</a>, <a href="paper.html"></a>'
 )
+
+TASKS = ["marks.csv:46", "marks.csv:A9B8C7D6"]
 
 #: as the page of a notebook has what a cell tagged private shows
 SHOWN = f'<!--private--><p id="x">They said: {SAID}</p><!--/private--><li class="level-4"><a href="#x">Rex</a></li>'
@@ -198,10 +201,12 @@ def test_private_text_in_a_frame_stops_it(out):
         ("student", False),
         ("by ann.lee@uni.example", True),
         ("Ann Lee, uni", False),
+        ("46 rows: marks.csv 46", False),
+        ("by A9B8C7D6", True),
     ],
 )
 def test_words_are_compared_not_marks(text, found):
-    find = private.Finder([SAID, "Oh no"], [WORKER, "123456", "123456789", "student", "ann.lee@uni.example"])
+    find = private.Finder([SAID, "Oh no"], [WORKER, "123456", "123456789", "student", "ann.lee@uni.example", *TASKS])
     assert (find("page.tex", text.encode()) is not None) == found
 
 
@@ -258,7 +263,7 @@ def test_an_output_that_leads_elsewhere_is_left_out(out, capsys):
 )
 def test_a_part_has_a_place_in_the_bundle(path):
     with pytest.raises(BundleError, match="no place in a bundle"):
-        contents.Part(path, b"", "")
+        parts.Part(path, b"", "")
 
 
 def test_the_same_study_gives_the_same_bytes(out):
@@ -337,6 +342,43 @@ def test_a_page_of_an_earlier_run_is_said_to_be_one(out):
     assert graph["#run-03_iaa"]["description"].endswith("Since then: changed: bootstrap")
 
 
+def test_a_notebook_that_failed_is_said_and_included(out):
+    """As far as it ran; without what is private, and without places on this machine."""
+    error = nbf.new_output("error", ename="KeyError", evalue="'x'", traceback=[f"{out}/data/x.py in f", "KeyError"])
+    nb = nbf.new_notebook(cells=[*cells(), nbf.new_code_cell("f()", outputs=[error])])
+    write(out / "data/processed/mine/notebooks/05_sensitivity.failed.ipynb", json.dumps(nb))
+    found = files(bundle(out))
+    assert (
+        "failed in the last run; `notebooks/` has what they showed until then: 05\\_sensitivity"
+        in found["README.md"].decode()
+    )
+    failed = found["notebooks/05_sensitivity.failed.ipynb"].decode()
+    assert "…/data/x.py in f" in failed
+    assert not [secret for secret in ("Rex", str(out)) if secret in failed]
+
+
+def test_changed_source_is_said_and_included(out, monkeypatch):
+    said = {"diff": b"-old\n+new\n", "ls-files": b"notebooks/98_own.ipynb\0notebooks/98_own.txt\0"}
+    monkeypatch.setattr(software, "_git", lambda command, *options: said[command])
+    monkeypatch.setattr(software.project, "ROOT", out)
+    write(out / "notebooks/98_own.ipynb", "{}")
+    changed = {part.path: part.content for part in software._changed()}
+    assert changed == {
+        software.CHANGES: b"-old\n+new\n",
+        f"{software.OWN}notebooks/98_own.ipynb": out / "notebooks/98_own.ipynb",
+    }
+
+
+def test_source_is_that_of_the_bundle_or_named(out):
+    source = json.loads(files(bundle(out))[software.SOURCE])
+    assert source["files"].keys() >= {"src/judgebook/project.py", "notebooks/03_iaa.ipynb", "params/defaults.yaml"}
+    assert software.differing(source["files"]) == []
+    changed = source["files"] | {"src/judgebook/project.py": "0", "src/judgebook/own.py": "1"}
+    del changed["params/defaults.yaml"]
+    expected = ["params/defaults.yaml", "src/judgebook/own.py", "src/judgebook/project.py"]
+    assert software.differing(changed) == expected
+
+
 def test_a_study_that_was_not_run_has_no_bundle(out, capsys):
     assert cli.main(["bundle", "demo"]) == 2
     assert "run `python run_all.py --study demo` first" in capsys.readouterr().err
@@ -349,6 +391,6 @@ def test_a_validator_finds_nothing(out):
     python = ROOT / ".venv-crate" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not python.is_file():
         pytest.skip("`make validate` was not run")
-    command = [python, ROOT / "tests" / "bundle" / "validate.py", bundle(out), bundle(out, folder=True)]
+    command = [python, ROOT / "tests" / "extras" / "bundle" / "validate.py", bundle(out), bundle(out, folder=True)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

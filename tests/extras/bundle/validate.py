@@ -1,10 +1,13 @@
 """Holds bundles against the profiles they say they conform to; `make validate`, or this file and paths of bundles.
 
-Needs roc-validator and rocrate. Without a network the terms of RO-Crate are those that rocrate comes with.
+Needs roc-validator, rocrate and mlcroissant. Without a network the terms of RO-Crate are those that rocrate comes with.
 """
 
 import sys
+import tempfile
+import zipfile
 from importlib.resources import files
+from pathlib import Path
 
 import requests
 
@@ -37,6 +40,24 @@ def problems(path, profile, severity):
     return [f"{issue.check.identifier} {issue.message}" for issue in issues if issue.check.identifier not in OWNERS]
 
 
+def described(path):
+    """Problems of `croissant.json`, and of reading the judgements as it says; None where the bundle has none."""
+    import mlcroissant
+
+    with tempfile.TemporaryDirectory() as folder:
+        if zipfile.is_zipfile(path):
+            zipfile.ZipFile(path).extractall(folder)
+        metadata = Path(folder if zipfile.is_zipfile(path) else path) / "croissant.json"
+        if not metadata.is_file():
+            return None
+        try:
+            data = mlcroissant.Dataset(jsonld=str(metadata))
+            next(iter(data.records("annotations")))
+        except (mlcroissant.ValidationError, mlcroissant.DatasetCollectionError, StopIteration) as error:
+            return [f"{type(error).__name__}: {error}"]
+        return sorted(data.metadata.issues.warnings | data.metadata.issues.errors)
+
+
 def main(paths):
     found = 0
     for path in paths:
@@ -44,6 +65,10 @@ def main(paths):
             said = problems(path, profile, severity)
             found += len(said)
             print(f"{path}: {profile}, {severity.lower()}: {'valid' if not said else f'{len(said)} problems'}")
+            print("".join(f"  {line}\n" for line in said), end="")
+        if (said := described(path)) is not None:
+            found += len(said)
+            print(f"{path}: Croissant: {'valid' if not said else f'{len(said)} problems'}")
             print("".join(f"  {line}\n" for line in said), end="")
     return 1 if found or not paths else 0
 

@@ -17,7 +17,12 @@ from typing import Any
 from urllib.parse import quote
 
 from judgebook import __version__
-from judgebook.extras.bundle.contents import DESCRIPTION, FOLDERS, LOCK, METADATA, PARAMS, Finished, Part, raw_files
+from judgebook.extras.bundle.contents import FOLDERS, METADATA, PARAMS
+from judgebook.extras.bundle.described import DESCRIPTION, Described, described
+from judgebook.extras.bundle.finished import Finished, raw_files
+from judgebook.extras.bundle.parts import Part
+from judgebook.extras.bundle.software import LOCK
+from judgebook.sources.instead.shared import FOLDER
 from judgebook.study import params
 
 CONTEXT, SPECIFICATION = "https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/crate/1.1"
@@ -45,7 +50,7 @@ Entity = dict[str, Any]
 
 def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
     """The content of `ro-crate-metadata.json`: every file, and for each step what it was made of and when."""
-    parts = list(parts)
+    parts, about = list(parts), described(of)
     actions = _actions(of, parts)
     files = [_file(part, of) for part in parts]
     folders = [_folder(name, parts) for name in FOLDERS if any(p.path.startswith(f"{name}/") for p in parts)]
@@ -53,16 +58,16 @@ def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
     root = {
         "@id": "./",
         "@type": "Dataset",
-        "name": of.study.title,
-        "description": " ".join((of.study.description or of.study.title).split()),
-        "datePublished": of.date,
+        "name": about.name,
+        "description": about.description,
+        "datePublished": about.date,
         "license": {"@id": CC_BY},
         "conformsTo": {"@id": PROCESS_RUN},
         "about": {"@id": DATA},
         "hasPart": _ids([*folders, *above]),
         "mentions": _ids(actions),
     }
-    author = _author(of)
+    author = _author(about)
     if author:
         root["author"] = {"@id": AUTHOR}
     graph: list[Entity] = [
@@ -76,7 +81,7 @@ def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
         *folders,
         *files,
         *actions,
-        *_data(of, parts),
+        *_data(of, about, parts),
         _software(of),
         *author,
         {"@id": PROCESS_RUN, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
@@ -92,13 +97,12 @@ def _single(entity: Entity) -> Entity:
     return {k: v[0] if isinstance(v, list) and len(v) == 1 else v for k, v in entity.items()}
 
 
-def _author(of: Finished) -> list[Entity]:
+def _author(about: Described) -> list[Entity]:
     """Who analysed the study, where its YAML says so (`heds.completed_by`)."""
-    who = of.study.heds.completed_by
-    if not who.name:
+    if not about.creator:
         return []
-    person = {"@id": AUTHOR, "@type": "Person", "name": who.name}
-    return [person | ({"affiliation": who.affiliation} if who.affiliation else {})]
+    person = {"@id": AUTHOR, "@type": "Person", "name": about.creator}
+    return [person | ({"affiliation": about.affiliation} if about.affiliation else {})]
 
 
 def _licence(address: str, name: str, about: str) -> Entity:
@@ -191,28 +195,33 @@ def _step(name: str) -> str:
     return RUN + re.sub(r"\W+", "-", name)
 
 
-def _data(of: Finished, parts: Iterable[Part]) -> list[Entity]:
-    """The data, which are not in the bundle: what was read, and what was made of it."""
+def _data(of: Finished, about: Described, parts: Iterable[Part]) -> list[Entity]:
+    """The data: what was read, which is not in the bundle, and what was made of it, which may be."""
+    parts = list(parts)
+    tables = [{"@id": _id(p.path)} for p in parts if p.path.startswith(f"{FOLDER}/")]
     described = [{"@id": DESCRIPTION}] if any(p.path == DESCRIPTION for p in parts) else []
     raw = _raw(of)
     data = {
         "@id": DATA,
         "@type": "CreativeWork",
-        "name": f"Data of the study: {of.study.title}",
-        "description": "Not included. " + " ".join((of.study.description or of.study.title).split()),
-        "license": of.study.licence or "not stated",
+        "name": f"Data of the study: {about.name}",
+        "description": f"Not included. {about.description}",
+        "license": about.url or about.licence or "not stated",
+        "size": "; ".join(f"{what}: {n}" for what, n in about.counts.items()),
         "hasPart": _ids(raw),
         "subjectOf": described,
     }
-    if of.study.citation:
-        data["citation"] = of.study.citation
-    judgements = {
+    if about.citation:
+        data["citation"] = about.citation
+    judgements: Entity = {
         "@id": JUDGEMENTS,
         "@type": "CreativeWork",
         "name": "Judgements as read",
-        "description": "Checked, with pseudonyms for people. Not included",
+        "description": "Checked, with pseudonyms for people" + ("" if tables else ". Not included"),
         "isBasedOn": {"@id": DATA},
     }
+    if tables:
+        judgements |= {"hasPart": tables, "license": data["license"]}
     return [{k: v for k, v in data.items() if v}, *raw, *([] if of.study.across else [judgements])]
 
 

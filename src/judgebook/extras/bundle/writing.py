@@ -10,8 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from judgebook.extras.bundle import contents, crate
-from judgebook.extras.bundle.contents import METADATA, Part
+from judgebook.extras.bundle import contents, crate, croissant, software
+from judgebook.extras.bundle.contents import METADATA
+from judgebook.extras.bundle.croissant import CROISSANT
+from judgebook.extras.bundle.described import described
+from judgebook.extras.bundle.finished import finished
+from judgebook.extras.bundle.judgements import share
+from judgebook.extras.bundle.parts import BundleError, Part
 from judgebook.study import store
 
 #: the same content gives the same bytes: all files of a zip bear its first day
@@ -25,15 +30,22 @@ def command(
     outdated: dict[str, str],
     *,
     folder: bool = False,
+    judgements: bool = False,
+    texts: bool = False,
     say: Callable[[str], None] = print,
 ) -> int:
     """Bundle a finished study; returns the exit code. Raises BundleError.
 
     manifest : what the pipeline stored of the run. outdated : notebook of an earlier run -> what has changed since.
-    folder : write a folder instead of a zip file.
+    folder : write a folder instead of a zip file. judgements, texts : include them.
     """
-    of = contents.finished(study, manifest, outdated)
-    parts = contents.parts(of)
+    of = finished(study, manifest, outdated)
+    shared = share(of, texts=texts) if judgements else None
+    parts = contents.parts(of, shared)
+    if shared:
+        parts.append(
+            Part(CROISSANT, croissant.metadata(described(of), parts), "Description of the judgements (Croissant)")
+        )
     parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
     contents.refuse_private(of, parts)
     target = store.out_root() / "bundles" / (study if folder else f"{study}.zip")
@@ -42,7 +54,16 @@ def command(
     size = target.stat().st_size if target.is_file() else sum(part.size for part in parts)
     for name, why in outdated.items():
         say(f"  {name} is from an earlier run ({why}); the bundle says so")
-    say(f"bundle: {store.relative(target)}: {len(parts)} files, {size / 1e6:.1f} MB; data and texts are not included")
+    for name in of.failed:
+        say(f"  {name} failed in its last run; the bundle says so, and has what it showed")
+    if changed := [part for part in parts if part.path == software.CHANGES or part.path.startswith(software.OWN)]:
+        say(f"  the source differs from its commit; the bundle has what was changed ({len(changed)} files)")
+    for deed in shared.deeds if shared else ():
+        say(f"  {contents.told(deed)}")
+    what = "data and texts are not included"
+    if shared:
+        what = f"judgements are included under {shared.licence.name}, {'with' if texts else 'without'} texts"
+    say(f"bundle: {store.relative(target)}: {len(parts)} files, {size / 1e6:.1f} MB; {what}")
     return 0
 
 
@@ -73,7 +94,7 @@ def write_folder(parts: Iterable[Part], path: Path) -> None:
     Raises BundleError where there is something else in its place.
     """
     if path.exists() and not (path / METADATA).is_file():
-        raise contents.BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
+        raise BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
     with store.scratch(path.parent) as place:
         for part in parts:
             target = place / "new" / part.path

@@ -34,8 +34,8 @@ class Verdict(IntEnum):
 class Decision:
     """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
     none. people : whom the interval is about; None where it is not said. why : why nothing can be told. plan : where an
-    interval leaves it open, what the design could have told. n_differences : how many differences an interval that holds
-    at every look is made of; 0 for one for a single look."""
+    interval leaves it open, what the design could have told. n_differences : how many differences an interval that
+    holds at every look is made of; 0 for one for a single look."""
 
     required: Requirement
     verdict: Verdict

@@ -26,6 +26,7 @@ QUESTIONS = [
         follows="Zhang et al. 2022, §3: Tables 4 (sizes), 5–7",
         options={"moderation": Moderation},
         uses=["agreement", "performance"],
+        private=["texts"],
         reads=["annotations", "dialogues", "data/published/*.csv", "data/published/*_mapping.yaml"],
         sections=["bootstrap", "seeds.bootstrap", "seeds.permute"],
         knobs={"n_resamples": "bootstrap.n_resamples", "seed": "seeds.bootstrap"},

@@ -43,6 +43,7 @@ QUESTIONS = [
         follows="Ji et al. 2022, Tables 1–4, 7–11",
         options={"quality_control": QualityControl},
         uses=["agreement"],
+        private=["texts"],
         reads=[
             "annotations",
             "dialogues",

@@ -133,6 +133,7 @@ QUESTIONS = [
         follows="Smith et al. 2022",
         options={"techniques": Techniques},
         uses=["performance"],
+        private=["texts"],
         reads=["annotations", "dialogues", "dialogue_facts", "data/published/*.csv", "data/published/*_mapping.yaml"],
         sections=["unranked_systems", "bootstrap", "seeds.bootstrap", "seeds.permute"],
         knobs={"n_resamples": "bootstrap.n_resamples", "n_runs": "techniques.n_runs", "seed": "seeds.bootstrap"},

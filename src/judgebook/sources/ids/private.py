@@ -50,7 +50,7 @@ class Finder:
     def __init__(self, texts: Iterable[str], ids: Iterable[str] = ()):
         wanted = {
             "text of a dialogue": (SHORTEST, {_words(text) for text in texts}),
-            "the id of a person": (SHORTEST_ID, {_words(own_id) for own_id in ids if _telling(own_id)}),
+            "the id of a person": (SHORTEST_ID, {_words(bare) for own_id in ids if _telling(bare := _bare(own_id))}),
         }
         #: what, length -> what is looked for, by its first characters
         self._starts: dict[tuple[str, int], dict[str, list[str]]] = {}
@@ -74,6 +74,11 @@ class Finder:
                     if words.startswith(item, at) and words[at + len(item) : at + len(item) + 1] in ("", " "):
                         return what
         return None
+
+
+def _bare(own_id: str) -> str:
+    """An id without the file it is from: the name of a file and the number of a row tell nobody."""
+    return own_id.split(":", 1)[-1]
 
 
 def _telling(own_id: str) -> bool:

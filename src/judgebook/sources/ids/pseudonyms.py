@@ -5,15 +5,20 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import secrets
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from judgebook.sources.ids import naming
+from judgebook.sources.ids.private import own_ids as recorded_ids
 from judgebook.sources.reading import Counts
 from judgebook.study import escape, schema, store
 
+#: frame -> its column of people
+_PEOPLE = {"annotations": "annotator", "work_units": "annotator", "screening": "annotator", "dialogues": "interactor"}
+_NUMBERED = re.compile(r"A\d{4,}")
 _POSITION = re.compile(r"pos\d+")
 #: columns of ids that may hold those of people and tasks; long ones made of several columns get numbers like these
 _IDS = {"dialogue": "D{:05d}", "dialogue_b": "D{:05d}", "session": "S{:05d}", "context": "C{:05d}"}
@@ -35,12 +40,7 @@ def replaced(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.
         raise ValueError("an adapter marks annotators as unknown whose names are not pos0, pos1, …")
     # who is a person anywhere gets a pseudonym everywhere
     stay = set(marks.loc[~(human & known), "annotator"].dropna()) - set(marks.loc[human & known, "annotator"])
-    places = {
-        "annotations": "annotator",
-        "work_units": "annotator",
-        "screening": "annotator",
-        "dialogues": "interactor",
-    }
+    places = _PEOPLE
     units = {"annotations": "work_unit", "work_units": "work_unit", "screening": "work_unit"}
     # a position is nobody, even where a person has its name as an id
     positions = marks.loc[human & ~known, "annotator"]
@@ -60,6 +60,30 @@ def replaced(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.
     facts = named["dialogue_facts"]
     known = {v: v if _is_number(v) else within.within(str(v)) for v in facts["value"].unique()}
     return named | {"dialogue_facts": facts.assign(value=facts["value"].map(known))}, own_ids, within
+
+
+def shuffled(raw: dict[str, pd.DataFrame], folder: Path | None) -> dict[str, pd.DataFrame]:
+    """Frames whose rows are sorted by a random order of people, by which `replaced` then numbers people and tasks.
+
+    It is drawn by the machine, so that no seed and no list of ids gives it. Data that were read before keep theirs.
+
+    folder : of the study, where it may have been read before; None: nowhere.
+    """
+    marks = raw["annotations"]
+    nobody = (marks["annotator_kind"] != "human") | ~marks["annotator_known"].astype(bool)
+    others = set(marks.loc[nobody, "annotator"])
+    ids = pd.concat([raw[name][column] for name, column in _PEOPLE.items()]).dropna().unique()
+    people = [p for p in ids if p not in others]
+    before = recorded_ids(folder) if folder is not None else {}
+    numbers = {p: before.get(naming.plain(p), p) for p in people}
+    if len(set(numbers.values())) == len(people) and all(_NUMBERED.fullmatch(str(n)) for n in numbers.values()):
+        people.sort(key=lambda p: int(numbers[p][1:]))
+    else:
+        secrets.SystemRandom().shuffle(people)
+    place = {p: i for i, p in enumerate(people)}
+    rows = {name: raw[name][column].map(place).sort_values(kind="stable").index for name, column in _PEOPLE.items()}
+    out = raw | {name: raw[name].loc[index] for name, index in rows.items()}
+    return out | {"annotations": out["annotations"].assign(source_row=range(len(marks)))}
 
 
 def _is_number(value: Any) -> bool:

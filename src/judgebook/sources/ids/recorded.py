@@ -130,6 +130,12 @@ def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, 
     return {**said, "spelling": spelt, "groups": groups, "sources": sources, "scope": scope}
 
 
+def as_written(study: Study) -> dict[str, Any]:
+    """The sections that may name people, of a YAML that has pseudonyms: `sections` once made it."""
+    tree = resolved(study)
+    return {key: tree[key] for key in _NAMING}
+
+
 def renamed(study: Study, names: Names) -> Study:
     """The study with pseudonyms in the place of ids in parts of groups, as its frames have them."""
     groups = {

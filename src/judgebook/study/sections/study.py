@@ -145,6 +145,13 @@ class AnyStudy(Section):
         description="evaluator groups, in the order of figures: id as in the column `group` -> who belongs to it",
         examples=[{"students": {"title": "Students"}}],
     )
+    pseudonyms: Literal["by appearance", "shuffled"] = Field(
+        "by appearance",
+        description="how people and tasks are numbered: in the order of the files, or in a random one that only "
+        "`own_ids.csv` tells, with judgements sorted by it. For judgements that are to be shared: the order of the "
+        "files may be that of names or ids",
+        examples=["shuffled"],
+    )
     keep: dict[FilterColumn, Values] = Field(
         {},
         description="only these judgements, of all sources: our column -> value or values, as spelt there",

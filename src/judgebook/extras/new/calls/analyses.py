@@ -182,8 +182,8 @@ def plan(
     ----------
     data, item, annotator, system, score, label, scale, folder : as of `rank`; these judgements are the pilot.
     margin : label -> smallest difference between two systems that matters, in points of its scale (in comparisons:
-        share won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the difference
-        that was observed.
+        share won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the
+        difference that was observed.
     power : probability with which the difference is to be found, between 0.5 and 1; by default 0.8.
     budget, hourly_rate : money available, and what an hour of an annotator costs, in one currency.
     minutes : that an annotator takes to judge a dialogue; by default the median of the data, where they have times.

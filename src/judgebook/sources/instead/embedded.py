@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from judgebook import project
 from judgebook.sources import places
 from judgebook.sources.ids import naming
+from judgebook.sources.instead import shared
 from judgebook.study import escape, params, store
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def missing(study: params.Study, *, texts: bool = False) -> list[str]:
 
     texts : embedded judgements that lack texts of the files do not replace them.
     """
+    if shared.files(study):
+        return places.absent(study) if texts and shared.texts_left_out(study) else []
     paths = files(study)
     whole = paths and (not texts or not json.loads((FOLDER / study.key / "source.json").read_text())["texts_left_out"])
     return [] if whole else places.absent(study)

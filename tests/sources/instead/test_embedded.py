@@ -5,8 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from judgebook.sources import build, embedded, places
+from judgebook.sources import build, places
 from judgebook.sources.ids import naming
+from judgebook.sources.instead import embedded
 from judgebook.study import params, schema
 
 PATTERNS = {"annotator": r"A\d{4}|gpt\d", "interactor": r"A\d{4}", "work_unit": r"U\d{5}", "session": r"S\d{5}"}

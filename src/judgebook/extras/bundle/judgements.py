@@ -1,0 +1,190 @@
+"""The judgements of a study as they may be passed on: without what tells who somebody is. What was done for that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from judgebook import project
+from judgebook.extras.bundle import attributes, licences
+from judgebook.extras.bundle.finished import Finished
+from judgebook.extras.bundle.identifiers import masked
+from judgebook.extras.bundle.licences import Licence
+from judgebook.extras.bundle.parts import BundleError, Part, json_bytes
+from judgebook.sources.ids import private
+from judgebook.sources.ids.naming import TEXTS, Names
+from judgebook.sources.instead.shared import ABOUT, FOLDER
+from judgebook.study import escape, schema
+
+#: what it is in a row, by frame: for lists of contents
+ROWS = {
+    "annotations": "Judgements, one in a row: item, system, annotator, label, score",
+    "dialogues": "Dialogues, or their turns, one in a row",
+    "metric_scores": "Scores of automatic metrics",
+    "screening": "Attempts at training dialogues",
+    "work_units": "Tasks as they were handed in, with their times",
+    "dialogue_facts": "What is known of dialogues",
+    "counts": "What was read, kept and left out",
+}
+#: columns of ids that get running numbers where one of them holds the id of a platform
+_ITEMS = {"dialogue": ("dialogue", "dialogue_b"), "session": ("session",), "context": ("context",)}
+#: columns in which such an id cannot be replaced: the report has these names
+_NAMES = ("corpus", "group", "system", "system_b", "label", "task", "metric", "part", "file", "reason")
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something done before judgements were passed on. kind : a sentence of `text.md.j2`. column : `frame.column`, or
+    the key of a fact. n : how many values; kinds : what was found in them -> how often."""
+
+    kind: str
+    column: str
+    n: int
+    kinds: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """frames : those of the schema that have rows. renamed : item as the study calls it -> as the bundle does.
+    few : places in the study (corpus and group) -> people, where these are few."""
+
+    frames: dict[str, pd.DataFrame]
+    licence: Licence
+    texts: bool
+    texts_left_out: int
+    ids_left_out: int
+    deeds: list[Deed]
+    few: dict[str, int]
+    renamed: dict[str, str]
+
+    def parts(self) -> Iterator[Part]:
+        """The files of a bundle."""
+        about = {
+            "licence": self.licence.name,
+            "texts_left_out": self.texts_left_out,
+            "ids_left_out": self.ids_left_out,
+            "done": [{"what": d.kind, "where": d.column, "n": d.n, "of": d.kinds} for d in self.deeds],
+        }
+        yield Part(f"{FOLDER}/{ABOUT}", json_bytes(about), "What was left out or made coarser before sharing")
+        for name, frame in self.frames.items():
+            yield Part(f"{FOLDER}/{name}.csv", escape.csv(frame).encode(), ROWS[name], "annotations")
+
+
+def share(of: Finished, *, texts: bool) -> Shared:
+    """The judgements of a finished study, looked through for what tells who somebody is.
+
+    texts : dialogues and reasons, too, with ids and addresses masked.
+    Raises BundleError where no licence permits it, or where what tells cannot be taken out without changing the report.
+    """
+    licence = licences.permitting(of.study.licence)
+    own = private.own_ids(of.folder)
+    if any(name[:1] == "A" for name in own.values()) and of.study.pseudonyms != "shuffled":
+        raise BundleError(
+            "people are numbered in the order of the files, which may be that of names or ids: nothing was written. "
+            f"Run `{project.command()} --study {of.key} --set pseudonyms=shuffled` (or write `pseudonyms: shuffled` in "
+            "the YAML), then bundle again"
+        )
+    frames = {name: _read(of.folder / f"{name}.parquet") for name in schema.FRAMES}
+    frames = {name: frame for name, frame in frames.items() if len(frame)}
+    _refuse_names(frames)
+    deeds: list[Deed] = []
+    left_out = 0
+    if texts:
+        frames = _masked(frames, Names(own), deeds)
+    else:
+        left_out = sum(int(frames[n][c].notna().sum()) for n, c in _columns(frames, TEXTS))
+        frames = {n: f.drop(columns=TEXTS.get(n, [])) for n, f in frames.items()}
+    frames = _days(frames, deeds)
+    frames, renamed = _numbered(frames, deeds)
+    frames = _facts(frames, deeds)
+    frames, few = attributes.reviewed(frames, lambda kind, column, n: deeds.append(Deed(kind, column, n)))
+    frames = {name: frame.dropna(axis=1, how="all") for name, frame in frames.items()}
+    return Shared(frames, licence, texts, left_out, len(own), deeds, few, renamed)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    return pd.read_parquet(path).drop(columns="study", errors="ignore") if path.is_file() else pd.DataFrame()
+
+
+def _columns(frames: Mapping[str, pd.DataFrame], columns: Mapping[str, list[str]]) -> list[tuple[str, str]]:
+    return [(name, c) for name, of_frame in columns.items() if name in frames for c in of_frame if c in frames[name]]
+
+
+def _found(values: pd.Series) -> Counter[str]:
+    """Kinds of what tells who somebody is, in the different values of a column."""
+    kinds: Counter[str] = Counter()
+    for value in values.dropna().astype(str).unique():
+        kinds += masked(value)[1]
+    return kinds
+
+
+def _refuse_names(frames: Mapping[str, pd.DataFrame]) -> None:
+    for name, frame in frames.items():
+        for column in (c for c in _NAMES if c in frame and c not in TEXTS.get(name, [])):
+            if kinds := _found(frame[column]):
+                what = ", ".join(f"{kind} ({n})" for kind, n in kinds.items())
+                raise BundleError(
+                    f"{FOLDER}/{name}.csv, column {column}: expected names that tell nobody, found {what}: nothing was "
+                    "written. Rename them (`spelling:`, or the name of the file), and run the study again"
+                )
+
+
+def _masked(frames: dict[str, pd.DataFrame], own: Names, deeds: list[Deed]) -> dict[str, pd.DataFrame]:
+    out = dict(frames)
+    for name, column in _columns(frames, TEXTS):
+        cleared = {text: masked(text, own) for text in frames[name][column].dropna().unique()}
+        kinds = sum((k for _, k in cleared.values()), Counter[str]())
+        if kinds:
+            changed = {text: new for text, (new, found) in cleared.items() if found}
+            out[name] = out[name].assign(**{column: out[name][column].map(lambda t, c=changed: c.get(t, t))})
+            deeds.append(Deed("masked", f"{name}.{column}", len(changed), dict(kinds)))
+    return out
+
+
+def _days(frames: dict[str, pd.DataFrame], deeds: list[Deed]) -> dict[str, pd.DataFrame]:
+    """Times as days. Their order within a day stays, as that of microseconds after midnight: what is computed from the
+    order of judgements can be computed again."""
+    timed = [name for name, frame in frames.items() if "completed_at" in frame and frame["completed_at"].notna().any()]
+    if not timed:
+        return frames
+    times = pd.Series(pd.concat([frames[name]["completed_at"] for name in timed]).dropna().unique())
+    day = times.dt.normalize()
+    coarse = day + pd.to_timedelta(times.groupby(day).rank(method="dense") - 1, unit="us")
+    new = dict(zip(times, coarse.astype("datetime64[us]"), strict=True))
+    deeds.append(Deed("days", "completed_at", len(times)))
+    return frames | {n: frames[n].assign(completed_at=frames[n]["completed_at"].map(new)) for n in timed}
+
+
+def _numbered(frames: dict[str, pd.DataFrame], deeds: list[Deed]) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """Frames with running numbers for items, where the name of one holds the id of a platform.
+
+    Numbers are in the order of the names: ties between systems are broken by sums, whose last digit depends on it.
+    """
+    renamed: dict[str, str] = {}
+    for kind, columns in _ITEMS.items():
+        values = pd.concat([f[c] for f in frames.values() for c in columns if c in f]).dropna().unique()
+        kinds = _found(pd.Series(values, dtype=object))
+        if kinds:
+            new = {value: f"{kind[0].upper()}{i:05d}" for i, value in enumerate(sorted(values), start=1)}
+            frames = {n: f.assign(**{c: f[c].map(new) for c in columns if c in f}) for n, f in frames.items()}
+            deeds.append(Deed("numbered", kind, len(new), dict(kinds)))
+            renamed |= new
+    return frames, renamed
+
+
+def _facts(frames: dict[str, pd.DataFrame], deeds: list[Deed]) -> dict[str, pd.DataFrame]:
+    """Facts of dialogues, with running numbers for values that hold ids."""
+    if "dialogue_facts" not in frames:
+        return frames
+    facts = frames["dialogue_facts"]
+    values = facts["value"].astype(object)
+    for key, rows in facts.groupby("key", sort=False):
+        if kinds := _found(rows["value"]):
+            new = {value: f"{key}-{i}" for i, value in enumerate(rows["value"].unique(), start=1)}
+            values.loc[rows.index] = rows["value"].map(new)
+            deeds.append(Deed("numbered", f"dialogue_facts.value, key {key}", len(new), dict(kinds)))
+    return frames | {"dialogue_facts": facts.assign(value=values)}

@@ -1,0 +1,205 @@
+"""Computes the report of a bundle again, from the bundle alone, and says what does not come out: `verify`."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from judgebook import __version__, project
+from judgebook.extras.bundle import comparing, software
+from judgebook.extras.bundle.comparing import Compared, Missing
+from judgebook.extras.bundle.contents import METADATA, PARAMS
+from judgebook.extras.bundle.parts import BundleError
+from judgebook.pipeline.surroundings import installed
+from judgebook.sources.instead import shared
+from judgebook.study.questions import declared
+
+#: lines that a report of what does not come out has room for, of each kind
+LINES = 20
+#: what a notebook computes with (`Question.private`) -> its name
+_PRIVATE = {"texts": "texts", "ids": "ids of people"}
+_NUMBER = re.compile(r"[-−]?\d[\d,.]*")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """compared : what was compared. failed : what should have come out and did not. impossible : what cannot come out,
+    by why. remarks : on the software. code : 0 all comes out; 1 something differs; 3 the rest cannot come out."""
+
+    compared: Compared
+    failed: dict[str, list[Missing]]
+    impossible: dict[str, list[tuple[str, Missing]]]
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def code(self) -> int:
+        if any(self.failed.values()):
+            return 1
+        return 3 if any(self.impossible.values()) else 0
+
+
+def command(path: str, *, jobs: int = 1, say: Callable[[str], None] = print) -> int:
+    """Verify a bundle, a zip file or a folder; returns the exit code. Raises BundleError."""
+    verdict = verify(Path(path), jobs=jobs)
+    for line in lines(verdict):
+        say(line)
+    return verdict.code
+
+
+def verify(path: Path, *, jobs: int = 1) -> Verdict:
+    """What of a bundled report comes out again. Raises BundleError where the bundle cannot be run."""
+    with tempfile.TemporaryDirectory(prefix="verify-") as name:
+        folder = Path(name) / "bundle"
+        _unpack(path, folder)
+        study = _study(path, folder)
+        notebooks = sorted(p.stem for p in (folder / "results").glob("[0-9]*.parquet"))
+        notebooks = sorted({stem.partition(".")[0] for stem in notebooks} | _executed(folder))
+        here = [n for n in notebooks if (project.ROOT / "notebooks" / f"{n}.ipynb").is_file()]
+        out = Path(name) / "out"
+        code, told = _run(folder / PARAMS.format(study=study), here, out, jobs)
+        if code == 2 or not (out / "reports" / study / "index.html").is_file():
+            why = (told.strip().splitlines() or ["nothing was computed"])[-1]
+            raise BundleError(f"{path}: its judgements cannot be analysed: {why}")
+        return _judged(folder, out, study, set(notebooks) - set(here))
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    """The bundle as a folder. Raises BundleError for what is none, and for members that lead elsewhere."""
+    if path.is_dir() and (path / METADATA).is_file():
+        folder.symlink_to(path.resolve(), target_is_directory=True)
+        return
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        raise BundleError(f"{path}: expected a bundle (a zip file or a folder with {METADATA}), found none")
+    with zipfile.ZipFile(path) as packed:
+        names = packed.namelist()
+        if METADATA not in names:
+            raise BundleError(f"{path}: expected a bundle, found a zip file without {METADATA}")
+        outside = [n for n in names if PurePosixPath(n).is_absolute() or ".." in PurePosixPath(n).parts or "\\" in n]
+        if outside:
+            raise BundleError(f"{path}: expected files of a bundle, found {outside[0]!r}")
+        packed.extractall(folder)
+
+
+def _study(path: Path, folder: Path) -> str:
+    """Name of the bundled study. Raises BundleError where the bundle lacks what is needed to run it."""
+    settings = sorted((folder / "params").glob("*.yaml"))
+    if len(settings) != 1:
+        raise BundleError(f"{path}: expected one YAML in params/, found {len(settings)}")
+    if not (folder / shared.FOLDER / "annotations.csv").is_file():
+        raise BundleError(
+            f"{path}: it has no judgements, so that nothing can be computed again; make it with "
+            f"`{project.command()} bundle {settings[0].stem} --with-judgements`"
+        )
+    return settings[0].stem
+
+
+def _executed(folder: Path) -> set[str]:
+    return {p.stem for p in (folder / "notebooks").glob("*.ipynb") if not p.stem.endswith(".failed")}
+
+
+def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[int, str]:
+    """Run notebooks of a study into a folder, with no raw files in reach; the exit code and what was said."""
+    from judgebook.pipeline.run import Options, run
+
+    told = io.StringIO()
+    with _environment(COMPENDIUM_OUT=str(out), COMPENDIUM_RAW=""), redirect_stdout(told):
+        code = run([str(settings)], Options(only=notebooks, jobs=jobs))
+    return code, told.getvalue()
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict:
+    """What differs; and what cannot come out: notebooks that are not here, and those that need what is not shared."""
+    found = comparing.compared(bundle, out, study)
+    ran = {path.stem for path in (out / "data" / "processed" / study / "notebooks").glob("*.ipynb")}
+    reading = {name: why for name, why in _needing(shared.about(bundle / shared.FOLDER)).items() if name in ran}
+    failed: dict[str, list[Missing]] = {kind: [] for kind in found.missing}
+    impossible: dict[str, list[tuple[str, Missing]]] = {kind: [] for kind in found.missing}
+    # a page of several notebooks says the same with other numbers; what should agree differs in its notebook, too
+    gathered = {_NUMBER.sub("", sentence) for sentence in found.gathered}
+    differ = {one.where.partition(".")[0] for missing in found.missing.values() for one in missing}
+    of_notebooks = differ & (strangers | reading.keys())
+    for kind, missing in found.missing.items():
+        for one in missing:
+            notebook, why = one.where.partition(".")[0], ""
+            if notebook in strangers:
+                why = "its notebook is not part of this installation"
+            elif notebook in reading:
+                why = reading[notebook]
+            elif of_notebooks and _NUMBER.sub("", one.what) in gathered:
+                why = f"it gathers what notebooks say, among them {', '.join(sorted(of_notebooks))}"
+            (impossible[kind].append((why, one)) if why else failed[kind].append(one))
+    return Verdict(found, failed, impossible, _remarks(bundle))
+
+
+def _needing(about: dict[str, Any]) -> dict[str, str]:
+    """Notebooks that read what a bundle lacks -> what that is. about : what was left out of it."""
+    lacks = {name: [_PRIVATE[p] for p in q.private if about[f"{p}_left_out"]] for name, q in declared().items()}
+    return {name: f"its notebook reads {' and '.join(of)}, which the bundle lacks" for name, of in lacks.items() if of}
+
+
+def _remarks(bundle: Path) -> list[str]:
+    """What is different about the software, and what of the bundle's software was no release."""
+    source, made = (
+        json.loads((bundle / name).read_text(encoding="utf-8")) for name in (software.SOURCE, software.PACKAGES)
+    )
+    out = []
+    if (bundle / software.CHANGES).is_file() or (bundle / software.OWN).is_dir():
+        out.append(f"the bundle was made with changed source: {software.CHANGES}, {software.OWN}")
+    if differing := software.differing(source["files"]):
+        more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
+        version = f"version {source['version']}, here {__version__}; " if source["version"] != __version__ else ""
+        out.append(f"the source here is not that of the bundle: {version}{', '.join(differing[:5])}{more}")
+    here = installed()
+    other = [f"{k} {v} (here {here[k]})" for k, v in (made.get("packages") or {}).items() if here.get(k, v) != v]
+    if other:
+        out.append(f"other versions were installed: {', '.join(other[:5])}{' …' if other[5:] else ''}")
+    failed = sorted(p.name for p in (bundle / "notebooks").glob("*.failed.ipynb"))
+    return [*out, *(f"{name} failed when the bundle was made" for name in failed)]
+
+
+def lines(verdict: Verdict) -> Iterator[str]:
+    """What the command says."""
+    yield from (f"note: {remark}" for remark in verdict.remarks)
+    for kind, n in verdict.compared.n.items():
+        failed, impossible = verdict.failed[kind], verdict.impossible[kind]
+        good = n - len(failed) - len(impossible)
+        share = f"{100 * good / n:.1f}%" if n else "none to compare"
+        cannot = f"; {len(impossible)} cannot be computed from the bundle" if impossible else ""
+        yield f"{kind}: {good:,} of {n:,} come out again ({share}); {len(failed)} differ{cannot}"
+    for kind, missing in verdict.failed.items():
+        for one in missing[:LINES]:
+            now = f"; now {one.now}" if one.now else ""
+            yield f"  differs: {one.where}: {one.what}{now}"
+        if missing[LINES:]:
+            yield f"  … and {len(missing) - LINES} more {kind} differ"
+    for kind, of_kind in verdict.impossible.items():
+        for (why, where), n in Counter((why, one.where) for why, one in of_kind).items():
+            yield f"  cannot be computed again: {where}: {n} {kind}: {why}"
+            examples = [one.what for reason, one in of_kind if (reason, one.where) == (why, where)]
+            yield from (f"    {what}" for what in examples[:LINES])
+            if examples[LINES:]:
+                yield f"    … and {len(examples) - LINES} more"

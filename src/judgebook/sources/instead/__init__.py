@@ -1,0 +1,1 @@
+"""What stands in for raw files that are not here."""

@@ -1,0 +1,199 @@
+"""A bundle's report is computed again from the bundle alone; what differs, and what cannot come out, is said."""
+
+import json
+import re
+import shutil
+import zipfile
+
+import pandas as pd
+import pytest
+from fixtures import yaml_studies as studies
+from fixtures.notebook_runs import LESS, run_all
+
+from judgebook.extras.bundle import software, verifying, writing
+from judgebook.extras.bundle.contents import METADATA
+from judgebook.extras.bundle.croissant import CROISSANT
+from judgebook.extras.bundle.parts import BundleError
+from judgebook.pipeline import cli
+from judgebook.pipeline.manifest import Manifest
+from judgebook.sources.instead.shared import FOLDER
+from judgebook.study.params import ROOT
+
+SECONDS = 120
+YAML = """\
+title: Two bots and five people
+description: Chats rated by neighbours.
+licence: CC BY 4.0
+pseudonyms: shuffled
+method: dialogue_rating
+heds: {completed_by: {name: A. Nalyst, affiliation: An institute}}
+sources:
+  - adapter: table
+    file: my.csv
+    layout: long
+    columns: {dialogue: chat, system: bot, annotator: worker, label: what, score: rating, system_text: reply}
+labels:
+  fluency: {scale: [1, 5], direction: 1}
+"""
+ROWS = [
+    f"d{item},{'AB'[item % 2]},w{who},fluency,{1 + (item * 3 + who * (1 + item % 2)) % 5},Reply number {item} of 12"
+    for item in range(12)
+    for who in range(5)
+]
+CSV = "chat,bot,worker,what,rating,reply\n" + "\n".join(ROWS) + "\n"
+
+
+def bundled(root, monkeypatch, study, **how):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(root))
+    assert writing.command(study, Manifest(study).data, {}, judgements=True, say=lambda line: None, **how) == 0
+    return root / "bundles" / (study if how.get("folder") else f"{study}.zip")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A small study that was run and bundled, as a folder."""
+    root = tmp_path_factory.mktemp("verified")
+    world = run_all(root / "out", [studies.write(root, YAML, my_csv=CSV)], [*LESS[:2]], only=["00", "07"])
+    assert world.code == 0, world.said
+    with pytest.MonkeyPatch.context() as patch:
+        return bundled(root / "out", patch, "mine", folder=True)
+
+
+@pytest.fixture(scope="module")
+def verdict(made):
+    return verifying.verify(made)
+
+
+@pytest.fixture
+def copy(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "copy")
+
+
+def test_what_does_not_need_texts_comes_out_again(verdict):
+    assert verdict.failed == {"sentences": [], "answers": [], "results": []}
+    assert {kind: n > 50 for kind, n in verdict.compared.n.items()} == dict.fromkeys(verdict.failed, True)
+    assert verdict.code == 3
+    told = list(verifying.lines(verdict))
+    assert any("cannot be computed again: 00_build_annotations" in line and "reads texts" in line for line in told)
+
+
+def test_a_changed_judgement_and_a_changed_sentence_are_found(copy, capsys):
+    path = copy / FOLDER / "annotations.csv"
+    marks = pd.read_csv(path)
+    marks.loc[0, "score"] = 1 if marks.loc[0, "score"] > 1 else 5
+    marks.to_csv(path, index=False)
+    page = copy / "report" / "index.html"
+    page.write_text(page.read_text().replace("</main>", "<p>Everybody loves A.</p></main>"))
+    assert cli.main(["verify", str(copy)]) == 1
+    told = capsys.readouterr().out
+    assert "differs: index: Everybody loves A." in told
+    assert "differs: 07_bot_performance: " in told
+    assert "results: 0 of" not in told
+
+
+def test_the_same_facts_stand_in_croissant_rocrate_and_datasheet(made):
+    croissant = json.loads((made / CROISSANT).read_text())
+    graph = {e["@id"]: e for e in json.loads((made / METADATA).read_text())["@graph"]}
+    profile = json.loads((made / "data" / "profile.json").read_text())
+    heds = (made / "report" / "paper" / "heds.md").read_text()
+    assert croissant["name"] == graph["./"]["name"] == "Two bots and five people"
+    assert croissant["license"] == graph["#data"]["license"] == "https://creativecommons.org/licenses/by/4.0/"
+    assert croissant["license"] == graph["#judgements"]["license"]
+    assert croissant["creator"]["name"] == graph["#author"]["name"] == "A. Nalyst"
+    assert croissant["creator"]["affiliation"]["name"] == graph["#author"]["affiliation"] == "An institute"
+    assert croissant["datePublished"] == graph["./"]["datePublished"]
+    assert croissant["size"] == graph["#data"]["size"]
+    assert f"annotations: {profile['n_annotations']}" in croissant["size"]
+    for fact in ("Two bots and five people", "Chats rated by neighbours", "A. Nalyst", "An institute"):
+        assert fact in heds, fact
+    tables = {part["contentUrl"] for part in croissant["distribution"]}
+    assert tables == {e["@id"] for e in graph["#judgements"]["hasPart"] if e["@id"].endswith(".csv")}
+
+
+def test_croissant_describes_each_column_of_the_files(made):
+    croissant = json.loads((made / CROISSANT).read_text())
+    for table in croissant["recordSet"]:
+        columns = pd.read_csv(made / FOLDER / f"{table['name']}.csv", nrows=1).columns
+        assert [f["source"]["extract"]["column"] for f in table["field"]] == list(columns)
+
+
+def test_nobody_can_be_told_from_what_is_shared(made):
+    shared = "".join(path.read_text() for path in (made / FOLDER).iterdir())
+    assert "A0005" in shared
+    for secret in ("w0", "w4", "Reply number"):
+        assert secret not in shared, secret
+
+
+def test_a_notebook_that_is_not_here_is_named_and_other_source_is_said(copy):
+    """Its numbers, and those of no other, cannot come out."""
+    results = pd.read_parquet(copy / "results" / "07_bot_performance.parquet").iloc[:2]
+    results.to_parquet(copy / "results" / "98_own.parquet")
+    source = json.loads((copy / software.SOURCE).read_text())
+    del source["files"]["src/judgebook/project.py"]
+    (copy / software.SOURCE).write_text(json.dumps(source | {"version": "0.1"}))
+    verdict = verifying.verify(copy)
+    assert verdict.code == 3
+    own = [why for why, one in verdict.impossible["results"] if one.where == "98_own"]
+    assert own == ["its notebook is not part of this installation"] * 2
+    assert any("version 0.1, here" in line and "src/judgebook/project.py" in line for line in verdict.remarks)
+
+
+def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
+    """The first command is tried without running: it takes minutes."""
+    shell, code = re.findall(r"```(?:python)?\n(.*?)```", (ROOT / "docs" / "bundle.md").read_text(), re.DOTALL)
+    run, bundle, verify = (line.split()[2:] for line in shell.splitlines())
+    out = made.parents[1]
+    monkeypatch.setenv("COMPENDIUM_OUT", str(out))
+    yaml = str(out.parent / "mine.yaml")
+    assert cli.main([yaml if word == "my_study" else word for word in run] + ["--out", str(out), "--dry-run"]) == 0
+    assert cli.main([yaml if word == "my_study" else word for word in bundle] + ["--out", str(out)]) == 0
+    assert cli.main([verify[0], str(out / verify[1].replace("my_study", "mine"))]) == 3
+    assert "0 differ" in capsys.readouterr().out
+    monkeypatch.chdir(made)
+    names = {}
+    exec(code, names)
+    assert sorted(names["means"].index) == [("fluency", "A"), ("fluency", "B")]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: (folder / METADATA).unlink(), "expected a bundle"),
+        (lambda folder: (folder / FOLDER / "annotations.csv").unlink(), "bundle mine --with-judgements"),
+        (lambda folder: (folder / "params" / "mine.yaml").unlink(), "expected one YAML in params/, found 0"),
+        (
+            lambda folder: (folder / FOLDER / "annotations.csv").write_text("corpus,score\nmain,x\n"),
+            "cannot be analysed",
+        ),
+    ],
+)
+def test_what_is_no_bundle_is_refused(copy, change, message):
+    change(copy)
+    with pytest.raises(BundleError, match=message):
+        verifying.verify(copy)
+
+
+def test_a_zip_file_that_leads_elsewhere_is_refused(tmp_path):
+    path = tmp_path / "evil.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr(METADATA, "{}")
+        packed.writestr("../evil", "")
+    with pytest.raises(BundleError, match=r"found '\.\./evil'"):
+        verifying.verify(path)
+    assert not (tmp_path.parent / "evil").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("study", ["demo", "finch2024", "usr"])
+def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study):
+    """From judgements without texts: all but what needs texts. With them, everything."""
+    monkeypatch.setenv("COMPENDIUM_RAW", str(raw_data))
+    values = [*LESS[:2], "pseudonyms=shuffled", "licence=CC BY 4.0"]
+    assert run_all(tmp_path, [study], values, only=["00", "07"]).code == 0
+    for texts in (False, True):
+        verdict = verifying.verify(bundled(tmp_path, monkeypatch, study, texts=texts))
+        assert verdict.failed == {"sentences": [], "answers": [], "results": []}
+        n = verdict.compared.n["sentences"]
+        assert n > 200
+        assert len(verdict.impossible["sentences"]) <= (0 if texts else 0.01 * n)
