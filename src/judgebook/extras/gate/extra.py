@@ -35,8 +35,8 @@ Decide requirements from the study's intervals: the one of the first page, for t
 that the whole interval lies on the right side, not met that it lies on the wrong one; else it cannot be told.
 
   NEW better than OLD on LABEL [by D]      D in points of the label's scale, or in %% of cases
-  NEW not worse than OLD on LABEL by D
-  NEW equal to OLD on LABEL within D
+  NEW not worse than OLD on LABEL [by D]   without D: the YAML's `margin`, the smallest difference that matters
+  NEW equal to OLD on LABEL [within D]
   agreement on LABEL at least X            Krippendorff's alpha
   reliability on LABEL at least X          of the order of system means
 
