@@ -55,5 +55,5 @@ def sentence(decision: Decision) -> str:
     if shown and not isnan(decision.low):
         shown += f" [{number(decision.low)}, {number(decision.high)}]"
     facts = {"people": decision.people, "why": decision.why, "value": shown}
-    facts["n_differences"] = decision.n_differences
-    return _PHRASES.say("decision", required=decision.required.text, verdict=int(decision.verdict), **facts)
+    about = {"required": decision.required.text, "n_differences": decision.n_differences}
+    return _PHRASES.say("decision", verdict=int(decision.verdict), **about, **facts)

@@ -146,9 +146,9 @@ def changes(
                 late = part.assign(late=part["period"] == period)
                 at.append((head, Boundary(late, options.min_items, identified=len(scores) == len(rows))))
     m = sum(boundary.n_tests for _, boundary in at)
-    for head, boundary in at:
+    for of_boundary, boundary in at:
         boundary.test(options.false_alarms / max(m, 1))
-        yield from _rows(head, boundary, m, confidence)
+        yield from _rows(of_boundary, boundary, m, confidence)
 
 
 def _rows(head: Mapping[str, Any], boundary: Boundary, m: int, confidence: float) -> Iterator[dict[str, Any]]:

@@ -106,7 +106,7 @@ def _axis(ax: Axes, rows: pd.DataFrame, order: Sequence[str], names: DisplayName
     where = f" ({names.name('group', one['group'])}, {names.name('corpus', one['corpus'])})" if several else ""
     ax.set_title(names.distinct_label(one["label"], one["method"]) + where, fontsize=8)
     step = -(-len(order) // _TICKS)
-    at = np.arange(0, len(order), step)
+    at = range(0, len(order), step)
     ax.set_xticks(at, [order[i] for i in at], fontsize=6.5)
     ax.set_xlim(-0.5, len(order) - 0.5)
     ax.set_xlabel("Period", fontsize=7)
