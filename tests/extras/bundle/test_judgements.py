@@ -139,9 +139,7 @@ def test_ids_of_a_platform_in_names_of_items_and_in_facts_become_numbers(finishe
     of = finished(YAML + scope, annotations=marks, dialogue_facts=facts("hit", lambda i: f"{task[:-1]}{i % 2}"))
     shared = judgements.share(of, texts=False)
     assert sorted(shared.frames["annotations"]["dialogue"].unique()) == ["D00001", "D00002", "D00004", "D00005"]
-    assert shared.renamed == {
-        name: f"D0000{i}" for i, name in enumerate([task, "d0", "d1", "d2", "d3"], start=1)
-    }
+    assert shared.renamed == {name: f"D0000{i}" for i, name in enumerate([task, "d0", "d1", "d2", "d3"], start=1)}
     assert shared.frames["dialogue_facts"]["value"].tolist() == ["hit-1", "hit-2", "hit-1", "hit-2"]
     assert [d.column for d in shared.deeds if d.kind == "numbered"] == ["dialogue", "dialogue_facts.value, key hit"]
 
