@@ -77,18 +77,18 @@ def test_what_does_not_need_texts_comes_out_again(verdict):
     assert any("cannot be computed again: 00_build_annotations" in line and "reads texts" in line for line in told)
 
 
-def test_a_changed_judgement_and_a_changed_sentence_are_found(copy, capsys):
+def test_a_changed_judgement_and_a_changed_sentence_are_found(copy):
     path = copy / FOLDER / "annotations.csv"
     marks = pd.read_csv(path)
     marks.loc[0, "score"] = 1 if marks.loc[0, "score"] > 1 else 5
     marks.to_csv(path, index=False)
     page = copy / "report" / "index.html"
     page.write_text(page.read_text().replace("</main>", "<p>Everybody loves A.</p></main>"))
-    assert cli.main(["verify", str(copy)]) == 1
-    told = capsys.readouterr().out
-    assert "differs: index: Everybody loves A." in told
-    assert "differs: 07_bot_performance: " in told
-    assert "results: 0 of" not in told
+    verdict = verifying.verify(copy)
+    assert verdict.code == 1
+    assert ("index", "Everybody loves A.") in {(one.where, one.what) for one in verdict.failed["sentences"]}
+    assert {one.where for one in verdict.failed["results"]} == {"07_bot_performance"}
+    assert any(line.startswith("  differs: index: ") for line in verifying.lines(verdict))
 
 
 def test_the_same_facts_stand_in_croissant_rocrate_and_datasheet(made):

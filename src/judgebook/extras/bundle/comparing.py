@@ -49,7 +49,7 @@ def compared(bundle: Path, again: Path, study: str) -> Compared:
     missing: dict[str, list[Missing]] = {"sentences": [], "answers": [], "results": []}
     gathered: list[str] = []
     of_a_run = _of_a_run(bundle / "report" / "answers.json")
-    for page in sorted((bundle / "report").glob("*.html")):
+    for page in sorted((bundle / "report").glob("*.html"), key=lambda path: (path.stem != "index", path)):
         if page.stem == "search":  # says again what the other pages say
             continue
         before = [s for s in sentences(page.read_text(encoding="utf-8")) if not of_a_run(s)]
