@@ -58,6 +58,25 @@ def test_an_answer_changes_the_yaml_and_closes_the_question(tmp_path):
     assert "# Answered: direction of tone: bad: `direction: -1`" in terminal.carried(out)
 
 
+@pytest.mark.parametrize(("slip", "asked"), [(11111, True), (100, False)])
+def test_scores_far_above_all_others_may_be_slips(tmp_path, slip, asked):
+    rows = [f"d{i // 6},{'ab'[i // 3 % 2]},w{i % 3},{5 + i * 37 % 93}" for i in range(120)]
+    data = save(tmp_path, "dialogue,system,annotator,fluency", [*rows[:-1], f"d19,b,w2,{slip}"])
+    far = [q for q in draft.drafted("mine", data, tmp_path).questions if q.fact == "far scores of fluency"]
+    assert [q.text for q in far] == (["Is 1 score of fluency a slip (11111)?"] if asked else [])
+    for question in far:
+        changes = next(a.edits for a in question.alternatives if a.says.startswith("slips"))
+        assert changes == {"sources.*.na_values": ["", "11111"], "labels.fluency.scale": [5, 97]}
+
+
+def test_numbers_without_an_end_are_asked_about(tmp_path):
+    rows = [f"d{i // 6},{'ab'[i // 3 % 2]},w{i % 3},{20 + i * 37 % 293}" for i in range(120)]
+    data = save(tmp_path, "dialogue,system,annotator,fluency", rows)
+    questions = {q.fact: q for q in draft.drafted("mine", data, tmp_path).questions}
+    given = questions["label fluency"].alternatives[0].given
+    assert "fluency: {scale: [20, 312], level: interval, direction: 1}" in draft.drafted("mine", data, tmp_path, given).text
+
+
 @pytest.mark.parametrize("answers", [["5"], []])
 def test_what_nobody_answers_stays_open(tmp_path, answers):
     out = terminal.settle(draft.drafted("mine", save(tmp_path), tmp_path), lambda given: None, asking(answers)[0])

@@ -17,6 +17,8 @@ MAX_LEVELS = 15
 _ENOUGH_ITEMS = 10
 #: so few items judged twice say nothing of the kind
 _FEW_ITEMS = 3
+#: scores above the share at the top, by so many times, may be slips
+FAR_SHARE, _FAR = 0.02, 3.0
 #: of so many scores, a tenth at the highest level leaves hardly a chance that nobody gave the next one
 _MANY = 500
 
@@ -179,7 +181,27 @@ def add_label(out: Guess, name: str, values: pd.Series) -> None:
     scale = (low, high) if _all_used(seen) else next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
     out.labels[name] = (id_, *scale, whole)
     out.observed[id_] = (low, high)
+    if scale not in SCALES:
+        _far(out, id_, seen)
     if low == 0 and (1, high) in SCALES:
         none = {"sources.*.na_values": [*out.na_values, "0"], f"labels.{id_}.scale": [1, high]}
         text = f"Is 0 in {id_} a level of the scale?"
         out.ask(f"no answer in {id_}", text, "a level", Answer("no answer: `na_values` lists it", none))
+
+
+def _far(out: Guess, label: str, scores: pd.Series) -> None:
+    """Ask whether few scores of a scale without usual ends, many times as high as nearly all others, are slips."""
+    usual = float(scores.quantile(1 - FAR_SHARE))
+    far = scores[scores > _FAR * usual]
+    if far.empty or usual <= 0:
+        return
+    spelt = [f"{v:.12g}" for v in sorted(set(far))]
+    highest = float(scores[scores <= _FAR * usual].max())
+    low = float(scores.min())
+    slips = {"sources.*.na_values": [*out.na_values, *spelt], f"labels.{label}.scale": [low, highest]}
+    few = "Is 1 score of {} a slip" if len(far) == 1 else f"Are {len(far)} scores of {{}} slips"
+    text = f"{few.format(label)} ({', '.join(spelt[:3])}{', …' * (len(spelt) > 3)})?"
+    evidence = f"{1 - FAR_SHARE:.0%} of scores are at most {usual:g}"
+    out.ask(
+        f"far scores of {label}", text, "no, scores", Answer("slips: `na_values` lists them", slips), evidence=evidence
+    )

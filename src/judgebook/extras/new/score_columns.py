@@ -10,6 +10,7 @@ from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import (
     COUNT,
+    FAR_SHARE,
     Guess,
     add_label,
     ask_if_judged,
@@ -45,7 +46,7 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     left_out(out, free)
     rest = cells.columns.difference([*out.columns.values(), *numeric, *out.categories, *out.sets], sort=False)
     commas = [c for c in rest if number_texts.read(cells[c][~cells[c].isin(out.na_values)]).notna().all()]
-    judged = [c for c in free if nature(c, cells[c]).judged]
+    judged = [c for c in free if nature(c, cells[c]).judged or ASPECT.search(c)]
     for column in (c for c in judged + commas if not COUNT.search(c)):
         ask_if_judged(out, cells, column)
     choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
@@ -61,7 +62,8 @@ def _ratings(
     """Columns of numbers that people may have given, and those of them that are ratings; metrics are noted."""
     measured = {c for c in numeric if numbers(cells[c], out.na_values) is not None}
     numeric = _judged(out, cells, numeric)
-    ratings = {c: v for c, v in numeric.items() if is_rating(c, v) or rated(out, cells, c, v)}
+    said = {c for c in numeric if f"label {c}" in out.answers}
+    ratings = {c: v for c, v in numeric.items() if c in said or is_rating(c, v) or rated(out, cells, c, v)}
     if all(one_an_item(out, cells, c) for c in ratings):  # none at all, or none that people gave
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
     free = {c: v for c, v in numeric.items() if c not in ratings}
@@ -260,11 +262,12 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Columns of many whole numbers from 0 to 100; numbers that only count up are none."""
+    """Columns of many whole numbers from 0 to 100, but for slips; numbers that only count up are none."""
     sliders = {
         c: v
         for c, v in numeric.items()
-        if v.dropna().between(0, 100).all()
+        if v.min() >= 0
+        and v.quantile(1 - FAR_SHARE) <= 100
         and (v.dropna() % 1 == 0).all()
         and not v.is_monotonic_increasing
         and not COUNT.search(c)
