@@ -54,7 +54,7 @@ def confidence_sequence(
     --------
     >>> low, high = confidence_sequence(np.tile([0.4, 0.6], 100), 0.0, 1.0, looks=np.array([2, 20, 200]))
     >>> low.round(2).tolist(), high.round(2).tolist()
-    ([0.0, 0.14, 0.46], [1.0, 0.86, 0.54])
+    ([0.0, 0.24, 0.46], [1.0, 0.76, 0.54])
     """
     x = np.asarray(values, dtype=float)
     if not (np.isfinite(x).all() and (x >= low).all() and (x <= high).all()):

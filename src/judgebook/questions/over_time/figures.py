@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 
 from judgebook.annotations.periods import in_order
 from judgebook.display import captions
-from judgebook.display.many import MANY, PANELS
+from judgebook.display.many import MANY
 from judgebook.display.names import BAD, NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, handle, legend, legend_of, panel, subplots, tips
 from judgebook.display.text import Phrases, told
@@ -19,8 +20,12 @@ from judgebook.questions.over_time.findings import named
 from judgebook.study.results import ResultRows, Results
 
 _PANEL = ["corpus", "group", "method", "label"]
+#: panels of a figure
+_PANELS = 8
 #: names of periods below an axis
-_TICKS = 6
+_TICKS = 4
+#: letters in a line of a panel's title
+_LETTERS = 44
 _PHRASES = Phrases(__package__)
 
 
@@ -87,10 +92,10 @@ def severity(results: Results, names: DisplayNames, false_alarms: float) -> Iter
 def _figures(rows: ResultRows, names: DisplayNames) -> Iterator[tuple[list[pd.DataFrame], object, list[Axes]]]:
     """Panels of each figure: a label's rows, and its axes with title and names of periods."""
     order = in_order(rows["period"])
-    several = len(rows[["corpus", "group"]].drop_duplicates()) > 1
+    several = {kind for kind in ("corpus", "group") if len(set(rows[kind])) > 1}
     panels = [part for _, part in names.sort(rows).groupby(_PANEL, sort=False)]
-    for start in range(0, len(panels), PANELS):
-        part = panels[start : start + PANELS]
+    for start in range(0, len(panels), _PANELS):
+        part = panels[start : start + _PANELS]
         columns = min(len(part), 2)
         down = -(-len(part) // columns)
         fig, axes = subplots(down, columns, squeeze=False, width=PAGE, height=1.7 * down + 0.7)
@@ -101,10 +106,10 @@ def _figures(rows: ResultRows, names: DisplayNames) -> Iterator[tuple[list[pd.Da
         yield part, fig, list(axes.flat[: len(part)])
 
 
-def _axis(ax: Axes, rows: pd.DataFrame, order: Sequence[str], names: DisplayNames, *, several: bool) -> None:
+def _axis(ax: Axes, rows: pd.DataFrame, order: Sequence[str], names: DisplayNames, *, several: set[str]) -> None:
     one = rows.iloc[0]
-    where = f" ({names.name('group', one['group'])}, {names.name('corpus', one['corpus'])})" if several else ""
-    ax.set_title(names.distinct_label(one["label"], one["method"]) + where, fontsize=8)
+    where = "".join(f", {names.name(kind, one[kind])}" for kind in ("group", "corpus") if kind in several)
+    ax.set_title(fill(names.distinct_label(one["label"], one["method"]) + where, _LETTERS), fontsize=8)
     step = -(-len(order) // _TICKS)
     at = range(0, len(order), step)
     ax.set_xticks(list(at), [order[i] for i in at], fontsize=6.5)
