@@ -54,7 +54,7 @@ fuzz: $(TEST_READY)
 
 # the documentation as a site, to be opened at build/docs/index.html; a link that leads nowhere is an error
 docs: $(TEST_READY)
-	$(TEST_BIN)/python -m sphinx -q -W --keep-going -n -b html -c docs -d build/doctrees . build/docs
+	$(TEST_BIN)/python -m sphinx -q -W --keep-going -E -n -b html -c docs -d build/doctrees . build/docs
 
 gallery: $(READY)
 	$(BIN)/python run_all.py gallery

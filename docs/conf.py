@@ -72,11 +72,6 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(entries) + "\n```\n"
 
 
-def outdated(app: Sphinx, env: object, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """Pages with contents are read each time: what stands in these depends on the other pages."""
-    return [page for page in app.project.docnames if page.endswith("README")]
-
-
 def as_blocks(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     """What a module's docstring sets off by indentation is shown as it stands: code, or a list in columns. `|x|` is an
     absolute value, and no reference."""
@@ -102,5 +97,4 @@ def setup(app: Sphinx) -> None:
         app.add_lexer(name, TextLexer)
     app.connect("source-read", add_contents)
     app.connect("autodoc-process-docstring", as_blocks)
-    app.connect("env-get-outdated", outdated)
     app.connect("build-finished", add_start)
