@@ -74,7 +74,10 @@ def test_numbers_without_an_end_are_asked_about(tmp_path):
     data = save(tmp_path, "dialogue,system,annotator,fluency", rows)
     questions = {q.fact: q for q in draft.drafted("mine", data, tmp_path).questions}
     given = questions["label fluency"].alternatives[0].given
-    assert "fluency: {scale: [20, 312], level: interval, direction: 1}" in draft.drafted("mine", data, tmp_path, given).text
+    assert (
+        "fluency: {scale: [20, 312], level: interval, direction: 1}"
+        in draft.drafted("mine", data, tmp_path, given).text
+    )
 
 
 @pytest.mark.parametrize("answers", [["5"], []])
