@@ -238,6 +238,30 @@ def test_simulated_studies_vary_as_the_pilot_does(pilot):
     assert again == pytest.approx(se**2 * plan.n_dialogues / (1 if pilot.pairwise else 2), rel=0.05)
 
 
+def test_plans_do_not_depend_on_how_far_apart_the_systems_of_the_pilot_are():
+    """Scores vary as they do within a system; the distance of the systems is no noise of theirs."""
+    draw = np.random.default_rng(3)
+    rows = [
+        (f"p{i}", system, who, np.clip(round(quality + draw.normal(0, 6)), 0, 60))
+        for i in range(60)
+        for system in ("a", "b")
+        for quality in [30 + draw.normal(0, 6)]
+        for who in "xyz"
+    ]
+    near = judged("dialogue_likert").iloc[:1]
+    found = []
+    for apart in (0, 15, 30):
+        frame = pd.DataFrame(rows, columns=["dialogue", "system", "annotator", "score"])
+        frame["score"] += apart * (frame["system"] == "b")
+        frame["session"] = frame["dialogue"] = frame["dialogue"] + frame["system"]
+        frame = frame.assign(**{c: near[c].iloc[0] for c in near if c not in frame})
+        made = of_design(design(frame.astype({"score": float}), ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
+        estimate, low, high = detectable(made, Plan(60, 3, 3), confidence=0.95)
+        assert low < estimate < high
+        found.append(estimate)
+    assert max(found) < 1.05 * min(found)
+
+
 def test_looking_early_raises_false_alarms_and_boundaries_prevent_it(pilot):
     found = simulated.looked(pilot, Plan(60, 2, 12), {"equal": 0.0}, limits(5), N_RUNS, np.random.default_rng(4))
     alarms = {how: hits / N_RUNS for (_, how), (hits, _) in found.items()}

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 from scipy.special import chdtri, expit, ndtr, ndtri
 
 from judgebook.annotations.summary import with_means
@@ -175,6 +176,36 @@ class PilotVariances:
         return ends if difference >= 0 else ends[::-1]
 
 
+def within_systems(score: np.ndarray, system: np.ndarray) -> float:
+    """Variance of (n,) scores around the means of their systems, of which (n,) are the codes."""
+    means = np.bincount(system, score) / np.maximum(np.bincount(system), 1)
+    return float(np.mean((score - means[system]) ** 2))
+
+
+def of_one_system(p: np.ndarray, values: np.ndarray, score: np.ndarray, system: np.ndarray) -> np.ndarray:
+    """(v,) the distribution of scores of a system between those of the pilot: with the mean of p, and with the variance
+    that scores have within a system, however far apart the systems are.
+
+    p : (v,) of the scores of all systems together. score, system : (n,) scores, and codes of their systems. Of all
+    distributions with these two moments it is the one closest to p (by Kullback and Leibler): times exp(a value + b
+    value squared).
+    """
+    within = within_systems(score, system)
+    mean, x = float(p @ values), (values - values[0]) / np.ptp(values)
+
+    def narrowed(b: float) -> np.ndarray:
+        logs = np.log(np.maximum(p, 1e-300)) + b * (x - x @ p) ** 2
+        return tilted(np.exp(logs - logs.max()), values, mean)
+
+    def excess(b: float) -> float:
+        return float(narrowed(b) @ values**2 - mean**2) - within
+
+    if len(values) < 3 or excess(0.0) <= 1e-9 * within:
+        return p
+    least = next((b for b in -np.logspace(0, 4, 13) if excess(b) < 0), None)
+    return narrowed(-1e4 if least is None else float(brentq(excess, least, 0.0)))
+
+
 def cuts(p: np.ndarray) -> np.ndarray:
     """(v - 1,) where a standard normal variable is cut so that the parts have probabilities p."""
     return ndtri(np.clip(np.cumsum(p)[:-1], 1e-12, 1 - 1e-12))
@@ -248,10 +279,18 @@ def of_design(pilot_design: AnnotationDesign, *, n_worlds: int, rng: np.random.G
     ]
     n_rows, n_items = len(pilot_design.row_kind), float(pilot_design.weight.sum())
     p = np.diff(np.pad(ndtr(drawn_from.cuts), ((0, 0), (1, 1)), constant_values=(0, 1)), axis=1)
-    size = np.bincount(pilot_design.system, minlength=len(p))
+    values, share = drawn_from.values, np.bincount(pilot_design.system, minlength=len(p)) / len(pilot_design.system)
+    shape, scale = share @ p, 1.0
+    if not pilot_design.pairwise:
+        # in the world, all systems may have the scores of all together: what is drawn then varies more than the pilot
+        scale = within_systems(pilot_design.score, pilot_design.system) / float(
+            share @ (p @ values**2 - (p @ values) ** 2)
+        )
+        shape = of_one_system(shape, values, pilot_design.score, pilot_design.system)
     return PilotVariances(
         pilot_design.method, pilot_design.label, variance,
-        {name: np.array([d[name] for d in draws]) for name in variance} if draws else {}, _degrees(pilot_design),
+        {name: scale * np.array([d[name] for d in draws]) for name in variance} if draws else {},
+        _degrees(pilot_design),
         n_items / n_rows, len(pilot_design.score) / n_items, pilot_design.n_annotators, n_rows, pilot_design.pairwise,
-        _spread(pilot_design), drawn_from.values, size @ p / size.sum(), tuple(pilot_design.factors),
+        _spread(pilot_design), values, shape, tuple(pilot_design.factors),
     )  # fmt: skip
