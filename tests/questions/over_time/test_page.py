@@ -49,7 +49,9 @@ def both():
 def test_the_headline_names_who_changed_when_and_by_how_much(both):
     text = said(both)[0]
     assert "**2 changes from one period to the next stand out**" in text
-    assert re.search(r"a2 has given lower scores on Quality since W11, by 1\.\d\d \[\d.*\] compared with the other", text)
+    assert re.search(
+        r"a2 has given lower scores on Quality since W11, by 1\.\d\d \[\d.*\] compared with the other", text
+    )
     assert re.search(
         r"New has been scored lower on Quality since W11, by 1\.\d\d \[.*\], by annotators who judged before", text
     )

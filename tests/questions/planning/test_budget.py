@@ -176,7 +176,7 @@ def test_a_model_that_explains_nothing_or_all_that_it_can_has_no_interval(study,
 def test_a_budget_too_small_for_both_and_a_cost_that_is_not_stated(study):
     people, models = pilot(noise=0.2)
     _, _, results, names, said = planned(study, people, models, budget=5.0)
-    assert "pay for too few dialogues for people and GPT-5" in said[0]
+    assert "buy too few dialogues for people and GPT-5" in said[0]
     assert list(budget_views.curves(results, names, currency="EUR")) == []
     _, _, results, names, said = planned(study, people, models, costs=())
     assert said[1].startswith("**What does a judgement by GPT-5 cost?**")
