@@ -143,7 +143,7 @@ def test_a_share_that_is_nearly_that_of_the_best_split_gives_way_to_it(good, mon
             150,
             {},
             False,
-            "**People alone:** at equal cost, a human label beside GPT-5 is",
+            "**People alone:** at equal cost, a human label beside GPT-5",
             "hardly narrower than by",
         ),
         (0.2, 150, {"least_gain": 9.0}, False, "(GPT-5 would be recommended from 9.00", "hardly narrower than by"),
