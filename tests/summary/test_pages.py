@@ -11,7 +11,7 @@ from judgebook.summary.answers import pages
 
 def test_a_row_for_every_feature_names_the_notebooks_that_require_it():
     text = pages.text("requirements")
-    table = text.partition("## Your data have this")[2].partition("##")[0]
+    table = text.partition("## What each notebook needs")[2].partition("##")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][2:]
     named = [{*re.findall(r"(?:^|; )(\d\d) ", notebooks)} for _, notebooks in rows]
     required = [

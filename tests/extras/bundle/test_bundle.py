@@ -349,7 +349,7 @@ def test_a_notebook_that_failed_is_said_and_included(out):
     write(out / "data/processed/mine/notebooks/05_sensitivity.failed.ipynb", json.dumps(nb))
     found = files(bundle(out))
     assert (
-        "failed in the last run; `notebooks/` has what they showed until then: 05\\_sensitivity"
+        "failed in the last run; `notebooks/` has them as far as they ran: 05\\_sensitivity"
         in found["README.md"].decode()
     )
     failed = found["notebooks/05_sensitivity.failed.ipynb"].decode()

@@ -181,10 +181,11 @@ def test_what_is_open_says_how_likely_it_was_to_be_met_and_what_would_be_enough(
     said = gate(study, capsys, "new better than twin on quality", "new not worse than twin on quality by 0.02",
                 "--set", "margin={errors: 1}")[1].out.splitlines()  # fmt: skip
     assert "If" not in said[0]
-    expected = r"equal, a study with these 40 dialogues per system meets this with a probability of \d+%; (with|even)"
+    design = "a study of this design with 40 dialogues per system meets this requirement"
+    expected = rf"equal, {design} with a probability of \d+%; (with|even)"
     assert re.search(expected, said[1])
     stated = gate(study, capsys, "new better than twin on quality", "--set", "margin={quality: 0.2}")[1].out
-    assert "If it is better by 0.20, a study with these 40 dialogues per system meets this" in stated
+    assert f"If the first system is truly better by 0.20, {design}" in stated
 
 
 #: releases for each case, and how many are compared at once

@@ -138,8 +138,15 @@ def test_a_share_that_is_nearly_that_of_the_best_split_gives_way_to_it(good, mon
 @pytest.mark.parametrize(
     ("noise", "n", "options", "helps", "words", "title"),
     [
-        (50.0, 150, {}, False, "**People alone:** beside GPT-5, a human label is worth", "hardly narrower than by"),
-        (0.2, 150, {"least_gain": 9.0}, False, "(9.00 or more to be recommended", "hardly narrower than by"),
+        (
+            50.0,
+            150,
+            {},
+            False,
+            "**People alone:** at equal cost, a human label beside GPT-5",
+            "hardly narrower than by",
+        ),
+        (0.2, 150, {"least_gain": 9.0}, False, "(GPT-5 would be recommended from 9.00", "hardly narrower than by"),
         (0.5, 25, {"least_gain": 1.0}, None, "**Whether GPT-5 saves labels is open:**", "is open"),
     ],
 )
@@ -176,7 +183,7 @@ def test_a_model_that_explains_nothing_or_all_that_it_can_has_no_interval(study,
 def test_a_budget_too_small_for_both_and_a_cost_that_is_not_stated(study):
     people, models = pilot(noise=0.2)
     _, _, results, names, said = planned(study, people, models, budget=5.0)
-    assert "pay for too few dialogues for people and GPT-5" in said[0]
+    assert "buy too few dialogues for people and GPT-5" in said[0]
     assert list(budget_views.curves(results, names, currency="EUR")) == []
     _, _, results, names, said = planned(study, people, models, costs=())
     assert said[1].startswith("**What does a judgement by GPT-5 cost?**")
