@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook.extras.new import writing
-from judgebook.extras.new.calls.frames import YAMLS, drafted, remove_with, roles_of, save, stored, study_key, workspace
+from judgebook.extras.new.calls.frames import (
+    YAMLS,
+    drafted,
+    remove_with,
+    roles_of,
+    said,
+    save,
+    stored,
+    study_key,
+    workspace,
+)
 from judgebook.study import params, store
 
 if TYPE_CHECKING:
@@ -109,15 +119,13 @@ def audit(
     from judgebook.pipeline.audit.writing import audited
     from judgebook.study.stored import open_study
 
-    roles = roles_of(item, annotator, system).named
+    roles, scores = roles_of(item, annotator, system).named, [score] if isinstance(score, str) else score or []
     with workspace(folder) as where:
-        if isinstance(data, str | os.PathLike):
-            source = Path(data)
-        else:
-            source = stored(data, roles, [score] if isinstance(score, str) else score or [], where)
+        source = Path(data) if isinstance(data, str | os.PathLike) else stored(data, roles, scores, where)
         path = source
         if source.suffix not in YAMLS:
-            path = save(drafted(source, where, roles, labels or {}, ()), where / f"{study_key(source)}.yaml")
+            draft = drafted(source, where, roles | said(scores), labels or {}, ())
+            path = save(draft, where / f"{study_key(source)}.yaml")
         with output_below(where):
             first, rows = audited(path, [], lambda step: None)
             frames = Frames(open_study(path.stem))

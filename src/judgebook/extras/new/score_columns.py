@@ -75,7 +75,7 @@ def _ratings(
         out.unused |= dict.fromkeys(of_item, _SAME)
         ratings |= {c: v for c, v in worded.items() if c not in of_item}
     numeric |= ratings
-    shared = [c for c in ratings if one_an_item(out, cells, c)]
+    shared = [c for c in ratings if c not in said and one_an_item(out, cells, c)]
     # of a pair: what was shown, not how well it did. In words: how the item was made, no metric
     none = shared if out.comparative or len(shared) == len(ratings) else [c for c in shared if c not in measured]
     out.unused |= dict.fromkeys(none, _SAME)
@@ -195,6 +195,9 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
     who = out.columns.get("annotator")
     judged, constant = {}, {}
     for column, values in numeric.items():
+        if f"label {column}" in out.answers:  # whatever its name says
+            judged[column] = values
+            continue
         kind = nature(column, values.dropna().map("{:g}".format))
         if kind.kind == "constant" and len(cells) > 5:
             constant[column] = kind

@@ -195,3 +195,19 @@ def test_the_temporary_folder_goes_with_the_analysis_and_with_an_error(tmp_path,
     with pytest.raises(jb.ParamsError):
         jb.agreement(judgements(), **ROLES)
     assert not list(tmp_path.iterdir())
+
+
+def test_columns_that_are_named_are_labels_whatever_they_are_called():
+    """A rank by its name, sliders, and columns that share an ending."""
+    draw, names = np.random.default_rng(1), ["clarity_rating", "depth_rating", "depth_rank", "q0"]
+    rows = [
+        (f"prompt {i}", bot, who, *draw.integers(20, 90, 2), draw.integers(1, 3), draw.integers(0, 101))
+        for i in range(12)
+        for bot in ("old", "new")
+        for who in "ABC"
+    ]
+    frame = pd.DataFrame(rows, columns=["prompt", "bot", "who", *names])
+    columns = {"item": "prompt", "annotator": "who", "system": "bot"}
+    assert set(jb.audit(frame, score=names, **columns).frames["mean"]["label"]) == set(names)
+    for score, scale in ((names[:2], (0, 100)), (names[2], (1, 2)), (names[3], (0, 100))):
+        assert len(jb.rank(frame, score=score, scale=scale, direction=1, **columns).estimates)

@@ -87,6 +87,11 @@ def roles_of(item: Column, annotator: Column, system: Systems, label: str | None
     return Roles(named, frozenset(fact for fact, column in facts.items() if column is None))
 
 
+def said(scores: Sequence[str]) -> dict[str, str]:
+    """Columns that hold judgements, as answers to whether they do."""
+    return {f"label {column}": column for column in scores}
+
+
 def stored(data: IntoDataFrame, roles: Mapping[str, str], scores: Sequence[str], folder: Path) -> Path:
     """A frame as a file that can be read again; with `scores`, only the columns that are named.
 
@@ -139,7 +144,9 @@ def labels_of(out: Draft) -> dict[str, str]:
     """Each label as the data call it -> its id in the YAML."""
     data = yaml.safe_load(out.text)
     ids = {x: x for x in data["labels"]}
-    return ids | {name: x for source in data["sources"] for name, x in source.get("label_names", {}).items()}
+    ids |= {name: x for source in data["sources"] for name, x in source.get("label_names", {}).items()}
+    patterns = [source["scores"] for source in data["sources"] if isinstance(source.get("scores"), str)]
+    return ids | {pattern.replace("{label}", name): x for pattern in patterns for name, x in ids.items()}
 
 
 def save(out: Draft, path: Path) -> Path:
@@ -168,7 +175,7 @@ def stated(
         raise params.ParamsError("expected `score`, the column of scores, found none")
     long = {"score": scores[0]} if "label" in roles.named else {}
     source = stored(data, roles.named | long, scores, folder)
-    out = drafted(source, folder, roles.named | long, {}, roles.without)
+    out = drafted(source, folder, roles.named | (long or said(scores)), {}, roles.without)
     ids = labels_of(out)
     by_label: dict[str, dict[str, Any]] = {}
     for key, value in facts.items():
