@@ -169,7 +169,10 @@ def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
         (lambda folder: (folder / software.PACKAGES).write_text("[]"), "not as a bundle has it"),
         (lambda folder: (folder / FOLDER / "about.json").write_text("{"), f"it is damaged: {FOLDER}/about.json"),
         (lambda folder: (folder / "report" / "index.html").unlink(), "not whole: report/index.html missing"),
-        (lambda folder: (folder / "results" / "07_bot_performance.parquet").unlink(), "07_bot_performance.parquet missing"),
+        (
+            lambda folder: (folder / "results" / "07_bot_performance.parquet").unlink(),
+            "07_bot_performance.parquet missing",
+        ),
     ],
 )
 def test_what_is_no_bundle_is_refused(copy, change, message):

@@ -91,7 +91,9 @@ def _unpack(path: Path, folder: Path) -> None:
             raise BundleError(f"{path}: expected files of a bundle, found {outside[0]!r}")
         size, free = sum(one.file_size for one in packed.infolist()), shutil.disk_usage(folder.parent).free
         if size > free:
-            raise BundleError(f"{path}: its files need {size / 1e9:.1f} GB, and {folder.parent} has {free / 1e9:.1f} GB")
+            raise BundleError(
+                f"{path}: its files need {size / 1e9:.1f} GB, and {folder.parent} has {free / 1e9:.1f} GB"
+            )
         try:
             packed.extractall(folder)
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
@@ -114,7 +116,13 @@ def _study(path: Path, folder: Path) -> str:
 
 def _whole(path: Path, folder: Path) -> None:
     """Raises BundleError where a file is missing that the bundle was made with, or one that is read cannot be."""
-    for name in (METADATA, software.SOURCE, software.PACKAGES, f"{shared.FOLDER}/{shared.ABOUT}", "report/answers.json"):
+    for name in (
+        METADATA,
+        software.SOURCE,
+        software.PACKAGES,
+        f"{shared.FOLDER}/{shared.ABOUT}",
+        "report/answers.json",
+    ):
         if not isinstance(_json(folder / name), dict):
             raise BundleError(f"{path}: it is damaged: {name} is missing, or not as a bundle has it; copy it anew")
     try:

@@ -107,7 +107,11 @@ def _possible(required: Requirement, size: float, label: Label) -> None:
     if size < most and (size > 0 or required.kind != "equivalent"):
         return
     least_ = "more than 0 and " if required.kind == "equivalent" else ""
-    hint = f"; for percentage points write {size:g}%" if share(label) and not required.percent and 1 <= size < 100 * most else ""
+    hint = (
+        f"; for percentage points write {size:g}%"
+        if share(label) and not required.percent and 1 <= size < 100 * most
+        else ""
+    )
     raise UsageError(
         f"requirement {required.text!r}: expected {least_}less than the scale of {label.id} is wide, {most:g}, found "
         f"{size:g}{hint}"
@@ -160,7 +164,9 @@ def _one(name: str, titles: dict[str, str], what: str, required: Requirement) ->
         return name
     fits = [key for key, title in titles.items() if name == title]
     if len(fits) > 1:
-        raise UsageError(f"requirement {required.text!r}: several {what}s are called {name!r}: write {' or '.join(fits)}")
+        raise UsageError(
+            f"requirement {required.text!r}: several {what}s are called {name!r}: write {' or '.join(fits)}"
+        )
     if not fits:
         raise UsageError(f"requirement {required.text!r}: {_no_such(what, name, [*titles])}")
     return fits[0]

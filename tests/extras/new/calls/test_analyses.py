@@ -148,9 +148,15 @@ def test_what_is_open_is_refused_with_the_argument_that_states_it(call, changes,
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda f: f.set_axis([*f.columns[:-1], "quality"], axis=1), "columns of the frame have the same name.*'quality'"),
+        (
+            lambda f: f.set_axis([*f.columns[:-1], "quality"], axis=1),
+            "columns of the frame have the same name.*'quality'",
+        ),
         (lambda f: f.astype(object).replace({"quality": {3.0: "n/a"}}), r"quality.*write frame.astype\({'COLUMN'"),
-        (lambda f: f.set_index("prompt"), r"no column 'prompt' in the frame; it is in the index: write frame.reset_index"),
+        (
+            lambda f: f.set_index("prompt"),
+            r"no column 'prompt' in the frame; it is in the index: write frame.reset_index",
+        ),
         (lambda f: f.to_dict("records"), "expected a frame of pandas, polars or pyarrow, found builtins.list"),
         (lambda f: f["quality"], "expected a frame of pandas, polars or pyarrow, found pandas"),
     ],
@@ -161,7 +167,7 @@ def test_a_frame_that_cannot_be_read_is_refused_with_what_to_write(change, says)
 
 
 def test_columns_are_named_by_text():
-    with pytest.raises(jb.ParamsError, match="found 0; write frame.columns = frame.columns.astype"):
+    with pytest.raises(jb.ParamsError, match=r"found 0; write frame\.columns = frame\.columns\.astype"):
         jb.rank(judgements(), **(ROLES | {"item": 0}))
 
 
