@@ -79,7 +79,7 @@ class Roles(NamedTuple):
 
 
 def roles_of(item: Column, annotator: Column, system: Systems, label: str | None = None) -> Roles:
-    """Columns that were named, and those that were said not to be there. Raises ParamsError for one not named by text."""
+    """Columns that were named, and those said not to be there. Raises ParamsError for one not named by text."""
     one, other = system if isinstance(system, tuple) else (system, None)
     every = {"dialogue": item, "annotator": annotator, "system": one, "system_b": other, "label": label}
     facts = {"item": item, "annotator": annotator, "system": system}
