@@ -32,6 +32,9 @@ def test_numbers_tell_the_order(ordered):
         (["5/2026", "11/2025"], "'11/2025'"),
         (["2026-W1", "2026-W01"], "'2026-W01' and '2026-W1'"),
         (["spring"], "'spring'"),
+        (["Q4 2025", "Q1 2026"], "'Q1 2026'"),
+        (["W52 2025", "W1 2026"], "'W1 2026'"),
+        (["03.10.", "01.12."], "'01.12.'"),
     ],
 )
 def test_names_that_do_not_tell_it_are_not_guessed_at(names, named):

@@ -67,6 +67,15 @@ def test_all_comes_out(folders):
     assert missing(folders) == {}
 
 
+def test_the_command_line_may_be_called_another_way(folders):
+    for folder, command in zip(folders, ("python run_all.py", "judgebook"), strict=True):
+        for path in (*folder.rglob("index.html"), *folder.rglob("answers.json")):
+            text = path.read_text().replace("A leads", f"{command} --study mine tells whether A leads")
+            text = text.replace('"Command": "run"', f'"Command": "{command} --out {folder.name}"')
+            path.write_text(text.replace("Date: 2026", f"{command} --out {folder.name}"))
+    assert missing(folders) == {}
+
+
 def test_what_tells_of_the_run_is_left_out(folders):
     path = folders[1] / "reports/mine/answers.json"
     tree = json.loads(path.read_text())

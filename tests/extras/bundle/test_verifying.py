@@ -165,6 +165,14 @@ def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
             lambda folder: (folder / FOLDER / "annotations.csv").write_text("corpus,score\nmain,x\n"),
             "cannot be analysed",
         ),
+        (lambda folder: (folder / software.SOURCE).unlink(), f"it is damaged: {software.SOURCE} is missing"),
+        (lambda folder: (folder / software.PACKAGES).write_text("[]"), "not as a bundle has it"),
+        (lambda folder: (folder / FOLDER / "about.json").write_text("{"), f"it is damaged: {FOLDER}/about.json"),
+        (lambda folder: (folder / "report" / "index.html").unlink(), "not whole: report/index.html missing"),
+        (
+            lambda folder: (folder / "results" / "07_bot_performance.parquet").unlink(),
+            "07_bot_performance.parquet missing",
+        ),
     ],
 )
 def test_what_is_no_bundle_is_refused(copy, change, message):
@@ -181,6 +189,22 @@ def test_a_zip_file_that_leads_elsewhere_is_refused(tmp_path):
     with pytest.raises(BundleError, match=r"found '\.\./evil'"):
         verifying.verify(path)
     assert not (tmp_path.parent / "evil").exists()
+
+
+def test_a_damaged_zip_file_and_one_without_room_are_refused(made, tmp_path, monkeypatch):
+    path = tmp_path / "mine.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in (METADATA, "README.md"):
+            packed.write(made / name, name)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:200] + b"\0" * 200 + whole[400:])
+    with pytest.raises(BundleError, match="damaged or locked zip file"):
+        verifying.verify(path)
+    path.write_bytes(whole)
+    room = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(verifying.shutil, "disk_usage", lambda folder: room)
+    with pytest.raises(BundleError, match=r"its files need .* GB"):
+        verifying.verify(path)
 
 
 @pytest.mark.slow

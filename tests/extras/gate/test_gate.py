@@ -26,6 +26,8 @@ labels:
   quality: {scale: [1, 5], direction: 1}
   errors: {scale: [0, 9], direction: -1}
   mood: {scale: [1, 5]}
+  fault: {scale: [0, 1], direction: -1}
+systems: {new: Same, twin: Same}
 """
 
 
@@ -39,6 +41,7 @@ labels:
         ("new not worse than old on quality by 5%", "not_inferior", 0.05),
         ("GPT better than 4 not worse than old on q by 1", "not_inferior", 1.0),
         ("new  equal to\nold on quality within 0.2", "equivalent", 0.2),
+        ("new better than old on quality by .5", "superior", 0.5),
         ("agreement on quality at least 0.667", "agreement", 0.667),
         ("reliability on quality at least 0.8", "reliability", 0.8),
     ],
@@ -96,10 +99,10 @@ def study(tmp_path_factory):
             for who in range(6):
                 noise = rng.normal(0, 0.5, 3)
                 errors = 5 - 2 * (bot != "old") + noise[1]
-                rows.append((prompt, bot, f"w{who}", *np.clip(np.round([q + noise[0], errors, 3 + noise[2]]), 1, 5)))
-    pd.DataFrame(rows, columns=["prompt", "bot", "who", "quality", "errors", "mood"]).to_csv(
-        folder / "ratings.csv", index=False
-    )
+                scores = np.clip(np.round([q + noise[0], errors, 3 + noise[2]]), 1, 5)
+                rows.append((prompt, bot, f"w{who}", *scores, int(noise[2] > 0)))
+    columns = ["prompt", "bot", "who", "quality", "errors", "mood", "fault"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "ratings.csv", index=False)
     path = folder / "releases.yaml"
     path.write_text(YAML, encoding="utf-8")
     return path
@@ -149,6 +152,13 @@ def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
         ("new not worse than old on quality", "write `by 0.2` behind it, or the smallest difference that matters"),
         ("new equal to old on quality", "write `within 0.2` behind it"),
         ("new better than old on quality by 5%", "expected points of the scale, as means of quality are no rates"),
+        ("new not worse than old on quality by 20", "less than the scale of quality is wide, 4, found 20"),
+        ("new not worse than old on fault by 20", "for percentage points write 20%"),
+        ("new equal to old on quality within 0", "expected more than 0 and less than the scale of quality"),
+        ("new not worse than old on quality by 0,2", "expected it to end like `by 0.2`, found `by 0,2`"),
+        ("new equal to old on quality by 0.2", "expected it to end like `within 0.2`, found `by 0.2`"),
+        ("agreement on quality at least 67", "expected less than 1, the most it can be, found 67"),
+        ("Same better than old on quality", "several systems are called 'Same': write new or twin"),
     ],
 )
 def test_a_wrong_requirement_is_no_verdict(study, capsys, required, said):

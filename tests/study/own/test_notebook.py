@@ -25,6 +25,7 @@ def test_a_notebook_without_the_call_declares_nothing():
     [
         (CALL.replace("20_a", "20_b"), r"20_a: expected the name of its file first: own_notebook\('20_a', study"),
         (CALL.replace('["least"]', "KEYS"), "20_a: expected values written out, since they are read before"),
+        (CALL.replace('["least"]', "{[]: 1}"), "20_a: expected values written out, since they are read before"),
         (CALL.replace("study", '"demo"', 1), "20_a: expected `study` of its parameters cell in the call"),
         (CALL.replace("run_id, ", ""), "20_a: expected `run_id` of its parameters cell"),
         (CALL.replace("reads", "read"), "own_notebook has no argument 'read'"),

@@ -82,6 +82,8 @@ def test_what_a_notebook_saved_before_is_replaced(run, monkeypatch):
             {},
             ["text or numbers, found boolean: write frame['week'].astype(str)"],
         ),
+        ({"week": [[1], [2], [3]]}, {}, ["text or numbers, found mixed: write frame['week'].astype(str)"]),
+        ({}, {"range": "01"}, ["range: expected the smallest and the largest value, such as (0, 1), found '01'"]),
         (
             {"mean": [1.0, 2.0, 3.0], "estimate": None},
             {},

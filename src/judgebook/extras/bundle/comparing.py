@@ -20,6 +20,7 @@ from judgebook.extras.bundle.sentences import sentences
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 #: what a run says of itself, not of the study
 _NOT_ASKED = re.compile(r"not run|It was not asked for\.|Left out of the first run: .*")
+_COMMAND = re.compile(r"python (?:run_all\.py|-m judgebook)")
 _OF_A_RUN = {"Command", "Changed with --set", "Date and version", "Data (SHA-256)"}
 
 
@@ -52,9 +53,9 @@ def compared(bundle: Path, again: Path, study: str) -> Compared:
     for page in sorted((bundle / "report").glob("*.html"), key=lambda path: (path.stem != "index", path)):
         if page.stem == "search":  # says again what the other pages say
             continue
-        before = [s for s in sentences(page.read_text(encoding="utf-8")) if not of_a_run(s)]
+        before = [s for s in sentences(_text(page)) if not of_a_run(s)]
         path = again / "reports" / study / page.name
-        now = Counter(sentences(path.read_text(encoding="utf-8"))) if path.is_file() else Counter[str]()
+        now = Counter(sentences(_text(path))) if path.is_file() else Counter[str]()
         n["sentences"] += len(before)
         if not page.stem[:1].isdigit():
             gathered += (now - Counter(before)).elements()
@@ -76,7 +77,7 @@ def compared(bundle: Path, again: Path, study: str) -> Compared:
 
 def _of_a_run(path: Path) -> Callable[[str], bool]:
     """Whether a sentence tells of the run that wrote these answers: it is one of its facts, or ends with its digest."""
-    made = json.loads(path.read_text(encoding="utf-8")).get("made", {}) if path.is_file() else {}
+    made = json.loads(_text(path)).get("made", {}) if path.is_file() else {}
     facts = {" ".join(str(made[key]).split()) for key in _OF_A_RUN if key in made}
     digest = str(made.get("Data (SHA-256)", ""))
 
@@ -96,11 +97,16 @@ def same(before: Any, now: Any) -> bool:
     return (math.isnan(before) and math.isnan(now)) or math.isclose(before, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
+def _text(path: Path) -> str:
+    """A page or the answers, with one name for the command line, which each reader calls in their own way."""
+    return _COMMAND.sub("judgebook", path.read_text(encoding="utf-8"))
+
+
 def _answers(path: Path) -> dict[str, Any]:
     """Each value of the answers by its place, without what tells of the run."""
     if not path.is_file():
         return {}
-    tree = json.loads(path.read_text(encoding="utf-8"))
+    tree = json.loads(_text(path))
     tree["made"] = {k: v for k, v in tree.get("made", {}).items() if k not in _OF_A_RUN}
     return dict(_leaves(tree, ""))
 

@@ -6,8 +6,10 @@ import io
 import json
 import os
 import re
+import shutil
 import tempfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -87,7 +89,15 @@ def _unpack(path: Path, folder: Path) -> None:
         outside = [n for n in names if PurePosixPath(n).is_absolute() or ".." in PurePosixPath(n).parts or "\\" in n]
         if outside:
             raise BundleError(f"{path}: expected files of a bundle, found {outside[0]!r}")
-        packed.extractall(folder)
+        size, free = sum(one.file_size for one in packed.infolist()), shutil.disk_usage(folder.parent).free
+        if size > free:
+            raise BundleError(
+                f"{path}: its files need {size / 1e9:.1f} GB, and {folder.parent} has {free / 1e9:.1f} GB"
+            )
+        try:
+            packed.extractall(folder)
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+            raise BundleError(f"{path}: expected a whole bundle, found a damaged or locked zip file: {error}") from None
 
 
 def _study(path: Path, folder: Path) -> str:
@@ -100,7 +110,36 @@ def _study(path: Path, folder: Path) -> str:
             f"{path}: it has no judgements, so that nothing can be computed again; make it with "
             f"`{project.command()} bundle {settings[0].stem} --with-judgements`"
         )
+    _whole(path, folder)
     return settings[0].stem
+
+
+def _whole(path: Path, folder: Path) -> None:
+    """Raises BundleError where a file is missing that the bundle was made with, or one that is read cannot be."""
+    for name in (
+        METADATA,
+        software.SOURCE,
+        software.PACKAGES,
+        f"{shared.FOLDER}/{shared.ABOUT}",
+        "report/answers.json",
+    ):
+        if not isinstance(_json(folder / name), dict):
+            raise BundleError(f"{path}: it is damaged: {name} is missing, or not as a bundle has it; copy it anew")
+    try:
+        files = [one["@id"] for one in _json(folder / METADATA)["@graph"] if "File" in one["@type"]]
+    except (KeyError, TypeError):
+        raise BundleError(f"{path}: it is damaged: {METADATA} does not list its files; copy it anew") from None
+    if absent := [name for name in files if not (folder / name).is_file()]:
+        more = f" and {len(absent) - 1} more" if absent[1:] else ""
+        raise BundleError(f"{path}: it is not whole: {absent[0]}{more} missing; copy it anew")
+
+
+def _json(path: Path) -> Any:
+    """What a file says; None where it is missing or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def _executed(folder: Path) -> set[str]:

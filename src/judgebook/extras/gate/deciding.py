@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -16,7 +17,7 @@ from judgebook.extras.gate.planned import Planned, planned
 from judgebook.extras.gate.requirements import Requirement, least, met
 from judgebook.plugins import UsageError
 from judgebook.study.labels import Label
-from judgebook.study.sections.margins import share
+from judgebook.study.sections.margins import share, widest
 from judgebook.summary import analysis
 from judgebook.summary.evidence import Evidence
 from judgebook.summary.pairs.analysis import comparisons
@@ -88,6 +89,7 @@ def _sized(required: Requirement, label: Label, evidence: Evidence) -> Requireme
             f"requirement {required.text!r}: expected points of the scale, as means of {label.id} are no rates, found %"
         )
     if required.size is not None:
+        _possible(required, required.size, label)
         return required
     margin = evidence.study.margins.get((label.method, label.id))
     if margin is None:
@@ -97,6 +99,23 @@ def _sized(required: Requirement, label: Label, evidence: Evidence) -> Requireme
             f"difference that matters into the YAML: `margin: {{{label.id}: 0.2}}`"
         )
     return replace(required, size=margin)
+
+
+def _possible(required: Requirement, size: float, label: Label) -> None:
+    """Raises UsageError for a margin that every or no study would meet."""
+    most = widest(label)
+    if size < most and (size > 0 or required.kind != "equivalent"):
+        return
+    least_ = "more than 0 and " if required.kind == "equivalent" else ""
+    hint = (
+        f"; for percentage points write {size:g}%"
+        if share(label) and not required.percent and 1 <= size < 100 * most
+        else ""
+    )
+    raise UsageError(
+        f"requirement {required.text!r}: expected {least_}less than the scale of {label.id} is wide, {most:g}, found "
+        f"{size:g}{hint}"
+    )
 
 
 def verdict(required: Requirement, low: float, high: float) -> Verdict:
@@ -131,14 +150,23 @@ def _label(required: Requirement, evidence: Evidence) -> Label:
     if len(fits) > 1:
         ways = ", ".join(f"{x.method}.{x.id}" for x in fits)
         raise UsageError(f"requirement {required.text!r}: several labels are called {required.label!r}: write {ways}")
+    if end := not fits and re.search(r" ((?:by|within) \S+)$", required.label):
+        way = "within" if required.kind == "equivalent" else "by"
+        raise UsageError(f"requirement {required.text!r}: expected it to end like `{way} 0.2`, found `{end[1]}`")
     if not fits:
         raise UsageError(f"requirement {required.text!r}: {_no_such('label', required.label, [x.id for x in every])}")
     return fits[0]
 
 
 def _one(name: str, titles: dict[str, str], what: str, required: Requirement) -> str:
-    """The id that is meant by an id or a title."""
-    fits = [key for key, title in titles.items() if name in (key, title)]
+    """The one id that is meant by an id or a title."""
+    if name in titles:
+        return name
+    fits = [key for key, title in titles.items() if name == title]
+    if len(fits) > 1:
+        raise UsageError(
+            f"requirement {required.text!r}: several {what}s are called {name!r}: write {' or '.join(fits)}"
+        )
     if not fits:
         raise UsageError(f"requirement {required.text!r}: {_no_such(what, name, [*titles])}")
     return fits[0]

@@ -12,7 +12,7 @@ from judgebook.plugins import UsageError
 
 Kind = Literal["superior", "not_inferior", "equivalent", "agreement", "reliability"]
 
-_NUMBER = r"(?P<size>\d+(?:\.\d+)?)\s*(?P<percent>%?)"
+_NUMBER = r"(?P<size>(?:\d+(?:\.\d+)?|\.\d+))\s*(?P<percent>%?)"
 _FORMS: dict[Kind, re.Pattern[str]] = {
     "not_inferior": re.compile(rf"(?P<system>.+?) not worse than (?P<other>.+?) on (?P<label>.+?)(?: by {_NUMBER})?"),
     "superior": re.compile(rf"(?P<system>.+?) better than (?P<other>.+?) on (?P<label>.+?)(?: by {_NUMBER})?"),
@@ -56,6 +56,8 @@ def requirement(text: str) -> Requirement:
             stated = parts["size"] or ("0" if kind == "superior" else None)
             percent = bool(parts["percent"])
             size = None if stated is None else float(stated) / (100 if percent else 1)
+            if kind in ("agreement", "reliability") and size is not None and size >= 1:
+                raise UsageError(f"requirement {text!r}: expected less than 1, the most it can be, found {size:g}")
             sides = parts.get("system", ""), parts.get("other", "")
             return Requirement(plain, kind, parts["label"], size, *sides, percent)
     raise UsageError(f"requirement {text!r}: expected {_EXAMPLES}")

@@ -96,7 +96,7 @@ def arguments(file: str, sources: Iterable[str]) -> dict[str, Any] | None:
             raise OwnNotebookError(f"{file}: expected `{variable}` of its parameters cell in the call: {_LIKE}")
     try:
         written = {key: ast.literal_eval(node) for key, node in passed.items() if key in ("name", *LISTS)}
-    except ValueError:
+    except (ValueError, TypeError):
         raise OwnNotebookError(
             f"{file}: expected values written out, since they are read before the notebook runs: {_LIKE}"
         ) from None

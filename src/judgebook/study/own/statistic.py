@@ -59,11 +59,8 @@ def _declaration(name: Any, title: Any, keys: Any, range: Any) -> Iterator[str]:
     else:
         for key in (key for key in keys if key in COLUMNS):
             yield f"keys: {key!r} is a column of all results: leave it out"
-    try:
-        low, high = map(float, range)
-    except (TypeError, ValueError):
-        low, high = 0.0, 0.0
-    if not low < high:
+    ends = range if isinstance(range, list | tuple) else ()
+    if not (len(ends) == 2 and all(pd.api.types.is_number(end) for end in ends) and ends[0] < ends[1]):
         yield f"range: expected the smallest and the largest value, such as (0, 1), found {range!r}"
 
 
@@ -103,11 +100,13 @@ def _values(frame: pd.DataFrame, keys: Sequence[str], range: tuple[float, float]
         value = _first(frame[column], lambda v, dtype=dtype: not _fits(pd.Series([v]), dtype))
         write = f": write frame[{column!r}].astype(str)" if dtype == "str" else ""
         yield f"column {column!r}: expected {_HOLDS[dtype]}, found {value}{write}"
-    for key in keys:
-        yield from _key(key, frame[key])
+    odd = [problem for key in keys for problem in _key(key, frame[key])]
+    yield from odd
     if not {"estimate", "ci_low", "ci_high"} & {*wrong}:
         yield from _numbers(frame.reset_index(drop=True), range)
     names = [c for c in frame.columns if c in (*IDS, *keys)]
+    if odd or {*wrong} & {*names}:  # what they hold may be nothing that can be compared
+        return
     twice = frame.reset_index(drop=True).duplicated(names, keep=False) if names else pd.Series([len(frame) > 1])
     if twice.any():
         rows = [*twice[twice].index[:2]] if names else [0, 1]

@@ -33,6 +33,11 @@ def share(label: Label) -> bool:
     return label.binary or METHODS[label.method].unit == "pair"
 
 
+def widest(label: Label) -> float:
+    """The largest difference that there can be between two systems."""
+    return label.scale[1] if METHODS[label.method].unit == "pair" else label.scale[1] - label.scale[0]
+
+
 def told(size: float, label: Label) -> str:
     """A margin in words."""
     return f"{100 * size:g} percentage points" if share(label) else f"{size:g} points"
@@ -83,9 +88,9 @@ def _size(place: str, value: Margin, label: Label) -> float:
     if isinstance(value, str) and not share(label):
         raise ValueError(f"{place}: expected points of the scale, as means of {label.id} are no rates, found {value}")
     size = float(value.removesuffix("%")) / 100 if isinstance(value, str) else value
-    widest = label.scale[1] if METHODS[label.method].unit == "pair" else label.scale[1] - label.scale[0]
-    if not 0 < size < widest:
+    if not 0 < size < widest(label):
         raise ValueError(
-            f"{place}: expected more than 0 and less than the scale of {label.id} is wide, {widest:g}, found {value}"
+            f"{place}: expected more than 0 and less than the scale of {label.id} is wide, {widest(label):g}, "
+            f"found {value}"
         )
     return size

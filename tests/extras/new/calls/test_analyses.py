@@ -136,13 +136,39 @@ def test_a_row_may_have_the_score_of_one_label(agreed):
         ("rank", {"score": "qualty"}, "no column 'qualty' in the frame; did you mean 'quality'"),
         ("rank", {"direction": {"qualty": 1}}, "no scores of 'qualty' in the data; did you mean 'quality'"),
         ("rank", {"score": ["quality", "who"], "annotator": None}, "score: 'who' holds no scores"),
-        ("plan", {"difference": {"quality": 9}}, "expected less than the scale is wide, 4, found 9"),
+        ("plan", {"margin": {"quality": 9}}, "less than the scale of quality is wide, 4, found 9"),
         ("plan", {"power": 2}, "planning.power"),
     ],
 )
 def test_what_is_open_is_refused_with_the_argument_that_states_it(call, changes, says):
     with pytest.raises(jb.ParamsError, match=f"(?s){says}"):
         getattr(jb, call)(judgements(), **(ROLES | changes))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda f: f.set_axis([*f.columns[:-1], "quality"], axis=1),
+            "columns of the frame have the same name.*'quality'",
+        ),
+        (lambda f: f.astype(object).replace({"quality": {3.0: "n/a"}}), r"quality.*write frame.astype\({'COLUMN'"),
+        (
+            lambda f: f.set_index("prompt"),
+            r"no column 'prompt' in the frame; it is in the index: write frame.reset_index",
+        ),
+        (lambda f: f.to_dict("records"), "expected a frame of pandas, polars or pyarrow, found builtins.list"),
+        (lambda f: f["quality"], "expected a frame of pandas, polars or pyarrow, found pandas"),
+    ],
+)
+def test_a_frame_that_cannot_be_read_is_refused_with_what_to_write(change, says):
+    with pytest.raises(jb.ParamsError, match=f"(?s){says}"):
+        jb.rank(change(judgements()), **ROLES)
+
+
+def test_columns_are_named_by_text():
+    with pytest.raises(jb.ParamsError, match=r"found 0; write frame\.columns = frame\.columns\.astype"):
+        jb.rank(judgements(), **(ROLES | {"item": 0}))
 
 
 def test_a_scale_of_which_less_was_used_must_be_stated():

@@ -79,10 +79,14 @@ class Roles(NamedTuple):
 
 
 def roles_of(item: Column, annotator: Column, system: Systems, label: str | None = None) -> Roles:
-    """Columns that were named, and those that were said not to be there."""
+    """Columns that were named, and those said not to be there. Raises ParamsError for one not named by text."""
     one, other = system if isinstance(system, tuple) else (system, None)
     every = {"dialogue": item, "annotator": annotator, "system": one, "system_b": other, "label": label}
     facts = {"item": item, "annotator": annotator, "system": system}
+    for column in (column for column in every.values() if not isinstance(column, str | EllipsisType | None)):
+        raise params.ParamsError(
+            f"expected the name of a column as text, found {column!r}; write frame.columns = frame.columns.astype(str)"
+        )
     named = {ours: column for ours, column in every.items() if isinstance(column, str)}
     return Roles(named, frozenset(fact for fact, column in facts.items() if column is None))
 
@@ -95,19 +99,36 @@ def said(scores: Sequence[str]) -> dict[str, str]:
 def stored(data: IntoDataFrame, roles: Mapping[str, str], scores: Sequence[str], folder: Path) -> Path:
     """A frame as a file that can be read again; with `scores`, only the columns that are named.
 
-    Raises ParamsError for columns that are not there.
+    Raises ParamsError for columns that are not there, or that no file can hold, and for what is no frame.
     """
     import narwhals as nw
+    import pyarrow as pa
+    from narwhals.exceptions import DuplicateError
 
-    frame = nw.from_native(data, eager_only=True)
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except DuplicateError as error:
+        raise params.ParamsError(f"columns of the frame have the same name: {' '.join(str(error).split())}") from None
+    except TypeError:
+        raise params.ParamsError(
+            f"expected a frame of pandas, polars or pyarrow, found {type(data).__module__}.{type(data).__qualname__}"
+        ) from None
     wanted = [*roles.values(), *scores]
     if absent := [column for column in wanted if column not in frame.columns]:
-        raise params.ParamsError(f"no column {absent[0]!r} in the frame; {_near(absent[0], frame.columns)}")
+        in_index = absent[0] in getattr(getattr(data, "index", None), "names", ())
+        hint = "it is in the index: write frame.reset_index()" if in_index else _near(absent[0], frame.columns)
+        raise params.ParamsError(f"no column {absent[0]!r} in the frame; {hint}")
     if scores:
         frame = frame.select(list(dict.fromkeys(wanted)))
     path = folder / "judgements.parquet"
-    with store.atomic(path) as unfinished:
-        frame.write_parquet(unfinished)
+    try:
+        with store.atomic(path) as unfinished:
+            frame.write_parquet(unfinished)
+    except pa.ArrowException as error:
+        raise params.ParamsError(
+            f"a column of the frame has values of several types, or of one that no file holds: {error.args[-1]}; write "
+            "frame.astype({'COLUMN': 'string'})"
+        ) from None
     return path
 
 
