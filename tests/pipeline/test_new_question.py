@@ -75,7 +75,14 @@ CELLS = [
 ]
 FOLDER = "src/judgebook/questions/extremes"
 #: what `make schema` writes
-GUIDES = ("params/schema.json", "docs/yaml.md", "docs/results.md", "src/judgebook/study/asked.pyi", *LISTING)
+GUIDES = (
+    "params/schema.json",
+    "docs/yaml.md",
+    "docs/results.md",
+    "docs/requirements.md",
+    "src/judgebook/study/asked.pyi",
+    *LISTING,
+)
 MADE = ("data", "reports", "figures", "tables")
 
 
@@ -148,5 +155,6 @@ def test_guides_schema_and_tables_name_it(project, tmp_path):
     assert "\n    extremes: Extremes\n" in guides["src/judgebook/study/asked.pyi"]
     assert "| 79 extremes | Who gives extreme scores? | – |\n| 80 operating" in guides["docs/notebooks.md"]
     assert "| `extremes` | Who gives extreme scores? | 79 |" in guides["CONTRIBUTING.md"]
+    assert "79 (who gives extreme scores)" in guides["docs/requirements.md"]
     others = {name: digest for name, digest in files(copy).items() if name not in GUIDES}
     assert others == {name: digest for name, digest in project.after.items() if name not in GUIDES}

@@ -135,7 +135,7 @@ def test_designs_stand_below_their_method_and_of_many_each_method_has_a_line():
         (["--study", "PILOT", "--budget", "1e12"], "expected a number above 0 and up to 1,000,000,000, found '1e12'"),
         (["--study", "PILOT", "--power", "80"], "expected a number between 0.5 and 1, found '80'"),
         (["--study", "PILOT", "--difference", "fluent=0.5"], "did you mean 'fluency'"),
-        (["--study", "PILOT", "--difference", "fluency=9"], "less than the scale is wide, 4"),
+        (["--study", "PILOT", "--difference", "fluency=9"], "less than the scale of fluency is wide, 4, found 9"),
         (["--study", "PILOT", "--difference", "fluency"], "expected"),
         (["--budget", "2000"], "--study"),
     ],
