@@ -257,7 +257,7 @@ def test_findings_and_tables_count_significant_changes(one):
     )
     rows = found.select("rate_change", by="model")
     n = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
-    assert f"with The Model, {n} of 2 rates" in headline
+    assert f"With The Model, {n} of 2 rates" in headline
     assert "Whether a judge may stand in for people is not decided" in headline
     assert "requires a margin" in significant
     assert "agreement does not settle the question" in margin
