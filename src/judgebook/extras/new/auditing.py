@@ -89,8 +89,9 @@ def audit(
 
     Returns
     -------
-    Audit : answers, findings on the design, figures, and all results as frames. What nobody said is assumed, and listed
-        in `questions`.
+    Audit
+        Answers, findings on the design, figures, and all results as frames. What nobody said is assumed, and listed in
+        `questions`.
 
     Raises
     ------
