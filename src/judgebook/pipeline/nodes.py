@@ -34,6 +34,7 @@ _NOT_DATA = {
     "report_url",
     "open_questions",
     "gate",
+    "margin",
     "extra",
     "heds",
     "simulated",
