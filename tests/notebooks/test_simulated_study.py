@@ -49,7 +49,7 @@ def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, ca
 
 
 @pytest.mark.slow
-def test_the_simulated_study_has_every_notebook_but_three(demo):
+def test_the_simulated_study_has_every_notebook_but_four(demo):
     """They run in test_small_studies.py: one that is skipped everywhere must not pass for one that works."""
     left_out = {n for n, (state, _) in demo.states["demo"].items() if state == "skipped"}
     assert left_out <= NOT_SIMULATED

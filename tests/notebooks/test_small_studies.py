@@ -36,7 +36,7 @@ sources:
     file: crowd.csv
     layout: long
     columns: {corpus: run, group: team, annotator: worker, work_unit: task, system: bot, dialogue: chat, \
-context: item, label: what, score: rating, user_text: asked, system_text: said, reference: gold}
+context: item, period: week, label: what, score: rating, user_text: asked, system_text: said, reference: gold}
     metrics: {zz_metric_a: a, zz_metric_b: b}
 control_system: zz_dull
 systems: {zz_quick: Quick, zz_calm: Calm, zz_plain: Plain, zz_dull: Dull}
@@ -61,14 +61,14 @@ def crowd():
     words = ["the", "a", "cat", "dog", "sat", "ran", "far", "away", "on", "mat", "we", "like", "tea", "and", "rain"]
     said = {(i, bot): " ".join(rng.choice(words, rng.integers(3, 9))) for i in range(12) for bot in bots}
     scored = {key: (len(text) / 10 + rng.normal(0, 0.3), rng.normal()) for key, text in said.items()}
-    rows = ["run,team,worker,task,bot,chat,item,what,rating,asked,said,gold,a,b"]
+    rows = ["run,team,worker,task,bot,chat,item,week,what,rating,asked,said,gold,a,b"]
     for run_, worker in ((r, w) for r in ("zz_first", "zz_second") for w in range(12)):
         for i, bot in ((i, bot) for i in (worker, (worker + 1) % 12) for bot in bots):
             a, b = scored[i, bot]
             for what in ("zz_fluent", "zz_dull_label"):
                 mean = bots[bot] if what == "zz_fluent" else 6 - bots[bot]
                 rating = int(np.clip(round(rng.normal(mean, 0.9)), 1, 5))
-                who = f"{run_},zz_team_{worker // 6},{run_[3]}{worker},{run_}-{worker},{bot},{i}-{bot},{i},{what}"
+                who = f"{run_},zz_team_{worker // 6},{run_[3]}{worker},{run_}-{worker},{bot},{i}-{bot},{i},2026-W{10 + i // 4},{what}"
                 rows.append(f"{who},{rating},how are you,{said[i, bot]},the cat sat on a mat,{a:.3f},{b:.3f}")
     return "\n".join(rows) + "\n"
 
