@@ -68,7 +68,8 @@ def crowd():
             for what in ("zz_fluent", "zz_dull_label"):
                 mean = bots[bot] if what == "zz_fluent" else 6 - bots[bot]
                 rating = int(np.clip(round(rng.normal(mean, 0.9)), 1, 5))
-                who = f"{run_},zz_team_{worker // 6},{run_[3]}{worker},{run_}-{worker},{bot},{i}-{bot},{i},2026-W{10 + i // 4},{what}"
+                item = f"{bot},{i}-{bot},{i},2026-W{10 + i // 4}"
+                who = f"{run_},zz_team_{worker // 6},{run_[3]}{worker},{run_}-{worker},{item},{what}"
                 rows.append(f"{who},{rating},how are you,{said[i, bot]},the cat sat on a mat,{a:.3f},{b:.3f}")
     return "\n".join(rows) + "\n"
 
