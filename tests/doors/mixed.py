@@ -32,6 +32,18 @@ def _beside(truth: list[Judgement], words: tuple[str, str]) -> list[list]:
     return [["dialogue", "rater", *head], *([*key, *row] for key, row in rows.items())]
 
 
+def _halves_beside(truth: list[Judgement]) -> tuple[list[list], list[Judgement]]:
+    """All systems that a person saw in a row, each with a whole and a half score, the latter with a decimal comma."""
+    halves = [r._replace(score=r.score / 2 + 0.5) if r.label == "relevance" else r for r in truth]
+    rows: dict[tuple, dict[str, list]] = {}
+    for r in halves:
+        row = rows.setdefault((r.item, r.annotator), {}).setdefault(r.system, [])
+        row.append(f"{r.score:.1f}".replace(".", ",") if r.label == "relevance" else r.score)
+    head = [f"{name} {i}" for i in (1, 2, 3) for name in ("model", "fluency", "relevance")]
+    table = [[*key, *(cell for system, held in row.items() for cell in (system, *held))] for key, row in rows.items()]
+    return [["dialogue", "rater", *head], *table], halves
+
+
 def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
     """truth : two labels from 1 to 5. binary : one from 0 to 1."""
     acts = _acts(truth)
@@ -78,6 +90,7 @@ def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
         _table("dialogues named by a word and a number", [["Gespräch", "Modell", "Bewerter", "fluency"],
                *([f"Gespräch {r.item[1:]}", r.system, r.annotator, r.score] for r in fluency)], fluency),
         _table("systems side by side, answers in words", _beside(binary, ("no", "yes")), binary),
+        _table("systems side by side, decimal commas", *_halves_beside(truth)),
         _table("systems side by side, one called NA", _beside(missing, ("no", "yes")), missing),
         _table("thumbs, once a dialogue", [["conversation", "user", "model", "feedback"],
                *([f"{r.item}-{r.system}", r.annotator, r.system, ("down", "up")[r.score]] for r in once)],

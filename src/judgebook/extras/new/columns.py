@@ -86,6 +86,16 @@ def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
     return None if odd.any() or number.notna().sum() == 0 else number
 
 
+def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Series | None:
+    """Ratings such as 3,5 and 4,0 as numbers; None where they are none. Other numbers with a comma may be lists."""
+    text = values.str.strip()
+    held = text[~text.isin(na_values)]
+    if not (held.str.fullmatch(r"[0-9]+(?:,[0-9]{1,2})?").all() and held.str.contains(",").any()):
+        return None
+    number = pd.to_numeric(held.str.replace(",", "."))
+    return number.reindex(values.index) if is_rating(name, number) else None
+
+
 def is_rating(name: str, values: pd.Series) -> bool:
     """Whether numbers look like ratings: few of them, whole or halves, and not called a count."""
     seen = values.dropna()

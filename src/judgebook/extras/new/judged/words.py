@@ -7,7 +7,15 @@ import re
 import pandas as pd
 
 from judgebook.extras.new.cleaning import rare_answers
-from judgebook.extras.new.columns import Guess, add_label, ask_if_answers, ask_if_judged, is_rating, numbers
+from judgebook.extras.new.columns import (
+    Guess,
+    add_label,
+    ask_if_answers,
+    ask_if_judged,
+    decimal_commas,
+    is_rating,
+    numbers,
+)
 from judgebook.extras.new.roles import QUESTIONS
 from judgebook.extras.new.words import ANSWERS, label_id, number_in, ranked
 from judgebook.sources.nature import NOTHING, nature
@@ -93,6 +101,8 @@ def answered(out: Guess, held: pd.Series, name: str) -> bool:
     """Whether cells below a name hold what people may have answered: ratings, sliders or few words."""
     held = held.str.strip()
     number = numbers(held, out.na_values)
+    if number is None:
+        number = decimal_commas(name, held, out.na_values)
     if number is not None:
         return is_rating(name, number) or nature(name, held[number.notna()]).kind == "slider"
     held = held[~held.isin(out.na_values)]
