@@ -113,7 +113,7 @@ def of_sensitivity(size: Size) -> Iterator[Plot]:
         made("power", size, odd=False, test="clustered_t", alpha=0.05, n_dialogues=[8, 16, 32, 64], effect="shrunken"),
     )
     yield from flat(shown.each(sensitivity.significance, results, judged, names, "significance"))
-    yield from flat(shown.each(partial(sensitivity.equivalence, margin=0.2), results, judged, names, "equivalence"))
+    yield from flat(shown.each(sensitivity.equivalence, results, judged, names, "equivalence"))
     yield from flat(shown.each(partial(sensitivity.type_i_errors, n_runs=1000), results, judged, names, "errors"))
     yield from flat(shown.each(sensitivity.power, results, judged, names, "power"))
 
