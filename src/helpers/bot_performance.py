@@ -27,7 +27,8 @@ class Page(Sections):
         chosen = analysis.chosen(self.passed, unranked, self.labels)
         self.judged = analysis.with_interactors(chosen, self.run.read("dialogues"))
         self.people = populations(self.judged, self.study.inference.annotators)
-        self.results = analysis.analyse(
+        self.results = self.computed(
+            analysis.analyse,
             self.judged,
             self.labels,
             unranked,

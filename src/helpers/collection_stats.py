@@ -19,7 +19,8 @@ class Page(NotebookPage):
         self.names = best_first(display_names(self.study, self.annotations, dialogues), self.run)
         self.costs = self.study.costs
         self.times = costs.minutes(self.evaluated("work_units"), self.annotations)
-        self.results = analysis.collection(
+        self.results = self.computed(
+            analysis.collection,
             self.annotations,
             dialogues,
             self.times,

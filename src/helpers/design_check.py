@@ -11,7 +11,8 @@ class Page(NotebookPage):
         super().__init__("17_design_check", study, run_id)
         annotations = self.run.read("annotations")
         self.names = best_first(display_names(self.study, annotations), self.run)
-        examined = analysis.examine(
+        examined = self.computed(
+            analysis.examine,
             annotations,
             self.run.read("dialogues"),
             self.labels,

@@ -35,7 +35,8 @@ class Page(GroupSections):
         )
         self.annotations = comparable(self.run.read("annotations"))
         self.names = best_first(display_names(self.study, self.annotations), self.run)
-        self.results = analysis.analyse(
+        self.results, of_pairs = self.computed(
+            analysis.analyse_with_frames,
             self.annotations,
             self.labels,
             self.study.group_effects,
@@ -43,6 +44,7 @@ class Page(GroupSections):
             pick_seed=self.study.seeds.pick,
             permute_seed=self.study.seeds.permute,
             scope=self.study.scope,
-            keep=self.run.frame,
         )
+        for name, frame in of_pairs.items():
+            self.run.frame(frame, name)
         self.run.save_results(self.results)

@@ -14,7 +14,8 @@ class Page(NotebookPage):
         super().__init__("03_iaa", study, run_id, n_resamples=n_resamples, seed=seed)
         self.annotations, self.iaa = self.evaluated("annotations"), self.study.iaa
         self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
-        self.results = analysis.analyse(
+        self.results = self.computed(
+            analysis.analyse,
             self.annotations,
             self.labels,
             sampling=self.sampling,

@@ -26,7 +26,8 @@ class Page(MetricSections):
         self.asked = text_metrics.choose(options.computed, given["metric"])
         self.computed = self._compute()
         self.scores = analysis.oriented(given, self.computed, directions=directions)
-        self.results = analysis.analyse(
+        self.results = self.computed(
+            analysis.analyse,
             self.annotations,
             self.scores,
             labels,

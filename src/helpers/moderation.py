@@ -20,7 +20,8 @@ class Page(ModerationSections):
         overlap, _ = text_metrics.compute(replies, analysis.METRICS)
         self.printed = numbers.load(section.paper) if section.paper else None
         self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
-        self.results = analysis.analyse(
+        self.results = self.computed(
+            analysis.analyse,
             judged,
             self.labels,
             categories.pairs(dialogues, judged["category"]),

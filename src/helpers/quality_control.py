@@ -28,7 +28,8 @@ class Page(QualityControlSections):
         self.run.frame(self.people.workers, "workers")
         self.lengths = analysis.text_lengths(self.people, self.run.read("dialogues"))
         self.pairs = worker_pairs.pairs(self.people, facts)
-        self.results = analysis.analyse(
+        self.results = self.computed(
+            analysis.analyse,
             self.people,
             facts,
             worker_summary.work_units(self.run.read("work_units"), self.people.scores),

@@ -25,7 +25,8 @@ class Page(SensitivitySections):
         systems = self.names.systems(without=[control, *self.study.unranked_systems])
         scored, dialogues = with_means(self.annotations, self.labels), self.run.read("dialogues")
         self.judged = judged_groups.groups(scored, dialogues, systems=systems, pick_seed=seeds.pick)
-        results = analysis.analyse(
+        results = self.computed(
+            analysis.analyse,
             self.judged, self.options, self.labels, self.study.margins,
             permute_seed=seeds.permute, draw_seed=seeds.downsample,
         )  # fmt: skip

@@ -20,7 +20,8 @@ class Page(TechniqueSections):
         facts = self.run.read("dialogue_facts")
         self.data = sittings.gather(annotations, facts, techniques, labels, systems, options)
         self.turned = turn_marks.gather(annotations, self.data, labels, systems, options)
-        judged = analysis.analyse(
+        judged = self.computed(
+            analysis.analyse,
             self.data,
             self.turned,
             labels,

@@ -118,6 +118,21 @@ def test_the_style_of_pages_counts_for_pages_only(package):
     assert digests()[1] != of_pages
 
 
+def test_words_count_for_those_who_show_them(package):
+    """Another passage of text computes no statistic again, and changes no page of another folder."""
+    words = package / "sub" / "text.md.j2"
+    analysis = ["judgebook.sub", "judgebook.sub.c"]
+    findings = ["judgebook.display.text", *analysis]
+    elsewhere = ["judgebook.display.text", "judgebook.d"]
+
+    def digests():
+        return [closure.package_data(Cache(None), (package,), names) for names in (analysis, elsewhere, findings)]
+
+    words.write_text("a")
+    before, _ = digests(), words.write_text("b")
+    assert [x == y for x, y in zip(before, digests(), strict=True)] == [True, True, False]
+
+
 def test_the_closure_of_a_real_module_holds_what_it_loads():
     """The static closure of judgebook.study.store against what Python loads, in a fresh interpreter."""
     import subprocess

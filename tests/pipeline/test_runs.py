@@ -98,6 +98,42 @@ def test_only_what_depends_on_a_change_runs_again(project):
     assert ",2.0," in (results / "03_extra.csv").read_text()
 
 
+KEPT = """\
+import time
+from judgebook.execution.kept import kept
+from judgebook.questions.made import analysis, words
+from judgebook.study import store
+value = kept(store.kept(run.key, run.notebook), analysis.analyse, len(run.read("annotations")))
+print(words.FOUND)
+"""
+
+
+def test_other_words_and_colours_compute_nothing_again(base, tmp_path):
+    """What an analysis gave is kept until its code, or what it is given, changes; a run that is forced computes all."""
+    project = base.copy(tmp_path / "copy")
+    made = project.folder / "src" / "judgebook" / "questions" / "made"
+    made.mkdir()
+    (made / "__init__.py").write_text("")
+    (made / "words.py").write_text("FOUND = 'found'\n")
+    (made / "analysis.py").write_text("import time\n\n\ndef analyse(n):\n    return n + time.time_ns() % 10**9 / 1e9\n")
+    project.notebook("01_counts", [KEPT, result("a", "value")])
+
+    def run(*options):
+        state = project.states("--only", "01", *options)["01_counts"]
+        return state, (project.out("data", "processed", "tiny", "results") / "01_counts.csv").read_text()
+
+    (_, first) = run()
+    project.edit("src/judgebook/questions/made/words.py", "'found'", "'seen'")
+    why = "changed: judgebook.questions.made.words; drawn anew, nothing is computed again"
+    assert run("--dry-run") == (("would run", why), first)
+    assert run() == (("done", why), first)
+    project.edit("src/judgebook/questions/made/analysis.py", "1e9", "1e9 + 100")
+    state, second = run()
+    assert state == ("done", "changed: judgebook.questions.made.analysis")
+    assert second != first
+    assert run("--force")[1] != second
+
+
 def test_changed_data_reach_what_reads_them(project):
     """And a figure that is no longer made goes, from its folder and from the report."""
     with project.out("params", "tiny.csv").open("a") as stream:

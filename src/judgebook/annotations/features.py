@@ -328,7 +328,8 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
         "labels": sorted(labels["method"] + ":" + labels["label"]),
         "units": [u for u in get_args(Unit) if u in ("turn", "dialogue") or annotations[u].notna().all()],
         "n_annotations": len(annotations),
-        "n_items": len(annotations.drop_duplicates(ITEM)),
+        "n_items": len(annotations.drop_duplicates([column for column in ITEM if column not in ("method", "label")])),
+        "n_items_by_label": len(annotations.drop_duplicates(ITEM)),  # summed over labels
         "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),
         "n_annotators": int(_human(frames)["annotator"].nunique()),
         "sampling": _sampling(annotations, study),

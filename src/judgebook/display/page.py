@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 
@@ -14,10 +14,13 @@ from judgebook.display import by_hand, views
 from judgebook.display.tables import say
 from judgebook.display.text import number, plain
 from judgebook.display.views import Prose, Section
+from judgebook.execution.kept import kept
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params, store
 
 __all__ = ["NotebookPage", "Section"]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Timed(type):
@@ -77,6 +80,11 @@ class NotebookPage(metaclass=_Timed):
         """How the study's intervals are resampled, as the notebook's parameters leave it."""
         boot = self.study.bootstrap
         return Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.bootstrap)
+
+    def computed(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`function(*args, **kwargs)`, a part of the analysis; what it gave before where code and arguments are the
+        same."""
+        return kept(store.kept(self.run.key, self.run.notebook), function, *args, **kwargs)
 
     def evaluated(self, frame: str) -> pd.DataFrame:
         """A frame of the study without pilots, gold units and extra corpora."""

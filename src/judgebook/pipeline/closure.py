@@ -111,7 +111,8 @@ def _imported_by(path: Path, package: str) -> list[str]:
 def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES, modules: Collection[str] = ()) -> str:
     """Digest of the files of the packages that are neither code nor written for type checkers.
 
-    Those of an extra, and of pages, count for their own `modules` only: no statistic depends on a colour.
+    Those of an extra, and of pages, count for their own `modules` only, passages of text for those that display it: no
+    statistic depends on a colour or a word.
     """
     paths = [(package, p) for package in packages for p in cache.listed(package) if p.suffix not in (".py", ".pyi")]
     named = {p.relative_to(package.parent).as_posix(): p for package, p in paths}
@@ -122,4 +123,6 @@ def _counts(name: str, modules: Collection[str]) -> bool:
     folder = name.rpartition("/")[0].replace("/", ".")
     if folder.startswith(f"{GROUP}."):
         return folder in modules
+    if modules and name.endswith("text.md.j2"):
+        return "judgebook.display.text" in modules and any(m.startswith(f"{folder}.") for m in modules)
     return not folder.startswith("judgebook.report.") or "judgebook.report" in modules

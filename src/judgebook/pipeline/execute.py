@@ -6,6 +6,7 @@ The work goes to a `concurrent.futures.Executor`; any other executor with that i
 from __future__ import annotations
 
 import multiprocessing
+import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
@@ -113,7 +114,10 @@ class Runner:
             self._settle(node, status)
             return True
         parts = node.parts()
-        why = "forced" if self.force else self.studies[node.study].manifest.why(node.name, parts, self.cache)
+        study = self.studies[node.study]
+        why = "forced" if self.force else study.manifest.why(node.name, parts, self.cache)
+        if why and study.only_drawn(node.name, parts):
+            why += "; drawn anew, nothing is computed again"
         if self.dry or not why:
             self._settle(node, self._foreseen(node, why))
             return True
@@ -146,6 +150,8 @@ class Runner:
 
     def _submit(self, node: Node, parts: Parts, why: str) -> None:
         assert self._executor is not None
+        if self.force:
+            shutil.rmtree(store.kept(*node.key), ignore_errors=True)
         argument = node.argument()
         if node.seconds >= durations.LONG:
             self.news(f"{self._name(node)}: about {durations.shown(node.seconds)}")

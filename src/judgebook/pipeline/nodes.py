@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from judgebook import plugins, project
+from judgebook.execution.kept import made_by
 from judgebook.pipeline import dag, durations, worker
 from judgebook.pipeline.cache import Cache, digest
-from judgebook.pipeline.closure import closure, package_data
+from judgebook.pipeline.closure import NAMES, closure, package_data
 from judgebook.pipeline.manifest import Manifest, environment
 from judgebook.pipeline.notebook import Facts, facts
 from judgebook.published import mapping
@@ -47,6 +48,8 @@ _NOT_DATA = {
 #: nodes that are neither notebooks nor pages of notebooks or extras
 _OTHERS = ("simulate", "annotations", "index", "search", "scoreboard", "papers")
 Parts = dict[str, str | None]
+#: where what the analyses gave may be kept, by module
+QUESTIONS = "judgebook.questions."
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,20 @@ class StudyNodes:
         values = {"study": self.key, "run_id": digest(self.parts(name)), **self.knobs[name]}
         done, failed = self.executed(name), self.executed(f"{name}.failed")
         allowed = tuple(closure(self.facts(name).imports, self.cache))
-        return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work)
+        code = {module: digest(self.code(module)) for module in allowed if module.startswith(QUESTIONS)}
+        return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
+
+    def only_drawn(self, name: str, parts: Parts) -> bool:
+        """Whether what changed since a notebook ran is such that nothing is computed again: code that its analyses do
+        not use."""
+        before, computed = self.manifest.parts(name), made_by(store.kept(self.key, name))
+        changed = {part for part in {**parts, **before} if before.get(part) != parts.get(part)}
+        code = {part for part in changed if part.split(".")[0] in NAMES} | {"notebook", "package data"}
+        return (
+            bool(computed)
+            and changed <= code
+            and all(digest(self.code(module)) == then for module, then in computed.items())
+        )
 
     def _yaml(self, *sections: str) -> Parts:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
@@ -254,6 +270,7 @@ class StudyNodes:
         for path in {*self.manifest.outputs(name), *(self.outputs(name) if name in self.entries else [])}:
             if not path.is_dir():
                 path.unlink(missing_ok=True)
+        shutil.rmtree(store.kept(self.key, name), ignore_errors=True)
         self.manifest.drop(name)
 
     def retire_strangers(self) -> None:

@@ -218,8 +218,8 @@ def _state(runner: Runner, study: StudyNodes, name: str, rest: str) -> tuple[str
 def _warn_of_few(studies: dict[str, StudyNodes]) -> None:
     for study in studies.values():
         profile, enough = study.profile(), study.study.iaa.min_items
-        n = profile.get("n_items", enough) / max(1, len(profile.get("labels", [])))
-        if n < enough and "n_items" in profile:
+        n = profile.get("n_items_by_label", enough) / max(1, len(profile.get("labels", [])))
+        if n < enough and "n_items_by_label" in profile:
             few = f"{n:.0f} items per label on average, fewer than {enough}: intervals are wide and imprecise"
             print(f"{study.key}: warning: {few}")
 

@@ -16,7 +16,10 @@ from contextlib import suppress
 from typing import IO, Any
 
 #: imported before the first kernel
-FIRST = ("ipykernel.kernelapp", "ipykernel.zmqshell", "numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml")
+FIRST = (
+    *("ipykernel.kernelapp", "ipykernel.zmqshell", "joblib"),
+    *("numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml"),
+)
 #: imported with these where an executor helps (`execution.tasks`): Dask's takes a second
 HELPED = ("distributed",)
 #: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is

@@ -24,6 +24,7 @@ from typing import Any
 from judgebook import project
 from judgebook.errors import JudgebookError
 from judgebook.execution import tasks
+from judgebook.execution.kept import CODE
 from judgebook.pipeline import warm
 from judgebook.pipeline.surroundings import THREADS, without_iri_grammar
 from judgebook.study import params, store
@@ -63,7 +64,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class NotebookJob:
-    """parameters : names and values, checked before. allowed : modules covered by the hash of the notebook."""
+    """parameters : names and values, checked before. allowed : modules covered by the hash of the notebook.
+    code : modules whose values may be kept (`execution.kept`), with the digest of all code behind each."""
 
     name: str
     source: Path
@@ -72,6 +74,7 @@ class NotebookJob:
     done: Path
     failed: Path
     work: Path
+    code: dict[str, str]
 
 
 def initialize() -> None:
@@ -244,6 +247,8 @@ def _execute(job: NotebookJob, folder: str) -> str:
 
     prepare(folder, draws=any(name.startswith("judgebook.display.") for name in job.allowed))
     os.environ[tasks.PROGRESS] = os.path.join(folder, _PROGRESS)
+    os.environ[CODE] = os.path.join(folder, "code.json")
+    Path(os.environ[CODE]).write_text(json.dumps(job.code), encoding="utf-8")
     # it warns about annotations it cannot read, such as `str | None`; ours were checked before
     logging.getLogger("papermill").setLevel(logging.ERROR)
     nb = nbformat.read(job.source, 4)

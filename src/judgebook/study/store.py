@@ -53,6 +53,11 @@ def folders(study: str) -> list[Path]:
     return [processed(study), *(out_root() / kind / study for kind in ("figures", "tables", "reports"))]
 
 
+def kept(study: str, notebook: str) -> Path:
+    """The folder of what the analyses of a notebook gave (`execution.kept`)."""
+    return processed(study) / ".kept" / notebook
+
+
 def raw(study: str) -> Path:
     """The folder of raw files that are fetched or simulated."""
     return out_root() / "data" / "raw" / study

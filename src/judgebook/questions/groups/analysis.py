@@ -154,6 +154,12 @@ def analyse(
     return _adjusted(results)
 
 
+def analyse_with_frames(*args: Any, **kwargs: Any) -> tuple[Results, dict[str, pd.DataFrame]]:
+    """Results, and what `keep` of `analyse` is given, by name."""
+    frames: dict[str, pd.DataFrame] = {}
+    return analyse(*args, **kwargs, keep=lambda frame, name: frames.update({name: frame})), frames
+
+
 def _adjusted(results: Results) -> Results:
     """Tests of difference and of equivalence with Holm's p-values over all labels and pairs of groups of a method."""
     families: dict[str, list[str]] = {"group_difference_test": ["exchange", "scope", "pick"], "equivalence_margin": []}

@@ -1,0 +1,75 @@
+"""What an analysis gave, kept until its code or its arguments change: a page that is drawn anew computes nothing again.
+
+`$COMPENDIUM_CODE` names a file that the pipeline writes: for each module that a notebook may call, the digest of all
+the code behind it, packages included. Without it, in Jupyter, a value is kept as long as the kernel lives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from judgebook.study import store
+from judgebook.study.labels import METHODS
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CODE = "COMPENDIUM_CODE"
+_IN_MEMORY: dict[str, tuple[str, bytes]] = {}
+
+
+def kept(folder: Path, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """`function(*args, **kwargs)`, computed where its code or the arguments are not those of the value in `folder`.
+
+    A value must follow from arguments, declared methods and code alone. Each time it is a copy, which may be changed.
+    """
+    if CODE not in os.environ and not _in_jupyter():
+        return function(*args, **kwargs)
+    import joblib
+
+    name, arguments = f"{function.__module__}.{function.__name__}", joblib.hash((METHODS.declared, args, kwargs))
+    if listed := os.environ.get(CODE):
+        code = json.loads(Path(listed).read_text(encoding="utf-8"))[function.__module__]
+        return _on_disk(folder / name, f"{code} {arguments}", lambda: function(*args, **kwargs))
+    if _IN_MEMORY.get(name, ("",))[0] != arguments:
+        _IN_MEMORY[name] = arguments, pickle.dumps(function(*args, **kwargs))
+    return pickle.loads(_IN_MEMORY[name][1])
+
+
+def _in_jupyter() -> bool:
+    from IPython import get_ipython
+
+    return get_ipython() is not None
+
+
+def _on_disk(path: Path, depends: str, compute: Callable[[], Any]) -> Any:
+    """The value in a file whose first line says what it depends on and the digest of the rest; else it is computed."""
+    with suppress(OSError), path.open("rb") as file:
+        first, content = file.readline().decode(errors="replace").strip(), file.read()
+        if first == f"{depends} {_digest(content)}":
+            return pickle.loads(content)
+    value = compute()
+    content = pickle.dumps(value, protocol=5)
+    with store.atomic(path) as temporary:
+        temporary.write_bytes(f"{depends} {_digest(content)}\n".encode() + content)
+    return value
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def made_by(folder: Path) -> dict[str, str]:
+    """Module -> digest of its code when the values in `folder` were computed."""
+    out = {}
+    for path in folder.glob("*.*"):
+        with path.open("rb") as file:
+            out[path.name.rpartition(".")[0]] = file.readline(200).decode(errors="replace").partition(" ")[0]
+    return out
