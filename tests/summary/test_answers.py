@@ -276,6 +276,27 @@ def test_labels_are_named_by_verdict(study):
     assert "Engagingness" in rest.split("Too few")[1]
 
 
+@pytest.mark.parametrize(
+    ("directions", "first", "aside"),
+    [
+        ((1, 0, None), "reliable on the only label", "2 labels"),
+        ((1, 1, 0), "reliable on 1 of 2 labels", "1 label"),
+        ((0, 0, None), "reliable on 2 of 3 labels", ""),
+    ],
+)
+def test_labels_without_direction_are_not_counted_beside_others(tmp_path, directions, first, aside):
+    """They enter no order of systems, which the page says; where no label has a direction, all count."""
+    own = [f"  {x}: {{scale: [1, 5]{f', direction: {d}' * (d is not None)}}}" for x, d in zip(LABELS, directions)]
+    (tmp_path / "s.yaml").write_text("\n".join([YAML.replace("label_set: abc_eval", "labels:"), *own]).replace(
+        "labels:\nsources", "sources").replace("Gamma}", "Gamma}\nlabels:"), encoding="utf-8")
+    own_study = params.load(tmp_path / "s.yaml")
+    rows = [row | {"method": own_study.label_list()[0].method} for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.8))]
+    frame = annotations(method=rows[0]["method"])
+    said = texts(evidence(own_study, frame, n03=rows))["labels"]
+    assert f"Single judgements: {first}" in said
+    assert (f"Not counted: {aside}" in said) == bool(aside)
+
+
 def test_alpha_of_annotations_that_are_all_alike_is_undefined(study):
     nothing = float("nan")
     note = "all 36 annotations have the same value: alpha is undefined"
@@ -464,8 +485,8 @@ def test_annotators_who_disagree_come_before_the_definition(study):
 @pytest.mark.parametrize(
     ("factor", "says"),
     [
-        (12.7, "about 13 times the 36 judgements would do so with 80% power"),
-        (None, "more than 100 times the 36 judgements would be needed"),
+        (12.7, "about 13 times the 36 items would do so with 80% power"),
+        (None, "more than 100 times the 36 items would be needed"),
         (1.0, ""),
     ],
 )
@@ -718,7 +739,7 @@ def test_what_was_paid_comes_before_what_it_would_cost(study, tmp_path):
     assert cost(paid)["wage"] == pytest.approx(0.99 * 72 / 6)
     said = texts(paid)["cost"]
     assert said.startswith("**71 USD was paid** (11.88 USD an hour).")
-    assert "About 6 hours of annotation would cost 120 USD at 20 USD an hour." in said
+    assert "About 6.0 hours of annotation would cost 120 USD at 20 USD an hour." in said
     untimed = texts(evidence(paid.study, annotations(seconds=None)))["cost"]
     assert untimed.startswith("**71 USD was paid**.")
     assert "the data contain no durations" in untimed
@@ -758,11 +779,27 @@ def test_cost_is_the_time_of_every_judged_unit(study):
     assert found["hours"] == pytest.approx(2 * 36 * 5 / 60)  # two annotators, 36 dialogues each
     assert found["money"] == pytest.approx(found["hours"] * study.costs.hourly_rate)
     assert found["next"] == pytest.approx(10 * 3 * 2 * 5 / 60 * study.costs.hourly_rate)  # both annotators, as before
-    assert "6 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
+    assert "6.0 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
     assert "no durations" in texts(evidence(study, annotations(seconds=None), {COST: ""}))["cost"]
     assert "notebook 02 was not run" in texts(evidence(study, reasons={COST: "Notebook 02 was not run."}))["cost"]
     command = Markup("notebook 02 was not run: `run --only 02` runs it.")
     assert "`run --only 02`" in texts(evidence(study, reasons={COST: command}))["cost"]
+
+
+def test_hours_are_the_sum_of_durations_where_each_judgement_has_one(study):
+    """A few long ones leave the median as it is. Money and wage are for these hours."""
+    head = {**PART, "level": "dialogue", "estimate": 1.0, "n": 72}
+    rows = [head | {"statistic": "unit_minutes", "tasks": "all"}]
+    rows.append(head | {"statistic": "median_minutes", "task": PART["method"]})
+    frame = annotations().assign(work_unit=pd.NA)
+    frame.loc[frame["dialogue"].isin(["a0", "b0"]), "seconds"] = 600.0
+    found = evidence(study, conform(frame, ANNOTATIONS), n02=rows)
+    hours = 2 * (34 * 60 + 2 * 600) / 3600
+    assert cost(found)["hours"] == pytest.approx(hours)
+    assert cost(found)["next"] == pytest.approx(30 * hours / 36 * study.costs.hourly_rate)
+    assert "About 1.8 hours of annotation would cost 36 USD at 20 USD an hour." in texts(found)["cost"]
+    some = conform(frame.assign(seconds=frame["seconds"].where(frame["annotator"] == "A1")), ANNOTATIONS)
+    assert cost(evidence(study, some, n02=rows))["hours"] == pytest.approx(72 / 60)
 
 
 def test_who_was_counted_closes_over_runs_and_steps(study):
@@ -891,7 +928,7 @@ def test_a_task_of_several_methods_costs_its_time_once(study):
     assert found["hours"] == pytest.approx(24 * 2 * 3 / 60)
     assert found["next"] == pytest.approx(10 * 2 * 2 * 3 / 60 * study.costs.hourly_rate)
     said = texts(evidence(study, frame, n02=rows))["cost"]
-    assert "The median is 3.0 [2.0, 4.0] minutes per dialogue (All methods of a task)" in said
+    assert "The median is 3.0 [2.0, 4.0] minutes for one annotator to judge one dialogue (All methods of a task)" in said
     assert f"several methods ({'Dialogue Likert'} and Comparative) and has one duration" in said
     assert "unknown" not in said
 

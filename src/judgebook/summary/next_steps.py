@@ -121,10 +121,10 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     who = judges(evidence)
     if who["kind"] == "shares" and who["n_differ"] and who["reversal"].median() >= OFTEN:
         out.append(NextStep("more", {"chance": float(who["reversal"].median())}))
-    unclear = trusted[trusted["verdict"] == TOO_FEW]
-    if len(unclear):
+    counted = trusted[trusted["counts"]]
+    if n := int((counted["verdict"] == TOO_FEW).sum()):
         least = {"threshold": f"{evidence.study.iaa.threshold:g}"}
-        out.append(NextStep("overlap", {"n": len(unclear), "of": len(trusted)} | least))
+        out.append(NextStep("overlap", {"n": n, "of": len(counted)} | least))
     if len(people) and people["seconds"].isna().all():
         out.append(NextStep("time", {}))
     missing = ["comparisons of systems"] * (not compared["n"]) + ["agreement"] * trusted.empty
