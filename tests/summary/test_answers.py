@@ -115,6 +115,7 @@ def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
     assert (lead["top"]["system"], lead["sure"], lead["wins"], lead["ties"]) == ("b", True, 2, 0)
     assert "Beta ranks first of 3 systems" in texts(found)["order"]
     assert "0.50 [0.30, 0.70] SD" in texts(found)["order"]
+    assert "0 is the mean of all items, of whatever system; 1 SD is how far items" in texts(found)["order"]
 
 
 def test_a_winner_by_one_annotators_judgements_is_named_with_their_share(study):
@@ -550,16 +551,16 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
         (
             [0.01, 0.3, 0.2],
             MUCH,
-            "**Other people: it matters on 1 of 3 labels**; the same number of other annotators would reverse",
+            "**Other people: it matters for judgements on 1 of 3 labels.** The order of two systems: as many other annotators",
         ),
         (
             [0.01, 0.01, 0.02],
             LITTLE,
-            "**Other people: it matters little on all 3 labels**; the same number of other annotators would",
+            "**Other people: it matters little for judgements on all 3 labels.** The order of two systems: as many",
         ),
         ([0.4, 0.3, 0.2], LITTLE, "**Other people: it matters little**, as no label shows that annotators differ."),
         ([0.4, 0.3, 0.2], MUCH, "**Other people: still open**, because annotators may account for up to 50%"),
-        ([0.04], MUCH, "**Other people: it matters**; the same number of other annotators would reverse"),
+        ([0.04], MUCH, "**Other people: it matters for judgements.** The order of two systems: as many other annotators would reverse"),
     ],
 )
 def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, p_values, shares, starts):
@@ -569,7 +570,8 @@ def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(stu
     assert said.startswith(starts)
     n = sum(p < 0.05 for p in p_values)
     assert (analysis.judges(found)["n"], analysis.judges(found)["n_differ"]) == (len(p_values), n)
-    assert ("reverse the order of two systems with a chance of 10%" in said) == (n > 0)
+    assert ("annotators would reverse it with a chance of 10%" in said) == (n > 0)
+    assert ("a comparison can be undecided although this chance is small" in said) == (n > 0)
     assert ("The CIs of their shares of the variance end below 10%." in said) == ("little**, as" in starts)
     if len(p_values) == 1:
         assert "strictness accounts for 20% [10%, 50%] and preferences for systems for 30% [20%, 40%]" in said
@@ -724,7 +726,7 @@ def of_sample(n, differ, alike, **more):
 
 def test_what_was_examined_is_not_taken_for_all():
     said = of_sample(200, 156, 0, sturdy=Sturdy(n=60, examined=60, found=156, sturdy=60, hangs=[], tried=(6, 6)))
-    assert "Of 156 significant differences (t tests for these annotators only), 60 were examined" in said
+    assert "Of 156 significant differences (t tests for these annotators only, unlike the comparisons above), 60 were examined" in said
     assert "(half the clearest and half the most doubtful where a method has very many)." in said
     assert "All survive other reasonable analyses (are sturdy, as defined in notebook 16)." in said
 
@@ -998,6 +1000,26 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     assert "Have others judge the transcripts" in texts(replace(alone, own_chats=True))["next"]
     assert "Single judgements: not run yet" in texts(evidence(study, many))["labels"]
     assert "no item was judged twice" in texts(evidence(study, many[many["annotator"] == "A0"]))["labels"]
+
+
+@pytest.mark.parametrize(
+    ("people", "brief", "reason"),
+    [
+        (EIGHT, "Have more items judged, by more annotators.", "All were judged twice or more, but for 1 of 2 labels"),
+        (EIGHT[:2], "have more items judged.", "All were judged twice or more, but for 1 of 2 labels"),
+    ],
+)
+def test_what_makes_agreement_precise_fits_the_design(study, people, brief, reason):
+    """Where all items were judged twice, more items judged twice are no way out; one item judged once, they are."""
+    frame = annotations(annotators=people)
+    rows = {"n03": alphas((0.7, 0.9), (0.5, 0.8)), "n05": compared([0.01, 0.02, 0.04])}
+    said = texts(evidence(study, frame, **rows))["next"]
+    assert brief.lower() in said.lower()
+    assert reason in said
+    assert "judged twice." not in said
+    first = (frame["dialogue"] == "a0") & (frame["label"] == LABELS[1])
+    once = frame[~first | (frame["annotator"] == people[0])]
+    assert "Have more items judged twice.** For 1 of 2 labels" in texts(evidence(study, once, **rows))["next"]
 
 
 def test_every_answer_has_a_link_only_where_there_is_evidence(study):
