@@ -288,8 +288,12 @@ def test_labels_are_named_by_verdict(study):
 def test_labels_without_direction_are_not_counted_beside_others(tmp_path, directions, first, aside):
     """They enter no order of systems, which the page says; where no label has a direction, all count."""
     own = [f"  {x}: {{scale: [1, 5]{f', direction: {d}' * (d is not None)}}}" for x, d in zip(LABELS, directions)]
-    (tmp_path / "s.yaml").write_text("\n".join([YAML.replace("label_set: abc_eval", "labels:"), *own]).replace(
-        "labels:\nsources", "sources").replace("Gamma}", "Gamma}\nlabels:"), encoding="utf-8")
+    (tmp_path / "s.yaml").write_text(
+        "\n".join([YAML.replace("label_set: abc_eval", "labels:"), *own])
+        .replace("labels:\nsources", "sources")
+        .replace("Gamma}", "Gamma}\nlabels:"),
+        encoding="utf-8",
+    )
     own_study = params.load(tmp_path / "s.yaml")
     rows = [row | {"method": own_study.label_list()[0].method} for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.8))]
     frame = annotations(method=rows[0]["method"])
@@ -560,7 +564,11 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
         ),
         ([0.4, 0.3, 0.2], LITTLE, "**Other people: it matters little**, as no label shows that annotators differ."),
         ([0.4, 0.3, 0.2], MUCH, "**Other people: still open**, because annotators may account for up to 50%"),
-        ([0.04], MUCH, "**Other people: it matters for judgements.** The order of two systems: as many other annotators would reverse"),
+        (
+            [0.04],
+            MUCH,
+            "**Other people: it matters for judgements.** The order of two systems: as many other annotators would reverse",
+        ),
     ],
 )
 def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, p_values, shares, starts):
@@ -726,7 +734,10 @@ def of_sample(n, differ, alike, **more):
 
 def test_what_was_examined_is_not_taken_for_all():
     said = of_sample(200, 156, 0, sturdy=Sturdy(n=60, examined=60, found=156, sturdy=60, hangs=[], tried=(6, 6)))
-    assert "Of 156 significant differences (t tests for these annotators only, unlike the comparisons above), 60 were examined" in said
+    assert (
+        "Of 156 significant differences (t tests for these annotators only, unlike the comparisons above), 60 were examined"
+        in said
+    )
     assert "(half the clearest and half the most doubtful where a method has very many)." in said
     assert "All survive other reasonable analyses (are sturdy, as defined in notebook 16)." in said
 
@@ -930,7 +941,9 @@ def test_a_task_of_several_methods_costs_its_time_once(study):
     assert found["hours"] == pytest.approx(24 * 2 * 3 / 60)
     assert found["next"] == pytest.approx(10 * 2 * 2 * 3 / 60 * study.costs.hourly_rate)
     said = texts(evidence(study, frame, n02=rows))["cost"]
-    assert "The median is 3.0 [2.0, 4.0] minutes for one annotator to judge one dialogue (All methods of a task)" in said
+    assert (
+        "The median is 3.0 [2.0, 4.0] minutes for one annotator to judge one dialogue (All methods of a task)" in said
+    )
     assert f"several methods ({'Dialogue Likert'} and Comparative) and has one duration" in said
     assert "unknown" not in said
 

@@ -92,9 +92,7 @@ def imprecise(evidence: Evidence, rows: ResultRows) -> dict[str, Any]:
     everything = (sizes > 1).groupby(["method", "label"]).all()
     keys = pd.MultiIndex.from_frame(unclear[["method", "label"]])
     facts = {"n": len(unclear), "of": len(rows), "threshold": f"{evidence.study.iaa.threshold:g}"}
-    return facts | {
-        "everything": bool(everything.reindex(keys).all()), "others": evidence.population(*key).others
-    }
+    return facts | {"everything": bool(everything.reindex(keys).all()), "others": evidence.population(*key).others}
 
 
 @dataclass(frozen=True)

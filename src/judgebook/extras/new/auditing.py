@@ -123,7 +123,10 @@ def audit(
     from judgebook.pipeline.audit.writing import audited
     from judgebook.study.stored import open_study
 
-    roles, scores = roles_of(item, annotator, system, seconds=seconds).named, [score] if isinstance(score, str) else score or []
+    roles, scores = (
+        roles_of(item, annotator, system, seconds=seconds).named,
+        [score] if isinstance(score, str) else score or [],
+    )
     with workspace(folder) as where:
         source = Path(data) if isinstance(data, str | os.PathLike) else stored(data, roles, scores, where)
         path = source

@@ -233,7 +233,9 @@ def plan(
         return [f"{key}={value!r}" for key, value in every.items() if value is not None]
 
     columns = frames.roles_of(item, annotator, system, label, seconds)
-    return _analysed(data, columns, score, {"level": level, "scale": scale}, _PLAN, folder, needed=("scale",), values=values)
+    return _analysed(
+        data, columns, score, {"level": level, "scale": scale}, _PLAN, folder, needed=("scale",), values=values
+    )
 
 
 def _analysed(
