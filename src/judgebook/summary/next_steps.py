@@ -111,8 +111,8 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     label, the leader is not separated from the second: collect what would separate them. Most comparisons are open:
     collect more dialogues. Labels are doubtful: look at annotators who disagree with the others; define labels better,
     or average more annotations. Other annotators would often order two systems the other way round: recruit more.
-    Agreement is known too imprecisely: judge more items twice, or, where all are, more items and by more people. Times are not recorded: record them. Where nothing of
-    this holds: report, if comparisons and agreement were computed.
+    Agreement is known too imprecisely: judge more items twice, or, where all are, more items and by more people. Times
+    are not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
     """
     people, out = evidence.people, list[NextStep]()
     if len(people) and not people["annotator_known"].all():

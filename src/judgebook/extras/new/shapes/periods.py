@@ -73,7 +73,7 @@ def apart(source: dict[str, Any], tables: Iterable[pd.DataFrame]) -> dict[str, A
 
 def column(out: Guess, cells: pd.DataFrame) -> None:
     """A column that is called a week, month or other period; where its values do not tell their order, ask for it."""
-    named = [c for c in cells if plain(c) in _COLUMNS and c not in out.columns.values() and cells[c].nunique() > 1]
+    named = [c for c in cells if plain(c) in _COLUMNS and c not in out.columns.values() and len(cells[c].unique()) > 1]
     if "period" in out.columns or len(named) != 1:
         return
     values = cells[named[0]].str.strip()
