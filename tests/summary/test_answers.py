@@ -115,6 +115,7 @@ def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
     assert (lead["top"]["system"], lead["sure"], lead["wins"], lead["ties"]) == ("b", True, 2, 0)
     assert "Beta ranks first of 3 systems" in texts(found)["order"]
     assert "0.50 [0.30, 0.70] SD" in texts(found)["order"]
+    assert "0 is the mean of all items, of whatever system; 1 SD is how far items" in texts(found)["order"]
 
 
 def test_a_winner_by_one_annotators_judgements_is_named_with_their_share(study):
@@ -274,6 +275,28 @@ def test_labels_are_named_by_verdict(study):
     assert "Quality" in reliable
     assert "Relevance" in rest.split("Too few")[0]
     assert "Engagingness" in rest.split("Too few")[1]
+
+
+@pytest.mark.parametrize(
+    ("directions", "first", "aside"),
+    [
+        ((1, 0, None), "reliable on the only label", "2 labels"),
+        ((1, 1, 0), "reliable on 1 of 2 labels", "1 label"),
+        ((0, 0, None), "reliable on 2 of 3 labels", ""),
+    ],
+)
+def test_labels_without_direction_are_not_counted_beside_others(tmp_path, directions, first, aside):
+    """They enter no order of systems, which the page says; where no label has a direction, all count."""
+    ways = zip(LABELS, directions, strict=True)
+    own = [f"  {x}: {{scale: [1, 5]{'' if way is None else f', direction: {way}'}}}" for x, way in ways]
+    text = "\n".join([YAML.replace("label_set: abc_eval\n", "") + "labels:", *own])
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
+    own_study = params.load(tmp_path / "s.yaml")
+    rows = [row | {"method": own_study.label_list()[0].method} for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.8))]
+    frame = annotations(method=rows[0]["method"])
+    said = texts(evidence(own_study, frame, n03=rows))["labels"]
+    assert f"Single judgements: {first}" in said
+    assert (f"Not counted: {aside}" in said) == bool(aside)
 
 
 def test_alpha_of_annotations_that_are_all_alike_is_undefined(study):
@@ -464,8 +487,8 @@ def test_annotators_who_disagree_come_before_the_definition(study):
 @pytest.mark.parametrize(
     ("factor", "says"),
     [
-        (12.7, "about 13 times the 36 judgements would do so with 80% power"),
-        (None, "more than 100 times the 36 judgements would be needed"),
+        (12.7, "about 13 times the 36 items would do so with 80% power"),
+        (None, "more than 100 times the 36 items would be needed"),
         (1.0, ""),
     ],
 )
@@ -529,16 +552,20 @@ LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
         (
             [0.01, 0.3, 0.2],
             MUCH,
-            "**Other people: it matters on 1 of 3 labels**; the same number of other annotators would reverse",
+            "**Other people: it matters for judgements on 1 of 3 labels.** The order of two systems: as many",
         ),
         (
             [0.01, 0.01, 0.02],
             LITTLE,
-            "**Other people: it matters little on all 3 labels**; the same number of other annotators would",
+            "**Other people: it matters little for judgements on all 3 labels.** The order of two systems: as many",
         ),
         ([0.4, 0.3, 0.2], LITTLE, "**Other people: it matters little**, as no label shows that annotators differ."),
         ([0.4, 0.3, 0.2], MUCH, "**Other people: still open**, because annotators may account for up to 50%"),
-        ([0.04], MUCH, "**Other people: it matters**; the same number of other annotators would reverse"),
+        (
+            [0.04],
+            MUCH,
+            "**Other people: it matters for judgements.** The order of two systems: as many other",
+        ),
     ],
 )
 def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, p_values, shares, starts):
@@ -548,7 +575,8 @@ def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(stu
     assert said.startswith(starts)
     n = sum(p < 0.05 for p in p_values)
     assert (analysis.judges(found)["n"], analysis.judges(found)["n_differ"]) == (len(p_values), n)
-    assert ("reverse the order of two systems with a chance of 10%" in said) == (n > 0)
+    assert ("annotators would reverse it with a chance of 10%" in said) == (n > 0)
+    assert ("a comparison can be undecided although this chance is small" in said) == (n > 0)
     assert ("The CIs of their shares of the variance end below 10%." in said) == ("little**, as" in starts)
     if len(p_values) == 1:
         assert "strictness accounts for 20% [10%, 50%] and preferences for systems for 30% [20%, 40%]" in said
@@ -703,7 +731,8 @@ def of_sample(n, differ, alike, **more):
 
 def test_what_was_examined_is_not_taken_for_all():
     said = of_sample(200, 156, 0, sturdy=Sturdy(n=60, examined=60, found=156, sturdy=60, hangs=[], tried=(6, 6)))
-    assert "Of 156 significant differences (t tests for these annotators only), 60 were examined" in said
+    tests = "t tests for these annotators only, unlike the comparisons above"
+    assert f"Of 156 significant differences ({tests}), 60 were examined" in said
     assert "(half the clearest and half the most doubtful where a method has very many)." in said
     assert "All survive other reasonable analyses (are sturdy, as defined in notebook 16)." in said
 
@@ -718,7 +747,7 @@ def test_what_was_paid_comes_before_what_it_would_cost(study, tmp_path):
     assert cost(paid)["wage"] == pytest.approx(0.99 * 72 / 6)
     said = texts(paid)["cost"]
     assert said.startswith("**71 USD was paid** (11.88 USD an hour).")
-    assert "About 6 hours of annotation would cost 120 USD at 20 USD an hour." in said
+    assert "About 6.0 hours of annotation would cost 120 USD at 20 USD an hour." in said
     untimed = texts(evidence(paid.study, annotations(seconds=None)))["cost"]
     assert untimed.startswith("**71 USD was paid**.")
     assert "the data contain no durations" in untimed
@@ -758,11 +787,27 @@ def test_cost_is_the_time_of_every_judged_unit(study):
     assert found["hours"] == pytest.approx(2 * 36 * 5 / 60)  # two annotators, 36 dialogues each
     assert found["money"] == pytest.approx(found["hours"] * study.costs.hourly_rate)
     assert found["next"] == pytest.approx(10 * 3 * 2 * 5 / 60 * study.costs.hourly_rate)  # both annotators, as before
-    assert "6 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
+    assert "6.0 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
     assert "no durations" in texts(evidence(study, annotations(seconds=None), {COST: ""}))["cost"]
     assert "notebook 02 was not run" in texts(evidence(study, reasons={COST: "Notebook 02 was not run."}))["cost"]
     command = Markup("notebook 02 was not run: `run --only 02` runs it.")
     assert "`run --only 02`" in texts(evidence(study, reasons={COST: command}))["cost"]
+
+
+def test_hours_are_the_sum_of_durations_where_each_judgement_has_one(study):
+    """A few long ones leave the median as it is. Money and wage are for these hours."""
+    head = {**PART, "level": "dialogue", "estimate": 1.0, "n": 72}
+    rows = [head | {"statistic": "unit_minutes", "tasks": "all"}]
+    rows.append(head | {"statistic": "median_minutes", "task": PART["method"]})
+    frame = annotations().assign(work_unit=pd.NA)
+    frame.loc[frame["dialogue"].isin(["a0", "b0"]), "seconds"] = 600.0
+    found = evidence(study, conform(frame, ANNOTATIONS), n02=rows)
+    hours = 2 * (34 * 60 + 2 * 600) / 3600
+    assert cost(found)["hours"] == pytest.approx(hours)
+    assert cost(found)["next"] == pytest.approx(30 * hours / 36 * study.costs.hourly_rate)
+    assert "About 1.8 hours of annotation would cost 36 USD at 20 USD an hour." in texts(found)["cost"]
+    some = conform(frame.assign(seconds=frame["seconds"].where(frame["annotator"] == "A1")), ANNOTATIONS)
+    assert cost(evidence(study, some, n02=rows))["hours"] == pytest.approx(72 / 60)
 
 
 def test_who_was_counted_closes_over_runs_and_steps(study):
@@ -891,7 +936,9 @@ def test_a_task_of_several_methods_costs_its_time_once(study):
     assert found["hours"] == pytest.approx(24 * 2 * 3 / 60)
     assert found["next"] == pytest.approx(10 * 2 * 2 * 3 / 60 * study.costs.hourly_rate)
     said = texts(evidence(study, frame, n02=rows))["cost"]
-    assert "The median is 3.0 [2.0, 4.0] minutes per dialogue (All methods of a task)" in said
+    assert (
+        "The median is 3.0 [2.0, 4.0] minutes for one annotator to judge one dialogue (All methods of a task)" in said
+    )
     assert f"several methods ({'Dialogue Likert'} and Comparative) and has one duration" in said
     assert "unknown" not in said
 
@@ -961,6 +1008,26 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     assert "Have others judge the transcripts" in texts(replace(alone, own_chats=True))["next"]
     assert "Single judgements: not run yet" in texts(evidence(study, many))["labels"]
     assert "no item was judged twice" in texts(evidence(study, many[many["annotator"] == "A0"]))["labels"]
+
+
+@pytest.mark.parametrize(
+    ("people", "brief", "reason"),
+    [
+        (EIGHT, "Have more items judged, by more annotators.", "All were judged twice or more, but for 1 of 2 labels"),
+        (EIGHT[:2], "have more items judged.", "All were judged twice or more, but for 1 of 2 labels"),
+    ],
+)
+def test_what_makes_agreement_precise_fits_the_design(study, people, brief, reason):
+    """Where all items were judged twice, more items judged twice are no way out; one item judged once, they are."""
+    frame = annotations(annotators=people)
+    rows = {"n03": alphas((0.7, 0.9), (0.5, 0.8)), "n05": compared([0.01, 0.02, 0.04])}
+    said = texts(evidence(study, frame, **rows))["next"]
+    assert brief.lower() in said.lower()
+    assert reason in said
+    assert "judged twice." not in said
+    first = (frame["dialogue"] == "a0") & (frame["label"] == LABELS[1])
+    once = frame[~first | (frame["annotator"] == people[0])]
+    assert "Have more items judged twice.** For 1 of 2 labels" in texts(evidence(study, once, **rows))["next"]
 
 
 def test_every_answer_has_a_link_only_where_there_is_evidence(study):

@@ -14,8 +14,12 @@ Every: TypeAlias = Literal["day", "week", "month", "year"]
 #: how periods are called that are made from times
 _FORMATS: dict[Every, str] = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "year": "%Y"}
 _NUMBER = re.compile(r"(\d+)")
-#: Q4 2025, W9 2026, 3/10/2026; 3.10. without a year
-_YEAR_LAST = re.compile(r"\D*\d{1,2}\D+(?:\d{1,2}\D+)?\d{4}\D*|\d{1,2}\. ?\d{1,2}\.")
+#: Q4 2025, W9 2026, 3/10/2026; 3.10. without a year; 10-03-26 and 10.03.26, of which any number may be the year (a
+#: version such as 1.10.2 has no leading zeros)
+_YEAR_LAST = re.compile(
+    r"\D*\d{1,2}\D+(?:\d{1,2}\D+)?\d{4}\D*|\d{1,2}\. ?\d{1,2}\.|\d{1,2}([-/_ ])\d{1,2}\1\d{1,2}|\d\d\.\d\d\.\d\d"
+    r"|\d{1,2}[-/]\d{1,2}"
+)
 
 
 def periods(annotations: Annotations, every: Every) -> pd.Series:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,7 +205,16 @@ def first_page(job: IndexJob) -> FirstPage:
     from judgebook.summary.evidence import read
 
     evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.has_results})
-    return FirstPage(evidence, _before(job), findings.preface(evidence), findings.answers(evidence))
+    answers = findings.answers(evidence)
+    if not any(row.executed for row in job.rows):
+        answers = [replace(answer, text=_where_notebooks_are(answer.text)) for answer in answers]
+    return FirstPage(evidence, _before(job), findings.preface(evidence), answers)
+
+
+def _where_notebooks_are(text: str) -> str:
+    """An answer that stands beside no notebook, as in an audit: the first that it names is in the report that the page
+    has the command for."""
+    return re.sub(r"\b([Nn]otebooks? \d\d(?: and \d\d)?)\b", r"\1 of the whole report", text, count=1)
 
 
 def draw(job: IndexJob, first: FirstPage) -> None:

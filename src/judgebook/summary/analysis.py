@@ -52,7 +52,8 @@ def order(evidence: Evidence) -> ResultRows:
 
 
 def labels(evidence: Evidence) -> ResultRows:
-    """Agreement on every label that was judged twice, with `verdict`.
+    """Agreement on every label that was judged twice, with `verdict`, and `counts`: whether the label says which system
+    is better, as all are said to where none does.
 
     RELIABLE where the interval of alpha lies above the threshold of the study, DOUBTFUL where it lies below, TOO_FEW
     where it contains it or cannot be estimated. Of the main run and group: rows of `agreement.population.primary`,
@@ -62,7 +63,10 @@ def labels(evidence: Evidence) -> ResultRows:
     least = evidence.study.iaa.threshold
     free = ~rows["ci_kind"].isin(agreement.BOUNDS) & rows["ci_low"].notna()
     low, high = rows["ci_low"] > least, rows["ci_high"] < least
-    return rows.assign(verdict=np.select([free & low, free & high], [RELIABLE, DOUBTFUL], TOO_FEW))
+    ranking = {(x.method, x.id) for x in evidence.study.label_list() if x.direction and not x.unordered}
+    counts = np.array([key in ranking for key in zip(rows["method"], rows["label"], strict=True)], dtype=bool)
+    verdict = np.select([free & low, free & high], [RELIABLE, DOUBTFUL], TOO_FEW)
+    return rows.assign(verdict=verdict, counts=counts if counts.any() else True)
 
 
 def reliability(evidence: Evidence) -> ResultRows:
@@ -231,7 +235,7 @@ def separation(evidence: Evidence) -> dict[str, Any] | None:
     """How many times the data would separate the leader of the main evaluation from the second, where it has one label
     and they are not separated.
 
-    Returns `first`, `second`, `times` (NaN: more than `most`), `n` judgements or comparisons, which `votes` says, and
+    Returns `first`, `second`, `times` (NaN: more than `most`), `n` items or comparisons, which `votes` says, and
     `others`, whether annotators are a sample; None where it does not apply.
     """
     rows = order(evidence)

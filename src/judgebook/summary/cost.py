@@ -78,8 +78,8 @@ def _timed_as_whole(evidence: Evidence) -> Annotations:
 def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     """Hours of annotation by people, and dialogues or pairs judged, by PART.
 
-    A task takes its median minutes each time one of its labels is judged; a task that the YAML does not name takes as
-    long as the method's tasks on average.
+    The sum of all durations where each judgement has one. Else a task takes its median minutes each time one of its
+    labels is judged; a task that the YAML does not name takes as long as the method's tasks on average.
     """
     task = {(label.method, label.id): label.task or label.method for label in evidence.study.label_list()}
     people, about = _timed_as_whole(evidence), ["dialogue", "dialogue_b"]
@@ -93,4 +93,19 @@ def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     mean = times.groupby(PART)["estimate"].mean().rename("mean")
     units["hours"] = units["units"] * units.join(mean, on=PART)["mean"].where(np.isnan(of_task), of_task) / 60
     dialogues = judged.drop_duplicates([*PART, *about]).groupby(PART).size().rename("dialogues")
-    return units.groupby(PART)["hours"].sum(min_count=1), dialogues
+    by_median = units.groupby(PART)["hours"].sum(min_count=1)
+    return _recorded(evidence, people).reindex(by_median.index).fillna(by_median).rename("hours"), dialogues
+
+
+def _recorded(evidence: Evidence, people: Annotations) -> pd.Series:
+    """Hours by PART where every judgement has its own duration. Durations of work units are left out: they may be those
+    of parts, or hold more than judging.
+
+    people : `_timed_as_whole`.
+    """
+    if evidence.people["work_unit"].notna().any():
+        return pd.Series(dtype=float)
+    timed = costs.in_units(people)
+    complete = timed["seconds"].notna().groupby([timed[k] for k in PART]).all()
+    spent = timed.drop_duplicates([*PART, "work_unit"]).groupby(PART)["seconds"].sum() / 3600
+    return spent[complete]

@@ -15,6 +15,7 @@ from judgebook.annotations.population import FEW
 from judgebook.questions.annotators.analysis import flagged
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
+from judgebook.study.schema import ITEM
 from judgebook.summary.analysis import DOUBTFUL, TOO_FEW, judged_twice, judges, labels, per_system, sample, separation
 from judgebook.summary.answers.parts import Sizes
 from judgebook.summary.evidence import ANNOTATORS, PLANNING, Evidence, of_main, parts
@@ -76,6 +77,24 @@ def planned(evidence: Evidence, compared: Mapping[str, Any]) -> dict[str, Any]:
     return facts | {"most": more, "unit": unit, "per": per, "assumed": assumed}
 
 
+def imprecise(evidence: Evidence, rows: ResultRows) -> dict[str, Any]:
+    """Labels of which the interval of alpha says nothing; empty where there is none.
+
+    rows : of `analysis.labels`. Returns `n` labels `of` how many, `threshold`, `everything`: whether people judged each
+    of their items twice at least, and `others`: whether answers are about other annotators, too.
+    """
+    unclear = rows[rows["verdict"] == TOO_FEW]
+    if unclear.empty:
+        return {}
+    key = unclear.iloc[0][["corpus", "group"]]
+    judged = where(evidence.people, **key)
+    sizes = judged.groupby(["method", "label", *ITEM[3:]], dropna=False, observed=True).size()
+    everything = (sizes > 1).groupby(["method", "label"]).all()
+    keys = pd.MultiIndex.from_frame(unclear[["method", "label"]])
+    facts = {"n": len(unclear), "of": len(rows), "threshold": f"{evidence.study.iaa.threshold:g}"}
+    return facts | {"everything": bool(everything.reindex(keys).all()), "others": evidence.population(*key).others}
+
+
 @dataclass(frozen=True)
 class NextStep:
     """What to do next: kind is a passage of `text.md.j2`, facts are what it is filled with."""
@@ -92,8 +111,8 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     label, the leader is not separated from the second: collect what would separate them. Most comparisons are open:
     collect more dialogues. Labels are doubtful: look at annotators who disagree with the others; define labels better,
     or average more annotations. Other annotators would often order two systems the other way round: recruit more.
-    Agreement is known too imprecisely: judge more items twice. Times are not recorded: record them. Where nothing of
-    this holds: report, if comparisons and agreement were computed.
+    Agreement is known too imprecisely: judge more items twice, or, where all are, more items and by more people. Times
+    are not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
     """
     people, out = evidence.people, list[NextStep]()
     if len(people) and not people["annotator_known"].all():
@@ -121,10 +140,8 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     who = judges(evidence)
     if who["kind"] == "shares" and who["n_differ"] and who["reversal"].median() >= OFTEN:
         out.append(NextStep("more", {"chance": float(who["reversal"].median())}))
-    unclear = trusted[trusted["verdict"] == TOO_FEW]
-    if len(unclear):
-        least = {"threshold": f"{evidence.study.iaa.threshold:g}"}
-        out.append(NextStep("overlap", {"n": len(unclear), "of": len(trusted)} | least))
+    if unclear := imprecise(evidence, trusted[trusted["counts"]]):
+        out.append(NextStep("overlap", unclear))
     if len(people) and people["seconds"].isna().all():
         out.append(NextStep("time", {}))
     missing = ["comparisons of systems"] * (not compared["n"]) + ["agreement"] * trusted.empty

@@ -82,7 +82,11 @@ def test_numbers_without_an_end_are_asked_about(tmp_path):
 
 @pytest.mark.parametrize("answers", [["5"], []])
 def test_what_nobody_answers_stays_open(tmp_path, answers):
-    out = terminal.settle(draft.drafted("mine", save(tmp_path), tmp_path), lambda given: None, asking(answers)[0])
+    """The last choice says how it differs from the first, "not known", which closes the question."""
+    ask, shown = asking(answers)
+    out = terminal.settle(draft.drafted("mine", save(tmp_path), tmp_path), lambda given: None, ask)
+    assert "  1  not known, so it enters no headline\n" in shown[0]
+    assert "  5  decide later: as 1 for now, and the question stays open in the YAML\n" in shown[0]
     assert list(yaml.safe_load(terminal.carried(out))["open_questions"]) == ["direction of tone"]
 
 

@@ -85,6 +85,16 @@ def test_the_whole_report_is_made_by_the_command_that_is_named(called):
         pd.testing.assert_frame_equal(pd.read_parquet(stored / f"{name}.parquet"), frame)
 
 
+def test_where_there_are_no_notebooks_they_are_those_of_the_whole_report(called):
+    """Whose command stands below the answers; a number alone would lead nowhere."""
+    text = (called[2] / "ratings_audit" / "audit.md").read_text(encoding="utf-8")
+    answers, made = text.split("## How this was made")
+    first = [re.search(r"[Nn]otebooks? \d\d[^.,;)]*", part) for part in answers.split("\n## ")]
+    assert any(first)
+    assert all(match[0].endswith(" of the whole report") for match in first if match)
+    assert "- Whole report: `" in made
+
+
 def test_a_yaml_that_was_corrected_is_used(called, monkeypatch, capsys):
     _, _, folder = called
     monkeypatch.chdir(folder)
@@ -155,6 +165,17 @@ def test_other_frames_give_the_same(audited, tmp_path):
     means = [where(a.frames["mean"], **over_both).set_index(["label", "system"]) for a in (audited, other)]
     one, two = (m["estimate"].sort_index() for m in means)
     pd.testing.assert_series_equal(one, two)
+
+
+def test_durations_may_be_in_a_column_of_any_name():
+    """Columns that are not named are left out beside `score`: without `seconds`, the hours would be unknown."""
+    frame = judgements().query("prompt < 'prompt 2'").assign(took=60)
+    frame.loc[frame["who"] == "rater 0", "took"] = 600
+    audit = jb.audit(frame, item="prompt", annotator="who", system="bot", score="quality", seconds="took")
+    hours = frame["took"].sum() / 3600
+    assert audit.answers.loc["cost", "answer"].startswith(f"About {hours:.1f} hours of annotation")
+    with pytest.raises(jb.ParamsError, match="no column 'tok' in the frame; did you mean 'took'"):
+        jb.audit(frame, item="prompt", score="quality", seconds="tok")
 
 
 def test_what_is_stated_of_a_label_is_not_asked(tmp_path):

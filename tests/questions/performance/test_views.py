@@ -180,6 +180,14 @@ class TestRanks:
         assert (line["firsts"], line["n_first"], line["n_open"]) == ([], 0, 1)
         assert findings._firsts(Results()["rank"], SHOWN) == []
 
+    def test_what_would_separate_neighbours_is_counted_in_items(self):
+        """As `n` is, of which several people may have judged each."""
+        results = self.results(((1, 2), (1, 2)))
+        apart = results["rank"].iloc[:1].assign(system_b="b", estimate=2.2, n=60, statistic="data_to_separate")
+        (line,) = findings.separation(Results(results | collect(apart)), SHOWN)
+        told = findings._PHRASES.say("separation", lines=[line], most=100, power=0.8)
+        assert "Separating A from B would take about 2.2 times the 60 items." in told
+
     def test_rank_without_an_interval_is_no_finding(self):
         nothing = ((np.nan, np.nan), (np.nan, np.nan))
         (line,) = findings._firsts(self.results(nothing, kind="not_estimable")["rank"], SHOWN)

@@ -70,6 +70,7 @@ def audit(
     annotator: str | None = None,
     system: str | tuple[str, str] | None = None,
     score: str | Sequence[str] | None = None,
+    seconds: str | None = None,
     labels: Mapping[str, Mapping[str, Any]] | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Audit:
@@ -83,6 +84,8 @@ def audit(
         both: `("left", "right")`); those not named are looked for.
     score : columns of scores; with them, all columns that are not named are left out. An empty cell (None, NaN, "") is
         a judgement that was not made.
+    seconds : column of durations in seconds, of a judgement or, where several scores stand side by side, of the row;
+        with them the audit says what the judgements took. An empty cell is a duration that is not known.
     labels : a column of scores -> what is known of it, in the words of the YAML, such as
         `{"scale": [1, 5], "direction": -1, "level": "ordinal"}`; scales in points.
     folder : where page, text, YAML and results go; by default a temporary one, which is removed with the Audit.
@@ -120,7 +123,10 @@ def audit(
     from judgebook.pipeline.audit.writing import audited
     from judgebook.study.stored import open_study
 
-    roles, scores = roles_of(item, annotator, system).named, [score] if isinstance(score, str) else score or []
+    roles, scores = (
+        roles_of(item, annotator, system, seconds=seconds).named,
+        [score] if isinstance(score, str) else score or [],
+    )
     with workspace(folder) as where:
         source = Path(data) if isinstance(data, str | os.PathLike) else stored(data, roles, scores, where)
         path = source

@@ -23,6 +23,7 @@ from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.nested.groups import NUMBERED
 from judgebook.extras.new.nested.records import guess_records
+from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.shapes.ranks import as_rows
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, flow, label_lines, quoted
 from judgebook.extras.new.tables import nameless
@@ -106,8 +107,9 @@ def relative_to(data: Path, folder: Path | None) -> str:
 
 
 def _common(name: str, others: list[str]) -> str:
-    """A pattern for file names: what they begin with, and * for the rest."""
-    return quoted(shared([name, *others]) + "*" + Path(name).suffix)
+    """A pattern for file names: {period} for a week or another period, else * for all after what they begin with."""
+    pattern, unclear = periods.of_files([name, *others])
+    return quoted(pattern if pattern and not unclear else shared([name, *others]) + "*" + Path(name).suffix)
 
 
 def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str]) -> list[str]:

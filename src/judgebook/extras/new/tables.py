@@ -19,6 +19,7 @@ from judgebook.extras.new.judged.criteria import criterion
 from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold
 from judgebook.extras.new.judged.words import as_numbers, in_rows
 from judgebook.extras.new.score_columns import wide
+from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
 from judgebook.extras.new.words import (
@@ -47,6 +48,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     scores = scored_as_gold(cells, [c for c in cells if roles.role_of(c)])
     named = cells.drop(columns=scores)
     roles.by_name(out, named, numeric)
+    periods.column(out, named)
     roles.by_question(out, named)
     roles.by_words(out, named, numeric)
     criterion(out, cells, numeric)
@@ -68,6 +70,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     _models(out, cells)
     both_orders(out, cells, numeric)
     _not_used(out, cells)
+    periods.dates(out, cells)
     rivals.compare(out, cells)
     return out
 

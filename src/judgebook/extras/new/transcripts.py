@@ -18,6 +18,7 @@ from judgebook.extras.new.asking.edits import edited, flow
 from judgebook.extras.new.draft import beside, cells_of, drafted, relative_to
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.roles import role_of
+from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.spelling import comment, quoted
 from judgebook.extras.new.tables import guess
 from judgebook.extras.new.words import is_prose
@@ -98,17 +99,31 @@ def _together(out: Draft, first: Path, others: list[Path], folder: Path | None) 
     if source["adapter"] != "table" or source["layout"] != "wide" or source["scores"] != "{label}" or len(lacking) > 1:
         return
     one = f"{{{lacking[0]}}}" if lacking else "*"
+    dated, unclear = periods.of_files([first.name, *(p.name for p in others)])
+    whose = f"each is of one {lacking[0]}, whom its name tells" if lacking else "each is a part of them"
     pattern = f"{shared([first.name, *(p.name for p in others)])}{one}{first.suffix}"
+    if dated and not unclear:
+        one, pattern, whose = "{period}", dated, "each is of one period, which its name tells"
     changes: dict[str, Any] = {"adapter": "records", "file": relative_to(first.with_name(pattern), folder)}
+    ways: list[Answer] = []
+    if one == "{period}" and (anew := periods.apart(source, [cells_of(path)[0] for path in (first, *others)])):
+        out.text = edited(out.text, "sources.*.identify", None)  # lines of its own cannot become one in place
+        changes |= anew
+        whose += ", and the same id in two files is two items"
+        before = {key: source.get("columns", {}).get(key.removeprefix("columns.")) for key in anew if "." in key}
+        edits = {"identify": source.get("identify"), **before}
+        ways.append(Answer("yes, and the same id is one item", {f"sources.*.{k}": v for k, v in edits.items()}))
     item = source.get("columns", {}).get("dialogue")
-    if lacking == ["system"] and item:  # the responses of systems to one item are dialogues of their own
+    if (
+        lacking == ["system"] and item and one != "{period}"
+    ):  # the responses of systems to one item are dialogues of their own
         changes |= {"identify": {"dialogue": [item, one]}, "columns.context": item, "columns.dialogue": None}
     for key, value in {**changes, "layout": None, "annotators": None}.items():
         out.text = edited(out.text, f"sources.*.{key}", value)
-    out.without("files", *lacking)
-    whose = f"each is of one {lacking[0]}, whom its name tells" if lacking else "each is a part of them"
+    out.without("files", *(lacking if one != "{period}" else ()))
     evidence = f"{len(others) + 1} files have the same columns"
-    out.ask("files", "Are the files of one study?", f"yes; {whose} (`{pattern}`)", evidence=evidence)
+    evidence += "; dates in their names are not read, as it is not clear which number is the year" if unclear else ""
+    out.ask("files", "Are the files of one study?", f"yes; {whose} (`{pattern}`)", *ways, evidence=evidence)
     reread.ask(out, (folder or project.folder() / "params") / f"{first.stem}.yaml")
     out.questions = in_order(out.questions)
 

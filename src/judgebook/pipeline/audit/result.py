@@ -16,6 +16,7 @@ from judgebook.display.page import NotebookPage
 from judgebook.display.views import Plot, Prose, Table, View
 from judgebook.pipeline.audit.computing import output_below
 from judgebook.report.prose import markdown, words
+from judgebook.study import params
 from judgebook.study.stored import StoredStudy
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class Analysis:
 
     folder : where YAML, frames and results lie. yaml : the YAML that describes the data. frames : frames and results by
     name. estimates : a row for each estimate, as the notebook stores them; `statistic` says of what. docs/results.md
-    describes the columns; what is missing has no value, and `note` says why.
+    describes the columns; what is missing has no value, and `note` says why. confidence : level of the intervals,
+    between 0 and 1.
     """
 
     folder: Path
@@ -64,6 +66,10 @@ class Analysis:
     estimates: pd.DataFrame = field(repr=False)
     _page: NotebookPage = field(repr=False)
     _sections: tuple[str, ...] = field(repr=False)
+
+    @property
+    def confidence(self) -> float:
+        return params.load(self.yaml).bootstrap.confidence
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -106,6 +112,7 @@ class Audit:
 
     folder : where page, text, YAML and results lie. yaml : the YAML that describes the data; correct it where it is
     wrong, and audit it. frames : frames and results. questions : what nobody confirmed about the data, by fact.
+    confidence : level of the intervals, between 0 and 1.
     """
 
     folder: Path
@@ -113,6 +120,10 @@ class Audit:
     frames: Frames
     questions: Mapping[str, str]
     _first: FirstPage = field(repr=False)
+
+    @property
+    def confidence(self) -> float:
+        return self._first.evidence.confidence
 
     @property
     def answers(self) -> pd.DataFrame:

@@ -153,7 +153,7 @@ def separation(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
             pair = {k: names.name("system", top[c]) for k, c in (("first", "system"), ("second", "system_b"))}
             sizes = {"n_open": n_open, "n_pairs": len(of_label), "times": top["estimate"], "n": int(top["n"])}
             votes = METHODS[method].unit == "pair"
-            out.append({"who": who, "what": "comparisons" if votes else "judgements", **pair, **sizes})
+            out.append({"who": who, "what": "comparisons" if votes else "items", **pair, **sizes})
     return out
 
 

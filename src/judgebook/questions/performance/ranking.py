@@ -252,7 +252,7 @@ def _rank_rows(table: _Ranked, confidence: float) -> list[dict[str, Any]]:
 
 
 def _separation_rows(table: _Ranked, head: dict[str, Any], confidence: float) -> Iterator[dict[str, Any]]:
-    """How many times the data would separate each two neighbours; `n` counts judgements, a comparison once."""
+    """How many times the data would separate each two neighbours; `n` counts items, a comparison once."""
     n = sum(table.n.values()) // (1 if table.of == "mean" else 2)
     for a, b, factor in separation.neighbours(table.estimate, table.errors, table.df, confidence):
         pair = {"system": table.systems[a], "system_b": table.systems[b], "n": n, "resample_unit": table.over}

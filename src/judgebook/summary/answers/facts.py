@@ -138,8 +138,10 @@ class AgreementFacts(Model):
     people: Population
     n_sample: int | None = Field(description="labels whose interval speaks of other annotators; null: as `people`")
     n_fixed: int = Field(description="labels whose interval does not")
-    n: int = Field(description="labels judged twice")
-    labels: list[LabelAlpha]
+    n: int = Field(description="labels judged twice that say which system is better, or all where none does")
+    labels: list[LabelAlpha] = Field(description="labels judged twice, with those set aside")
+    aside: LabelGroup = Field(description="labels judged twice that do not count, as they have no direction")
+    aside_reliable: int = Field(description="how many of these are reliable")
     reliable: LabelGroup
     doubtful: LabelGroup
     few: LabelGroup

@@ -29,24 +29,27 @@ def agreement_verdict(about: facts.AgreementFacts) -> verdicts.Labels:
 def agreement(evidence: Evidence, judged: ResultRows, names: DisplayNames) -> facts.AgreementFacts:
     """judged : `analysis.labels`, of which there are some."""
     several = len(set(judged["method"])) > 1
-    free = judged[judged["ci_low"].notna()]
-    alike = judged["estimate"].isna() & judged["note"].fillna("").str.contains("have the same value")
+    counted, aside = judged[judged["counts"]], judged[~judged["counts"]]
+    free = counted[counted["ci_low"].notna()]
+    alike = counted["estimate"].isna() & counted["note"].fillna("").str.contains("have the same value")
     groups = {"reliable": RELIABLE, "doubtful": DOUBTFUL, "few": TOO_FEW}
-    threshold, whose = evidence.study.iaa.threshold, wording.spoken_of(judged, evidence)
+    threshold, whose = evidence.study.iaa.threshold, wording.spoken_of(counted, evidence)
     return facts.AgreementFacts(
         who=wording.run_and_group(tuple(judged.iloc[0][["corpus", "group"]]), evidence, names),
         **whose,
-        n_fixed=len(judged) - (whose["n_sample"] or 0),
-        n=len(judged),
+        n_fixed=len(counted) - (whose["n_sample"] or 0),
+        n=len(counted),
+        aside=_group(aside, names, several),
+        aside_reliable=int((aside["verdict"] == RELIABLE).sum()),
         labels=[_alpha(evidence, row, names, several) for _, row in judged.iterrows()],
-        **{key: _group(judged[judged["verdict"] == verdict], names, several) for key, verdict in groups.items()},
+        **{key: _group(counted[counted["verdict"] == verdict], names, several) for key, verdict in groups.items()},
         best=_alpha(evidence, free.loc[free["estimate"].idxmax()], names, several) if len(free) else None,
         level=evidence.confidence,
         least=threshold,
         customary=threshold == TENTATIVE,
         means=_reliability(evidence, names, several),
-        pairs=all(METHODS[method].unit == "pair" for method in judged["method"].unique()),
-        alike=list(judged["note"].str.partition(":")[0].unique()) if alike.all() else [],
+        pairs=all(METHODS[method].unit == "pair" for method in counted["method"].unique()),
+        alike=list(counted["note"].str.partition(":")[0].unique()) if alike.all() else [],
     )
 
 

@@ -131,7 +131,7 @@ class Next(Verdict):
     LOOK = "look", "look at annotators who disagree with the others"
     DEFINE = "define", "define doubtful labels more sharply, or train annotators"
     MORE = "more", "recruit annotators: others would often order systems otherwise"
-    OVERLAP = "overlap", "have more items judged twice"
+    OVERLAP = "overlap", "have more items judged twice; where all were, more items, by more annotators"
     TIME = "time", "record how long judgements take"
     REPORT = "report", "nothing: report the results"
     UNKNOWN = "unknown", "nothing was found, but parts were not computed"

@@ -200,6 +200,25 @@ def test_what_a_plan_costs_follows_from_its_arguments():
     assert money[1] == pytest.approx(3 * money[0])
 
 
+def test_durations_of_a_column_are_what_a_plan_costs():
+    """Each judgement took three minutes, in a column of a name of its own."""
+    frame = judgements().assign(took=180)
+    timed = jb.plan(frame, **ROLES, seconds="took").frames["plan_cost"]
+    stated = jb.plan(frame, **ROLES, minutes=3).frames["plan_cost"]
+    assert len(timed)
+    assert timed["estimate"].tolist() == pytest.approx(stated["estimate"].tolist())
+
+
+def test_what_is_nominal_has_no_rank():
+    with pytest.raises(jb.JudgebookError, match="answers without order"):
+        jb.rank(judgements(), **ROLES, level="nominal")
+
+
+@pytest.mark.parametrize("name", ["audited", "agreed", "ranked", "planned"])
+def test_the_confidence_of_intervals_is_stated(request, name):
+    assert request.getfixturevalue(name).confidence == 0.95
+
+
 @pytest.mark.parametrize("name", ["agreed", "ranked", "planned"])
 def test_an_analysis_shows_text_a_table_and_figures(request, name):
     analysis = request.getfixturevalue(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judgebook.annotations.periods import in_order
 from judgebook.extras.new.asking.doubts import Draft
 from judgebook.sources import build, in_words
 from judgebook.sources.ids.personal import personal
@@ -24,6 +25,7 @@ def lines(study: params.Study, built: build.Built, out: Draft) -> list[str]:
         f"system: {_systems(marks)}{_from(study, out, 'system')}",
         f"who judged: {in_words.judges(marks)}{_from(study, out, 'annotator')}; {_per_item(marks)}",
         f"one item: {_item(marks)}{_from(study, out, 'dialogue')}: {len(marks.drop_duplicates(ITEM)):,}",
+        *_periods(study, marks, out),
         *_labels(study, marks),
         *in_words.directions(study, marks),
         *_metrics(built),
@@ -44,6 +46,13 @@ def _from(study: params.Study, out: Draft, ours: str) -> str:
         where = f", from {' and '.join(dict.fromkeys(places))}" + (f" ({why})" if why else "")
     rivals = " or ".join(f"`{c}`" for c in out.rivals.get(ours, [])[:2])
     return where + (f"; or {rivals}?" if rivals else "")
+
+
+def _periods(study: params.Study, marks: pd.DataFrame, out: Draft) -> list[str]:
+    """From which period to which, where the data name periods."""
+    names = in_order(marks["period"].dropna().astype(str)) if "period" in marks else []
+    ends = f" ({names[0]} to {names[-1]})" if len(names) > 1 else ""
+    return [f"when: {counted(len(names), 'period')}{ends}{_from(study, out, 'period')}"] if names else []
 
 
 def _systems(marks: pd.DataFrame) -> str:

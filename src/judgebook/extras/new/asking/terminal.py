@@ -10,6 +10,8 @@ from judgebook.extras.new.spelling import comment, quoted
 
 #: questions at most; the YAML carries the others
 _MOST = 6
+#: unlike the answer assumed, which closes the question
+_LATER = "decide later: as 1 for now, and the question stays open in the YAML"
 _KEY = "open_questions:  # change what is wrong, then delete the line: `check` and the first page repeat it until then"
 
 
@@ -71,7 +73,7 @@ def _asked(question: Question, ask: Callable[[str], str], name: str) -> Answer |
         None,
     ]
     lines = [f"{name}: {question.text}" + (f" ({question.evidence})" if question.evidence else "")]
-    lines += [f"  {i}  {a.says if a else 'leave it open'}" for i, a in enumerate(choices, 1)]
+    lines += [f"  {i}  {a.says if a else _LATER}" for i, a in enumerate(choices, 1)]
     by_hand = [a.says for a in question.alternatives if not (a.edits or a.given)]
     lines += [f"     (to write by hand: {says})" for says in by_hand]
     while True:

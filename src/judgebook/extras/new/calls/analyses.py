@@ -77,9 +77,10 @@ def agreement(
 
     Returns
     -------
-    Analysis : `estimates` has a row for each coefficient, label and way to resample: `statistic` (alpha, ac,
-        raw_agreement, cohen_kappa, fleiss_kappa, icc), `label`, `estimate` (at most 1, 0 is chance), `ci_low`,
-        `ci_high`, `n` items, and `primary` for those that reports answer with.
+    Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each coefficient,
+        label and way to resample: `statistic` (alpha, ac, raw_agreement, cohen_kappa, fleiss_kappa, icc), `label`,
+        `estimate` (at most 1, 0 is chance), `ci_low`, `ci_high`, `n` items, and `primary` for those that reports answer
+        with.
 
     Raises
     ------
@@ -115,6 +116,7 @@ def rank(
     score: str | Sequence[str] = (),
     label: str | None = None,
     direction: ByLabel[Literal[-1, 0, 1]] = None,
+    level: ByLabel[Level] = None,
     scale: ByLabel[tuple[float, float]] = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Analysis:
@@ -127,13 +129,14 @@ def rank(
         column of the winner, by its name or side, or a tie.
     direction : 1 where a high score is good (in comparisons: where being chosen is), -1 where it is bad, 0 neither;
         for all labels or by label. Needed where the name of a label does not say.
+    level : as of `agreement`, but never needed. Scores that are names (`nominal`) have no means, only shares.
 
     Returns
     -------
-    Analysis : `estimates` has a row for each estimate: `statistic` (mean, in points; rate of marks; share of
-        comparisons won, tied or lost; strength, log, by Davidson's model with ties; bradley_terry, sum 1; rank, 1 the
-        best; overall_mean and overall_rank over labels), `system`, `label`, `estimate`, `ci_low`, `ci_high`, and
-        `primary` for the rows that reports answer with.
+    Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each estimate:
+        `statistic` (mean, in points; rate of marks; share of comparisons won, tied or lost; strength, log, by
+        Davidson's model with ties; bradley_terry, sum 1; rank, 1 the best; overall_mean and overall_rank over labels),
+        `system`, `label`, `estimate`, `ci_low`, `ci_high`, and `primary` for the rows that reports answer with.
 
     Raises
     ------
@@ -155,7 +158,7 @@ def rank(
     >>> found.estimates.query("statistic == 'bradley_terry'").set_index("system")["estimate"].round(2).to_dict()
     {'new': 0.69, 'old': 0.31}
     """
-    facts = {"direction": direction, "scale": scale}
+    facts = {"direction": direction, "level": level, "scale": scale}
     columns = frames.roles_of(item, annotator, system, label)
     return _analysed(data, columns, score, facts, _RANK, folder, needed=("direction", "scale"))
 
@@ -168,6 +171,8 @@ def plan(
     system: Systems = ...,
     score: str | Sequence[str] = (),
     label: str | None = None,
+    seconds: str | None = None,
+    level: ByLabel[Level] = None,
     scale: ByLabel[tuple[float, float]] = None,
     margin: Mapping[str, float] | None = None,
     power: float | None = None,
@@ -180,19 +185,21 @@ def plan(
 
     Parameters
     ----------
-    data, item, annotator, system, score, label, scale, folder : as of `rank`; these judgements are the pilot.
+    data, item, annotator, system, score, label, level, scale, folder : as of `rank`; these judgements are the pilot.
+    seconds : column of durations in seconds, as of `audit`; with it the plan has costs.
     margin : label -> smallest difference between two systems that matters, in points of its scale (in comparisons:
         share won minus share lost). Labels that are not named: half a standard deviation of dialogues. Never the
         difference that was observed.
     power : probability with which the difference is to be found, between 0.5 and 1; by default 0.8.
     budget, hourly_rate : money available, and what an hour of an annotator costs, in one currency.
-    minutes : that an annotator takes to judge a dialogue; by default the median of the data, where they have times.
+    minutes : that an annotator takes to judge a dialogue; by default the median of `seconds`, where they are given.
 
     Returns
     -------
-    Analysis : `estimates` has a row for each estimate: `statistic` (planned_difference and plan_detectable, in points;
-        plan_dialogues, per system; plan_cost, in hours or money; plan_power; plan_reliability), `label`, the design
-        (`annotators_per_dialogue`, `annotators`), `aim`, `estimate`.
+    Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each estimate:
+        `statistic` (planned_difference and plan_detectable, in points; plan_dialogues, per system; plan_cost, in hours
+        or money; plan_power; plan_reliability), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim`,
+        `estimate`.
 
     Raises
     ------
@@ -225,8 +232,10 @@ def plan(
         every |= stated | {f"planning.minutes_per_judgement.{method}": minutes for method in methods}
         return [f"{key}={value!r}" for key, value in every.items() if value is not None]
 
-    columns = frames.roles_of(item, annotator, system, label)
-    return _analysed(data, columns, score, {"scale": scale}, _PLAN, folder, needed=("scale",), values=values)
+    columns = frames.roles_of(item, annotator, system, label, seconds)
+    return _analysed(
+        data, columns, score, {"level": level, "scale": scale}, _PLAN, folder, needed=("scale",), values=values
+    )
 
 
 def _analysed(

@@ -78,10 +78,13 @@ class Roles(NamedTuple):
     without: frozenset[str]
 
 
-def roles_of(item: Column, annotator: Column, system: Systems, label: str | None = None) -> Roles:
+def roles_of(
+    item: Column, annotator: Column, system: Systems, label: str | None = None, seconds: str | None = None
+) -> Roles:
     """Columns that were named, and those said not to be there. Raises ParamsError for one not named by text."""
     one, other = system if isinstance(system, tuple) else (system, None)
-    every = {"dialogue": item, "annotator": annotator, "system": one, "system_b": other, "label": label}
+    every = {"dialogue": item, "annotator": annotator, "system": one, "system_b": other}
+    every |= {"label": label, "seconds": seconds}
     facts = {"item": item, "annotator": annotator, "system": system}
     for column in (column for column in every.values() if not isinstance(column, str | EllipsisType | None)):
         raise params.ParamsError(

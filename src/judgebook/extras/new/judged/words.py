@@ -87,6 +87,8 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
         varies = len({*number}) > 1 and is_rating(column, number)
         if words.empty or number.isna().any() or not (varies or f"label {column}" in out.answers):
             continue
+        if nature(column, words).kind == "date" and f"label {column}" not in out.answers:  # 10-03-26 is no 10
+            continue
         values[column] = number.reindex(cells.index)
         out.values |= dict(zip(words[plain.isna()], number[plain.isna()], strict=True))
         worded += [column] if plain.isna().any() else []
