@@ -38,8 +38,8 @@ def analysed(
     """Read the data of a study, and carry out the analyses that its first page follows from, or its answers `keys`.
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
-    line for each step. check : called once the data are stored, before any analysis; may raise. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it does not
-    fit, or failed.
+    line for each step. check : called once the data are stored, before any analysis; may raise. Returns the study and
+    these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
