@@ -28,7 +28,7 @@ if sys.version_info < (3, 11) or missing:
         shell.set_custom_exc((KernelError,), _in_one_line)
     raise KernelError(
         "This notebook runs in a kernel that " + why + " (" + sys.executable + "). "
-        "Choose the kernel `Human evaluation compendium` (menu Kernel, Change Kernel), which "
+        "Choose the kernel `judgebook` (menu Kernel, Change Kernel), which "
         "`python run_all.py lab` installs in the project's environment; without the menu, close Jupyter and start that."
     )
 sys.path.insert(0, str(ROOT / "src"))

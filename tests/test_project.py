@@ -166,6 +166,17 @@ def test_descriptions_of_the_project_agree():
     assert (meta["@context"], meta["@type"]) == ("https://doi.org/10.5063/schema/codemeta-2.0", "SoftwareSourceCode")
 
 
+def test_the_project_has_one_name_wherever_it_is_called():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["title"].startswith(f"{PROJECT['name']}: ")
+    folders = [path for top in ("src", "docs", "notebooks", ".devcontainer") for path in (ROOT / top).rglob("*")]
+    texts = [path for path in folders if path.suffix in (".py", ".j2", ".md", ".ipynb", ".json")]
+    texts += [ROOT / name for name in ("README.md", "CITATION.cff", "codemeta.json", ".zenodo.json")]
+    called = re.compile(r"(?:evaluation|this|[Tt]he) compendium")
+    other = {path.name: found[0] for path in texts if (found := called.search(path.read_text(encoding="utf-8")))}
+    assert other == {}
+
+
 def test_the_workflow_pins_actions_and_runs_what_users_run():
     text = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
     workflow = yaml.safe_load(text)

@@ -21,7 +21,7 @@ from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.files import REPEATED, UNPACK, as_table, read_csv, read_text, unpacked_at_most
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import eval_logs
-from judgebook.study import limits
+from judgebook.study import limits, paths
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
@@ -86,6 +86,10 @@ def read_table(path: Path, name: str, options: FileOptions, counts: Counts | Non
             expected, n = f"{len(options.column_names)} columns, as in `column_names`", str(len(cells.columns))
             raise DataError([Problem(name, "row 1", "", expected, n, "check delimiter and names")])
         cells.columns = options.column_names
+    if bound := [column for column in cells.columns if paths.ALONE.fullmatch(column)]:
+        # patterns of a YAML, and what they stand for, are written so
+        expected, hint = "a name without braces, which are for patterns in a YAML", "rename the column"
+        raise DataError([Problem(name, "row 1", "", expected, repr(column), hint) for column in bound])
     cells.attrs[summaries.SUMS] = summaries.rows(cells)
     return cells
 

@@ -105,8 +105,9 @@ class Evidence:
         return self.study.bootstrap.confidence
 
 
-def read(study: str, reasons: Mapping[str, str]) -> Evidence:
-    """The evidence that the last run of a study stored. reasons : notebook -> why it was not run."""
+def read(study: str, reasons: Mapping[str, str], *, computed: bool = True) -> Evidence:
+    """The evidence that the last run of a study stored. reasons : notebook -> why it was not run. computed : with what
+    notebooks stored; else only what was read."""
     home = store.processed(study)
     loaded = params.load(home / "params.yaml", key=study)
     path = home / "annotations.parquet"
@@ -114,7 +115,7 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     paths = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
     asked: Mapping[str, Any] = sensitivity.ASKED
-    stored = {name: results.read(p, **asked) if p.is_file() else Results() for name, p in paths.items()}
+    stored = {name: results.read(p, **asked) if computed and p.is_file() else Results() for name, p in paths.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
     own_chats = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))

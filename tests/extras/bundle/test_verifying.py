@@ -155,6 +155,12 @@ def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
     assert sorted(names["means"].index) == [("fluency", "A"), ("fluency", "B")]
 
 
+def spoil(path):
+    """A byte that no text in UTF-8 has, in the middle."""
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + b"\xff" + content[len(content) // 2 :])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -163,10 +169,19 @@ def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
         (lambda folder: (folder / "params" / "mine.yaml").unlink(), "expected one YAML in params/, found 0"),
         (
             lambda folder: (folder / FOLDER / "annotations.csv").write_text("corpus,score\nmain,x\n"),
-            "cannot be analysed",
+            r"cannot be analysed: mine: the data cannot be read:\n  annotations.csv, row 2, score: .* found 'x'",
         ),
         (lambda folder: (folder / software.SOURCE).unlink(), f"it is damaged: {software.SOURCE} is missing"),
-        (lambda folder: (folder / software.PACKAGES).write_text("[]"), "not as a bundle has it"),
+        (lambda folder: (folder / software.PACKAGES).write_text("[]"), "expected an object under 'packages'"),
+        *(
+            (lambda folder, name=name: spoil(folder / name), rf"{name}: expected text in UTF-8, found the byte 0xff in")
+            for name in ("report/index.html", "report/answers.json", "params/mine.yaml", f"{FOLDER}/annotations.csv")
+        ),
+        (lambda folder: (folder / "params/mine.yaml").write_text("- a"), "its settings cannot be read: .*found a list"),
+        (
+            lambda folder: (folder / "results" / "07_bot_performance.parquet").write_bytes(b"PAR1"),
+            r"07_bot_performance.parquet: expected a table \(Parquet\), found",
+        ),
         (lambda folder: (folder / FOLDER / "about.json").write_text("{"), f"it is damaged: {FOLDER}/about.json"),
         (lambda folder: (folder / "report" / "index.html").unlink(), "not whole: report/index.html missing"),
         (
@@ -175,10 +190,10 @@ def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
         ),
     ],
 )
-def test_what_is_no_bundle_is_refused(copy, change, message):
+def test_what_is_no_bundle_is_refused(copy, change, message, capsys):
     change(copy)
-    with pytest.raises(BundleError, match=message):
-        verifying.verify(copy)
+    assert cli.main(["verify", str(copy)]) == 2
+    assert re.search(f"{re.escape(str(copy))}: .*{message}", capsys.readouterr().err)
 
 
 def test_a_zip_file_that_leads_elsewhere_is_refused(tmp_path):

@@ -161,10 +161,11 @@ def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
         ("Same better than old on quality", "several systems are called 'Same': write new or twin"),
     ],
 )
-def test_a_wrong_requirement_is_no_verdict(study, capsys, required, said):
+def test_a_wrong_requirement_is_refused_before_anything_is_computed(study, capsys, required, said):
     code, out = gate(study, capsys, required)
     assert code == 2
     assert said in out.err
+    assert "  … " not in out.err
 
 
 def test_nothing_required_is_an_error(study, capsys):

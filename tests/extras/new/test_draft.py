@@ -7,7 +7,7 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.extras.new import draft
+from judgebook.extras.new import draft, words
 from judgebook.sources import build, in_words
 from judgebook.study import limits, params
 from judgebook.study.params import ParamsError
@@ -468,3 +468,11 @@ def test_people_who_are_unknown_and_models_are_counted_apart(tmp_path):
     yaml = studies.WIDE.replace("na_values:", "judges: {a3: llm}, na_values:")
     lines = in_words.describe(params.load(studies.write(tmp_path, yaml, "judged", my_csv=studies.wide_csv())))
     assert lines[0].endswith("of 1 system by 2 annotators and 1 model")
+
+
+@pytest.mark.parametrize(("ends", "text"), [((1.0, 5.0), "[1, 5]"), ((-0.5, 1234567.0), "[-0.5, 1234567]"),
+                                            ((1 / 3, 1e300), "[0.3333333333333333, 1.0e+300]")])  # fmt: skip
+def test_the_ends_of_a_scale_come_back_as_the_same_numbers(ends, text):
+    """`1.23457e+06`, of six digits, would be another number, and a text in a YAML."""
+    assert words.scale_text(*ends) == text
+    assert yaml.safe_load(text) == [*ends]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.extras.bundle import damage
 from judgebook.extras.bundle.sentences import sentences
 
 #: numbers that agree to this share of their size are the same: libraries of linear algebra differ by 1e-12 in what they
@@ -99,7 +100,7 @@ def same(before: Any, now: Any) -> bool:
 
 def _text(path: Path) -> str:
     """A page or the answers, with one name for the command line, which each reader calls in their own way."""
-    return _COMMAND.sub("judgebook", path.read_text(encoding="utf-8"))
+    return _COMMAND.sub("judgebook", damage.text(path))
 
 
 def _answers(path: Path) -> dict[str, Any]:
@@ -122,8 +123,8 @@ def _leaves(tree: Any, place: str) -> Iterator[tuple[str, Any]]:
 def _rows(before: Path, now: Path) -> tuple[int, list[Missing]]:
     """How many rows a table of results has, and those that do not come out: same texts and counts in a row, and floats
     within the tolerance. Rows of the same texts are compared in their order."""
-    first = pd.read_parquet(before)
-    second = pd.read_parquet(now) if now.is_file() else first.iloc[:0]
+    first = damage.table(before)
+    second = damage.table(now) if now.is_file() else first.iloc[:0]
     numbers = [c for c in first if first[c].dtype.kind == "f"]
     texts = [c for c in first if c not in numbers]
     waiting: dict[tuple, list[int]] = {}

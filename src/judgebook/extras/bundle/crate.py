@@ -28,7 +28,7 @@ from judgebook.study import params
 CONTEXT, SPECIFICATION = "https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/crate/1.1"
 PROCESS_RUN = "https://w3id.org/ro/wfrun/process/0.5"
 CC_BY, GPL = "https://creativecommons.org/licenses/by/4.0/", "https://www.gnu.org/licenses/gpl-3.0.html"
-PROJECT, RUN, DATA, JUDGEMENTS, AUTHOR = "#compendium", "#run-", "#data", "#judgements", "#author"
+PROJECT, RUN, DATA, JUDGEMENTS, AUTHOR = "#judgebook", "#run-", "#data", "#judgements", "#author"
 MEDIA = {
     "bib": "application/x-bibtex",
     "csv": "text/csv",
@@ -171,7 +171,7 @@ def _actions(of: Finished, parts: Iterable[Part]) -> list[Entity]:
             "@id": _step(step),
             "@type": "CreateAction",
             "name": title,
-            "description": f"{title} with version {__version__} of the compendium"
+            "description": f"{title} with version {__version__} of judgebook"
             + (f". {_note(of, step)}" if step in of.outdated else ""),
             "instrument": {"@id": PROJECT},
             "object": [settings, *used],

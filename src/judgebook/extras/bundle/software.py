@@ -80,4 +80,4 @@ def _git(*arguments: str) -> bytes:
 
 def _installed(of: Finished) -> dict[str, Any]:
     names = ("commit", "python", "platform", "seeds", "packages")
-    return {"compendium": __version__, **{name: of.manifest.get(name) for name in names}}
+    return {"judgebook": __version__, **{name: of.manifest.get(name) for name in names}}

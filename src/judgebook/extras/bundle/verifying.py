@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import shutil
@@ -12,18 +11,19 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from judgebook import __version__, project
-from judgebook.extras.bundle import comparing, software
+from judgebook.extras.bundle import comparing, damage, software
 from judgebook.extras.bundle.comparing import Compared, Missing
 from judgebook.extras.bundle.contents import METADATA, PARAMS
 from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline.surroundings import installed
 from judgebook.sources.instead import shared
+from judgebook.study import params
 from judgebook.study.questions import declared
 
 #: lines that a report of what does not come out has room for, of each kind
@@ -68,10 +68,13 @@ def verify(path: Path, *, jobs: int = 1) -> Verdict:
         notebooks = sorted({stem.partition(".")[0] for stem in notebooks} | _executed(folder))
         here = [n for n in notebooks if (project.ROOT / "notebooks" / f"{n}.ipynb").is_file()]
         out = Path(name) / "out"
-        code, told = _run(folder / PARAMS.format(study=study), here, out, jobs)
+        try:
+            code, told = _run(folder / PARAMS.format(study=study), here, out, jobs)
+        except params.ParamsError as error:
+            what = str(error).replace(str(folder), str(path))  # a zip file is unpacked where nobody looks for it
+            raise BundleError(f"{path}: it is damaged, its settings cannot be read: {what}; copy it anew") from None
         if code == 2 or not (out / "reports" / study / "index.html").is_file():
-            why = (told.strip().splitlines() or ["nothing was computed"])[-1]
-            raise BundleError(f"{path}: its judgements cannot be analysed: {why}")
+            raise BundleError(f"{path}: its judgements cannot be analysed: {told or 'nothing was computed'}")
         return _judged(folder, out, study, set(notebooks) - set(here))
 
 
@@ -110,36 +113,8 @@ def _study(path: Path, folder: Path) -> str:
             f"{path}: it has no judgements, so that nothing can be computed again; make it with "
             f"`{project.command()} bundle {settings[0].stem} --with-judgements`"
         )
-    _whole(path, folder)
+    damage.refuse_damaged(path, folder)
     return settings[0].stem
-
-
-def _whole(path: Path, folder: Path) -> None:
-    """Raises BundleError where a file is missing that the bundle was made with, or one that is read cannot be."""
-    for name in (
-        METADATA,
-        software.SOURCE,
-        software.PACKAGES,
-        f"{shared.FOLDER}/{shared.ABOUT}",
-        "report/answers.json",
-    ):
-        if not isinstance(_json(folder / name), dict):
-            raise BundleError(f"{path}: it is damaged: {name} is missing, or not as a bundle has it; copy it anew")
-    try:
-        files = [one["@id"] for one in _json(folder / METADATA)["@graph"] if "File" in one["@type"]]
-    except (KeyError, TypeError):
-        raise BundleError(f"{path}: it is damaged: {METADATA} does not list its files; copy it anew") from None
-    if absent := [name for name in files if not (folder / name).is_file()]:
-        more = f" and {len(absent) - 1} more" if absent[1:] else ""
-        raise BundleError(f"{path}: it is not whole: {absent[0]}{more} missing; copy it anew")
-
-
-def _json(path: Path) -> Any:
-    """What a file says; None where it is missing or damaged."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 def _executed(folder: Path) -> set[str]:
@@ -147,13 +122,18 @@ def _executed(folder: Path) -> set[str]:
 
 
 def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[int, str]:
-    """Run notebooks of a study into a folder, with no raw files in reach; the exit code and what was said."""
+    """Run notebooks of a study into a folder, with no raw files in reach; the exit code and what was said of errors.
+    Raises ParamsError."""
     from judgebook.pipeline.run import Options, run
 
     told = io.StringIO()
-    with _environment(COMPENDIUM_OUT=str(out), COMPENDIUM_RAW=""), redirect_stdout(told):
+    with (
+        _environment(COMPENDIUM_OUT=str(out), COMPENDIUM_RAW=""),
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(told),
+    ):
         code = run([str(settings)], Options(only=notebooks, jobs=jobs))
-    return code, told.getvalue()
+    return code, told.getvalue().strip()
 
 
 @contextmanager
@@ -202,9 +182,7 @@ def _needing(about: dict[str, Any]) -> dict[str, str]:
 
 def _remarks(bundle: Path) -> list[str]:
     """What is different about the software, and what of the bundle's software was no release."""
-    source, made = (
-        json.loads((bundle / name).read_text(encoding="utf-8")) for name in (software.SOURCE, software.PACKAGES)
-    )
+    source, made = (damage.tree(bundle / name) for name in (software.SOURCE, software.PACKAGES))
     out = []
     if (bundle / software.CHANGES).is_file() or (bundle / software.OWN).is_dir():
         out.append(f"the bundle was made with changed source: {software.CHANGES}, {software.OWN}")
@@ -213,7 +191,7 @@ def _remarks(bundle: Path) -> list[str]:
         version = f"version {source['version']}, here {__version__}; " if source["version"] != __version__ else ""
         out.append(f"the source here is not that of the bundle: {version}{', '.join(differing[:5])}{more}")
     here = installed()
-    other = [f"{k} {v} (here {here[k]})" for k, v in (made.get("packages") or {}).items() if here.get(k, v) != v]
+    other = [f"{k} {v} (here {here[k]})" for k, v in made["packages"].items() if here.get(k, v) != v]
     if other:
         out.append(f"other versions were installed: {', '.join(other[:5])}{' …' if other[5:] else ''}")
     failed = sorted(p.name for p in (bundle / "notebooks").glob("*.failed.ipynb"))

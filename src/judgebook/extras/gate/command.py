@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from math import isnan
 from typing import Any
 
 from judgebook.display.text import Phrases, number
 from judgebook.extras.gate.anytime import decide_anytime
-from judgebook.extras.gate.deciding import Decision, Verdict, decide
+from judgebook.extras.gate.deciding import Decision, Verdict, check, decide
 from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.audit.computing import output_below
 from judgebook.pipeline.audit.writing import answered
@@ -37,7 +38,7 @@ def command(study: str, required: list[str], values: list[str], *, anytime: bool
     with ExitStack() as stack:
         if "COMPENDIUM_OUT" not in os.environ:
             stack.enter_context(output_below(None))
-        evidence, rows = answered(path, values, lambda step: print(f"  … {step}", file=sys.stderr, flush=True), ASKED)
+        evidence, rows = answered(path, values, _say, ASKED, partial(check, each))
         decisions = [(decide_anytime if anytime else decide)(one, evidence) for one in each]
         for row in (row for row in rows if row.state == "failed"):
             print(f"notebook {row.name[:2]} failed: {row.reason}", file=sys.stderr)
@@ -48,6 +49,10 @@ def command(study: str, required: list[str], values: list[str], *, anytime: bool
     if together := _PHRASES.say("together", n=len(found), n_met=n_met, n_not=n_not):
         print(together)
     return Verdict.NOT_MET if n_not else Verdict.MET if n_met == len(found) else Verdict.OPEN
+
+
+def _say(step: str) -> None:
+    print(f"  … {step}", file=sys.stderr, flush=True)
 
 
 def sentence(decision: Decision) -> str:

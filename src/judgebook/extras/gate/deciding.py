@@ -67,6 +67,15 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
     return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
 
 
+def check(every: Iterable[Requirement], evidence: Evidence) -> None:
+    """Look for what requirements are about in a study whose results are not computed. Errors are those of `decide`."""
+    for required in every:
+        if required.kind in ("agreement", "reliability"):
+            _label(required, evidence)
+        else:
+            compared(required, evidence)
+
+
 def compared(required: Requirement, evidence: Evidence) -> tuple[Requirement, Label, str, str]:
     """The requirement with its margin, the label and the ids of the two systems. Errors are those of `decide`."""
     label = _label(required, evidence)

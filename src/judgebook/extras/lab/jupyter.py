@@ -13,7 +13,7 @@ from jupyterlab.labapp import LabApp
 from judgebook import project
 
 #: the kernel as Jupyter lists it; `notebooks/helpers.py` names it to those who are in another
-KERNEL, TITLE = "human-evaluation-compendium", "Human evaluation compendium"
+KERNEL, TITLE = "judgebook", "judgebook"
 
 
 def lab(*, browser: bool = True, port: int | None = None, allow_root: bool = False) -> int:

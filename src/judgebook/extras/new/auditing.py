@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from judgebook.extras.new import writing
 from judgebook.extras.new.calls.frames import (
     YAMLS,
+    columns_of,
     drafted,
     remove_with,
     roles_of,
@@ -21,6 +22,7 @@ from judgebook.extras.new.calls.frames import (
     study_key,
     workspace,
 )
+from judgebook.extras.new.calls.told import of_frame
 from judgebook.study import params, store
 
 if TYPE_CHECKING:
@@ -123,11 +125,8 @@ def audit(
     from judgebook.pipeline.audit.writing import audited
     from judgebook.study.stored import open_study
 
-    roles, scores = (
-        roles_of(item, annotator, system, seconds=seconds).named,
-        [score] if isinstance(score, str) else score or [],
-    )
-    with workspace(folder) as where:
+    roles, scores = roles_of(item, annotator, system, seconds=seconds).named, columns_of(score)
+    with workspace(folder) as where, of_frame(data, roles, scores):
         source = Path(data) if isinstance(data, str | os.PathLike) else stored(data, roles, scores, where)
         path = source
         if source.suffix not in YAMLS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer, Doubts
@@ -82,7 +83,7 @@ def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
     """The column as numbers; None where a cell is none."""
     text = values.str.strip()
     number = pd.to_numeric(text.where(~text.isin(na_values)), errors="coerce")
-    odd = number.isna() & ~text.isin(na_values)
+    odd = ~np.isfinite(number) & ~text.isin(na_values)
     return None if odd.any() or number.notna().sum() == 0 else number
 
 

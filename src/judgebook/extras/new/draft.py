@@ -27,7 +27,7 @@ from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.shapes.ranks import as_rows
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, flow, label_lines, quoted
 from judgebook.extras.new.tables import nameless
-from judgebook.extras.new.words import label_id, ranked
+from judgebook.extras.new.words import label_id, ranked, scale_text
 from judgebook.sources import json_text
 from judgebook.sources.accounts import summaries
 from judgebook.sources.adapters import abc_eval
@@ -479,7 +479,7 @@ def _label(low: float, high: float, whole: bool, categories: list[str] | None = 
     # on a slider equal steps are meant to be equal; ranks of a hundred values would also be slow
     more = ", level: interval" if not whole or high - low > _SLIDER else ""
     more += "" if whole else ", integer: false"
-    return f"{{scale: [{low:g}, {high:g}]{more}}}"
+    return f"{{scale: {scale_text(low, high)}{more}}}"
 
 
 def _why(guess: Guess, key: str) -> str:

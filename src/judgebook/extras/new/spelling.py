@@ -15,7 +15,7 @@ import yaml
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.cleaning import few, rare_answers
 from judgebook.extras.new.directions import direction
-from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked
+from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked, scale_text
 from judgebook.sources.nature import Nature, nature
 from judgebook.sources.rows import numbers as number_texts
 from judgebook.study import limits
@@ -75,7 +75,7 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     more = "" if whole else ", integer: false"
     more += ", level: interval" if high - low > 20 else ""
     more += ", direction: -1" if scale[0] > scale[1] else ""
-    return f"{{scale: [{min(scale):g}, {max(scale):g}]{more}}}"
+    return f"{{scale: {scale_text(min(scale), max(scale))}{more}}}"
 
 
 def _no_answer(out: Shape, name: str, odd: list[str], among: str) -> None:

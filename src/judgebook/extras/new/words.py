@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import numpy as np
 import pandas as pd
+import yaml
 
 from judgebook.sources.nature import numbered
 
@@ -141,6 +143,14 @@ def number_in(word: str) -> float | None:
     return float((match[1] or match[2]).replace(",", ".")) if match else None
 
 
+def scale_text(low: float, high: float) -> str:
+    """A scale as a YAML has it: with all digits of its ends, and `1.0e+20`, since `1e+20` is a text there."""
+    ends = (int(n) if np.isfinite(n) and n % 1 == 0 and abs(n) < _WHOLE else float(n) for n in (low, high))
+    return f"[{', '.join(yaml.safe_dump(n).split()[0] for n in ends)}]"
+
+
+#: whole numbers from here on are written as others are
+_WHOLE = 10**15
 #: letters of an id beyond which a name is a question whose words are too many for one, and those that it is cut to
 _QUESTION, _SHORTENED = 60, 40
 

@@ -351,9 +351,9 @@ def report_entry(m: Material) -> references.Entry:
     seeds = ", ".join(f"{name} {seed}" for name, seed in m.seeds.items())
     authors = " and ".join(map(tex, m.study.authors))
     fields = {
-        "author": authors or "{The contributors of the chat evaluation compendium}",
+        "author": authors or "{The judgebook contributors}",
         "title": "{Analysis of the study: " + tex(m.study.title) + "}",
-        "howpublished": "A reproducible compendium for human evaluation of chat systems",
+        "howpublished": "judgebook, a reproducible compendium for human evaluation of chat systems",
         "year": m.made.year,
         "version": tex(m.made.version),
         "url": tex(m.study.report_url),

@@ -29,13 +29,17 @@ RUN_ID = "audit"
 
 
 def analysed(
-    path: Path, values: list[str], say: Callable[[str], None], keys: Collection[str] = ()
+    path: Path,
+    values: list[str],
+    say: Callable[[str], None],
+    keys: Collection[str] = (),
+    check: Callable[[StudyNodes], None] = lambda nodes: None,
 ) -> tuple[StudyNodes, list[Row]]:
     """Read the data of a study, and carry out the analyses that its first page follows from, or its answers `keys`.
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
-    line for each step. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it does not
-    fit, or failed.
+    line for each step. check : called once the data are stored, before any analysis; may raise. Returns the study and
+    these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
@@ -47,6 +51,7 @@ def analysed(
     ]
     needed = dag.select(list(nodes.entries), first, nodes.entries)
     with _begun(nodes):
+        check(nodes)
         states: dict[str, tuple[str, str]] = {}
         for name in needed:
             states[name] = _state(nodes, name, states)

@@ -56,13 +56,18 @@ def audited(path: Path, values: list[str], say: Callable[[str], None]) -> tuple[
 
 
 def answered(
-    path: Path, values: list[str], say: Callable[[str], None], keys: Collection[str]
+    path: Path,
+    values: list[str],
+    say: Callable[[str], None],
+    keys: Collection[str],
+    check: Callable[[Evidence], None],
 ) -> tuple[Evidence, list[Row]]:
     """What some answers of the first page follow from (`keys` of `Question.answers`); no page is written.
 
-    Other arguments and errors are those of `audited`.
+    check : called with the evidence without results, before any analysis; may raise. Other arguments and errors are
+    those of `audited`.
     """
-    nodes, rows = analysed(path, values, say, keys)
+    nodes, rows = analysed(path, values, say, keys, lambda nodes: check(read(nodes.key, {}, computed=False)))
     return read(nodes.key, {row.name: row.reason for row in rows if not row.has_results}), rows
 
 

@@ -159,6 +159,15 @@ def test_what_is_open_is_refused_with_the_argument_that_states_it(call, changes,
         ),
         (lambda f: f.to_dict("records"), "expected a frame of pandas, polars or pyarrow, found builtins.list"),
         (lambda f: f["quality"], "expected a frame of pandas, polars or pyarrow, found pandas"),
+        (
+            lambda f: f.assign(quality=pd.Timestamp("2026-01-31")),
+            "score='quality': expected numbers or words, found Date",
+        ),
+        (lambda f: f.astype({"quality": pd.SparseDtype(float)}), r"quality.*write frame.astype\({'COLUMN'"),
+        (
+            lambda f: f.assign(quality=f["quality"].replace(4, -np.inf)),
+            "score='quality': expected numbers that have an end, found -inf",
+        ),
     ],
 )
 def test_a_frame_that_cannot_be_read_is_refused_with_what_to_write(change, says):
@@ -166,9 +175,39 @@ def test_a_frame_that_cannot_be_read_is_refused_with_what_to_write(change, says)
         jb.rank(change(judgements()), **ROLES)
 
 
-def test_columns_are_named_by_text():
+@pytest.mark.parametrize("role", ["item", "score"])
+def test_columns_are_named_by_text(role):
     with pytest.raises(jb.ParamsError, match=r"found 0; write frame\.columns = frame\.columns\.astype"):
-        jb.rank(judgements(), **(ROLES | {"item": 0}))
+        jb.rank(judgements(), **(ROLES | {role: 0}))
+
+
+def without(column: str, rows: slice = slice(7, 8)) -> pd.DataFrame:
+    """The judgements with an index of names, and without a value in a row."""
+    frame = judgements().reset_index(drop=True)
+    frame.iloc[rows, frame.columns.get_loc(column)] = None
+    return frame.set_index(pd.Index([f"r{i}" for i in frame.index]))
+
+
+@pytest.mark.parametrize(
+    ("frame", "changes", "says"),
+    [
+        (without("prompt"), {}, r"index 'r7', item='prompt': .*fill it in, .*frame\.dropna\(subset=\['prompt'\]\)"),
+        (without("bot"), {}, r"read:\n  frame, index 'r7', system='bot': .*\['bot'\]\)$"),
+        (without("who"), {}, "index 'r7', annotator='who': .*write annotator=None if nobody knows who judged"),
+        (without("who").assign(tone=1), {"score": ["quality", "tone"]}, r"read:\n  frame, index 'r7', annotator='who'"),
+        (without("who").set_index(["prompt", "bot"], drop=False), {}, r"index \('prompt 0', 'mid'\) \(row 7 from 0\),"),
+        (pyarrow.Table.from_pandas(without("who"), preserve_index=False), {}, r"frame, row 7 \(from 0\), annotator='w"),
+        (judgements(), {"scale": (2, 5)}, "score='quality': .*found 1 .index 4, .*the YAML that folder='DIR' leaves"),
+        (judgements().iloc[:0], {}, "frame: expected rows of data, found none"),
+        (judgements().rename(columns={"quality": "{score}"}), {"score": "{score}"}, "columns: .*without braces"),
+        (judgements().rename(columns={"prompt": "{row}"}), {"item": "{row}"}, "columns: .*without braces.*'{row}'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_frame_is_told_by_its_index_and_the_argument(frame, changes, says):
+    facts = {"level": "ordinal", "scale": (1, 5)} | changes
+    with pytest.raises(jb.DataError, match=f"(?s){says}") as told:
+        jb.agreement(frame, **(ROLES | facts))
+    assert "parquet" not in str(told.value)
 
 
 def test_a_scale_of_which_less_was_used_must_be_stated():

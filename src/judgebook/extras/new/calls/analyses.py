@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import pandas as pd
 
-from judgebook.extras.new.calls import frames
+from judgebook.extras.new.calls import frames, told
 from judgebook.extras.new.calls.frames import Column, Systems
 from judgebook.study import params
 
@@ -258,8 +258,8 @@ def _analysed(
     from judgebook.pipeline.audit.result import Analysis, Audit, Frames
     from judgebook.study.stored import open_study
 
-    scores = [score] if isinstance(score, str) else [*score]
-    with frames.workspace(folder) as where:
+    scores = frames.columns_of(score)
+    with frames.workspace(folder) as where, told.of_frame(data, columns.named, scores):
         ids: Mapping[str, str] = {}
         if isinstance(data, str | os.PathLike | Audit):
             if columns.named or scores or any(value is not None for value in facts.values()):

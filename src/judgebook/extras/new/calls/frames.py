@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import EllipsisType
@@ -86,12 +86,25 @@ def roles_of(
     every = {"dialogue": item, "annotator": annotator, "system": one, "system_b": other}
     every |= {"label": label, "seconds": seconds}
     facts = {"item": item, "annotator": annotator, "system": system}
-    for column in (column for column in every.values() if not isinstance(column, str | EllipsisType | None)):
+    _texts(column for column in every.values() if not isinstance(column, EllipsisType | None))
+    named = {ours: column for ours, column in every.items() if isinstance(column, str)}
+    return Roles(named, frozenset(fact for fact, column in facts.items() if column is None))
+
+
+def columns_of(score: str | Sequence[str] | None) -> list[str]:
+    """Columns of scores, one or several. Errors are those of `roles_of`."""
+    if score is None:
+        return []
+    scores = [*score] if isinstance(score, Sequence) and not isinstance(score, str) else [score]
+    _texts(scores)
+    return scores
+
+
+def _texts(columns: Iterable[object]) -> None:
+    for column in (column for column in columns if not isinstance(column, str)):
         raise params.ParamsError(
             f"expected the name of a column as text, found {column!r}; write frame.columns = frame.columns.astype(str)"
         )
-    named = {ours: column for ours, column in every.items() if isinstance(column, str)}
-    return Roles(named, frozenset(fact for fact, column in facts.items() if column is None))
 
 
 def said(scores: Sequence[str]) -> dict[str, str]:
@@ -106,7 +119,7 @@ def stored(data: IntoDataFrame, roles: Mapping[str, str], scores: Sequence[str],
     """
     import narwhals as nw
     import pyarrow as pa
-    from narwhals.exceptions import DuplicateError
+    from narwhals.exceptions import DuplicateError, NarwhalsError
 
     try:
         frame = nw.from_native(data, eager_only=True)
@@ -123,11 +136,17 @@ def stored(data: IntoDataFrame, roles: Mapping[str, str], scores: Sequence[str],
         raise params.ParamsError(f"no column {absent[0]!r} in the frame; {hint}")
     if scores:
         frame = frame.select(list(dict.fromkeys(wanted)))
+    for column in scores:
+        cells = frame[column]
+        if cells.dtype.is_temporal():
+            raise params.ParamsError(f"score={column!r}: expected numbers or words, found {cells.dtype}")
+        if cells.dtype.is_float() and len(odd := cells.filter(cells.abs() == float("inf"))):
+            raise params.ParamsError(f"score={column!r}: expected numbers that have an end, found {odd[0]}")
     path = folder / "judgements.parquet"
     try:
         with store.atomic(path) as unfinished:
             frame.write_parquet(unfinished)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, NarwhalsError, TypeError) as error:
         raise params.ParamsError(
             f"a column of the frame has values of several types, or of one that no file holds: {error.args[-1]}; write "
             "frame.astype({'COLUMN': 'string'})"
