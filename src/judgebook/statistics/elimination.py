@@ -65,13 +65,13 @@ class Elimination:
     def __init__(self, pattern: sparse.csr_array | np.ndarray, n_last: int):
         self.size = size = pattern.shape[0]
         self.rows, self.columns = np.tril_indices(size)
-        self.dense = not sparse.issparse(pattern)
-        rounds: list[tuple[np.ndarray, sparse.coo_array]] = []
-        if not self.dense:
+        self.dense = isinstance(pattern, np.ndarray)
+        rounds = list[tuple[np.ndarray, sparse.coo_array]]()
+        if not isinstance(pattern, np.ndarray):
             at, last = pattern.tocoo(), np.arange(size * (size - n_last), size**2)
             keys = np.r_[at.row.astype(np.intp) * size + at.col, np.arange(size) * (size + 1), last]
             self.rows, self.columns = divmod(np.unique(keys[keys // size >= keys % size]), size)
-            rounds = _rounds(self.matrix(np.ones(len(self.rows))), n_last)
+            rounds = _rounds(sparse.csr_array(self.matrix(np.ones(len(self.rows)))), n_last)
         order = np.concatenate([np.zeros(0, np.intp), *(chosen for chosen, _ in rounds)])
         self.core = np.setdiff1d(np.arange(size), order)
         rank = np.empty(size, dtype=np.intp)
@@ -140,8 +140,8 @@ class Elimination:
 
 def _rounds(meets: sparse.csr_array, n_last: int) -> list[tuple[np.ndarray, sparse.coo_array]]:
     """Of each round the unknowns eliminated, and whom they meet of those that are left: (chosen, all)."""
-    size, rounds = meets.shape[0], []
-    left = np.arange(size)
+    size = meets.shape[0]
+    left, rounds = np.arange(size), list[tuple[np.ndarray, sparse.coo_array]]()
     while True:
         meets = (meets - sparse.diags_array(meets.diagonal())).tocsr()
         meets.eliminate_zeros()

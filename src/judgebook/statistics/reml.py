@@ -32,7 +32,7 @@ LIMITS = (log(1e-10), log(1e8))
 #: is that much steeper, and its sums are that much longer
 FLAT, LEVELS = 1e-2, 100
 #: levels of the main factor whose errors are found together
-_PIECE = 4096
+_PIECE = 512
 #: up to this many entries dense matrices take less time than sparse ones
 _DENSE = 2**17
 
@@ -82,7 +82,7 @@ class RestrictedDeviance:
         self.m = sum(sizes)
         starts = np.cumsum([0, *sizes]).tolist()
         self.blocks = [slice(*ends) for ends in pairwise(starts)]  # columns of each factor but the main one
-        columns = _columns([start + factors[i] for i, start in zip(self.rest, starts, strict=False)], [*x.T, y])
+        columns: Any = _columns([start + factors[i] for i, start in zip(self.rest, starts, strict=False)], [*x.T, y])
         # the main factor enters through sums over its levels; levels with as many scores enter alike
         main = factors[self.main]
         self.counts, self.totals = np.bincount(main), np.bincount(main, y)
