@@ -10,7 +10,7 @@ from fixtures.reference import EFFECTS as R
 from scipy.optimize import approx_fprime
 
 from judgebook.annotations import mixed_models as mixed
-from judgebook.statistics import ordinal_mixed, reml, variance_shares
+from judgebook.statistics import elimination, ordinal_mixed, reml, variance_shares
 
 
 def crossed(
@@ -65,9 +65,15 @@ class TestReml:
             assert effects == pytest.approx(own.to_numpy(), abs=2e-3)
 
     @pytest.mark.parametrize("which", [("system", "annotator", "dialogue"), ("annotator", "dialogue"), ("dialogue",)])
-    def test_deviance_gradient_and_effects_follow_from_the_covariance_of_the_scores(self, which):
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_deviance_gradient_and_effects_follow_from_the_covariance_of_the_scores(self, which, sparse, monkeypatch):
         """By inverting the (n, n) covariance (Searle, Casella and McCulloch 1992, sections 6.6 and 7.4)."""
-        frame = crossed(np.random.default_rng(2), n_dialogues=40)
+        frame = crossed(np.random.default_rng(2), n_dialogues=40, n_annotators=30 if sparse else 6)
+        if sparse:  # as with many annotators, each of whom meets few others; unequal numbers of scores
+            frame = frame.drop(index=range(0, 60, 5)).reset_index(drop=True)
+            monkeypatch.setattr(reml, "_DENSE", 0)
+            monkeypatch.setattr(elimination, "_ROUND", 0)
+            monkeypatch.setattr(elimination, "_PRODUCT", 1)
         y, factors = frame["score"].to_numpy(), codes(frame, *which)
         x = np.column_stack([np.ones(len(y)), np.linspace(-1, 1, len(y))])
         logs = np.random.default_rng(3).normal(size=len(factors))
@@ -80,6 +86,7 @@ class TestReml:
         s2 = error @ inverse @ error / free
         deviance = free * (np.log(2 * np.pi * s2) + 1) + np.linalg.slogdet(h)[1] - np.linalg.slogdet(of_x)[1]
         found = model.solve(ratios)
+        assert (len(model.equations.rounds) > 0) == (sparse and len(which) > 1)
         assert found.deviance == pytest.approx(deviance)
         assert found.gradient == pytest.approx(approx_fprime(logs, lambda v: model.solve(np.exp(v)).deviance), abs=1e-2)
         projection = inverse - inverse @ x @ of_x @ x.T @ inverse

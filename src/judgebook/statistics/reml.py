@@ -1,8 +1,9 @@
 """Linear mixed model with crossed random effects, fitted by restricted maximum likelihood.
 
-`statsmodels.MixedLM` fits the same model, but keeps crossed effects in one dense group: 7 s for 479 ratings of 356
-dialogues, infeasible for turns. Here the factor with the most levels is eliminated first, as its block is diagonal, and
-the cost of an evaluation does not grow with the number of ratings. The gradient is exact.
+`statsmodels.MixedLM` fits the same model, but keeps crossed effects in one dense group, which is infeasible for turns.
+Here the factor with the most levels is eliminated first, as its block is diagonal, and the cost of an evaluation does
+not grow with the number of ratings. Where each annotator meets few of the others, most of them are eliminated next
+(`elimination`). The gradient is exact.
 
 References: Patterson and Thompson 1971, Biometrika 58, 545-554 (restricted likelihood); Bates, Mächler, Bolker and
 Walker 2015, Journal of Statistical Software 67(1), section 3.3 (profiled deviance); Searle, Casella and McCulloch 1992,
@@ -18,10 +19,11 @@ from math import log, log2, nan, pi
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy import sparse
 from scipy.special import gammaincinv
 
 from judgebook.statistics import variance_shares
+from judgebook.statistics.elimination import Elimination
 from judgebook.statistics.mixed_fits import MixedFit, Point, search
 
 #: logarithms of the smallest and largest ratio of a factor's variance to the residual one that are tried
@@ -29,6 +31,10 @@ LIMITS = (log(1e-10), log(1e8))
 #: derivative of the deviance by a log ratio that no longer matters, with up to a hundred levels: with more the deviance
 #: is that much steeper, and its sums are that much longer
 FLAT, LEVELS = 1e-2, 100
+#: levels of the main factor whose errors are found together
+_PIECE = 512
+#: up to this many entries dense matrices take less time than sparse ones
+_DENSE = 2**17
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +55,8 @@ class LinearMixedFit(MixedFit):
 @dataclass(frozen=True)
 class _Solution:
     """At given ratios: deviance, its gradient by the log ratios, residual variance, and of the mixed-model equations
-    (standardised effects of all factors but the main one, then coefficients) the solution and the inverse."""
+    (standardised effects of all factors but the main one, then coefficients) the solution and the entries of the
+    inverse that are among those of the matrix."""
 
     deviance: float
     gradient: np.ndarray
@@ -72,43 +79,51 @@ class RestrictedDeviance:
         self.main = int(np.argmax(self.levels))
         self.rest = [i for i in range(len(factors)) if i != self.main]
         sizes = [self.levels[i] for i in self.rest]
-        self.of, self.m = np.repeat(np.arange(len(sizes)), sizes), sum(sizes)
+        self.m = sum(sizes)
         starts = np.cumsum([0, *sizes]).tolist()
         self.blocks = [slice(*ends) for ends in pairwise(starts)]  # columns of each factor but the main one
-        columns, rows = np.zeros((self.n, self.m + self.p + 1)), np.arange(self.n)
-        for i, start in zip(self.rest, starts, strict=False):
-            columns[rows, start + factors[i]] = 1.0
-        columns[:, self.m : -1], columns[:, -1] = x, y
-        self.gram = columns.T @ columns
+        columns: Any = _columns([start + factors[i] for i, start in zip(self.rest, starts, strict=False)], [*x.T, y])
         # the main factor enters through sums over its levels; levels with as many scores enter alike
-        self.counts = np.bincount(factors[self.main])
-        self.sums = np.zeros((len(self.counts), columns.shape[1]))
-        np.add.at(self.sums, factors[self.main], columns)
+        main = factors[self.main]
+        self.counts, self.totals = np.bincount(main), np.bincount(main, y)
+        order = (np.ones(self.n), np.argsort(main, kind="stable"), np.cumsum(np.r_[0, self.counts]))
+        sums = sparse.csr_array(order, shape=(len(self.counts), self.n)) @ columns
         self.sizes, group, self.multiplicity = np.unique(self.counts, return_inverse=True, return_counts=True)
-        parts = (self.sums[group == g] for g in range(len(self.sizes)))
-        self.by_size = np.stack([b.T @ b for b in parts])
+        if columns.shape[0] * columns.shape[1] <= _DENSE:
+            columns, sums = columns.toarray(), sums.toarray()
+        self.sums = sums
+        # two effects meet where they are on scores of the same level of the main factor
+        self.equations = equations = Elimination(np.abs(sums).T @ np.abs(sums), self.p + 1)
+        rows, cols = equations.rows, equations.columns
+        self.gram = equations.entries(columns.T @ columns)
+        by_size = (sums[group == g] for g in range(len(self.sizes)))
+        self.by_size = np.stack([equations.entries(b.T @ b) for b in by_size])
+        self.diagonal = np.flatnonzero(rows == cols)
+        self.twice = np.where(rows == cols, 1.0, 2.0)
+        # the factor of each row and of each entry
+        self.of = np.repeat(np.arange(len(sizes) + 1), [*sizes, self.p + 1])
+        self.of_entry = self.of[rows] * (len(sizes) + 1) + self.of[cols]
 
     def solve(self, ratios: np.ndarray) -> _Solution:
         """The solution at given ratios. It is asked for thousands of times, of matrices so small that what counts is
         how many calls of NumPy there are."""
-        r, d, s = ratios[self.main], 1 + ratios[self.main] * self.sizes, np.ones(self.m + self.p + 1)
-        s[: self.m] = np.sqrt(ratios[self.rest])[self.of]
+        r, d, s = ratios[self.main], 1 + ratios[self.main] * self.sizes, np.ones(len(ratios))
+        s[:-1] = np.sqrt(ratios[self.rest])
+        scale = np.outer(s, s).ravel()[self.of_entry]
         # Woodbury: what the main factor takes off sums of squares, and its derivative
-        taken = np.stack([r / d, r / d**2]) @ self.by_size.reshape(len(d), -1)
-        off, gram = taken.reshape(2, *self.gram.shape) * (s[:, None] * s)
-        a = self.gram * (s[:, None] * s) - off
-        a.flat[: self.m * (len(s) + 1) : len(s) + 1] += 1.0
-        inverse, log_det = _inverse(a[:-1, :-1])
-        values = inverse @ a[:-1, -1]
-        free = self.n - self.p
-        residual = max(a[-1, -1] - a[:-1, -1] @ values, 1e-300) / free
+        off, slope = np.stack([r / d, r / d**2]) @ self.by_size
+        a = (self.gram - off) * scale
+        a[self.diagonal[: self.m]] += 1.0
+        log_det, values, inverse = self.equations.solve(a)
+        free, left, k = self.n - self.p, np.append(-values, 1.0), self.m + self.p
+        residual = max(a[-1] - a[-k - 1 : -1] @ values, 1e-300) / free
         log_det += self.multiplicity @ np.log(d)
-        gradient, shrinkage, squares = np.zeros(len(ratios)), 1 - inverse.diagonal(), values**2
+        gradient = np.zeros(len(ratios))
+        shrinkage, squares = 1 - inverse[self.diagonal], values**2
         for block, i in zip(self.blocks, self.rest, strict=True):
             gradient[i] = shrinkage[block].sum() - squares[block].sum() / residual
-        left = np.append(-values, 1.0)
-        traces = self.multiplicity @ (1 - 1 / d) - (gram[:-1, :-1] * inverse).sum()
-        gradient[self.main] = traces - left @ gram @ left / residual
+        around = inverse + left[self.equations.rows] * left[self.equations.columns] / residual
+        gradient[self.main] = self.multiplicity @ (1 - 1 / d) - (slope * scale * self.twice) @ around
         deviance = free * (log(2 * pi * residual) + 1) + log_det
         return _Solution(float(deviance), gradient, float(residual), values, inverse)
 
@@ -145,34 +160,48 @@ class RestrictedDeviance:
         only : a factor, where the main one is not needed, which takes longest.
         """
         out: list[tuple[np.ndarray, ...]] = [()] * len(ratios)
-        s, diagonal = np.sqrt(ratios[self.rest])[self.of], np.diag(at.inverse)
+        sd = np.append(np.sqrt(ratios[self.rest]), 1.0)  # of each factor but the main one
+        s = sd[self.of[: self.m]]
+        diagonal, first = at.inverse[self.diagonal], self.with_coefficients(at)[0]
         variance = s**2 * diagonal[: self.m]
-        total = variance + 2 * s * at.inverse[: self.m, self.m] + diagonal[self.m]
+        total = variance + 2 * s * first[: self.m] + first[self.m]
         for block, i in zip(self.blocks, self.rest, strict=True):
             out[i] = (s[block] * at.values[: self.m][block], variance[block], total[block])
         if only is None or only == self.main:
-            out[self.main] = self._main_effects(ratios[self.main], s, at)
+            out[self.main] = self._main_effects(ratios[self.main], sd, at, first)
         errors = [[np.sqrt(at.residual * np.maximum(part[k], 0)) if part else None for part in out] for k in (1, 2)]
         return [part[0] if part else None for part in out], errors[0], errors[1]
 
-    def _main_effects(self, r: float, s: np.ndarray, at: _Solution) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Effects of the main factor, their variances and those with the first coefficient, by back-substitution."""
-        d, border = 1 + r * self.counts, self.sums[:, :-1] * np.r_[s, np.ones(self.p)]
-        slope = r / d[:, None] * border  # how the effect of a level moves against the rest
-        value = r / d * self.sums[:, -1] - slope @ at.values
-        variance = r / d + np.einsum("ij,ij->i", slope @ at.inverse, slope)
-        return value, variance, variance - 2 * slope @ at.inverse[:, self.m] + at.inverse[self.m, self.m]
+    def with_coefficients(self, at: _Solution) -> np.ndarray:
+        """(p, m + p) rows of the inverse."""
+        out = np.zeros((self.p, self.m + self.p))
+        for i in range(self.p):
+            end = self.diagonal[self.m + i] + 1
+            out[i, : self.m + i + 1] = at.inverse[end - self.m - i - 1 : end]
+        out[:, self.m :] += np.tril(out[:, self.m :], -1).T
+        return out
+
+    def _main_effects(
+        self, r: float, s: np.ndarray, at: _Solution, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Effects of the main factor, their variances and those with the first coefficient, by back-substitution.
+
+        s : roots of the ratios of the other factors, then 1. first : (m + p,) of the inverse."""
+        shrink, scale = r / (1 + r * self.counts), np.outer(s, s).ravel()[self.of_entry]
+        inverse, by = self.equations.matrix(at.inverse * scale), s[self.of]
+        value = shrink * (self.totals - self.sums @ (by * np.append(at.values, 0.0)))
+        moved = shrink * (self.sums @ (by * np.append(first, 0.0)))  # against the first coefficient
+        pieces = (self.sums[i : i + _PIECE] for i in range(0, len(shrink), _PIECE))
+        variance = shrink + shrink**2 * np.concatenate([((piece @ inverse) * piece).sum(axis=1) for piece in pieces])
+        return value, variance, variance - 2 * moved + first[self.m]
 
 
-def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
-    """Inverse and log determinant of a symmetric matrix; by Cholesky's method, in less than half the time of `inv`."""
-    factor, wrong = lapack.dpotrf(matrix, lower=True)
-    if wrong:  # not positive within rounding
-        return np.linalg.inv(matrix), float(np.linalg.slogdet(matrix)[1])
-    lower, _ = lapack.dpotri(factor, lower=True)
-    inverse = lower + lower.T  # above the diagonal LAPACK leaves the zeros of the factor
-    inverse.flat[:: len(inverse) + 1] /= 2
-    return inverse, 2 * float(np.log(factor.diagonal()).sum())
+def _columns(levels: Sequence[np.ndarray], dense: Sequence[np.ndarray]) -> sparse.csr_array:
+    """(n, levels and dense columns) a 1 at each score's levels, and the columns that all scores have."""
+    n, m = len(dense[0]), 1 + max((int(level.max()) for level in levels), default=-1)
+    at = np.column_stack([*levels, *(np.full(n, m + i) for i in range(len(dense)))])
+    values = np.column_stack([*(np.ones(n) for _ in levels), *dense])
+    return sparse.csr_array((values.ravel(), at.ravel(), np.arange(0, at.size + 1, at.shape[1])))
 
 
 def fit_linear_mixed(
@@ -279,7 +308,7 @@ def _fit(
         variances=ratios * at.residual,
         residual=at.residual,
         coefficients=at.values[model.m :],
-        covariance=at.residual * at.inverse[model.m :, model.m :],
+        covariance=at.residual * model.with_coefficients(at)[:, model.m :],
         shares=shares,
         share_low=low,
         share_high=high,
