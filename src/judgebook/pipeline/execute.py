@@ -18,6 +18,7 @@ from judgebook.pipeline import durations, worker
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
 from judgebook.study import store
+from judgebook.unchanged import changed
 
 PATIENCE = 10.0  # seconds without an event after which progress of running nodes is shown
 GRACE = 60.0  # seconds in which workers end their kernels and remove unfinished files; it takes them about one
@@ -146,6 +147,7 @@ class Runner:
 
     def _submit(self, node: Node, parts: Parts, why: str) -> None:
         assert self._executor is not None
+        changed()
         argument = node.argument()
         if node.seconds >= durations.LONG:
             self.news(f"{self._name(node)}: about {durations.shown(node.seconds)}")
