@@ -43,13 +43,12 @@ class _Watch:
         #: whose folders are looked at up to the top: what an analysis needs may appear in any of them
         self.roots = {self.root, _project()}
         self.own = os.path.join(self.root, FOLDER)
-        self.skipped = _libraries()
+        self.libraries = _libraries()
 
     def see(self, path: str) -> None:
         if os.path.dirname(path).endswith("__pycache__"):
             path = _source(path)
-        inside = path.startswith(PACKAGE + os.sep)
-        if path in self.states or (not inside and path.startswith(self.skipped)):
+        if path in self.states or self._of_library(path):
             return
         folder, name = os.path.split(path)
         if folder == self.own and name.startswith("."):  # caches, and these lists
@@ -58,6 +57,10 @@ class _Watch:
         self.states[path] = _state(path)
         if path not in self.roots and any(path.startswith(root + os.sep) for root in self.roots):
             self.see(folder)
+
+    def _of_library(self, path: str) -> bool:
+        inside = path.startswith(tuple(folder + os.sep for folder in self.libraries))
+        return inside and path not in self.libraries and not path.startswith(PACKAGE + os.sep)
 
 
 _watch: _Watch | None = None
@@ -239,9 +242,9 @@ def _source(compiled: str) -> str:
         return compiled
 
 
-def _libraries() -> tuple[str, ...]:
+def _libraries() -> set[str]:
     """Folders of Python's own modules and of installed ones, which a run knows by their versions: their lists of names
     are looked at, their files are not."""
     import sysconfig
 
-    return tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
