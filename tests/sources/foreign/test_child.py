@@ -1,0 +1,114 @@
+"""Files and expressions that ask for more memory or time than there is end in a message; so does what a workbook lacks."""
+
+import os
+import zipfile
+
+import pytest
+from fixtures import workbook
+from fixtures import yaml_studies as studies
+
+from judgebook.sources import formats
+from judgebook.sources.foreign import child, tasks
+from judgebook.study.schema import DataError
+
+ROWS = [["chat", "score"], ["d1", 3.0], ["d2", 4.0], ["d3", 5.0]]
+FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def rewritten(path, old, new, moved=SHEET):
+    """The workbook with other XML in its first sheet; moved : where that is."""
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name).decode() for name in file.namelist()}
+    assert old in parts[SHEET]
+    content = parts.pop(SHEET).replace(old, new)
+    links = {name: text.replace("worksheets/sheet1.xml", moved.removeprefix("xl/")) for name, text in parts.items()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, text in {**links, moved: content}.items():
+            file.writestr(name, text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("far", "moved"),
+    [
+        (FAR, SHEET),
+        (FAR.replace('"', "'"), SHEET),
+        (FAR.replace("=", " = "), SHEET),
+        (FAR.replace(' r="XFD', '\nr="XFD'), SHEET),
+        (FAR.replace("XFD", "xfd"), SHEET),
+        (FAR, "xl/sheets/sheet1.xml"),
+        (FAR, "xl/worksheets/sheet1.XML"),
+        (FAR.replace("1048576", "98000").replace("XFD", "ALL"), SHEET),
+    ],
+)
+def test_a_cell_far_out_is_refused_however_it_is_written(tmp_path, far, moved):
+    path = rewritten(workbook.write(tmp_path / "my.xlsx", {"S": ROWS}), "</sheetData>", far, moved)
+    assert path.stat().st_size < 3_000
+    with pytest.raises(DataError) as caught:
+        formats.read_workbook(path, "my.xlsx", "S")
+    (problem,) = caught.value.problems
+    assert problem.expected == "a workbook that can be read with 700 MB of memory"
+    assert problem.hint == "delete the empty rows and columns around the data, or save the sheet as CSV"
+
+
+def test_only_the_named_sheet_is_read(tmp_path):
+    path = rewritten(workbook.write(tmp_path / "my.xlsx", {"Wild": ROWS, "S": ROWS}), "</sheetData>", FAR)
+    assert formats.read_workbook(path, "my.xlsx", "S")[2] == ["d1", "3"]
+    with pytest.raises(DataError, match="MB of memory"):
+        formats.filled_sheets(path, "my.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("cell", "content"),
+    [
+        ('<c r="B3" t="e"><f>1/0</f><v>#DIV/0!</v></c>', "#DIV/0!"),
+        ("<c r='B3' t = 'e'><v>#REF!</v></c>", "#REF!"),
+        ('<c t="e"><v>#NAME?</v></c>', "#NAME?"),
+        ('<c r="B3"><f>1+3</f><v>4</v></c>', "4"),
+        ('<c r="B3" t="str"><f>A1</f><v></v></c>', ""),
+    ],
+)
+def test_an_error_is_read_as_a_spreadsheet_shows_it(tmp_path, cell, content):
+    path = rewritten(workbook.write(tmp_path / "my.xlsx", {"S": ROWS}), '<c r="B3"><v>4.0</v></c>', cell)
+    assert formats.read_workbook(path, "my.xlsx", None)[3] == ["d2", content]
+
+
+@pytest.mark.parametrize("cell", ['<c r="B3"><f>1+3</f></c>', "<c r='B3'><f>1+3</f><v/></c>", "<c><f>1+3</f></c>"])
+def test_a_formula_without_a_value_is_refused_with_its_cell(tmp_path, cell):
+    path = rewritten(workbook.write(tmp_path / "my.xlsx", {"S": ROWS}), '<c r="B3"><v>4.0</v></c>', cell)
+    with pytest.raises(DataError) as caught:
+        formats.read_workbook(path, "my.xlsx", None)
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.found) == ("sheet S, cell B3", "a formula without one")
+
+
+def test_cells_are_named_as_spreadsheets_name_them():
+    assert [tasks._letters(n) for n in (1, 26, 27, 702, 703, 16_384)] == ["A", "Z", "AA", "ZZ", "AAA", "XFD"]
+    assert [tasks._number(text) for text in ("A", "Z", "AA", "ZZ", "AAA", "xfd")] == [1, 26, 27, 702, 703, 16_384]
+
+
+@pytest.mark.parametrize("key", ["patterns: {chat: '/(?P<system>(a+)+)$/'}", "keep: {chat: 'matches (a|a)*$'}"])
+def test_an_expression_that_never_ends_is_refused(tmp_path, monkeypatch, key):
+    monkeypatch.setattr(child.limits, "CHILD_SECONDS", 1)
+    yaml = studies.LONG.replace("    layout", f"    {key}\n    layout")
+    assert key in yaml
+    with pytest.raises(DataError, match="an expression that needs at most 1 seconds for"):
+        studies.read(tmp_path, yaml, my_csv=studies.LONG_CSV.replace("d1", "a" * 60 + "!"))
+
+
+def test_without_limits_of_the_system_time_is_limited(monkeypatch):
+    monkeypatch.setattr(child.limits, "CHILD_SECONDS", 1)
+    monkeypatch.setattr(tasks, "resource", None)
+    with pytest.raises(child.TooMuchError, match="1 seconds"):
+        child.run("matches", 60, expression="(a+)+", texts=["a" * 60 + "!"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no limits there")
+def test_limits_grow_with_the_file(monkeypatch):
+    with pytest.raises(child.TooMuchError, match="500,700 MB of memory") as caught:
+        monkeypatch.setattr(child.limits, "CHILD_MEMORY", 500_500_000_000)
+        monkeypatch.setattr(tasks, "__file__", os.devnull)
+        monkeypatch.setattr(child.subprocess, "run", lambda *a, **k: type("Done", (), {"returncode": -6}))
+        child.run("matches", 60, expression="a", texts=["a"])
+    assert caught.value.args
