@@ -1,9 +1,9 @@
-"""A run that finds nothing to do leaves a list of all it looked at; while nothing on it changes, the same call prints the
-same lines again, and nothing is imported but the standard library.
+"""A run that finds nothing to do leaves a list of all it looked at; while nothing on it changes, the same call prints
+the same lines again, and nothing is imported but the standard library.
 
 What is looked at is not enumerated anywhere: Python tells of every file that is opened and every folder that is listed
-(`sys.addaudithook`), and code that only asks for the state of a file raises the event `judgebook.seen`. Each is recorded
-before it is read, so that a change in between is one. Deleting the lists (`data/processed/.unchanged/`) only costs time.
+(`sys.addaudithook`), and code that only asks for the state of a file raises the event `judgebook.seen`. Each is
+recorded before it is read, so that a change in between is one. Deleting the lists (`data/processed/.unchanged/`) only costs time.
 """
 
 from __future__ import annotations

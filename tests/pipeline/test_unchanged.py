@@ -123,7 +123,7 @@ def test_every_change_of_a_file_is_one(tmp_path, change):
 
 
 @pytest.mark.parametrize(
-    "name, value",
+    ("name", "value"),
     [("COMPENDIUM_RAW", "elsewhere"), ("PYTHONPATH", "elsewhere"), ("LC_ALL", "de_DE.UTF-8"), ("COMPENDIUM_NEW", "1")],
 )
 def test_variables_make_another_call(monkeypatch, name, value):

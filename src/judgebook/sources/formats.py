@@ -156,7 +156,9 @@ def _parquet_rows(path: Path, name: str) -> list[dict[str, Any]]:
 
 def _parquet(path: Path, name: str) -> pa.Table:
     hint = {"hint": "export it again", "large": "export it as CSV"}
-    return pa.ipc.open_stream(child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS)).read_all()
+    return pa.ipc.open_stream(
+        child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS)
+    ).read_all()
 
 
 def _read_parquet(path: Path, name: str) -> pd.DataFrame:

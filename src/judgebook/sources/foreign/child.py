@@ -26,14 +26,14 @@ _FRUGAL = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MA
 _FRUGAL |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "PYTHONUTF8": "1"}
 #: a busy machine gives a process a part of its time: it is stopped after as many times its CPU seconds
 _PATIENCE = 20
-_OUT_OF_TIME = {-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL") if hasattr(signal, name)}
+_OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
 
 
 def of_file(task: str, path: Path, name: str, expected: str, hint: str, large: str, **arguments: Any) -> Any:
     """What a task makes of a file, whose size sets its limits.
 
-    name : of the file, for messages. expected, hint : what it should be, and what to do where it is not. large : what to
-    do where it takes too much. Raises DataError.
+    name : of the file, for messages. expected, hint : what it should be, and what to do where it is not. large : what
+    to do where it takes too much. Raises DataError.
     """
     try:
         size = path.stat().st_size
@@ -53,9 +53,9 @@ def of_texts(task: str, expression: str, cells: pd.Series, file: str, column: st
     try:
         answers = run(task, sum(map(len, texts)), expression=expression, texts=texts)
     except TooMuchError as error:
-        most, n = f"an expression that needs at most {error} for {len(texts):,} texts", f"/{expression}/, which needs more"
+        most = f"an expression that needs at most {error} for {len(texts):,} texts"
         hint = "write it without a repetition of repetitions such as (a+)+, or without alternatives that overlap"
-        raise DataError([Problem(file, "", column, most, n, hint)]) from None
+        raise DataError([Problem(file, "", column, most, f"/{expression}/, which needs more", hint)]) from None
     return cells.map(dict(zip(texts, answers, strict=True)).get).astype(object)
 
 
@@ -66,8 +66,8 @@ class TooMuchError(Exception):
 def run(task: str, size: int, **arguments: Any) -> Any:
     """What the function `task` of `tasks` returns.
 
-    size : bytes that it has to read. Raises TooMuchError, tasks.RefusedError as the function does, and RuntimeError with
-    the message of any other error.
+    size : bytes that it has to read. Raises TooMuchError, tasks.RefusedError as the function does, and RuntimeError
+    with the message of any other error.
     """
     memory = limits.CHILD_MEMORY + 4 * unpacked_at_most(size)
     seconds = limits.CHILD_SECONDS + size // limits.CHILD_BYTES
@@ -84,13 +84,15 @@ def run(task: str, size: int, **arguments: Any) -> Any:
         )
     except subprocess.TimeoutExpired:
         raise TooMuchError(f"{seconds:,} seconds") from None
-    if done.returncode in _OUT_OF_TIME:
+    if done.returncode > 0:  # it could not even begin
+        raise RuntimeError(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+    if done.returncode < 0 and done.returncode == _OUT_OF_TIME:
         raise TooMuchError(f"{seconds:,} seconds")
-    answer = pickle.loads(done.stdout) if done.returncode == 0 else ("memory",)
-    if answer[0] == "done":
-        return answer[1]
-    if answer[0] == "refused":
-        raise tasks.RefusedError(*answer[1])
-    if answer[0] == "memory":
+    state, content = pickle.loads(done.stdout) if not done.returncode else ("memory", None)
+    if state == "memory":
         raise TooMuchError(f"{memory // 10**6:,} MB of memory")
-    raise RuntimeError(answer[1])
+    if state == "refused":
+        raise tasks.RefusedError(*content)
+    if state == "failed":
+        raise RuntimeError(content)
+    return content

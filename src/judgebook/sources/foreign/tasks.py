@@ -49,17 +49,22 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
     return book.sheet_names, rows
 
 
+#: what a sheet with formulas or errors has in it
+_SUSPECTS = rb"<(?:[^<>/\s]+:)?f[\s>/]|\bt\s*=\s*[\"']e|\bformula\s*=|[\"']error[\"']"
+
+
 def _fill_in_errors(file: Any, sheet: str, rows: list[list[Any]]) -> None:
     """Write errors into the cells that are empty for them. Raises RefusedError for formulas without a value."""
-    part = _part(file, sheet)
+    ods = "content.xml" in file.namelist()
+    part = "content.xml" if ods else _part(file, sheet)
     content = file.read(part) if part else b""
-    if not re.search(rb"<(?:[^<>/\s]+:)?f[\s>/]|\bt\s*=\s*[\"']e", content):
+    if not re.search(_SUSPECTS, content):
         return
     open_cells = []
-    for row, column, formula, kind, value in _xml_cells(content):
-        if kind == "e" and row <= len(rows) and column <= len(rows[row - 1]):
+    for row, column, formula, kind, value in _ods_cells(content, sheet) if ods else _xml_cells(content):
+        if kind in ("e", "error") and row <= len(rows) and column <= len(rows[row - 1]):
             rows[row - 1][column - 1] = value
-        elif formula and not value and kind != "str":  # whose value is a text may be empty
+        elif formula and not value and kind not in ("str", "string"):  # a text may be empty
             open_cells.append(f"{_letters(column)}{row}")
     if open_cells:
         more = f" and {len(open_cells) - 3:,} more" if len(open_cells) > 3 else ""
@@ -115,6 +120,31 @@ def _xml_cells(content: bytes) -> Any:
             yield row, column, "f" in parts, element.get("t", ""), value or ""
 
 
+def _ods_cells(content: bytes, sheet: str) -> Any:
+    """The same of an .ods, of its cells that have a formula or hold an error."""
+    import io
+    from xml.etree import ElementTree
+
+    row = column = 0
+    table = None
+    for event, element in ElementTree.iterparse(io.BytesIO(content), ("start", "end")):
+        tag, attributes = _plain(element.tag), {_plain(key): value for key, value in element.items()}
+        if tag == "table" and event == "start":
+            row, table = 0, attributes.get("name")
+        elif tag == "table-row" and event == "start":
+            row, column = row + 1, 0
+        elif tag == "table-row":
+            row += int(attributes.get("number-rows-repeated", 1)) - 1
+            element.clear()
+        elif tag in ("table-cell", "covered-table-cell") and event == "end":
+            column += 1
+            kinds = {value for key, value in element.items() if _plain(key) == "value-type"}  # LibreOffice writes two
+            kind = "error" if "error" in kinds else min(kinds, default="")
+            if table == sheet and ("formula" in attributes or kind == "error"):
+                yield row, column, True, kind, "".join(element.itertext())
+            column += int(attributes.get("number-columns-repeated", 1)) - 1
+
+
 def _number(letters: str) -> int:
     number = 0
     for letter in letters.upper():
@@ -168,9 +198,9 @@ _NEEDS = {"workbook": "python_calamine", "parquet": "pyarrow.parquet"}
 def _limit(memory: int, seconds: int) -> None:
     if resource is None:
         return
-    with suppress(OSError, ValueError, IndexError):  # no such file but on Linux
-        with open("/proc/self/statm", encoding="ascii") as file:
-            memory += int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    # no such file but on Linux
+    with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
+        memory += int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
         hard = resource.getrlimit(kind)[1]
         with suppress(OSError, ValueError):  # not to be had on this system
