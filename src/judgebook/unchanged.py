@@ -3,7 +3,8 @@ the same lines again, and nothing is imported but the standard library.
 
 What is looked at is not enumerated anywhere: Python tells of every file that is opened and every folder that is listed
 (`sys.addaudithook`), and code that only asks for the state of a file raises the event `judgebook.seen`. Each is
-recorded before it is read, so that a change in between is one. Deleting the lists (`data/processed/.unchanged/`) only costs time.
+recorded before it is read, so that a change in between is one. Deleting the lists (`data/processed/.unchanged/`) only
+costs time.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def recorded() -> Iterator[None]:
         yield
         return
     before, printed = (sys.stdout, sys.stderr), _watch.printed
-    sys.stdout, sys.stderr = _Recorded(sys.stdout, 1, printed), _Recorded(sys.stderr, 2, printed)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = _Recorded(sys.stdout, 1, printed), _Recorded(sys.stderr, 2, printed)
     try:
         yield
     finally:
@@ -164,11 +165,11 @@ def repeated() -> bool:
             return False
         if not all(map(_free, kept["locks"])):  # another run is at work
             return False
-        printed = [((sys.stdout, sys.stderr)[int(number) - 1], str(text)) for number, text in kept["printed"]]
-        for stream, text in printed:
-            stream.reconfigure(errors="backslashreplace")
-            stream.write(text)
-            stream.flush()
+        streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
+        for number, text in [(int(number), str(text)) for number, text in kept["printed"]]:
+            streams[number - 1].reconfigure(errors="backslashreplace")
+            streams[number - 1].write(text)
+            streams[number - 1].flush()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False  # there is none, or it is not as it was written, or nothing can be printed
     return True

@@ -42,7 +42,7 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
         raise RefusedError("", "", f"at most {unpacked:,} bytes when unpacked", "more", hint)
     book = python_calamine.CalamineWorkbook.from_path(path)
     rows = {}
-    for name in [sheet] if sheet in book.sheet_names else [] if sheet is not None else book.sheet_names:
+    for name in (n for n in book.sheet_names if sheet in (None, n)):
         rows[name] = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
         if zipped is not None:
             _fill_in_errors(zipped, name, rows[name])
