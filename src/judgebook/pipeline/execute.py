@@ -17,6 +17,7 @@ from judgebook.errors import JudgebookError
 from judgebook.pipeline import durations, worker
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
+from judgebook.pipeline.surroundings import allow_files
 from judgebook.study import store
 from judgebook.unchanged import changed
 
@@ -53,6 +54,7 @@ def process_pool(jobs: int | None) -> Executor:
     """Worker processes, each with its own Python and one BLAS thread."""
     from concurrent.futures import ProcessPoolExecutor
 
+    allow_files()
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.initialize)
 
