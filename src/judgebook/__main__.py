@@ -13,6 +13,11 @@ def _read_names_as_utf8() -> None:
 def main() -> int:
     """Carry out the command line of this process; returns the exit code."""
     _read_names_as_utf8()
+    from judgebook import unchanged
+
+    if unchanged.repeated():
+        return 0
+    unchanged.watch()
     from judgebook import project
 
     project.called(sys.argv[0])

@@ -61,12 +61,14 @@ class Command:
 @dataclass(frozen=True)
 class Page:
     """A page of the reports of studies. name : of its file and node. title : in the navigation. applies : whether a
-    study has it. node : makes its node, of the pages of a study and the notebooks that come before."""
+    study has it. node : makes its node, of the pages of a study and the notebooks that come before. problem : what is
+    wrong with the parts of the YAML that only the page reads; empty where nothing is."""
 
     name: str
     title: str
     applies: Callable[[Study], bool]
     node: Callable[[Pages, tuple[str, ...]], Node]
+    problem: Callable[[Study], str] = lambda study: ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,14 @@ def of_others() -> dict[str, Extra]:
 def pages(study: Study) -> list[Page]:
     """Pages that extras add to the report of a study."""
     return [page for extra in here().values() for page in extra.pages if page.applies(study)]
+
+
+def checked(study: Study) -> None:
+    """Raises ParamsError for what the pages of extras could not be made of."""
+    from judgebook.study.yaml_errors import ParamsError
+
+    if problems := [problem for page in pages(study) if (problem := page.problem(study))]:
+        raise ParamsError("\n".join(f"{study.key}: {problem}" for problem in problems))
 
 
 def workers(everywhere: bool = True) -> list[Workers]:

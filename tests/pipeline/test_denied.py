@@ -104,6 +104,7 @@ def test_a_fetch_into_a_folder_that_cannot_be_written(monkeypatch, capsys, tmp_p
         ("RLIMIT_FSIZE", 20_000, "ulimit -f"),
         pytest.param("RLIMIT_NOFILE", 20, "ulimit -n", marks=pytest.mark.slow),
         ("RLIMIT_NOFILE", 35, "ulimit -n"),
+        ("RLIMIT_NOFILE", 64, "a run has up to 256 files open, and 64 are allowed: raise the limit (`ulimit -n 1024`)"),
     ],
 )
 def test_a_run_that_meets_a_limit_ends_with_one_line(project, tmp_path, limit, n, said):
@@ -113,7 +114,7 @@ def test_a_run_that_meets_a_limit_ends_with_one_line(project, tmp_path, limit, n
     source = f"""\
 import resource, runpy, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.{limit}, ({n}, resource.getrlimit(resource.{limit})[1]))
+resource.setrlimit(resource.{limit}, ({n}, {n}))
 sys.argv = ["run_all.py", "--study", "tiny", "--jobs", "1", "--out", {str(tmp_path / "out")!r}]
 runpy.run_path("run_all.py", run_name="__main__")
 """

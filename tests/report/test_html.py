@@ -81,7 +81,8 @@ def test_only_our_script_runs(page):
 
 def test_the_policy_allows_just_that_script(page):
     policy = next(a["content"] for a in Elements(page).of("meta") if a.get("http-equiv") == "Content-Security-Policy")
-    allowed = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; script-src 'sha256-"
+    allowed = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; font-src data:; "
+    allowed += "style-src 'unsafe-inline'; script-src 'sha256-"
     assert policy.startswith(allowed)
     assert "http" not in policy
 

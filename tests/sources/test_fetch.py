@@ -4,8 +4,10 @@ import csv
 import hashlib
 import io
 import re
+import socket
 import tarfile
 import threading
+import time
 import zipfile
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -212,6 +214,15 @@ def test_a_damaged_download_is_not_kept(made_up, monkeypatch, serve, tmp_path):
     assert all("404" in p.found for p in others)
     assert len(others) == 3
     assert not [p for p in (tmp_path / "raw").rglob("*") if p.is_file()]
+
+
+def test_where_nothing_listens_nobody_asks_again(made_up, monkeypatch, tmp_path):
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/copy"  # bound, and not listening
+        monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it waits to ask again"))
+        with pytest.raises(DataError, match="found a server that refuses connections"):
+            fetch.fetch("study", address, tmp_path, progress=False, say=silent)
 
 
 def test_a_failing_server_is_asked_again(made_up, monkeypatch, serve, tmp_path):

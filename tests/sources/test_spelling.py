@@ -197,3 +197,23 @@ def test_names_are_written_as_yaml_reads_them():
     rules = {"system": {"yes": ["Yes", "a: b", "e\u200b"]}, "label": {"größe": ["Größe"]}}
     assert yaml.safe_load(written(rules)) == {"spelling": rules}
     assert "größe" in written(rules)
+
+
+@pytest.mark.parametrize(
+    ("other", "shown"),
+    [("D1", "D1 and d1"), ("d1\u200b", 'd1 and "d1\\u200b"'), ("\u0501" + "1", 'd1 and "\\u05011"'), ("d-1", None)],
+)
+def test_dialogues_whose_ids_look_alike_are_told(tmp_path, other, shown):
+    data = f"d,bot,who,what,n\nd1,A,ann,fluency,1\n{other},A,ben,fluency,2\nd2,B,ann,fluency,3\n"
+    columns = {"dialogue": "d", "system": "bot", "annotator": "who", "label": "what", "score": "n"}
+    source = {**TABLE, "layout": "long", "columns": columns}
+    built = studies.read(tmp_path, yaml.safe_dump({"title": "T", "sources": [source], "labels": LABELS}), my_csv=data)
+    said = [
+        line for line in in_words.describe(params.load(tmp_path / "mine.yaml"), built) if "may have several" in line
+    ]
+    start = "warning: 1 dialogue may have several ids, which differ only in case or look-alike letters, such as "
+    assert said == ([start + shown] if shown else [])
+
+
+def test_what_a_reader_cannot_see_is_written_with_escapes():
+    assert written({"system": {"Caf\u00e9": ["Cafe\u0301"]}}) == 'spelling: {system: {"Café": ["Cafe\\u0301"]}}'

@@ -17,7 +17,7 @@ from judgebook.study import escape
 
 SOURCE = Path(escape.__file__).parents[1]
 #: characters that mean something in any of these, and some that do not
-ODD = st.text(alphabet="=+-@＝ '\t\r\n0.5e\\`*_[]()#|~$<>&\":/w.x\x1b\u202e", max_size=12)
+ODD = st.text(alphabet="=+-@＝; '\t\r\n0.5e\\`*_[]()#|~$<>&\":/w.x\x1b\u202e", max_size=12)
 
 
 def lines(text):
@@ -31,6 +31,8 @@ def test_a_cell_is_no_formula_and_comes_back_as_it_was(text):
     number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", written)
     assert number or written.strip()[:1] not in tuple("=+-@＝") or not written.strip()
     assert written[:1] not in ("\t", "\r", "\n")
+    for divided in re.split(r"[;\t]", written)[1:]:  # as a spreadsheet that divides lines there has it
+        assert divided.strip()[:1] not in tuple("=@＝+-") or re.match(r"\s*[+-]?[\d.]+", divided)
 
 
 @given(st.lists(ODD, min_size=1, max_size=4))
@@ -41,9 +43,25 @@ def test_a_table_comes_back_from_its_file_as_it_was(texts):
     assert back["n"].tolist() == [str(i) for i in range(len(texts))]
 
 
-@pytest.mark.parametrize("text", ["=cmd|'/C calc'!A0", "@SUM(A1)", "-1+1", " =1", "'=1", "\t=1", "＝1"])
+@pytest.mark.parametrize("text", ["=cmd|'/C calc'!A0", "@SUM(A1)", "-1+1", " =1", "'=1", "＝1"])
 def test_what_a_spreadsheet_runs_is_led_by_an_apostrophe(text):
     assert escape.cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("x;=HYPERLINK(A1)", "x;'=HYPERLINK(A1)"),
+        ("a; +1+1;b", "a; '+1+1;b"),
+        ("\t=1", "'\t'=1"),
+        ("a\t@x;-x", "a\t'@x;'-x"),
+        ("0.2 (-0.1; -0.3)", "0.2 (-0.1; -0.3)"),
+        ("1;-2;+3e-4", "1;-2;+3e-4"),
+    ],
+)
+def test_so_is_what_would_be_a_cell_where_lines_are_divided_at_semicolons(text, written):
+    assert escape.cell(text) == written
+    assert escape.from_cell(written) == text
 
 
 @pytest.mark.parametrize("value", ["-0.5", "+1", "1e-9", "-1e+20", "−0.5", "a=b", "", -0.5, None])

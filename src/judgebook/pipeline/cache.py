@@ -53,6 +53,7 @@ class Cache:
 
     def file(self, path: Path) -> str | None:
         """Digest of a file's content; None where there is no such file."""
+        sys.audit("judgebook.seen", path)  # a large one may not be opened
         try:
             stat = path.stat()
         except OSError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from judgebook import project
+from judgebook import plugins, project
 from judgebook.pipeline import dag
 from judgebook.pipeline.nodes import missing, unknown_unit
 from judgebook.pipeline.notebook import facts
@@ -48,6 +48,7 @@ def check(named: str, values: list[str]) -> int:
     entries, digests = dag.of(dag.load(), study), cache()
     for name, entry in entries.items():
         dag.knobs(name, entry, study, digests)
+    plugins.checked(study)
     print(f"{study.key}: {study.title}")
     if study.across:
         print("  it has no data of its own; its notebooks read the results of other studies, where they were run")

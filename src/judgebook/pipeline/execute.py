@@ -18,7 +18,9 @@ from judgebook.errors import JudgebookError
 from judgebook.pipeline import durations, worker
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
+from judgebook.pipeline.surroundings import allow_files
 from judgebook.study import store
+from judgebook.unchanged import changed
 
 PATIENCE = 10.0  # seconds without an event after which progress of running nodes is shown
 GRACE = 60.0  # seconds in which workers end their kernels and remove unfinished files; it takes them about one
@@ -53,6 +55,7 @@ def process_pool(jobs: int | None) -> Executor:
     """Worker processes, each with its own Python and one BLAS thread."""
     from concurrent.futures import ProcessPoolExecutor
 
+    allow_files()
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.initialize)
 
@@ -150,6 +153,7 @@ class Runner:
 
     def _submit(self, node: Node, parts: Parts, why: str) -> None:
         assert self._executor is not None
+        changed()
         if self.force:
             shutil.rmtree(store.kept(*node.key), ignore_errors=True)
         argument = node.argument()

@@ -106,7 +106,9 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     for name in dag.undeclared(entries, folder):
         print(f"notebooks/{name}.ipynb is left out: it does not begin with own_notebook(…) (docs/own_project.md)")
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
-    for problem in filter(None, (study.namesake() for study in studies.values())):
+    for _, study in loaded:
+        plugins.checked(study)
+    for problem in filter(None, (nodes.namesake() for nodes in studies.values())):
         raise params.ParamsError(problem)
     reporter = _Reporter(studies, selected)
     runner = Runner(

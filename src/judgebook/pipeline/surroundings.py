@@ -8,7 +8,10 @@ import os
 import sys
 import sysconfig
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
+
+from judgebook.study.store import DeniedError
 
 #: scripts, styles and places for settings that would be read where a kernel starts
 PERSONAL = (
@@ -27,6 +30,29 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+
+#: files that a run needs to have open at a time, and that it asks the system for
+FILES, ASKED = 256, 1024
+
+
+def allow_files() -> None:
+    """Let this process and those that it starts open as many files as the system allows, up to `ASKED`.
+
+    Raises DeniedError where it allows too few: libraries would fail in the middle of a notebook without saying why.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = (inf if n == resource.RLIM_INFINITY else n for n in resource.getrlimit(resource.RLIMIT_NOFILE))
+    if hard < FILES:
+        raise DeniedError(
+            f"a run has up to {FILES} files open, and {hard:.0f} are allowed: raise the limit (`ulimit -n {ASKED}`)"
+        )
+    if soft < ASKED:
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (int(min(hard, ASKED)), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        )
 
 
 def installed() -> dict[str, str]:

@@ -310,6 +310,8 @@ class _Download(pooch.HTTPDownloader):  # type: ignore[misc]  # pooch declares n
             (error,) = errors
             # DataError is a ValueError, on which pooch would try again
             answer = getattr(error, "response", None)
+            if _refused(error):
+                raise _RefusedError(_no_download(url, "a server that refuses connections")) from None
             if isinstance(error, _TooLargeError) or (answer is not None and _final(answer)):
                 raise _RefusedError(_no_download(url, str(error))) from None
             raise error
@@ -318,6 +320,13 @@ class _Download(pooch.HTTPDownloader):  # type: ignore[misc]  # pooch declares n
 def _final(answer: requests.Response) -> bool:
     """Whether asking again would be of no use."""
     return 400 <= answer.status_code < 500
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Whether nothing listens at the address: that a second try finds something there is rare."""
+    while error is not None and not isinstance(error, ConnectionRefusedError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _too_slow(thread: threading.Thread, file: _Bounded) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from judgebook.annotations import exclusions
 from judgebook.sources import typed
+from judgebook.sources.foreign import child
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import numbers
@@ -63,7 +64,7 @@ def matches(columns: Columns, column: str, value: str, *, ids: bool = False) -> 
     """
     text = _texts(columns[column])
     if condition := conditions.parse(value):
-        return _holds(condition, text, columns)
+        return _holds(condition, text, columns, column)
     if "*" in value:
         wanted = re.compile(fnmatch.translate(value))
         return text.map(lambda cell: wanted.match(cell) is not None).astype(bool)
@@ -73,12 +74,12 @@ def matches(columns: Columns, column: str, value: str, *, ids: bool = False) -> 
     return text.eq(value) | text.str.lower().eq(value) & text.str.lower().isin(["true", "false"])
 
 
-def _holds(condition: Condition, text: pd.Series, columns: Columns) -> pd.Series:
+def _holds(condition: Condition, text: pd.Series, columns: Columns, column: str) -> pd.Series:
     """Where a condition is true of cells. An empty cell is neither equal nor unequal to anything, nor less or more."""
     if condition.sign == "empty":
         return text.eq("")
     if condition.sign == "matches":
-        return text.str.contains(re.compile(condition.expression)).astype(bool)
+        return child.of_texts("contains", condition.expression, text, "keep and drop", column).astype(bool)
     compared = _SIGNS[condition.sign]
     if condition.number is not None:
         number = numbers.read(text)

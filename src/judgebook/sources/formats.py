@@ -5,20 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import re
-import zipfile
-import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from judgebook.sources import json_text
 from judgebook.sources.accounts import physical, summaries
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.files import REPEATED, UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.sources.files import REPEATED, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.sources.foreign import child
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import eval_logs
 from judgebook.study import limits, paths
@@ -155,45 +155,18 @@ def _lines(text: str, name: str, counts: Counts, whole: json.JSONDecodeError | N
 
 def _parquet_rows(path: Path, name: str) -> list[dict[str, Any]]:
     """The rows with the lists and objects that they hold."""
-    import pyarrow.parquet as pq
-
-    _check_parquet(path, name)
-    try:
-        return pq.read_table(path).to_pylist()
-    except Exception as error:  # errors of a file have no common type there
-        raise DataError([_no_parquet(name, error)]) from None
+    return _parquet(path, name).to_pylist()
 
 
-def _no_parquet(name: str, error: Exception) -> Problem:
-    message = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return Problem(name, "", "", "a Parquet file", message, "export it again")
-
-
-def _check_parquet(path: Path, name: str) -> None:
-    """Refuse a file whose few bytes stand for more cells than memory can hold."""
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            rows, columns = file.metadata.num_rows, file.metadata.num_columns
-            size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
-        packed = path.stat().st_size
-    except Exception as error:  # as above
-        raise DataError([_no_parquet(name, error)]) from None
-    if columns > limits.COLUMNS:
-        raise DataError([Problem(name, "", "", f"at most {limits.COLUMNS:,} columns", f"{columns:,}")])
-    # repeated values are stored once: what counts is cells, each at least a pointer
-    if max(size, 8 * rows * columns) > unpacked_at_most(packed):
-        large = f"{rows:,} rows of {columns:,} in {packed:,} bytes"
-        raise DataError([Problem(name, "", "", "a table whose size matches its file", large, "export it as CSV")])
+def _parquet(path: Path, name: str) -> pa.Table:
+    hint = {"hint": "export it again", "large": "export it as CSV"}
+    return pa.ipc.open_stream(
+        child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS)
+    ).read_all()
 
 
 def _read_parquet(path: Path, name: str) -> pd.DataFrame:
-    _check_parquet(path, name)
-    try:
-        frame = pd.read_parquet(path)
-    except Exception as error:  # as above
-        raise DataError([_no_parquet(name, error)]) from None
+    frame = _parquet(path, name).to_pandas()
     if frame.empty:
         raise DataError([Problem(name, "", "", "rows of data", "none", "export the file again")])
     frame.index = pd.RangeIndex(2, len(frame) + 2)
@@ -214,7 +187,7 @@ def _as_text(values: pd.Series) -> pd.Series:
 
 def read_workbook(path: Path, name: str, sheet: str | None) -> dict[int, list[str]]:
     """The rows of a sheet, as many cells each as the widest has; an empty row has none."""
-    sheets = _sheets(path, name)
+    names, sheets = _sheets(path, name, sheet)
     filled = [s for s, rows in sheets.items() if rows]
     if sheet is None and len(filled) != 1:
         several = f"{len(filled)}: {', '.join(filled)}"
@@ -223,69 +196,36 @@ def read_workbook(path: Path, name: str, sheet: str | None) -> dict[int, list[st
         )
         raise DataError([Problem(name, "", "", "one sheet with data", several, hint)])
     if sheet is not None and sheet not in sheets:
-        first = (filled or list(sheets))[0]
-        hint = f"write `sheet: {json.dumps(first, ensure_ascii=False)}`, or another of them, under the source"
-        raise DataError([Problem(name, "", "sheet", f"one of {', '.join(sheets)}", repr(sheet), hint)])
+        first = json.dumps((filled_sheets(path, name) or names)[0], ensure_ascii=False)
+        hint = f"write `sheet: {first}`, or another of them, under the source"
+        raise DataError([Problem(name, "", "sheet", f"one of {', '.join(names)}", repr(sheet), hint)])
     return sheets[sheet or filled[0]]
 
 
 def filled_sheets(path: Path, name: str) -> list[str]:
     """Sheets that hold data, that with most rows first."""
-    rows = {sheet: len(rows) for sheet, rows in _sheets(path, name).items() if rows}
+    rows = {sheet: len(rows) for sheet, rows in _sheets(path, name)[1].items() if rows}
     return sorted(rows, key=rows.__getitem__, reverse=True)
 
 
-def _sheets(path: Path, name: str) -> dict[str, dict[int, list[str]]]:
-    _check_workbook(path, name)
-    try:
-        import python_calamine
-    except ImportError:
+def _sheets(path: Path, name: str, sheet: str | None = None) -> tuple[list[str], dict[str, dict[int, list[str]]]]:
+    """The names of all sheets, and the rows of one, or of all if `sheet` is None."""
+    if find_spec("python_calamine") is None:
         hint = "save the sheet as CSV (UTF-8), or install the package: pip install python-calamine"
-        raise DataError([Problem(name, "", "", "the package python-calamine", "not installed", hint)]) from None
-    try:
-        book = python_calamine.CalamineWorkbook.from_path(str(path))
-        sheets = {s: book.get_sheet_by_name(s).to_python(skip_empty_area=False) for s in book.sheet_names}
-    except BaseException as error:
-        # the package is written in Rust: what it did not foresee comes as an exception of no class that can be imported
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        hint = "open it in a spreadsheet and save it again"
-        raise DataError([Problem(name, "", "", "a workbook", str(error)[: limits.QUOTED], hint)]) from None
+        raise DataError([Problem(name, "", "", "the package python-calamine", "not installed", hint)])
+    names, sheets = child.of_file(
+        "workbook",
+        path,
+        name,
+        "a workbook",
+        hint="open it in a spreadsheet and save it again",
+        large="delete the empty rows and columns around the data, or save the sheet as CSV",
+        sheet=sheet,
+        unpacked=unpacked_at_most(path.stat().st_size),
+    )
     text = {s: {n: [_cell(c) for c in row] for n, row in enumerate(rows, start=1)} for s, rows in sheets.items()}
     text = {s: {n: cells if any(cells) else [] for n, cells in rows.items()} for s, rows in text.items()}
-    return {s: rows if any(rows.values()) else {} for s, rows in text.items()}
-
-
-_CELL = re.compile(rb'<(?:\w+:)?c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
-
-
-def _check_workbook(path: Path, name: str) -> None:
-    """Refuse a workbook that unpacks to far too much, or that has cells so far out that the empty ones fill memory."""
-    if not zipfile.is_zipfile(path):
-        return
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            most = unpacked_at_most(path.stat().st_size)
-            if sum(m.file_size for m in members) > most:
-                raise DataError([Problem(name, "", "", f"at most {most:,} bytes when unpacked", "more", UNPACK)])
-            for member in (m for m in members if re.fullmatch(r"xl/worksheets/[^/]*\.xml", m.filename)):
-                far = _farthest(archive.read(member))
-                if far[0] * far[1] > limits.SHEET_CELLS:
-                    extent = f"cells out to row {far[0]:,}, column {far[1]:,}, in {member.filename}"
-                    hint = "delete the empty rows and columns around the data, or save the sheet as CSV"
-                    raise DataError([Problem(name, "", "", f"at most {limits.SHEET_CELLS:,} cells", extent, hint)])
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, zlib.error) as error:
-        hint = "open it in a spreadsheet and save it again"
-        raise DataError([Problem(name, "", "", "a workbook", str(error)[: limits.QUOTED], hint)]) from None
-
-
-def _farthest(sheet: bytes) -> tuple[int, int]:
-    """The last row and the last column of a sheet that have a cell."""
-    names = {column for column, _ in _CELL.findall(sheet)}
-    rows = max((int(m[2]) for m in _CELL.finditer(sheet)), default=0)
-    numbers = [sum((c - 64) * 26**k for k, c in enumerate(reversed(column))) for column in names]
-    return rows, max(numbers, default=0)
+    return names, {s: rows if any(rows.values()) else {} for s, rows in text.items()}
 
 
 def _cell(value: Any) -> str:

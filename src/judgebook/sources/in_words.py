@@ -12,7 +12,7 @@ import pandas as pd
 from judgebook.problems import shortened
 from judgebook.sources import build, sampling
 from judgebook.sources.accounts import levels, words
-from judgebook.sources.ids import naming
+from judgebook.sources.ids import look_alikes, naming
 from judgebook.sources.nature import Nature, nature
 from judgebook.sources.rows import spelling
 from judgebook.study import params
@@ -148,6 +148,15 @@ def _spellings(study: params.Study, built: build.Built) -> list[str]:
     return [asks, f"  {spelling.written(rules)}"] if rules else []
 
 
+def _twins(dialogues: Iterable[str]) -> list[str]:
+    """Ids of dialogues that differ in nothing that a reader sees: their judgements are not put together."""
+    same = look_alikes.twins(dialogues)
+    if not same:
+        return []
+    n, shown = counted(len(same), "dialogue"), " and ".join(map(spelling.scalar, same[0][:3]))
+    return [f"warning: {n} may have several ids, which differ only in case or look-alike letters, such as {shown}"]
+
+
 def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
     """What no column of the data names, and what that means."""
     columns = [getattr(source, "columns", {}) for source in study.sources]
@@ -207,7 +216,7 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     lines += words.sentences(counts, len(marks.drop_duplicates(["method", "label"])))
     not_drawn = counts[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped")]
     lines += [f"warning: not used from {row.file}: {row.reason}" for row in not_drawn.itertuples()]
-    lines += _spellings(study, built)
+    lines += [*_spellings(study, built), *_twins(marks["dialogue"].unique())]
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
     lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built))]
     return lines + not_used(built.unused)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: what a spreadsheet takes for a formula, also behind spaces, full-width, or behind an apostrophe of the text's own
 _FORMULA = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@＝＋－＠])")
+#: the same within a text where a spreadsheet that divides lines at semicolons or tabs would begin a cell
+_INNER = r"(?='*[=+\-@＝＋－＠])(?![+\-]?[\d.]+(?:[eE][+-]?\d+)?\s*(?:[;,\t)\]]|$))"
+_BEGINS, _LED = re.compile(rf"([;\t]\s*){_INNER}"), re.compile(rf"([;\t]\s*)'{_INNER}")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _MARKS = re.compile(r"([\\`*_\[\]#|~$])")
 #: where renderers see an address and make a link of it without any markup
@@ -56,18 +59,22 @@ def unmarked(text: str) -> str:
 
 
 def cell(value: Any) -> Any:
-    r"""A cell of a CSV file: text that a spreadsheet would run as a formula is led by an apostrophe; numbers stay.
+    r"""A cell of a CSV file: text that a spreadsheet would run as a formula is led by an apostrophe; numbers stay. So
+    is such text behind a semicolon or a tab, at which some divide lines, whatever is quoted.
 
     A `\r` becomes `\n`: unlike that it is not quoted, and would begin a row.
     """
     if not isinstance(value, str):
         return value
-    return ("'" if _is_formula(value) else "") + value.replace("\r\n", "\n").replace("\r", "\n")
+    lines = _BEGINS.sub(r"\1'", value.replace("\r\n", "\n").replace("\r", "\n"))
+    return ("'" if _is_formula(value) else "") + lines
 
 
 def from_cell(value: Any) -> Any:
     """What `cell` was given, but for kinds of line ends."""
-    return value[1:] if isinstance(value, str) and value[:1] == "'" and _is_formula(value) else value
+    if not isinstance(value, str):
+        return value
+    return _LED.sub(r"\1", value[1:] if value[:1] == "'" and _is_formula(value) else value)
 
 
 def _is_formula(text: str) -> bool:

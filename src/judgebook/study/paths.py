@@ -149,8 +149,10 @@ class Matcher:
 
     def __init__(self, text: str, known: dict[str, Iterable[str]] | None = None):
         self.text = text
-        if len(text) > 2 and text[0] == text[-1] == "/":
-            self._short = self._long = re.compile(text[1:-1], re.DOTALL)
+        #: what stands between slashes
+        self.expression = text[1:-1] if len(text) > 2 and text[0] == text[-1] == "/" else None
+        if self.expression is not None:
+            self._short = self._long = re.compile(self.expression, re.DOTALL)
         else:
             self._short, self._long = pattern(text, known), pattern(text, known, greedy=True)
         self._seen: dict[str, dict[str, str] | None] = {}

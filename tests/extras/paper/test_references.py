@@ -1,12 +1,15 @@
 """BibTeX: what comes with the project, what a YAML gives, what texts cite."""
 
+import json
 import re
 import shutil
 import subprocess
 
 import pytest
+from fixtures import yaml_studies as studies
 
 from judgebook.extras.paper import references
+from judgebook.pipeline import check, run
 from judgebook.study import params
 
 
@@ -67,6 +70,33 @@ def test_a_citation_in_words_becomes_an_entry(tmp_path):
     assert references.of_data(own).key == "mine"
     with pytest.raises(ValueError, match="expected an entry or one of"):
         references.of_data(study.model_copy(update={"bibtex": "nobody1999"}))
+    signs = study.model_copy(update={"bibtex": r"@misc{mine, title = {A & B \& 5% of {\"o}}, url = {x#y}}"})
+    assert references.of_data(signs).fields == {"title": r"A \& B \& 5\% of {\"o}", "url": "x#y"}
+    assert r"A \& B \& 5\% of" in references.of_data(signs).source
+
+
+@pytest.mark.parametrize(
+    ("bibtex", "said"),
+    [
+        ("@", "bibtex: expected a BibTeX entry such as"),
+        ("@misc{a, title = {T}", "bibtex: BibTeX: no closing brace"),
+        ('@misc{a, title = "T}', "bibtex: BibTeX: no closing"),
+        ("nobody1999", "bibtex: expected an entry or one of"),
+        ("@misc{a, title = {T}} @misc{b, title = {T}}", "bibtex: expected one entry, found 2: a, b"),
+        (r"@misc{a, title = {\input{/etc/passwd}}}", r"found the command \input: write it without"),
+        (r"@misc{a, title = {\immediate\write18{ls}}}", r"found the command \immediate: write it without"),
+        (r"@misc{a, title = {\csname input\endcsname{x}}}", r"found the command \csname: write it without"),
+        ("@misc{a, title = {^^5cinput{x}}}", "found ^^: write it without"),
+    ],
+)
+def test_what_a_yaml_cites_is_checked_before_anything_runs(tmp_path, monkeypatch, capsys, bibtex, said):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    path = studies.write(tmp_path, f"bibtex: {json.dumps(bibtex)}\n{studies.LONG}", my_csv=studies.LONG_CSV)
+    with pytest.raises(params.ParamsError, match=re.escape(said)):
+        check.check(str(path), [])
+    with pytest.raises(params.ParamsError, match=re.escape(said)):
+        run.run([str(path)], run.Options(only=["02"]))
+    assert not (tmp_path / "out" / "reports").exists()
 
 
 def test_citations_are_found_and_put_into_words():

@@ -9,6 +9,7 @@ from judgebook.plugins import Extra, Page
 if TYPE_CHECKING:
     from judgebook.pipeline.nodes import Node
     from judgebook.pipeline.pages import Pages
+    from judgebook.study.params import Study
 
 NAME, TITLE = "paper", "For your paper"
 
@@ -19,4 +20,10 @@ def _node(pages: Pages, after: tuple[str, ...]) -> Node:
     return node(pages, after)
 
 
-EXTRA = Extra(pages=(Page(NAME, TITLE, lambda study: not study.across, _node),))
+def _problem(study: Study) -> str:
+    from judgebook.extras.paper.references import problem
+
+    return problem(study)
+
+
+EXTRA = Extra(pages=(Page(NAME, TITLE, lambda study: not study.across, _node, _problem),))

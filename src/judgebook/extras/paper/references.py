@@ -99,7 +99,9 @@ def _fields(body: str) -> Iterable[tuple[str, str]]:
             end = _close(body, start)
             value, at = body[start + 1 : end], end + 1
         elif body[start : start + 1] == '"':
-            end = body.index('"', start + 1)
+            end = body.find('"', start + 1)
+            if end < 0:
+                raise ValueError(f"BibTeX: no closing quotation mark for {body[field.start() : start + 20]!r}")
             value, at = body[start + 1 : end], end + 1
         else:
             value = re.split(r"[,\s]", body[start:], maxsplit=1)[0]
@@ -128,13 +130,46 @@ def known() -> Mapping[str, Entry]:
     return parse("\n".join(texts))
 
 
+#: accents, letters and signs, and what changes a font: nothing that reads, writes or defines
+_COMMANDS = set("`'^~\"=.&%_#$-/ ,{}") | set("cvuHkrbdtoOlLij")
+_COMMANDS |= {"ss", "ae", "AE", "oe", "OE", "aa", "AA", "emph", "textit", "textbf", "textsc", "texttt", "textrm", "url"}
+#: what ends a column, a line or a definition where it stands alone; fields in which it may be part of an address
+_BARE, _ADDRESSES = re.compile(r"(?<!\\)([&%#])"), ("url", "doi", "howpublished")
+_COMMANDS |= {"textsuperscript", "textsubscript", "textendash", "textemdash", "LaTeX", "TeX", "slash"}
+
+
+def _of_study(text: str) -> Entry:
+    """The one entry of a YAML, which a document that somebody compiles takes as it stands."""
+    entries = list(parse(text).values())
+    if len(entries) > 1:
+        raise ValueError(f"bibtex: expected one entry, found {len(entries)}: {', '.join(e.key for e in entries)}")
+    for command in re.findall(r"\\([A-Za-z@]+|.)", text, re.DOTALL):
+        if command not in _COMMANDS:
+            raise ValueError(f"bibtex: expected text with accents, found the command \\{command}: write it without")
+    if "^^" in text:  # another way to write a backslash
+        raise ValueError("bibtex: expected text with accents, found ^^: write it without")
+    (given,) = entries
+    escaped = {name: value if name in _ADDRESSES else _BARE.sub(r"\\\1", value) for name, value in given.fields.items()}
+    return given if escaped == given.fields else entry(given.kind, given.key, escaped)
+
+
+def problem(study: Study) -> str:
+    """What is wrong with `bibtex` of a study; empty where nothing is."""
+    try:
+        of_data(study)
+    except ValueError as error:
+        return f"bibtex: {str(error).removeprefix('bibtex: ')}"
+    return ""
+
+
 def of_data(study: Study) -> Entry | None:
     """What to cite for the data of a study: `bibtex` of its YAML, else its `citation` as a `@misc`; None without.
 
-    Raises ValueError where `bibtex` is neither an entry nor the key of one in `data.bib`.
+    Raises ValueError where `bibtex` is neither an entry nor the key of one in `data.bib`, or would make LaTeX do more
+    than set a text.
     """
     if study.bibtex.lstrip().startswith("@"):
-        return next(iter(parse(study.bibtex).values()))
+        return _of_study(study.bibtex)
     if study.bibtex:
         if study.bibtex not in known():
             raise ValueError(f"bibtex: expected an entry or one of {', '.join(known())}, found {study.bibtex!r}")

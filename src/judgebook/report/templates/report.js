@@ -14,6 +14,12 @@ if (button) button.addEventListener("click", () => {
   button.textContent = open ? "Hide all code" : "Show all code";
 });
 
+// The policy of a page lets no form be sent: the script leads to the page that searches.
+document.querySelector("form.search")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  location.href = `search.html?q=${encodeURIComponent(event.target.elements.q.value)}`;
+});
+
 // The key / leads to the search.
 const search = document.querySelector(".search input, .find input");
 addEventListener("keydown", (event) => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 #: letters of other scripts that look like Latin ones (from the Unicode confusables, TR 39)
@@ -15,10 +15,17 @@ _PIECE = re.compile(r"[^\W\d_]+|\d+|[+*#!'’]")
 _BETWEEN_NUMBERS = re.compile(r"(?<!\d) | (?!\d)")
 
 
+def seen(name: str) -> str:
+    """What a reader sees of a name: without invisible characters, case and the script of letters."""
+    if name.isascii():  # of a million ids nearly all are
+        return name.casefold()
+    text = unicodedata.normalize("NFKC", name).casefold().translate(LATIN)
+    return "".join(c for c in text if unicodedata.category(c) != "Cf")
+
+
 def words(name: str) -> str:
     """The words, numbers and signs of a name, divided by blanks: `gpt 4` of `GPT-4`."""
-    text = unicodedata.normalize("NFKC", str(name)).casefold().translate(LATIN)
-    text = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    text = seen(str(name))
     return " ".join(_PIECE.findall(text)) or text.strip()
 
 
@@ -29,10 +36,19 @@ def plain(name: str) -> str:
 
 def groups(names: Mapping[str, str]) -> list[list[str]]:
     """Ids whose names are spellings of one name, two or more each. names : id -> name."""
-    by_name: dict[str, list[str]] = {}
-    for id_, name in sorted(names.items()):
-        by_name.setdefault(plain(name), []).append(id_)
-    return [ids for ids in by_name.values() if len(ids) > 1]
+    return _same({id_: plain(name) for id_, name in names.items()})
+
+
+def twins(ids: Iterable[str]) -> list[list[str]]:
+    """Ids that a reader could not tell apart, two or more each. Unlike in `groups` hyphens and blanks count."""
+    return _same({id_: seen(id_) for id_ in ids})
+
+
+def _same(keys: Mapping[str, str]) -> list[list[str]]:
+    by_key: dict[str, list[str]] = {}
+    for id_, key in sorted(keys.items()):
+        by_key.setdefault(key, []).append(id_)
+    return [ids for ids in by_key.values() if len(ids) > 1]
 
 
 def alike(names: Mapping[str, str]) -> list[tuple[str, str]]:

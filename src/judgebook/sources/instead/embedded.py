@@ -35,7 +35,7 @@ _PATTERNS = {"dialogue": "D{:05d}", "session": "S{:05d}", "context": "C{:05d}", 
 def files(study: params.Study) -> list[Path]:
     """The embedded files that stand in for the raw files of a study; none where these are here, or there are none."""
     folder = FOLDER / study.key
-    if study.across or study.simulate is not None or not (folder / "source.json").is_file():
+    if study.across or study.simulate is not None or not params.is_file(folder / "source.json"):
         return []
     made = json.loads((folder / "source.json").read_text(encoding="utf-8"))
     if made["sources"] != _digest(study) or not places.absent(study):

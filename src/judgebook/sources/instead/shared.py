@@ -31,7 +31,7 @@ def files(study: params.Study) -> list[Path]:
     if study.path is None or study.path.parent.name != "params":
         return []
     root = study.path.parent.parent
-    return sorted((root / FOLDER).glob("*.csv")) if (root / _BUNDLE).is_file() else []
+    return sorted((root / FOLDER).glob("*.csv")) if params.is_file(root / _BUNDLE) else []
 
 
 def texts_left_out(study: params.Study) -> bool:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
+from judgebook.sources.foreign import child
 from judgebook.sources.rows import numbers
 from judgebook.sources.rows.spelling import CELL, NAMED, SPELT, Spelling
 from judgebook.study import paths
@@ -120,7 +121,10 @@ def with_patterns(source: JudgementOptions, cells: pd.DataFrame) -> tuple[pd.Dat
     for column, text in source.patterns.items():
         match = Matcher(text)
         held = cells[column].astype(object).where(cells[column].notna(), "").astype(str).str.strip()
-        parts = held.map(match)
+        if match.expression is None:
+            parts = held.map(match)
+        else:
+            parts = child.of_texts("matches", match.expression, held, ", ".join(cells["{file}"].unique()), column)
         for name in match.names:
             bound[f"{{{name}}}"] = parts.map(lambda p, name=name: p[name] if p else None)
 

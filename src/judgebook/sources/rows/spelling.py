@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -141,13 +142,15 @@ def written(rules: Mapping[str, Mapping[str, list[str]]]) -> str:
     """`spelling` as a line of YAML; letters that look like others are escaped."""
     kinds = []
     for kind, names in rules.items():
-        each = [f"{_scalar(name)}: [{', '.join(map(_scalar, others))}]" for name, others in names.items()]
+        each = [f"{scalar(name)}: [{', '.join(map(scalar, others))}]" for name, others in names.items()]
         kinds.append(f"{kind}: {{{', '.join(each)}}}")
     return f"spelling: {{{', '.join(kinds)}}}"
 
 
-def _scalar(text: str) -> str:
+def scalar(text: str) -> str:
+    """A name as a YAML has it, with escapes for what a reader could not see."""
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", text) and isinstance(yaml.safe_load(text), str):
         return text
     odd = not text.isprintable() or text.casefold().translate(LATIN) != text.casefold()
+    odd |= not unicodedata.is_normalized("NFC", text)
     return json.dumps(text, ensure_ascii=odd)

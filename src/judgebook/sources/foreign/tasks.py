@@ -1,0 +1,234 @@
+"""What is done in a child process (`child.run`): reading workbooks and Parquet, and matching regular expressions.
+
+It is run as a script, in which only what a task needs is imported; of this project, nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import sys
+from contextlib import suppress
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+
+class RefusedError(Exception):
+    """What a file holds that it should not; the arguments are those of a Problem."""
+
+    def __init__(self, where: str, column: str, expected: str, content: str, hint: str = ""):
+        super().__init__(where, column, expected, content, hint)
+        self.where, self.column, self.expected, self.content, self.hint = where, column, expected, content, hint
+
+
+def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], dict[str, list[list[Any]]]]:
+    """The names of all sheets, and the rows of one, of which each has as many cells as the widest; of all sheets, if
+    `sheet` is None.
+
+    An empty cell is "", an error its name, such as #DIV/0!. unpacked : bytes that the file may unpack to.
+    """
+    import zipfile
+
+    import python_calamine
+
+    zipped = zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
+    if zipped is not None and sum(m.file_size for m in zipped.infolist()) > unpacked:
+        hint = "if this is correct, save the sheet as CSV"
+        raise RefusedError("", "", f"at most {unpacked:,} bytes when unpacked", "more", hint)
+    book = python_calamine.CalamineWorkbook.from_path(path)
+    rows = {}
+    for name in (n for n in book.sheet_names if sheet in (None, n)):
+        rows[name] = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+        if zipped is not None:
+            _fill_in_errors(zipped, name, rows[name])
+    return book.sheet_names, rows
+
+
+#: what a sheet with formulas or errors has in it
+_SUSPECTS = rb"<(?:[^<>/\s]+:)?f[\s>/]|\bt\s*=\s*[\"']e|\bformula\s*=|[\"']error[\"']"
+
+
+def _fill_in_errors(file: Any, sheet: str, rows: list[list[Any]]) -> None:
+    """Write errors into the cells that are empty for them. Raises RefusedError for formulas without a value."""
+    ods = "content.xml" in file.namelist()
+    part = "content.xml" if ods else _part(file, sheet)
+    content = file.read(part) if part else b""
+    if not re.search(_SUSPECTS, content):
+        return
+    open_cells = []
+    for row, column, formula, kind, value in _ods_cells(content, sheet) if ods else _xml_cells(content):
+        if kind in ("e", "error") and row <= len(rows) and column <= len(rows[row - 1]):
+            rows[row - 1][column - 1] = value
+        elif formula and not value and kind not in ("str", "string"):  # a text may be empty
+            open_cells.append(f"{_letters(column)}{row}")
+    if open_cells:
+        more = f" and {len(open_cells) - 3:,} more" if len(open_cells) > 3 else ""
+        hint = "open it in a spreadsheet and save it again, which computes them; or write values in place of formulas"
+        where = f"sheet {sheet}, cell {', '.join(open_cells[:3])}{more}"
+        raise RefusedError(where, "", "a value", "a formula without one", hint)
+
+
+def _part(file: Any, sheet: str) -> str | None:
+    """The file in the archive that has a sheet of an .xlsx; None for other formats."""
+    import posixpath
+    from xml.etree import ElementTree
+
+    try:
+        book = ElementTree.fromstring(file.read("xl/workbook.xml"))
+        links = ElementTree.fromstring(file.read("xl/_rels/workbook.xml.rels"))
+    except KeyError:
+        return None
+    ids = [
+        value
+        for element in book.iter()
+        if _plain(element.tag) == "sheet" and element.get("name") == sheet
+        for key, value in element.items()
+        if _plain(key) == "id"
+    ]
+    targets = [link.get("Target", "") for link in links if link.get("Id") in ids]
+    names = [posixpath.normpath(posixpath.join("/xl", target)).lstrip("/") for target in targets]
+    return next((name for name in names if name in file.namelist()), None)
+
+
+def _plain(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def _xml_cells(content: bytes) -> Any:
+    """(row, column, whether it has a formula, type, value) of each cell, both counted from 1."""
+    import io
+    from xml.etree import ElementTree
+
+    row = column = 0
+    for event, element in ElementTree.iterparse(io.BytesIO(content), ("start", "end")):
+        tag = _plain(element.tag)
+        if tag == "row":
+            if event == "start":
+                row, column = int(element.get("r", row + 1)), 0
+            else:
+                element.clear()
+        elif tag == "c" and event == "end":
+            place = re.fullmatch(r"([A-Za-z]+)[0-9]+", element.get("r", ""))
+            column = _number(place[1]) if place else column + 1
+            parts = {_plain(part.tag): part for part in element}
+            value = parts["v"].text if "v" in parts else ""
+            yield row, column, "f" in parts, element.get("t", ""), value or ""
+
+
+def _ods_cells(content: bytes, sheet: str) -> Any:
+    """The same of an .ods, of its cells that have a formula or hold an error."""
+    import io
+    from xml.etree import ElementTree
+
+    row = column = 0
+    table = None
+    for event, element in ElementTree.iterparse(io.BytesIO(content), ("start", "end")):
+        tag, attributes = _plain(element.tag), {_plain(key): value for key, value in element.items()}
+        if tag == "table" and event == "start":
+            row, table = 0, attributes.get("name")
+        elif tag == "table-row" and event == "start":
+            row, column = row + 1, 0
+        elif tag == "table-row":
+            row += int(attributes.get("number-rows-repeated", 1)) - 1
+            element.clear()
+        elif tag in ("table-cell", "covered-table-cell") and event == "end":
+            column += 1
+            kinds = {value for key, value in element.items() if _plain(key) == "value-type"}  # LibreOffice writes two
+            kind = "error" if "error" in kinds else min(kinds, default="")
+            if table == sheet and ("formula" in attributes or kind == "error"):
+                yield row, column, True, kind, "".join(element.itertext())
+            column += int(attributes.get("number-columns-repeated", 1)) - 1
+
+
+def _number(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + ord(letter) - 64
+    return number
+
+
+def _letters(number: int) -> str:
+    out = ""
+    while number:
+        number, last = divmod(number - 1, 26)
+        out = chr(65 + last) + out
+    return out
+
+
+def parquet(path: str, columns: int) -> bytes:
+    """The table as a stream of Arrow's, with every value written out. columns : as many as it may have."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        if file.metadata.num_columns > columns:
+            raise RefusedError("", "", f"at most {columns:,} columns", f"{file.metadata.num_columns:,}")
+    table = pq.read_table(path, use_threads=False)
+    for i, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(field.type.value_type))
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    return stream.getvalue().to_pybytes()
+
+
+def matches(expression: str, texts: list[str]) -> list[dict[str, str | None] | None]:
+    """What the groups of an expression stand for in each text; None for a text that it does not fit from end to end."""
+    match = re.compile(expression, re.DOTALL).fullmatch
+    return [found.groupdict() if (found := match(text)) else None for text in texts]
+
+
+def contains(expression: str, texts: list[str]) -> list[bool]:
+    """Whether an expression is in each text."""
+    search = re.compile(expression).search
+    return [search(text) is not None for text in texts]
+
+
+TASKS = {task.__name__: task for task in (workbook, parquet, matches, contains)}
+#: imported before memory is limited: what they reserve is not the file's
+_NEEDS = {"workbook": "python_calamine", "parquet": "pyarrow.parquet"}
+
+
+def _limit(memory: int, seconds: int) -> None:
+    if resource is None:
+        return
+    # no such file but on Linux
+    with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
+        memory += int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
+        hard = resource.getrlimit(kind)[1]
+        with suppress(OSError, ValueError):  # not to be had on this system
+            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def main() -> None:
+    """Answer the request that standard input holds on standard output."""
+    task, arguments, memory, seconds = pickle.load(sys.stdin.buffer)
+    out = sys.stdout.buffer
+    sys.stdout = sys.stderr
+    answer: tuple[str, Any]
+    try:
+        if task in _NEEDS:
+            __import__(_NEEDS[task])
+        _limit(memory, seconds)
+        answer = ("done", TASKS[task](**arguments))
+        text = pickle.dumps(answer)
+    except RefusedError as error:
+        text = pickle.dumps(("refused", error.args))
+    except MemoryError:
+        text = pickle.dumps(("memory", ""))
+    except BaseException as error:  # libraries raise all kinds, those in Rust some that are no Exception
+        lines = str(error).splitlines()
+        text = pickle.dumps(("failed", lines[0] if lines else type(error).__name__))
+    out.write(text)
+    out.flush()
+
+
+if __name__ == "__main__":
+    main()
