@@ -28,8 +28,6 @@ from judgebook.study.questions import declared
 
 #: lines that a report of what does not come out has room for, of each kind
 LINES = 20
-#: what a notebook computes with (`Question.private`) -> its name
-_PRIVATE = {"texts": "texts", "ids": "ids of people"}
 _NUMBER = re.compile(r"[-−]?\d[\d,.]*")
 
 
@@ -196,8 +194,8 @@ def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict
 
 def _needing(about: dict[str, Any]) -> dict[str, str]:
     """Notebooks that read what a bundle lacks -> what that is. about : what was left out of it."""
-    lacks = {name: [_PRIVATE[p] for p in q.private if about[f"{p}_left_out"]] for name, q in declared().items()}
-    return {name: f"its notebook reads {' and '.join(of)}, which the bundle lacks" for name, of in lacks.items() if of}
+    lacks = [name for name, q in declared().items() if any(about[f"{p}_left_out"] for p in q.private)]
+    return dict.fromkeys(lacks, "its notebook reads texts, which the bundle lacks")
 
 
 def _remarks(bundle: Path) -> list[str]:
