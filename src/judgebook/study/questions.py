@@ -46,7 +46,8 @@ class Question(Section):
     extra: list[str] = Field([], description="keys of the YAML's `extra` that it reads (`run.extra`)")
     own: bool = Field(False, description="it is somebody's own, and declares itself (`study/own/notebook.py`)")
     private: list[Literal["texts"]] = Field(
-        [], description="what it computes with that a bundle may lack: what texts say, beyond their length and repetition"
+        [],
+        description="what it computes with that a bundle may lack: what texts say, not only how long they are",
     )
     sections: list[str] = Field(
         [], description="other parts of the YAML it uses, in addition to those any notebook may use (`dag.COMMON`)"

@@ -319,8 +319,8 @@ class Run:
         return path
 
     def own_ids(self) -> pd.DataFrame:
-        """Ids of the source that pseudonyms replaced: for comparisons of their spelling only, never to be shown. A bundle
-        has pseudonyms in their place, the same for ids that are spelt alike."""
+        """Ids of the source that pseudonyms replaced: for comparisons of their spelling only, never to be shown. A
+        bundle has pseudonyms in their place, the same for ids that are spelt alike."""
         import pandas as pd
 
         if (like := self.of_bundle("spellings")) is not None:

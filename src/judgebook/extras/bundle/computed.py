@@ -1,4 +1,4 @@
-"""What was computed from texts and ids that are not shared, and may be: scores of texts, and pseudonyms of look-alikes."""
+"""What may be shared of texts and ids that are not: scores of texts, and which ids are spelt alike."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What stands in a bundle for texts that are not shared: what is counted in texts, and which are alike, comes out again.
+"""What stands in a bundle for texts that are not shared, so that what is counted in them comes out again.
 
 A stand-in has as many lines as its text, and each line as many words (by white space), tokens (`summary.TOKEN`) and
-characters as that of the text; where texts are the same, so are their stand-ins, and nowhere else. It holds no character
-of the text.
+characters as that of the text; where lines are the same, so are their stand-ins, and nowhere else.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ class StandIns:
         self._alike: dict[tuple[int, int, int, int], int] = defaultdict(int)
 
     def of(self, texts: Iterable[str]) -> dict[str, str]:
-        """Text -> its stand-in. Ends of lines are those of Unix."""
+        """Text -> its stand-in. Ends of lines are those of Unix, in which texts may then no longer differ."""
         return {text: "".join(map(self._line, text.splitlines(keepends=True))) for text in texts}
 
     def _line(self, line: str) -> str:
-        if line not in self._lines:
-            bare = line.splitlines()[0]
+        bare = line.splitlines()[0]
+        if bare not in self._lines:
             words, tokens = bare.split(), len(TOKEN.findall(bare))
             characters = sum(map(len, words))
             size = (len(words), tokens, characters, len(bare) - characters)
-            self._lines[line] = _made(*size, self._alike[size]) + "\n" * (bare != line)
+            self._lines[bare] = _made(*size, self._alike[size])
             self._alike[size] += 1
-        return self._lines[line]
+        return self._lines[bare] + "\n" * (bare != line)
 
 
 def _made(words: int, tokens: int, characters: int, blanks: int, number: int) -> str:

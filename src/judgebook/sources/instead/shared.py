@@ -74,7 +74,7 @@ def columns() -> dict[str, dict[str, Column]]:
 
     names = {
         "annotator": "pseudonym, as in annotations",
-        "like": "the first annotator whose id in the source is spelt alike, but for case, blanks and look-alike characters",
+        "like": "the first annotator whose id in the source is the same but for case, blanks and look-alike characters",
     }
     return {
         SCORES: {c: column for c, column in schema.METRIC_SCORES.items() if c != "study"},
