@@ -18,6 +18,7 @@ from judgebook.pipeline import cli
 from judgebook.pipeline.manifest import Manifest
 from judgebook.sources.instead.shared import FOLDER
 from judgebook.study.params import ROOT
+from judgebook.study.questions import declared
 
 SECONDS = 120
 YAML = """\
@@ -158,6 +159,19 @@ def test_the_blocks_of_the_page_do_what_it_says(made, monkeypatch, capsys):
     names = {}
     exec(code, names)
     assert sorted(names["means"].index) == [("fluency", "A"), ("fluency", "B")]
+
+
+@pytest.mark.parametrize(
+    ("executed", "skipped"),
+    [
+        (["02_collection_stats", "03_iaa", "05_sensitivity"], ["06_stepwise_coverage"]),
+        (["02_collection_stats", "03_iaa"], []),
+    ],
+)
+def test_a_notebook_that_needs_a_skipped_one_is_asked_for_where_the_run_asked_for_it(executed, skipped):
+    """Notebook 06 needs three that run, and 04, for which nobody rated their own dialogues."""
+    profile = {"features": {need: "No." for need in declared()["04_importance"].requires}}
+    assert verifying._skipped(profile, executed) == skipped
 
 
 @pytest.mark.parametrize(

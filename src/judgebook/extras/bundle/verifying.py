@@ -21,6 +21,7 @@ from judgebook import __version__, project
 from judgebook.extras.bundle import comparing, software
 from judgebook.extras.bundle.comparing import Compared, Missing
 from judgebook.extras.bundle.contents import METADATA, PARAMS
+from judgebook.extras.bundle.described import PROFILE
 from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline.surroundings import installed
 from judgebook.sources.instead import shared
@@ -66,7 +67,8 @@ def verify(path: Path, *, jobs: int = 1) -> Verdict:
         notebooks = sorted({stem.partition(".")[0] for stem in notebooks} | _executed(folder))
         here = [n for n in notebooks if (project.ROOT / "notebooks" / f"{n}.ipynb").is_file()]
         out = Path(name) / "out"
-        code, told = _run(folder / PARAMS.format(study=study), here, out, jobs)
+        asked = [*here, *_skipped(_json(folder / PROFILE), here)]
+        code, told = _run(folder / PARAMS.format(study=study), asked, out, jobs)
         if code == 2 or not (out / "reports" / study / "index.html").is_file():
             why = (told.strip().splitlines() or ["nothing was computed"])[-1]
             raise BundleError(f"{path}: its judgements cannot be analysed: {why}")
@@ -142,6 +144,15 @@ def _json(path: Path) -> Any:
 
 def _executed(folder: Path) -> set[str]:
     return {p.stem for p in (folder / "notebooks").glob("*.ipynb") if not p.stem.endswith(".failed")}
+
+
+def _skipped(profile: dict[str, Any] | None, executed: list[str]) -> list[str]:
+    """Notebooks that need one for which the data lack something, and besides only what was executed: asked for, they are
+    skipped once more, and the first page says why. profile : of the bundle; None where it has none."""
+    features = (profile or {}).get("features", {})
+    lacking = {name for name, question in declared().items() if any(features.get(f) for f in question.requires)}
+    needs = {name: set(question.needs) for name, question in declared().items()}
+    return [name for name, of in needs.items() if of & lacking and of <= lacking | set(executed)]
 
 
 def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[int, str]:
