@@ -147,8 +147,8 @@ def _executed(folder: Path) -> set[str]:
 
 
 def _skipped(profile: dict[str, Any] | None, executed: list[str]) -> list[str]:
-    """Notebooks that need one for which the data lack something, and besides only what was executed: asked for, they are
-    skipped once more, and the first page says why. profile : of the bundle; None where it has none."""
+    """Notebooks that need one for which the data lack something, and otherwise only what was executed: asked for, they
+    are skipped once more, and the first page says why. profile : of the bundle; None where it has none."""
     features = (profile or {}).get("features", {})
     lacking = {name for name, question in declared().items() if any(features.get(f) for f in question.requires)}
     needs = {name: set(question.needs) for name, question in declared().items()}
