@@ -7,6 +7,7 @@ every problem at once, and only then writes.
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ class Built:
     unused : file -> column that nothing in the YAML names -> its cells. notes : what adapters have to say.
     own_ids : kind (person or work unit), pseudonym and id of the source, where these differ: for the user alone.
     sections : those of the YAML that may name people, as they are recorded (`recorded.sections`).
+    of_bundle : frames that only a bundle has (`shared.read`).
     """
 
     frames: dict[str, pd.DataFrame]
@@ -45,6 +47,7 @@ class Built:
     notes: list[str] = field(default_factory=list)
     own_ids: pd.DataFrame = field(default_factory=pd.DataFrame)
     sections: dict[str, Any] = field(default_factory=dict)
+    of_bundle: dict[str, pd.DataFrame] = field(default_factory=dict)
 
 
 def files(study: Study) -> list[Path]:
@@ -112,7 +115,8 @@ class _Joined:
 def _built(study: Study, out: Path | None) -> Built:
     files(study)
     if shared.files(study):
-        return Built(*shared.read(study), sections=recorded.as_written(study))
+        frames, features, more = shared.read(study)
+        return Built(frames, features, sections=recorded.as_written(study), of_bundle=more)
     readings, problems = joining.read_all(study)
     table_cells.alike(readings)
     problems += transcripts.complete(readings)
@@ -226,4 +230,7 @@ def _write(built: Built, out: Path) -> None:
     for name, content in (("profile.json", built.profile), (recorded.SECTIONS, built.sections)):
         with store.atomic(out / name) as temporary:
             temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    shutil.rmtree(out / store.OF_BUNDLE, ignore_errors=True)
+    for name, frame in built.of_bundle.items():
+        store.write_frame(frame, out / store.OF_BUNDLE / f"{name}.parquet")
     pseudonyms.write_own_ids(built.own_ids, out / naming.OWN_IDS)

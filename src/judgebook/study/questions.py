@@ -45,8 +45,9 @@ class Question(Section):
     )
     extra: list[str] = Field([], description="keys of the YAML's `extra` that it reads (`run.extra`)")
     own: bool = Field(False, description="it is somebody's own, and declares itself (`study/own/notebook.py`)")
-    private: list[Literal["texts", "ids"]] = Field(
-        [], description="what it computes with that a bundle may lack: texts of dialogues, people's ids of the source"
+    private: list[Literal["texts"]] = Field(
+        [],
+        description="what it computes with that a bundle may lack: what texts say, not only how long they are",
     )
     sections: list[str] = Field(
         [], description="other parts of the YAML it uses, in addition to those any notebook may use (`dag.COMMON`)"

@@ -37,6 +37,8 @@ _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 _UNFINISHED = re.compile(r"\..*\.([0-9a-f]{8})-([0-9]+)(?:-[a-z0-9_]+)?\.tmp")
 #: older ones (in seconds) are left over whatever process has this number now: writing takes seconds, fetching minutes
 _FORGOTTEN = 24 * 3600
+#: in the folder of a study that was read from a bundle
+OF_BUNDLE = "of_bundle"
 
 
 def out_root() -> Path:
@@ -298,7 +300,17 @@ class Run:
             named = given is None or given.parent in project.yaml_folders()
             made_by = project.made_by(self.key if named else str(given), "--only annotations")
             raise AbsentError(f"The data of {self.key} have not been read yet: run {made_by}.")
-        return pd.read_parquet(path)
+        content = self.question is None or self.question.own or "texts" in self.question.private
+        stood_in = None if content else self.of_bundle(name)
+        return pd.read_parquet(path) if stood_in is None else stood_in
+
+    def of_bundle(self, name: str) -> pd.DataFrame | None:
+        """What only a study that is read from a bundle has: `text_metrics`, `spellings`, and frames with stand-ins
+        for their texts (`sources.instead.shared`); None elsewhere."""
+        import pandas as pd
+
+        path = processed(self.key) / OF_BUNDLE / f"{name}.parquet"
+        return pd.read_parquet(path) if path.is_file() else None
 
     def file(self, name: str) -> Path:
         """A file below the project's folder that the notebook declares, such as `data/other.csv`.
@@ -312,9 +324,12 @@ class Run:
         return path
 
     def own_ids(self) -> pd.DataFrame:
-        """Ids of the source that pseudonyms replaced: for comparisons of their spelling only, never to be shown."""
+        """Ids of the source that pseudonyms replaced: for comparisons of their spelling only, never to be shown. A
+        bundle has pseudonyms in their place, the same for ids that are spelt alike."""
         import pandas as pd
 
+        if (like := self.of_bundle("spellings")) is not None:
+            return like.set_axis(["pseudonym", "own_id"], axis=1).assign(kind="person")
         path = processed(self.key) / "own_ids.csv"
         return escape.read_csv(path) if path.is_file() else pd.DataFrame()
 

@@ -6,6 +6,7 @@ import pytest
 from judgebook.extras.bundle import judgements, licences
 from judgebook.extras.bundle.finished import Finished
 from judgebook.extras.bundle.parts import BundleError
+from judgebook.questions.metrics import text_metrics
 from judgebook.sources.ids import pseudonyms
 from judgebook.sources.ids.naming import OWN_IDS
 from judgebook.study import params, schema
@@ -115,7 +116,8 @@ def test_texts_go_along_only_when_asked_for_and_without_addresses(finished):
     of = finished()
     without, with_ = (judgements.share(of, texts=texts) for texts in (False, True))
     assert without.texts_left_out == 12 + 4
-    assert not {"reason", "system_text"} & {c for frame in without.frames.values() for c in frame}
+    assert set(without.frames["annotations"]["reason"].dropna()) == {"aaaaaaaaaaaaaa a a....."}
+    assert set(without.frames["dialogues"]["system_text"]) == {"aaaaaaaaaaaaaaaaaa a a a."}
     assert with_.frames["annotations"]["reason"].dropna().unique().tolist() == ["Nice, said [removed]"]
     assert with_.frames["dialogues"]["system_text"].unique().tolist() == ["Call [removed], or ask"]
     assert [d.column for d in with_.deeds if d.kind == "masked"] == ["annotations.reason", "dialogues.system_text"]
@@ -142,6 +144,31 @@ def test_ids_of_a_platform_in_names_of_items_and_in_facts_become_numbers(finishe
     assert shared.renamed == {name: f"D0000{i}" for i, name in enumerate([task, "d0", "d1", "d2", "d3"], start=1)}
     assert shared.frames["dialogue_facts"]["value"].tolist() == ["hit-1", "hit-2", "hit-1", "hit-2"]
     assert [d.column for d in shared.deeds if d.kind == "numbered"] == ["dialogue", "dialogue_facts.value, key hit"]
+
+
+def test_scores_of_texts_are_shared_under_the_names_that_items_have(finished):
+    """Made from the texts, not from their stand-ins: 555-123-4567 is one word."""
+    task = "3TESTAB12CD34EF56GH78IJ90KL12M"
+    marks = rows().assign(dialogue=lambda f: f["dialogue"].replace({"d1": task}), turn=0, method="turn_likert")
+    told = {"dialogue": [task, "d0"], "system_text": ["Call 555-123-4567", "Hi"]}
+    talks = pd.DataFrame({"corpus": "main", "system": "a", "turn": 0} | told)
+    of = finished(annotations=marks, dialogues=talks)
+    items = text_metrics.items(talks.assign(user_text=None, reference=None), marks)
+    assert "text_metrics" not in judgements.share(of, texts=False).frames
+    (of.folder / "cache").mkdir()
+    text_metrics.compute(items, ["length"])[1].to_parquet(of.folder / "cache" / "text_metrics.parquet")
+    scores = judgements.share(of, texts=False).frames["text_metrics"]
+    assert scores[["dialogue", "score"]].to_numpy().tolist() == [["D00001", 2.0], ["D00002", 1.0]]
+    assert "text_metrics" not in judgements.share(of, texts=True).frames
+
+
+def test_whose_ids_are_spelt_alike_is_shared_without_the_ids(finished):
+    of = finished()
+    own = pd.DataFrame([("person", who, f"Worker {i % 11}") for i, who in enumerate(PEOPLE)])
+    own.loc[11, 2] = "worker-0"
+    pseudonyms.write_own_ids(own.set_axis(["kind", "pseudonym", "own_id"], axis=1), of.folder / OWN_IDS)
+    shared = judgements.share(of, texts=False).frames["spellings"].set_index("annotator")["like"]
+    assert shared.to_dict() == {who: who for who in PEOPLE} | {"A0012": "A0001"}
 
 
 def test_an_id_in_a_name_that_the_report_shows_stops_it(finished):

@@ -6,7 +6,8 @@ from fixtures import yaml_studies as studies
 
 from judgebook.sources import build
 from judgebook.sources.instead import embedded, shared
-from judgebook.study import escape, params
+from judgebook.study import escape, params, store
+from judgebook.study.questions import declared
 from judgebook.study.schema import DataError
 
 
@@ -37,6 +38,30 @@ def test_a_bundle_is_read_as_the_study_was(bundle):
     assert again.profile == built.profile
     assert embedded.missing(study) == []
     assert embedded.missing(study, texts=True) == ["my.csv"]
+
+
+def test_only_notebooks_that_compute_with_nothing_else_of_texts_see_stand_ins(bundle, tmp_path, monkeypatch):
+    """And none has scores of texts to compute: those of the bundle are all, or there are none."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    root, built = bundle
+    talks = built.frames["dialogues"].drop(columns="study").assign(system_text="aaa a.")
+    (root / shared.FOLDER / "dialogues.csv").write_text(escape.csv(talks))
+    (root / shared.FOLDER / "spellings.csv").write_text("annotator,like\nA0002,A0001\n")
+    study = params.load(root / "params" / "mine.yaml")
+    build.build(study, out=store.processed("mine"))
+    run, questions = store.Run(study, "00", "x"), declared()
+    counting = run.of(questions["00_build_annotations"])
+    assert set(counting.read("dialogues")["system_text"]) == {"aaa a."}
+    own = questions["00_build_annotations"].model_copy(update={"own": True})
+    for other in (run, run.of(questions["12_moderation"]), run.of(own)):
+        assert other.read("dialogues")["system_text"].isna().all()
+    assert list(run.of_bundle("text_metrics").columns) == ["corpus", "dialogue", "turn", "metric", "score"]
+    assert run.of_bundle("text_metrics").empty
+    assert run.own_ids().to_dict("records") == [{"pseudonym": "A0002", "own_id": "A0001", "kind": "person"}]
+    (root / "ro-crate-metadata.json").unlink()
+    (root / "params" / "my.csv").write_text(studies.wide_csv())
+    build.build(study, out=store.processed("mine"))
+    assert run.of_bundle("spellings") is run.of_bundle("dialogues") is None
 
 
 @pytest.mark.parametrize(

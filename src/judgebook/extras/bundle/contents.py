@@ -70,13 +70,12 @@ def told(deed: Deed) -> str:
     return _PHRASES.say("deed", deed=deed)
 
 
-def refuse_private(of: Finished, parts: Iterable[Part]) -> None:
-    """Raises BundleError where a file holds text of a dialogue, or the id of a person."""
+def refuse_private(of: Finished, parts: Iterable[Part], *, texts: bool = False) -> None:
+    """Raises BundleError where a file holds text of a dialogue, or the id of a person. texts : the judgements may."""
     own = private.own_ids(of.folder)
     find, ids = private.Finder(private.texts(of.folder), own), private.Finder((), own)
     for part in parts:
-        # texts among the judgements were asked for
-        if what := (ids if part.path.startswith(FOLDER) else find)(part.path, part.content):
+        if what := (ids if texts and part.path.startswith(FOLDER) else find)(part.path, part.content):
             raise BundleError(
                 f"{part.path} would contain {what}: nothing was written. Tag the cell of the notebook that shows it "
                 f"`{PRIVATE}`, or remove it from the YAML"

@@ -16,6 +16,7 @@ from typing import Any
 from judgebook import __version__
 from judgebook.extras.bundle.described import Described
 from judgebook.extras.bundle.parts import Part, json_bytes
+from judgebook.sources.instead import shared
 from judgebook.sources.instead.shared import FOLDER
 from judgebook.study import schema
 
@@ -103,7 +104,7 @@ def _table(part: Part) -> dict[str, Any]:
 
 
 def _column(part: Part, table: str, column: str) -> dict[str, Any]:
-    spec = schema.FRAMES[table][column]
+    spec = (schema.FRAMES | shared.columns())[table][column]
     kind = "sc:DateTime" if spec.dtype.startswith("datetime") else _TYPES.get(spec.dtype, "sc:Text")
     return {
         "@type": "cr:Field",

@@ -10,14 +10,15 @@ from pathlib import Path
 import pandas as pd
 
 from judgebook import project
-from judgebook.extras.bundle import attributes, licences
+from judgebook.extras.bundle import attributes, computed, licences
 from judgebook.extras.bundle.finished import Finished
 from judgebook.extras.bundle.identifiers import masked
 from judgebook.extras.bundle.licences import Licence
 from judgebook.extras.bundle.parts import BundleError, Part, json_bytes
+from judgebook.extras.bundle.stand_ins import StandIns
 from judgebook.sources.ids import private
 from judgebook.sources.ids.naming import TEXTS, Names
-from judgebook.sources.instead.shared import ABOUT, FOLDER
+from judgebook.sources.instead.shared import ABOUT, FOLDER, SCORES, SPELLINGS
 from judgebook.study import escape, schema
 
 #: what it is in a row, by frame: for lists of contents
@@ -29,6 +30,8 @@ ROWS = {
     "work_units": "Tasks as they were handed in, with their times",
     "dialogue_facts": "What is known of dialogues",
     "counts": "What was read, kept and left out",
+    SCORES: "Scores of turns by metrics that were computed from their texts",
+    SPELLINGS: "Annotators whose ids in the source are spelt alike, by pseudonyms",
 }
 #: columns of ids that get running numbers where one of them holds the id of a platform
 _ITEMS = {"dialogue": ("dialogue", "dialogue_b"), "session": ("session",), "context": ("context",)}
@@ -97,7 +100,8 @@ def share(of: Finished, *, texts: bool) -> Shared:
         frames = _masked(frames, Names(own), deeds)
     else:
         left_out = sum(int(frames[n][c].notna().sum()) for n, c in _columns(frames, TEXTS))
-        frames = {n: f.drop(columns=TEXTS.get(n, [])) for n, f in frames.items()}
+        frames = _stood_in(frames) | {SCORES: computed.text_scores(of, frames)}
+    frames = {n: f for n, f in (frames | {SPELLINGS: computed.spellings(of, frames)}).items() if len(f)}
     frames = _days(frames, deeds)
     frames, renamed = _numbered(frames, deeds)
     frames = _facts(frames, deeds)
@@ -142,6 +146,15 @@ def _masked(frames: dict[str, pd.DataFrame], own: Names, deeds: list[Deed]) -> d
             changed = {text: new for text, (new, found) in cleared.items() if found}
             out[name] = out[name].assign(**{column: out[name][column].map(lambda t, c=changed: c.get(t, t))})
             deeds.append(Deed("masked", f"{name}.{column}", len(changed), dict(kinds)))
+    return out
+
+
+def _stood_in(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Frames with a stand-in for each text."""
+    out, stand_ins = dict(frames), StandIns()
+    for name, column in _columns(frames, TEXTS):
+        new = stand_ins.of(frames[name][column].dropna().unique())
+        out[name] = out[name].assign(**{column: frames[name][column].map(new)})
     return out
 
 

@@ -20,6 +20,7 @@ from judgebook import __version__, project
 from judgebook.extras.bundle import comparing, damage, software
 from judgebook.extras.bundle.comparing import Compared, Missing
 from judgebook.extras.bundle.contents import METADATA, PARAMS
+from judgebook.extras.bundle.described import PROFILE
 from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline.surroundings import installed
 from judgebook.sources.instead import shared
@@ -28,8 +29,6 @@ from judgebook.study.questions import declared
 
 #: lines that a report of what does not come out has room for, of each kind
 LINES = 20
-#: what a notebook computes with (`Question.private`) -> its name
-_PRIVATE = {"texts": "texts", "ids": "ids of people"}
 _NUMBER = re.compile(r"[-−]?\d[\d,.]*")
 
 
@@ -68,8 +67,9 @@ def verify(path: Path, *, jobs: int = 1) -> Verdict:
         notebooks = sorted({stem.partition(".")[0] for stem in notebooks} | _executed(folder))
         here = [n for n in notebooks if (project.ROOT / "notebooks" / f"{n}.ipynb").is_file()]
         out = Path(name) / "out"
+        asked = [*here, *_skipped(damage.tree(folder / PROFILE) if (folder / PROFILE).is_file() else None, here)]
         try:
-            code, told = _run(folder / PARAMS.format(study=study), here, out, jobs)
+            code, told = _run(folder / PARAMS.format(study=study), asked, out, jobs)
         except params.ParamsError as error:
             what = str(error).replace(str(folder), str(path))  # a zip file is unpacked where nobody looks for it
             raise BundleError(f"{path}: it is damaged, its settings cannot be read: {what}; copy it anew") from None
@@ -119,6 +119,15 @@ def _study(path: Path, folder: Path) -> str:
 
 def _executed(folder: Path) -> set[str]:
     return {p.stem for p in (folder / "notebooks").glob("*.ipynb") if not p.stem.endswith(".failed")}
+
+
+def _skipped(profile: dict[str, Any] | None, executed: list[str]) -> list[str]:
+    """Notebooks that need one for which the data lack something, and otherwise only what was executed: asked for, they
+    are skipped once more, and the first page says why. profile : of the bundle; None where it has none."""
+    features = (profile or {}).get("features", {})
+    lacking = {name for name, question in declared().items() if any(features.get(f) for f in question.requires)}
+    needs = {name: set(question.needs) for name, question in declared().items()}
+    return [name for name, of in needs.items() if of & lacking and of <= lacking | set(executed)]
 
 
 def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[int, str]:
@@ -176,8 +185,8 @@ def _judged(bundle: Path, out: Path, study: str, strangers: set[str]) -> Verdict
 
 def _needing(about: dict[str, Any]) -> dict[str, str]:
     """Notebooks that read what a bundle lacks -> what that is. about : what was left out of it."""
-    lacks = {name: [_PRIVATE[p] for p in q.private if about[f"{p}_left_out"]] for name, q in declared().items()}
-    return {name: f"its notebook reads {' and '.join(of)}, which the bundle lacks" for name, of in lacks.items() if of}
+    lacks = [name for name, q in declared().items() if any(about[f"{p}_left_out"] for p in q.private)]
+    return dict.fromkeys(lacks, "its notebook reads texts, which the bundle lacks")
 
 
 def _remarks(bundle: Path) -> list[str]:

@@ -47,7 +47,7 @@ def command(
             Part(CROISSANT, croissant.metadata(described(of), parts), "Description of the judgements (Croissant)")
         )
     parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
-    contents.refuse_private(of, parts)
+    contents.refuse_private(of, parts, texts=texts)
     target = store.out_root() / "bundles" / (study if folder else f"{study}.zip")
     store.sweep(target.parent, deep=False)
     (write_folder if folder else write_zip)(parts, target)

@@ -10,7 +10,6 @@ QUESTIONS = [
         asks="Can this design answer the questions?",
         after="00_build_annotations",
         uses=["annotators"],
-        private=["texts", "ids"],
         reads=["annotations", "dialogues", "counts", "metric_scores", "dialogue_facts"],
         sections=["control_system", "unranked_systems", "heds.selection"],
         headline="loads",

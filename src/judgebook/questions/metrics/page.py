@@ -26,7 +26,10 @@ class MetricSections(NotebookPage):
     names: DisplayNames
 
     def _compute(self) -> pd.DataFrame:
-        """Scores of the texts by the metrics asked for; those of an earlier run are not computed again."""
+        """Scores of the texts by the metrics asked for; those of an earlier run are not computed again, and those of a
+        bundle never."""
+        if (shared := self.run.of_bundle("text_metrics")) is not None:
+            return text_metrics.of_dialogues(shared[shared["metric"].isin(self.asked)], self.annotations)
         earlier, by_hand = self.run.cached("text_metrics"), self.run.run_id is None
         texts = self.run.read("dialogues")
         computed, cache = text_metrics.score_texts(texts, self.annotations, self.asked, earlier, progress=by_hand)

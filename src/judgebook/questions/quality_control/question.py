@@ -43,7 +43,6 @@ QUESTIONS = [
         follows="Ji et al. 2022, Tables 1–4, 7–11",
         options={"quality_control": QualityControl},
         uses=["agreement"],
-        private=["texts"],
         reads=[
             "annotations",
             "dialogues",

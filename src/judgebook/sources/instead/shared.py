@@ -2,15 +2,18 @@
 
 `data/judgements` of a bundle holds frames as CSV, one file each, as the run that was bundled had them but for what is
 not shared. They are read as they are: what a YAML says about files, and what it leaves out, was applied when they were
-made.
+made. In the place of texts that are not shared are stand-ins, with which what is counted in texts comes out. Only
+notebooks that compute with nothing else of texts (`Question.private`) see them.
 """
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgebook.sources.ids import naming
 from judgebook.study import escape, params
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 FOLDER = "data/judgements"
 #: beside the frames: which columns have values that were left out or coarsened
 ABOUT = "about.json"
+#: tables: scores of texts by metrics, and pseudonyms of people whose ids are spelt alike
+SCORES, SPELLINGS = "text_metrics", "spellings"
 #: a file that every bundle has: another folder of this name is none
 _BUNDLE = "ro-crate-metadata.json"
 
@@ -43,15 +48,38 @@ def about(folder: Path) -> dict[str, Any]:
     return json.loads((folder / ABOUT).read_text(encoding="utf-8"))
 
 
-def read(study: params.Study) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
-    """All frames of the schema, and the study's profile. Raises DataError naming file, row and column that are not as
-    a bundle has them."""
+def read(study: params.Study) -> tuple[dict[str, pd.DataFrame], dict[str, Any], dict[str, pd.DataFrame]]:
+    """All frames of the schema, the study's profile, and what only a bundle has: its tables of `columns`, and frames
+    with stand-ins for texts. Raises DataError naming file, row and column that are not as a bundle has them."""
     from judgebook.annotations.features import profile
     from judgebook.study import schema
 
     made = {path.stem: path for path in files(study)}
     frames = {name: _frame(name, made.get(name), study) for name in schema.FRAMES}
-    return frames, profile(frames, study)
+    left_out = texts_left_out(study)
+    # without scores there is an empty table of them: nobody may compute them from stand-ins
+    names = [name for name in columns() if name in made or (name == SCORES and left_out)]
+    more = {name: _frame(name, made.get(name), study) for name in names}
+    features = profile(frames, study)
+    for name, texts in naming.TEXTS.items() if left_out else ():
+        more[name] = frames[name]
+        frames[name] = frames[name].assign(**{c: frames[name][c].mask(frames[name][c].notna()) for c in texts})
+    return frames, features, more
+
+
+@cache
+def columns() -> dict[str, dict[str, Column]]:
+    """The tables of a bundle that are no frames of the schema -> their columns."""
+    from judgebook.study import schema
+
+    names = {
+        "annotator": "pseudonym, as in annotations",
+        "like": "the first annotator whose id in the source is the same but for case, blanks and look-alike characters",
+    }
+    return {
+        SCORES: {c: column for c, column in schema.METRIC_SCORES.items() if c != "study"},
+        SPELLINGS: {name: schema.Column(dtype="str", doc=doc) for name, doc in names.items()},
+    }
 
 
 def _frame(name: str, path: Path | None, study: params.Study) -> pd.DataFrame:
@@ -60,7 +88,7 @@ def _frame(name: str, path: Path | None, study: params.Study) -> pd.DataFrame:
 
     from judgebook.study import schema
 
-    spec = schema.FRAMES[name]
+    spec = (schema.FRAMES | columns())[name]
     if path is None:
         return schema.conform(pd.DataFrame(columns=[c for c in spec if c != "study"]), spec, **_constant(spec, study))
     cells = escape.read_csv(path)
