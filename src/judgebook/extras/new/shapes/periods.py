@@ -86,7 +86,9 @@ def column(out: Guess, cells: pd.DataFrame) -> None:
 
 def dates(out: Guess, cells: pd.DataFrame) -> None:
     """How the one column of dates that is not used could be."""
-    found = [c for c in out.unused if nature(c, cells[c].where(~cells[c].isin(out.na_values))).kind == "date"]
+    found = [
+        c for c in cells if c in out.unused and nature(c, cells[c].where(~cells[c].isin(out.na_values))).kind == "date"
+    ]
     if len(found) != 1 or "period" in out.columns or "completed_at" in out.columns:
         return
     year_first = cells[found[0]].str.match(rf"\s*(?:{_YEAR}[-/.]|\s*$)").all()
