@@ -1,11 +1,14 @@
 """Notebooks of one's own: a file that declares itself is run with the study, and nothing in the package changes."""
 
+import re
+
 import nbformat
 import pytest
 from fixtures.project_copy import Project, result
 
 from judgebook import project as folders
 from judgebook.pipeline import dag
+from judgebook.pipeline.check import check
 from judgebook.pipeline.closure import imported
 from judgebook.pipeline.notebook import NotebookError
 from judgebook.study.stored import open_study
@@ -133,6 +136,28 @@ def made(folder, monkeypatch, name, call):
     nb.cells[1].metadata["tags"] = ["parameters"]
     (folder / "notebooks").mkdir()
     nbformat.write(nb, folder / "notebooks" / f"{name}.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("call", "more", "says"),
+    [
+        (
+            "None",
+            "",
+            'left out: it does not begin with own_notebook.*: write `run = own_notebook."20_a", study, run_id',
+        ),
+        ("None", "{", "left out: not a notebook: Expecting property name"),
+        ("None", '{"cells": [{}]}', "left out: not a notebook: 'source'"),
+        ('jb.own_notebook("20_a", study, run_id, reads=["data/p.csv"])', "", "reads: .*found no data/p.csv"),
+    ],
+)
+def test_check_names_what_is_left_out_or_lacks_a_file(monkeypatch, tmp_path, capsys, call, more, says):
+    """Also of a study whose data are still to be simulated."""
+    made(tmp_path, monkeypatch, "20_a", call)
+    if more:
+        (tmp_path / "notebooks" / "20_a.ipynb").write_text(more)
+    assert check("demo", []) == 0
+    assert re.search(f"  notebooks/20_a.ipynb.*{says}", capsys.readouterr().out)
 
 
 def test_it_stands_where_its_number_says_and_audit_does_without(monkeypatch, tmp_path):

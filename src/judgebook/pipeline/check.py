@@ -44,12 +44,14 @@ def check(named: str, values: list[str]) -> int:
 
     Nothing is written. Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong question.
     """
-    study = params.load(named, params.parse_set(values))
-    entries, digests = dag.of(dag.load(), study), cache()
+    study, every = params.load(named, params.parse_set(values)), dag.load()
+    entries, digests = dag.of(every, study), cache()
     for name, entry in entries.items():
         dag.knobs(name, entry, study, digests)
     plugins.checked(study)
     print(f"{study.key}: {study.title}")
+    for problem in [*dag.left_out(every), *dag.absent(entries)]:
+        print(f"  {problem}")
     if study.across:
         print("  it has no data of its own; its notebooks read the results of other studies, where they were run")
         return 0

@@ -51,7 +51,7 @@ def _folders(folder: Path) -> list[Path]:
 def _own(folder: Path) -> list[Question]:
     """Notebooks that declare themselves. Others that are in the folder for other purposes are none of ours."""
     out, problems = [], []
-    for path in (p for f in _folders(folder) for p in sorted(f.glob("[!.]*.ipynb"))):
+    for path in (p for f in _folders(folder) for p in sorted(f.glob("[!.]*.ipynb")) if p.is_file()):
         if CALL not in path.read_text(encoding="utf-8", errors="replace"):
             continue
         try:
@@ -73,10 +73,32 @@ def _own(folder: Path) -> list[Question]:
     return out
 
 
-def undeclared(entries: dict[str, Question], folder: Path = NOTEBOOKS) -> list[str]:
-    """Notebooks with the name of one for a report that nothing declares."""
-    names = {path.stem for f in _folders(folder) for path in f.glob("*.ipynb")}
-    return sorted(name for name in names - {*entries} - {*declared()} if re.fullmatch(r"\d\d_\w+", name))
+def left_out(entries: dict[str, Question], folder: Path = NOTEBOOKS) -> list[str]:
+    """Why notebooks with the name of one for a report are not in it, and what to write: sentences without full stop."""
+    paths = {path.stem: path for f in _folders(folder) for path in f.glob("*.ipynb")}
+    names = sorted(name for name in {*paths} - {*entries} - {*declared()} if re.fullmatch(r"\d\d_\w+", name))
+    return [f"notebooks/{name}.ipynb is left out: {_why_left_out(name, paths[name])}" for name in names]
+
+
+def _why_left_out(name: str, path: Path) -> str:
+    try:
+        facts(path, Cache(None))
+    except (NotebookError, OSError) as error:
+        return str(error).removeprefix(f"{path.name}: ")
+    return (
+        f'it does not begin with {CALL}(…): write `run = {CALL}("{name}", study, run_id, reads=["annotations"])`, with '
+        "what it reads, in its first cell after the parameters (docs/own_project.md)"
+    )
+
+
+def absent(entries: dict[str, Question]) -> list[str]:
+    """Files that notebooks of somebody's own declare and that are not there, as `left_out` has sentences."""
+    return [
+        f"notebooks/{name}.ipynb: reads: expected a file below the project's folder, found no {read}"
+        for name, entry in entries.items()
+        for read in entry.reads
+        if entry.own and "/" in read and not (project.folder() / read).is_file()
+    ]
 
 
 def of(entries: dict[str, Question], study: Study) -> dict[str, Question]:

@@ -56,9 +56,9 @@ def facts(path: Path, cache: Cache) -> Facts:
 def _read(path: Path) -> Facts:
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    except (ValueError, KeyError, TypeError) as error:
+        cells = [{**c, "source": "".join(c["source"]), "tags": c.get("metadata", {}).get("tags", [])} for c in cells]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotebookError(f"{path.name}: not a notebook: {error}") from None
-    cells = [{**c, "source": "".join(c["source"]), "tags": c.get("metadata", {}).get("tags", [])} for c in cells]
     code = [c["source"] for c in cells if c["cell_type"] == "code"]
     heads = [c["source"] for c in cells if c["cell_type"] == "code" and "parameters" in c["tags"]]
     if len(heads) != 1:

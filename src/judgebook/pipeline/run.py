@@ -103,8 +103,8 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     loaded = [(s, s.load()) for s in chosen]
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), digests, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
-    for name in dag.undeclared(entries, folder):
-        print(f"notebooks/{name}.ipynb is left out: it does not begin with own_notebook(…) (docs/own_project.md)")
+    for problem in dag.left_out(entries, folder):
+        print(problem)
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
     for _, study in loaded:
         plugins.checked(study)

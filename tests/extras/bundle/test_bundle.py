@@ -301,6 +301,14 @@ def test_only_a_bundle_is_replaced(out):
     with pytest.raises(BundleError, match="is not a bundle"):
         bundle(out, folder=True)
     assert (folder / "README.md").is_file()
+    packed = bundle(out)
+    packed.write_bytes(b"somebody's own")
+    with pytest.raises(BundleError, match=r"mine\.zip is not a bundle"):
+        bundle(out)
+    packed.unlink()
+    packed.mkdir()
+    with pytest.raises(BundleError, match=r"mine\.zip is not a bundle"):
+        bundle(out)
 
 
 def test_others_read_it(out):

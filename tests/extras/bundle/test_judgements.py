@@ -112,6 +112,23 @@ def test_people_numbered_in_the_order_of_the_files_are_not_shared(finished):
         judgements.share(finished(YAML.replace("pseudonyms: shuffled\n", "")), texts=False)
 
 
+def test_without_the_key_of_pseudonyms_nothing_is_shared_unless_there_never_was_one(finished):
+    of = finished()
+    (of.folder / OWN_IDS).unlink()
+    with pytest.raises(BundleError, match=r"own_ids\.csv of the run is missing.*--study mine --force"):
+        judgements.share(of, texts=False)
+    of.steps["annotations"] = {"outputs": {}, "parts": {"embedded mine.csv": "0"}}
+    assert len(judgements.share(of, texts=False).frames["annotations"])
+
+
+def test_frames_that_are_not_as_the_run_wrote_them_are_not_shared(finished, monkeypatch):
+    of = finished()
+    monkeypatch.setenv("COMPENDIUM_OUT", str(of.folder))
+    of.steps["annotations"] = {"outputs": {"annotations.parquet": "0"}, "parts": {}}
+    with pytest.raises(BundleError, match=r"annotations\.parquet is not what the run wrote; run"):
+        judgements.share(of, texts=False)
+
+
 def test_texts_go_along_only_when_asked_for_and_without_addresses(finished):
     of = finished()
     without, with_ = (judgements.share(of, texts=texts) for texts in (False, True))

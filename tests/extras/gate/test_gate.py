@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from judgebook.extras.gate import deciding, planned
+from judgebook.extras.gate.command import sentence
 from judgebook.extras.gate.deciding import Verdict
 from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.cli import main
@@ -80,6 +81,11 @@ def test_what_is_not_understood_says_what_can_be_written(text):
 )
 def test_an_interval_decides(text, low, high, verdict):
     assert deciding.verdict(requirement(text), low, high) == verdict
+
+
+def test_a_reason_is_a_sentence_of_its_own():
+    open_ = deciding.Decision(requirement("a better than b on q"), Verdict.OPEN, why="it is not known when")
+    assert sentence(open_) == "Cannot be told: a better than b on q. It is not known when."
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -124,6 +124,11 @@ def test_the_workflow_installs_checks_runs_and_requires(made):
     assert [step["uses"] for step in steps if "uses" in step and step["uses"] not in ours] == []
 
 
+def test_the_line_that_leads_into_it_can_be_pasted_whatever_it_is_called(tmp_path, capsys):
+    assert main(["init", str(tmp_path / "mine & yours")]) == 0
+    assert f"  cd '{tmp_path}/mine & yours'\n" in capsys.readouterr().out
+
+
 def test_an_empty_folder_is_filled(tmp_path):
     (tmp_path / "p").mkdir()
     assert main(["init", str(tmp_path / "p")]) == 0

@@ -5,7 +5,6 @@ Only files that the manifest names are taken, so nothing private in the same fol
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -17,7 +16,7 @@ import yaml
 from judgebook import __version__, project
 from judgebook.display.text import Phrases
 from judgebook.extras.bundle import described, software
-from judgebook.extras.bundle.finished import Finished, plain_name
+from judgebook.extras.bundle.finished import Finished, plain_name, refuse_changed
 from judgebook.extras.bundle.judgements import Deed, Shared
 from judgebook.extras.bundle.parts import BundleError, Part, json_bytes
 from judgebook.report import html
@@ -100,7 +99,7 @@ def _outputs(of: Finished) -> Iterator[Part]:
             start = next((s for s in kinds if path.startswith(s)), None)
             if start is None:  # frames: they hold texts and judgements
                 continue
-            _check(root / path, path, sha, key)
+            refuse_changed(path, sha, key)
             name = kinds[start] + path.removeprefix(start)
             (pages if name.startswith("report/") else placed.setdefault(name, [])).append((step, name, root / path))
     shown = {notebook: _shown(placed, notebook) for notebook in of.notebooks}
@@ -118,16 +117,6 @@ def _outputs(of: Finished) -> Iterator[Part]:
         hidden = sum(block.private for block in shown.get(path.stem, ()))
         content = _page(path, where, hidden) if path.suffix == ".html" else path
         yield Part(name, content, _about(name, step), step)
-
-
-def _check(path: Path, name: str, sha: str, study: str) -> None:
-    try:
-        with path.open("rb") as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == sha
-    except OSError:
-        same = False
-    if not same:
-        raise BundleError(f"{name} is not what the run wrote; run `{project.command()} --study {study}` again")
 
 
 def _about(name: str, step: str) -> str:

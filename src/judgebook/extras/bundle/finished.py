@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any
@@ -85,6 +86,17 @@ def raw_files(of: Finished) -> list[RawFile]:
             shown = f"data/embedded/{of.key}/{name}" if kind == "embedded " else names.within(name)
             out.append(RawFile(shown, sha, "", of.study.licence))
     return out
+
+
+def refuse_changed(name: str, sha: str | None, study: str) -> None:
+    """Raises BundleError where a file, named by its place in the folder for output, is not what the run wrote."""
+    try:
+        with (store.out_root() / name).open("rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == sha
+    except OSError:
+        same = False
+    if not same:
+        raise BundleError(f"{name} is not what the run wrote; run `{project.command()} --study {study}` again")
 
 
 def plain_name(path: str) -> str:

@@ -11,13 +11,13 @@ import pandas as pd
 
 from judgebook import project
 from judgebook.extras.bundle import attributes, computed, licences
-from judgebook.extras.bundle.finished import Finished
+from judgebook.extras.bundle.finished import Finished, refuse_changed
 from judgebook.extras.bundle.identifiers import masked
 from judgebook.extras.bundle.licences import Licence
 from judgebook.extras.bundle.parts import BundleError, Part, json_bytes
 from judgebook.extras.bundle.stand_ins import StandIns
 from judgebook.sources.ids import private
-from judgebook.sources.ids.naming import TEXTS, Names
+from judgebook.sources.ids.naming import OWN_IDS, TEXTS, Names
 from judgebook.sources.instead.shared import ABOUT, FOLDER, SCORES, SPELLINGS
 from judgebook.study import escape, schema
 
@@ -91,7 +91,14 @@ def share(of: Finished, *, texts: bool) -> Shared:
             f"Run `{project.command()} --study {of.key} --set pseudonyms=shuffled` (or write `pseudonyms: shuffled` in "
             "the YAML), then bundle again"
         )
+    for name, sha in of.steps.get("annotations", {}).get("outputs", {}).items():
+        refuse_changed(name, sha, of.key)
     frames = {name: _read(of.folder / f"{name}.parquet") for name in schema.FRAMES}
+    if not own and not _embedded(of) and frames["annotations"]["annotator_known"].any():
+        raise BundleError(
+            f"{OWN_IDS} of the run is missing: without it, ids of people are not found in what is shared; nothing was "
+            f"written. Run `{project.command()} --study {of.key} --force` again"
+        )
     frames = {name: frame for name, frame in frames.items() if len(frame)}
     _refuse_names(frames)
     deeds: list[Deed] = []
@@ -108,6 +115,11 @@ def share(of: Finished, *, texts: bool) -> Shared:
     frames, few = attributes.reviewed(frames, lambda kind, column, n: deeds.append(Deed(kind, column, n)))
     frames = {name: frame.dropna(axis=1, how="all") for name, frame in frames.items()}
     return Shared(frames, licence, texts, left_out, len(own), deeds, few, renamed)
+
+
+def _embedded(of: Finished) -> bool:
+    """Whether the data come with the project, which never had own ids."""
+    return any(part.startswith("embedded ") for part in of.steps.get("annotations", {}).get("parts", {}))
 
 
 def _read(path: Path) -> pd.DataFrame:

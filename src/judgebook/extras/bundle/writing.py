@@ -68,7 +68,8 @@ def command(
 
 
 def write_zip(parts: Iterable[Part], path: Path) -> None:
-    """A zip file in the order of the parts; only a piece of a file is in memory at a time."""
+    """A zip file in the order of the parts; only a piece of a file is in memory at a time. Raises as `write_folder`."""
+    _refuse_other(path)
     folders: set[str] = set()
     with store.atomic(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as out:
         for part in parts:
@@ -82,6 +83,22 @@ def write_zip(parts: Iterable[Part], path: Path) -> None:
                 shutil.copyfileobj(source, target, _CHUNK)
 
 
+def _refuse_other(path: Path) -> None:
+    """Raises BundleError where a bundle would replace something else."""
+    if path.exists() and not _is_bundle(path):
+        raise BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
+
+
+def _is_bundle(path: Path) -> bool:
+    if path.suffix != ".zip":
+        return (path / METADATA).is_file()
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return METADATA in packed.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
 def _entry(name: str, mode: int) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, EPOCH)
     entry.external_attr, entry.create_system = mode << 16 | (0x10 if name.endswith("/") else 0), 3
@@ -93,8 +110,7 @@ def write_folder(parts: Iterable[Part], path: Path) -> None:
 
     Raises BundleError where there is something else in its place.
     """
-    if path.exists() and not (path / METADATA).is_file():
-        raise BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
+    _refuse_other(path)
     with store.scratch(path.parent) as place:
         for part in parts:
             target = place / "new" / part.path

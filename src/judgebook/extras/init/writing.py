@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,7 +47,7 @@ def init(folder: Path) -> int:
             raise store.DeniedError(remedy) from error
         raise
     call = project.command() if project.INSTALLED else "judgebook"
-    print(f"made {folder}; next\n  cd {folder}\n  {call} check example\n  {call} --study example")
+    print(f"made {folder}; next\n  cd {shlex.quote(str(folder))}\n  {call} check example\n  {call} --study example")
     if not project.INSTALLED:
         print("The command `judgebook` must be installed: `python -m pip install .` in the checkout, without -e.")
     return 0
