@@ -16,6 +16,7 @@ from typing import Any
 from judgebook import __version__
 from judgebook.extras.bundle.described import Described
 from judgebook.extras.bundle.parts import Part, json_bytes
+from judgebook.sources.ids.naming import TEXTS
 from judgebook.sources.instead import shared
 from judgebook.sources.instead.shared import FOLDER
 from judgebook.study import schema
@@ -52,8 +53,8 @@ _CONTEXT: dict[str, Any] = {
 }
 
 
-def metadata(about: Described, parts: Iterable[Part]) -> bytes:
-    """The content of `croissant.json`, of the judgements in a bundle."""
+def metadata(about: Described, parts: Iterable[Part], *, texts: bool) -> bytes:
+    """The content of `croissant.json`, of the judgements in a bundle. texts : they are with these, not stand-ins."""
     tables = [part for part in parts if part.path.startswith(f"{FOLDER}/") and part.path.endswith(".csv")]
     tree: dict[str, Any] = {
         "@context": _CONTEXT,
@@ -68,7 +69,7 @@ def metadata(about: Described, parts: Iterable[Part]) -> bytes:
         "creator": {"@type": "sc:Person", "name": about.creator} if about.creator else {},
         "size": "; ".join(f"{what}: {n}" for what, n in about.counts.items()),
         "distribution": [_file(part) for part in tables],
-        "recordSet": [_table(part) for part in tables],
+        "recordSet": [_table(part, texts) for part in tables],
     }
     if about.creator and about.affiliation:
         tree["creator"]["affiliation"] = {"@type": "sc:Organization", "name": about.affiliation}
@@ -92,25 +93,26 @@ def _file(part: Part) -> dict[str, Any]:
     }
 
 
-def _table(part: Part) -> dict[str, Any]:
+def _table(part: Part, texts: bool) -> dict[str, Any]:
     name, columns = _name(part), next(csv.reader(io.StringIO(part.read().decode())))
     return {
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
         "description": part.about,
-        "field": [_column(part, name, column) for column in columns],
+        "field": [_column(part, name, column, texts) for column in columns],
     }
 
 
-def _column(part: Part, table: str, column: str) -> dict[str, Any]:
+def _column(part: Part, table: str, column: str, texts: bool) -> dict[str, Any]:
     spec = (schema.FRAMES | shared.columns())[table][column]
+    stood_in = not texts and column in TEXTS.get(table, ())
     kind = "sc:DateTime" if spec.dtype.startswith("datetime") else _TYPES.get(spec.dtype, "sc:Text")
     return {
         "@type": "cr:Field",
         "@id": f"{table}/{column}",
         "name": column,
-        "description": spec.doc,
+        "description": f"a stand-in of the same length, not: {spec.doc}" if stood_in else spec.doc,
         "dataType": kind,
         "source": {"fileObject": {"@id": part.path}, "extract": {"column": column}},
     }

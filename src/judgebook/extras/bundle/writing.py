@@ -43,9 +43,8 @@ def command(
     shared = share(of, texts=texts) if judgements else None
     parts = contents.parts(of, shared)
     if shared:
-        parts.append(
-            Part(CROISSANT, croissant.metadata(described(of), parts), "Description of the judgements (Croissant)")
-        )
+        content = croissant.metadata(described(of), parts, texts=texts)
+        parts.append(Part(CROISSANT, content, "Description of the judgements (Croissant)"))
     parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
     contents.refuse_private(of, parts, texts=texts)
     target = store.out_root() / "bundles" / (study if folder else f"{study}.zip")
