@@ -135,14 +135,29 @@ def sign_flip_test(differences: np.ndarray, *, rng: np.random.Generator, n_permu
     moving = differences[np.any(differences.reshape(n, -1) != 0, axis=1)]
 
     def permute(rng: np.random.Generator, k: int) -> np.ndarray:
-        parts = [rng.integers(0, 2, (size, len(moving)), dtype=np.int8) for size in _sizes(k, len(moving))]
-        return np.concatenate([(1.0 - 2.0 * flips) @ moving for flips in parts]) / n
+        parts = (np.frombuffer(rng.bytes(size * len(moving)), np.uint8) for size in _sizes(k, len(moving)))
+        signs = [np.packbits(part.reshape(-1, len(moving)) > 127, axis=1) for part in parts]
+        return _signed_sums(np.concatenate(signs), moving) / n
 
     exact = None
     if len(moving) < 63 and 2 ** len(moving) <= EXACT_LIMIT:
         bits = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
         exact = (1.0 - 2.0 * bits) @ moving / n
     return permutation_test(differences.mean(axis=0), permute, rng=rng, n_permutations=n_permutations, exact=exact)
+
+
+def _signed_sums(signs: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(k, …) sums of (n, …) values under k assignments of signs, each a bit of (k, bytes).
+
+    Of eight values at a time all 256 sums are made once and looked up, which costs less than products.
+    """
+    padded = np.zeros((8 * signs.shape[1], *values.shape[1:]))
+    padded[: len(values)] = values
+    table = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    total = np.zeros((len(signs), *values.shape[1:]))
+    for eight, code in zip(padded.reshape(-1, 8, *values.shape[1:]), signs.T, strict=True):
+        total += (table @ eight)[code]
+    return total
 
 
 def blocked_permutation(

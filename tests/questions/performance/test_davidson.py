@@ -49,6 +49,13 @@ def test_without_ties_strengths_are_those_of_bradley_and_terry():
     assert log_nu[0] == -np.inf
 
 
+@pytest.mark.parametrize(("won", "lost"), [(1283787.05, 0.158), (3000000.3, 0.5)])
+def test_a_loss_among_millions_is_enough_for_strengths(won, lost):
+    """Of two systems their odds are wins over losses; rounding errors of so many votes are not mistaken for steps."""
+    strengths, _ = strengths_of(np.array([[[0, won], [lost, 0]]]), np.array([[[0, 133.0], [133.0, 0]]]))
+    assert strengths[0, 0] - strengths[0, 1] == pytest.approx(np.log(won / lost))
+
+
 def test_a_system_that_never_wins_nor_ties_has_no_strength():
     wins = np.array([[0, 3.0, 2.0], [1, 0, 2.0], [0, 0, 0]])
     strengths, _ = strengths_of(wins[None], np.zeros((1, 3, 3)))

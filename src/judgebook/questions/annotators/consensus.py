@@ -3,7 +3,7 @@
 Dawid and Skene's model gives each annotator a matrix of error rates; MACE distinguishes annotators who know from those
 who guess. The labels and what describes annotators are estimated together by the EM algorithm. Both are computed here
 because the library that has them (`crowd-kit`, with which the tests compare them) depends on a language-model toolkit
-and takes fifty times as long.
+and takes many times as long.
 
 With few items both do worse than the answer of most: three people who are right four times in five, of 30 items, give
 87% right labels by Dawid and Skene's model and 86% by MACE, 90% by the majority; with a true rate of 10%, MACE gives
@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.special import digamma
 
 from judgebook.questions.annotators.agreement_with_others import ITEM
@@ -83,19 +84,18 @@ def dawid_skene(
         Smallest change of the log-likelihood per answer with which the search goes on.
     """
     n_items, n_people, k = int(items.max()) + 1, int(annotators.max()) + 1, int(answers.max()) + 1
-    labels = np.zeros((n_items, k))
-    np.add.at(labels, (items, answers), 1.0)
-    labels /= labels.sum(axis=1, keepdims=True)
+    answer_of = annotators * k + answers
+    votes = sparse.csr_array((np.ones(len(items)), (items, answer_of)), shape=(n_items, n_people * k))
+    labels = np.bincount(items * k + answers, minlength=n_items * k).reshape(n_items, k)
+    labels = labels / labels.sum(axis=1, keepdims=True)
     weights = np.ones(n_items) if weights is None else weights
     before, converged = -np.inf, False
     for _ in range(most):
         prior = np.maximum(weights @ labels / weights.sum(), _LEAST)
-        counts = np.zeros((n_people, k, k))  # annotator, answer, truth
-        np.add.at(counts, (annotators, answers), (weights[:, None] * labels)[items])
+        counts = (votes.T @ (weights[:, None] * labels)).reshape(n_people, k, k)  # annotator, answer, truth
         counts = np.maximum(counts, _LEAST)
         errors = counts / counts.sum(axis=1, keepdims=True)
-        log_p = np.zeros((n_items, k)) + np.log(prior)
-        np.add.at(log_p, items, np.log(errors)[annotators, answers])
+        log_p = np.log(prior) + votes @ np.log(errors).reshape(-1, k)
         top = log_p.max(axis=1, keepdims=True)
         p = np.exp(log_p - top)
         labels = p / p.sum(axis=1, keepdims=True)
@@ -187,8 +187,7 @@ def consensus(rows: Annotations, label: Label, *, min_items: int) -> Iterator[di
     else:
         yield {"statistic": "consensus_changed", "source": "mace", "estimate": np.nan, "n": n,
                "note": f"{rest:.0%} of answers other than the commonest (MACE needs a third)"}  # fmt: skip
-    votes = np.zeros((n, len(values)))
-    np.add.at(votes, (items, answers), 1)
+    votes = np.bincount(items * len(values) + answers, minlength=n * len(values)).reshape(n, -1)
     most = votes.argmax(axis=1)
     tied = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
     judged = np.bincount(people)

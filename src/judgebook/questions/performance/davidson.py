@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import isfinite, nan, prod
 from typing import Any
 
 import numpy as np
@@ -218,13 +218,12 @@ def _counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(parts, m, m) wins of row over column, and ties (both ways round); part : which part a vote belongs to; weight :
     how often it counts, once by default."""
-    wins, ties = np.zeros((2, part.max() + 1, m, m))
-    weight = np.ones(len(score)) if weight is None else weight
-    for which, (a, b) in ((score > 0, (left, right)), (score < 0, (right, left))):
-        np.add.at(wins, (part[which], a[which], b[which]), weight[which])
-    tied = score == 0
-    for a, b in ((left, right), (right, left)):
-        np.add.at(ties, (part[tied], a[tied], b[tied]), weight[tied])
+    shape, weight = (int(part.max()) + 1, m, m), np.ones(len(score)) if weight is None else weight
+    won, lost = (part * m + left) * m + right, (part * m + right) * m + left
+    decided, tied = np.abs(score) > 0, score == 0
+    cells = np.where(score > 0, won, lost)[decided], np.concatenate([won[tied], lost[tied]])
+    weights = weight[decided], np.tile(weight[tied], 2)
+    wins, ties = (np.bincount(*each, prod(shape)).reshape(shape) for each in zip(cells, weights, strict=True))
     return wins, ties
 
 

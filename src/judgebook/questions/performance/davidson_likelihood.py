@@ -24,6 +24,8 @@ from judgebook.statistics.clusters import Covariance, crossed
 #: eigenvalues of the information, over the largest, that are 0 but for rounding: strengths have no common level. Real
 #: ones are larger, as no pair of systems has 10^12 times the votes of another
 NULL = 1e-12
+#: smallest over largest pivot with which an information is inverted as it is
+_REGULAR = 1e-8
 #: share of the information (bound of the largest eigenvalue) from which a cluster's step is solved for; below, two
 #: terms of its series leave an error of less than 0.3%
 _HEAVY = 0.05
@@ -33,6 +35,8 @@ _AT_ONCE = 64
 _STEPS = 60
 #: parameters beyond this run away, as the likelihood has no maximum: finite ones would take billions of votes
 _FAR = 12.0
+#: squared length of a step, in standard errors per vote, that rounding errors make
+_ROUNDING = 1e-18
 #: squared length of a step, in standard errors, that no longer matters
 _NEGLIGIBLE = 1e-9
 
@@ -71,36 +75,59 @@ def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.
     n = wins + wins.transpose(0, 2, 1) + ties
     points, n_ties = wins.sum(axis=2) + ties.sum(axis=2) / 2, ties.sum(axis=(1, 2)) / 2
     beta = np.column_stack([np.zeros((k, m)), log_nu])
-    value = _log_likelihood(beta, wins, ties)
+    logs = chances(beta[:, :m], beta[:, m], log=True)
+    value = _log_likelihood(logs, wins, ties)
     active, left = np.ones(k, dtype=bool), np.full(k, np.inf)
     for _ in range(_STEPS):
         rows = np.flatnonzero(active)
         if not len(rows):
             break
-        won, tied = chances(beta[rows, :m], beta[rows, m])
+        won, tied = np.exp(logs[:, rows])
         gradient = points[rows] - (n[rows] * (won + tied / 2)).sum(axis=2)
         gradient = np.column_stack([gradient, n_ties[rows] - (n[rows] * tied).sum(axis=(1, 2)) / 2])
-        # singular in the direction of all strengths at once, and on the way to strengths that do not exist
-        inverse = np.linalg.pinv(information(won, tied, n[rows]), rcond=NULL, hermitian=True)
-        step = (inverse @ gradient[:, :, None])[:, :, 0]
-        step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
+        step = _step(information(won, tied, n[rows]), gradient)
         left[rows] = (gradient * step).sum(axis=1)
         for _ in range(30):
-            new = _log_likelihood(beta[rows] + step, wins[rows], ties[rows])
+            tried = beta[rows] + step
+            new_logs = chances(tried[:, :m], tried[:, m], log=True)
+            new = _log_likelihood(new_logs, wins[rows], ties[rows])
             worse = new < value[rows] - 1e-10 * np.abs(value[rows])
             if not worse.any():
                 break
             step[worse] /= 2
-        else:
-            step[worse], new[worse] = 0.0, value[rows][worse]  # no part of it improves on rounding
+        else:  # no part of it improves on rounding
+            step[worse], new[worse], new_logs[:, worse] = 0.0, value[rows][worse], logs[:, rows][:, worse]
         beta[rows] += step
-        value[rows] = new
+        value[rows], logs[:, rows] = new, new_logs
         far = np.abs(np.where(np.isfinite(beta[rows]), beta[rows], 0)).max(axis=1) > _FAR
-        active[rows] = (np.abs(step).max(axis=1) > 1e-10) & ~far
+        # what is gained by a step that votes' rounding errors could have made is none
+        active[rows] = (np.abs(step).max(axis=1) > 1e-10) & (left[rows] > _ROUNDING * n[rows].sum(axis=(1, 2))) & ~far
         beta[rows[far]] = np.nan
     # rounding may keep steps of systems with few votes among many from getting as short as others do
     beta[active | (left > _NEGLIGIBLE * np.maximum(1.0, np.abs(value)))] = np.nan
     return beta[:, :m] - beta[:, :m].mean(axis=1, keepdims=True), beta[:, m]
+
+
+def _step(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """(k, m + 1) Newton steps that leave the mean of the strengths as it is."""
+    m = gradient.shape[1] - 1
+    # singular in the direction of all strengths at once, where there are no ties in that of log nu, and nearly so on
+    # the way to strengths that do not exist
+    full = information.copy()
+    full[:, :m, :m] += np.trace(information, axis1=1, axis2=2)[:, None, None] / m**2
+    full[:, m, m] += information[:, m, m] == 0
+    try:
+        pivots = np.linalg.cholesky(full).diagonal(axis1=1, axis2=2) ** 2
+        regular = pivots.min(axis=1) > _REGULAR * pivots.max(axis=1)
+    except np.linalg.LinAlgError:
+        regular = np.zeros(len(full), dtype=bool)
+    step = np.empty_like(gradient)
+    step[regular] = np.linalg.solve(full[regular], gradient[regular][:, :, None])[:, :, 0]
+    if not regular.all():
+        inverse = np.linalg.pinv(information[~regular], rcond=NULL, hermitian=True)
+        step[~regular] = (inverse @ gradient[~regular][:, :, None])[:, :, 0]
+    step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
+    return step
 
 
 def information(won: np.ndarray, tied: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -117,19 +144,20 @@ def information(won: np.ndarray, tied: np.ndarray, n: np.ndarray) -> np.ndarray:
     return out
 
 
-def _log_likelihood(beta: np.ndarray, wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
-    won, tied = chances(beta[:, :-1], beta[:, -1], log=True)
+def _log_likelihood(logs: np.ndarray, wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    """logs : as `chances` returns them."""
+    won, tied = logs
     # no tie is possible where log nu is -inf, and none was seen
     tied = np.where(ties > 0, tied, 0.0)
     return (wins * won).sum(axis=(1, 2)) + (ties * tied).sum(axis=(1, 2)) / 2
 
 
-def chances(strengths: np.ndarray, log_nu: np.ndarray | float, *, log: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """(…, m, m) chance that row beats column, and chance of a tie, from (…, m) strengths and (…,) log nu."""
+def chances(strengths: np.ndarray, log_nu: np.ndarray | float, *, log: bool = False) -> np.ndarray:
+    """(2, …, m, m) chance that row beats column, and chance of a tie, from (…, m) strengths and (…,) log nu."""
     a, b = strengths[..., :, None], strengths[..., None, :]
     tie = np.asarray(log_nu)[..., None, None] + (a + b) / 2
-    total = np.logaddexp(np.logaddexp(a, b), tie)
-    return (a - total, tie - total) if log else (np.exp(a - total), np.exp(tie - total))
+    out = np.stack([np.broadcast_to(a, tie.shape), tie]) - np.logaddexp(np.logaddexp(a, b), tie)
+    return out if log else np.exp(out)
 
 
 def connected(wins: np.ndarray) -> np.ndarray:
