@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def refuse_damaged(path: Path, folder: Path) -> None:
     for name, keys in _READ.items():
         if not (folder / name).is_file():
             raise BundleError(f"{path}: it is damaged: {name} is missing; copy it anew")
-        _intact(path, folder, name, lambda file, keys=keys: _with(tree(file), keys))
+        _intact(path, folder, name, partial(_keyed, keys=keys))
     try:
         files = {str(one["@id"]) for one in tree(folder / METADATA)["@graph"] if "File" in one["@type"]}
     except (KeyError, TypeError):
@@ -95,8 +96,9 @@ def table(path: Path) -> pd.DataFrame:
         raise BundleError(f"expected a table (Parquet), found: {found}") from None
 
 
-def _with(value: Any, keys: Mapping[str, type]) -> None:
+def _keyed(path: Path, keys: Mapping[str, type]) -> None:
     """Raises BundleError where what a file says lacks a key that is read."""
+    value = tree(path)
     for key, kind in keys.items():
         if not isinstance(value, dict) or not isinstance(value.get(key), kind):
             raise BundleError(f"expected {_TYPES[kind]} under {key!r}, found none")

@@ -88,6 +88,8 @@ def run(task: str, size: int, **arguments: Any) -> Any:
         raise RuntimeError(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
     if done.returncode < 0 and done.returncode == _OUT_OF_TIME:
         raise TooMuchError(f"{seconds:,} seconds")
+    state: str
+    content: Any
     state, content = pickle.loads(done.stdout) if not done.returncode else ("memory", None)
     if state == "memory":
         raise TooMuchError(f"{memory // 10**6:,} MB of memory")
