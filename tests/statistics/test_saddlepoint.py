@@ -129,3 +129,12 @@ def test_rare_marks_have_a_p_value_where_only_one_side_can_be_as_extreme(marked)
     exact = sum(of_marks.pmf(m) for m in range(3) if abs(shares[m]) >= abs(shares[marked]) - 1e-12)
     p = saddlepoint.blocked_saddlepoint(y, np.repeat([0, 1], [12, 18]), np.zeros(30))[1]
     assert p[0] == pytest.approx(exact, rel=0.15)
+
+
+def test_throws_of_a_coin():
+    rng = np.random.default_rng(1)
+    n = rng.integers(0, 3000, 2000)
+    heads = rng.integers(0, n + 1)
+    np.testing.assert_allclose(saddlepoint.coin_cdf(heads, n), stats.binom.cdf(heads, n, 0.5), rtol=1e-10)
+    for p in (0.005, 0.025, 0.05, 0.1):
+        np.testing.assert_array_equal(saddlepoint.coin_ppf(p, n), stats.binom.ppf(p, n, 0.5))

@@ -100,7 +100,6 @@ if TYPE_CHECKING:
         spearman_interval,
         weighted_correlations,
     )
-    from judgebook.statistics.fair_coin import coin_cdf, coin_ppf
     from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
     from judgebook.statistics.multiplicity import adjust_directions, adjust_p_values, simultaneous_t
@@ -117,7 +116,7 @@ if TYPE_CHECKING:
         replicate_two_way,
         replicate_weights,
     )
-    from judgebook.statistics.saddlepoint import blocked_saddlepoint, sign_flip_saddlepoint
+    from judgebook.statistics.saddlepoint import blocked_saddlepoint, coin_cdf, coin_ppf, sign_flip_saddlepoint
     from judgebook.statistics.sequences import confidence_sequence
     from judgebook.statistics.subset_stability import best_subset_losses
     from judgebook.statistics.subsets import Fitness, all_r2, backward_elimination, best_of_each_size
@@ -133,7 +132,6 @@ _MODULES = {
         *("clustered_se", "correlate", "fisher_interval", "fisher_mean", "influence", "kendall", "pearson_interval"),
         *("rounded", "spearman_interval", "weighted_correlations"),
     ],
-    "fair_coin": ["coin_cdf", "coin_ppf"],
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
     "multiplicity": ["adjust_directions", "adjust_p_values", "simultaneous_t"],
@@ -145,7 +143,7 @@ _MODULES = {
         *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights", "ratio_interval"),
         *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
-    "saddlepoint": ["blocked_saddlepoint", "sign_flip_saddlepoint"],
+    "saddlepoint": ["blocked_saddlepoint", "coin_cdf", "coin_ppf", "sign_flip_saddlepoint"],
     "sequences": ["confidence_sequence"],
     "subset_stability": ["best_subset_losses"],
     "subsets": ["Fitness", "all_r2", "backward_elimination", "best_of_each_size"],

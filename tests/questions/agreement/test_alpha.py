@@ -304,6 +304,20 @@ def test_patterns_are_counted_by_hand():
     with pytest.raises(ValueError, match=r"expected values among \[1.0, 2.0, 3.0\], found 2.5"):
         positions(np.array([2.5]), found.values)
     assert distances(np.array([0.0, 1, 3]), "interval").tolist() == [[0, 1, 9], [1, 0, 4], [9, 4, 0]]
+
+
+@pytest.mark.parametrize("kinds", [[-1, 0, 1], [1, 2, 4, 9], [0.5, 1, 2], [0, 5000]])
+@pytest.mark.parametrize("times", [1, 500])
+def test_places_of_values_are_searched_or_looked_up(kinds, times):
+    """Many values, short scales and others; a value outside, between, or beyond all numbers is none of them."""
+    codes, kinds = np.tile([0, 2, 1, 0, len(kinds)], times) % (len(kinds) + 1), np.array(kinds, float)
+    column = np.append(kinds, N)[codes]
+    assert positions(column, kinds).tolist() == codes.tolist()
+    whole, there = kinds[kinds % 1 == 0], np.isin(column, kinds[kinds % 1 == 0])
+    assert positions(column[there].astype(np.int16), whole).tolist() == np.searchsorted(whole, column[there]).tolist()
+    for wrong in (kinds[0] - 1, kinds[0] + 0.25, kinds[-1] + 1, np.inf):
+        with pytest.raises(ValueError, match=f"found {wrong:g}"):
+            positions(np.append(column, wrong), kinds)
     assert distances(np.array([0.0, 1, 3]), "ratio").tolist() == [[0, 1, 1], [1, 0, 0.25], [1, 0.25, 0]]
     assert midranks(np.array([[2, 4, 2]])).tolist() == [[1 / 8, 4 / 8, 7 / 8]]
 

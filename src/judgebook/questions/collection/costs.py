@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook.statistics.fair_coin import coin_ppf
+from judgebook.statistics.saddlepoint import coin_ppf
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
 

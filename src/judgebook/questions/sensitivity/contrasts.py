@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
 from judgebook.questions.sensitivity.panels import Panel
-from judgebook.statistics.fair_coin import coin_cdf
+from judgebook.statistics.saddlepoint import coin_cdf
 
 #: z, student, welch, sign: on items, as published; dialogue_welch: on one value per dialogue; session: permuted within
 #: sessions

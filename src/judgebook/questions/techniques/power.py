@@ -20,8 +20,8 @@ import pandas as pd
 from scipy import special
 from scipy.special import ndtri
 
-from judgebook.statistics.fair_coin import coin_cdf, coin_ppf
 from judgebook.statistics.intervals import exact_binomial
+from judgebook.statistics.saddlepoint import coin_cdf, coin_ppf
 
 
 @dataclass(frozen=True)
