@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from judgebook.extras.bundle import judgements, licences
+from judgebook.extras.bundle import contents, judgements, licences
 from judgebook.extras.bundle.finished import Finished
 from judgebook.extras.bundle.parts import BundleError
 from judgebook.questions.metrics import text_metrics
@@ -160,6 +160,20 @@ def test_scores_of_texts_are_shared_under_the_names_that_items_have(finished):
     scores = judgements.share(of, texts=False).frames["text_metrics"]
     assert scores[["dialogue", "score"]].to_numpy().tolist() == [["D00001", 2.0], ["D00002", 1.0]]
     assert "text_metrics" not in judgements.share(of, texts=True).frames
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_items_that_are_called_by_their_texts_are_shared_only_with_texts(finished, texts):
+    said = "Why is the sky blue at noon, and red at dusk?"
+    marks = rows().assign(dialogue=lambda f: f["dialogue"].replace({"d1": said}))
+    talks = pd.DataFrame({"corpus": "main", "system": "a", "dialogue": [said, "d0"], "system_text": [said, "Hi"]})
+    of = finished(annotations=marks, dialogues=talks)
+    parts = list(judgements.share(of, texts=texts).parts())
+    if texts:
+        assert contents.refuse_private(of, parts, texts=True) is None
+    else:
+        with pytest.raises(BundleError, match=r"annotations\.csv would contain text of a dialogue.*Call items by ids"):
+            contents.refuse_private(of, parts)
 
 
 def test_whose_ids_are_spelt_alike_is_shared_without_the_ids(finished):
