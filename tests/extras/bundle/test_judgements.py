@@ -150,8 +150,8 @@ def test_scores_of_texts_are_shared_under_the_names_that_items_have(finished):
     """Made from the texts, not from their stand-ins: 555-123-4567 is one word."""
     task = "3TESTAB12CD34EF56GH78IJ90KL12M"
     marks = rows().assign(dialogue=lambda f: f["dialogue"].replace({"d1": task}), turn=0, method="turn_likert")
-    told = {"dialogue": [task, "d0"], "system_text": ["Call 555-123-4567", "Hi"]}
-    talks = pd.DataFrame({"corpus": "main", "system": "a", "turn": 0} | told)
+    columns = {"dialogue": [task, "d0"], "system_text": ["Call 555-123-4567", "Hi"]}
+    talks = pd.DataFrame({"corpus": "main", "system": "a", "turn": 0} | columns)
     of = finished(annotations=marks, dialogues=talks)
     items = text_metrics.items(talks.assign(user_text=None, reference=None), marks)
     assert "text_metrics" not in judgements.share(of, texts=False).frames
@@ -164,9 +164,11 @@ def test_scores_of_texts_are_shared_under_the_names_that_items_have(finished):
 
 @pytest.mark.parametrize("texts", [False, True])
 def test_items_that_are_called_by_their_texts_are_shared_only_with_texts(finished, texts):
-    said = "Why is the sky blue at noon, and red at dusk?"
-    marks = rows().assign(dialogue=lambda f: f["dialogue"].replace({"d1": said}))
-    talks = pd.DataFrame({"corpus": "main", "system": "a", "dialogue": [said, "d0"], "system_text": [said, "Hi"]})
+    question = "Why is the sky blue at noon, and red at dusk?"
+    marks = rows().assign(dialogue=lambda f: f["dialogue"].replace({"d1": question}))
+    talks = pd.DataFrame(
+        {"corpus": "main", "system": "a", "dialogue": [question, "d0"], "system_text": [question, "Hi"]}
+    )
     of = finished(annotations=marks, dialogues=talks)
     parts = list(judgements.share(of, texts=texts).parts())
     if texts:
