@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from judgebook.extras.bundle import judgements, licences
+from judgebook.extras.bundle import contents, judgements, licences
 from judgebook.extras.bundle.finished import Finished
 from judgebook.extras.bundle.parts import BundleError
 from judgebook.questions.metrics import text_metrics
@@ -167,8 +167,8 @@ def test_scores_of_texts_are_shared_under_the_names_that_items_have(finished):
     """Made from the texts, not from their stand-ins: 555-123-4567 is one word."""
     task = "3TESTAB12CD34EF56GH78IJ90KL12M"
     marks = rows().assign(dialogue=lambda f: f["dialogue"].replace({"d1": task}), turn=0, method="turn_likert")
-    told = {"dialogue": [task, "d0"], "system_text": ["Call 555-123-4567", "Hi"]}
-    talks = pd.DataFrame({"corpus": "main", "system": "a", "turn": 0} | told)
+    columns = {"dialogue": [task, "d0"], "system_text": ["Call 555-123-4567", "Hi"]}
+    talks = pd.DataFrame({"corpus": "main", "system": "a", "turn": 0} | columns)
     of = finished(annotations=marks, dialogues=talks)
     items = text_metrics.items(talks.assign(user_text=None, reference=None), marks)
     assert "text_metrics" not in judgements.share(of, texts=False).frames
@@ -177,6 +177,22 @@ def test_scores_of_texts_are_shared_under_the_names_that_items_have(finished):
     scores = judgements.share(of, texts=False).frames["text_metrics"]
     assert scores[["dialogue", "score"]].to_numpy().tolist() == [["D00001", 2.0], ["D00002", 1.0]]
     assert "text_metrics" not in judgements.share(of, texts=True).frames
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_items_that_are_called_by_their_texts_are_shared_only_with_texts(finished, texts):
+    question = "Why is the sky blue at noon, and red at dusk?"
+    marks = rows().assign(dialogue=lambda f: f["dialogue"].replace({"d1": question}))
+    talks = pd.DataFrame(
+        {"corpus": "main", "system": "a", "dialogue": [question, "d0"], "system_text": [question, "Hi"]}
+    )
+    of = finished(annotations=marks, dialogues=talks)
+    parts = list(judgements.share(of, texts=texts).parts())
+    if texts:
+        assert contents.refuse_private(of, parts, texts=True) is None
+    else:
+        with pytest.raises(BundleError, match=r"annotations\.csv would contain text of a dialogue.*Call items by ids"):
+            contents.refuse_private(of, parts)
 
 
 def test_whose_ids_are_spelt_alike_is_shared_without_the_ids(finished):

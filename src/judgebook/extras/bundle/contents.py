@@ -74,11 +74,11 @@ def refuse_private(of: Finished, parts: Iterable[Part], *, texts: bool = False) 
     own = private.own_ids(of.folder)
     find, ids = private.Finder(private.texts(of.folder), own), private.Finder((), own)
     for part in parts:
-        if what := (ids if texts and part.path.startswith(FOLDER) else find)(part.path, part.content):
-            raise BundleError(
-                f"{part.path} would contain {what}: nothing was written. Tag the cell of the notebook that shows it "
-                f"`{PRIVATE}`, or remove it from the YAML"
-            )
+        judged = part.path.startswith(FOLDER)
+        if what := (ids if texts and judged else find)(part.path, part.content):
+            mend = f"Tag the cell of the notebook that shows it `{PRIVATE}`, or remove it from the YAML"
+            mend = "Call items by ids in the files, and run the study again" if judged else mend
+            raise BundleError(f"{part.path} would contain {what}: nothing was written. {mend}")
 
 
 def _outputs(of: Finished) -> Iterator[Part]:
