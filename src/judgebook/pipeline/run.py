@@ -106,8 +106,8 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     for name in dag.undeclared(entries, folder):
         print(f"notebooks/{name}.ipynb is left out: it does not begin with own_notebook(…) (docs/own_project.md)")
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
-    for _, study in loaded:
-        plugins.checked(study)
+    for _, read in loaded:
+        plugins.checked(read)
     for problem in filter(None, (nodes.namesake() for nodes in studies.values())):
         raise params.ParamsError(problem)
     reporter = _Reporter(studies, selected)
