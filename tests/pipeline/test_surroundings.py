@@ -72,7 +72,8 @@ def made(project, folder, environment):
     done = subprocess.run(command, cwd=project.folder, env=env, capture_output=True, timeout=1800)
     assert done.returncode == 0, (done.stdout + done.stderr).decode(errors="replace")
     assert b"Traceback" not in done.stderr
-    found = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file() and p.name not in DATED}
+    files = [p for p in folder.rglob("*") if p.is_file() and p.name not in DATED and p.parent.name != ".unchanged"]
+    found = {p.relative_to(folder).as_posix(): p for p in files}
     return {
         name: path.read_bytes() for name, path in found.items() if not name.startswith("data/processed/.matplotlib")
     }

@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.errors import JudgebookError
 from judgebook.sources.files import unpacked_at_most
 from judgebook.sources.foreign import tasks
 from judgebook.study import limits
@@ -38,8 +39,9 @@ def of_file(task: str, path: Path, name: str, expected: str, hint: str, large: s
     try:
         size = path.stat().st_size
         return run(task, size, path=str(path), **arguments)
-    except tasks.RefusedError as error:
-        problem = Problem(name, error.where, error.column, error.expected, error.content, error.hint or hint)
+    except RefusedError as error:
+        refused = tasks.Refusal(*error.args)
+        problem = Problem(name, refused.where, "", refused.expected, refused.content, refused.hint or hint)
     except TooMuchError as error:
         problem = Problem(name, "", "", f"{expected} that can be read with {error}", "one that takes more", large)
     except (OSError, RuntimeError) as error:
@@ -59,15 +61,19 @@ def of_texts(task: str, expression: str, cells: pd.Series, file: str, column: st
     return cells.map(dict(zip(texts, answers, strict=True)).get).astype(object)
 
 
-class TooMuchError(Exception):
+class RefusedError(JudgebookError):
+    """The file holds what it should not: the arguments are those of a `tasks.Refusal`."""
+
+
+class TooMuchError(JudgebookError):
     """The task takes more than it may: the message says how much that is, such as "700 MB of memory"."""
 
 
 def run(task: str, size: int, **arguments: Any) -> Any:
     """What the function `task` of `tasks` returns.
 
-    size : bytes that it has to read. Raises TooMuchError, tasks.RefusedError as the function does, and RuntimeError
-    with the message of any other error.
+    size : bytes that it has to read. Raises TooMuchError, RefusedError, and RuntimeError with the message of any other
+    error.
     """
     memory = limits.CHILD_MEMORY + 4 * unpacked_at_most(size)
     seconds = limits.CHILD_SECONDS + size // limits.CHILD_BYTES
@@ -94,7 +100,7 @@ def run(task: str, size: int, **arguments: Any) -> Any:
     if state == "memory":
         raise TooMuchError(f"{memory // 10**6:,} MB of memory")
     if state == "refused":
-        raise tasks.RefusedError(*content)
+        raise RefusedError(*content)
     if state == "failed":
         raise RuntimeError(content)
     return content

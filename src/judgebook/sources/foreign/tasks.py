@@ -10,7 +10,7 @@ import pickle
 import re
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     import resource
@@ -18,15 +18,16 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 
-class RefusedError(Exception):
-    """What a file holds that it should not; the arguments are those of a Problem."""
+class Refusal(NamedTuple):
+    """What a file holds that it should not, as parts of a Problem: what a task returns in place of a result."""
 
-    def __init__(self, where: str, column: str, expected: str, content: str, hint: str = ""):
-        super().__init__(where, column, expected, content, hint)
-        self.where, self.column, self.expected, self.content, self.hint = where, column, expected, content, hint
+    where: str
+    expected: str
+    content: str
+    hint: str = ""
 
 
-def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], dict[str, list[list[Any]]]]:
+def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], dict[str, list[list[Any]]]] | Refusal:
     """The names of all sheets, and the rows of one, of which each has as many cells as the widest; of all sheets, if
     `sheet` is None.
 
@@ -39,13 +40,13 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
     zipped = zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
     if zipped is not None and sum(m.file_size for m in zipped.infolist()) > unpacked:
         hint = "if this is correct, save the sheet as CSV"
-        raise RefusedError("", "", f"at most {unpacked:,} bytes when unpacked", "more", hint)
+        return Refusal("", f"at most {unpacked:,} bytes when unpacked", "more", hint)
     book = python_calamine.CalamineWorkbook.from_path(path)
     rows = {}
     for name in (n for n in book.sheet_names if sheet in (None, n)):
         rows[name] = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-        if zipped is not None:
-            _fill_in_errors(zipped, name, rows[name])
+        if zipped is not None and (refusal := _fill_in_errors(zipped, name, rows[name])):
+            return refusal
     return book.sheet_names, rows
 
 
@@ -53,24 +54,25 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
 _SUSPECTS = rb"<(?:[^<>/\s]+:)?f[\s>/]|\bt\s*=\s*[\"']e|\bformula\s*=|[\"']error[\"']"
 
 
-def _fill_in_errors(file: Any, sheet: str, rows: list[list[Any]]) -> None:
-    """Write errors into the cells that are empty for them. Raises RefusedError for formulas without a value."""
+def _fill_in_errors(file: Any, sheet: str, rows: list[list[Any]]) -> Refusal | None:
+    """Write errors into the cells that are empty for them; returns what is to be said of formulas without a value."""
     ods = "content.xml" in file.namelist()
     part = "content.xml" if ods else _part(file, sheet)
     content = file.read(part) if part else b""
     if not re.search(_SUSPECTS, content):
-        return
+        return None
     open_cells = []
     for row, column, formula, kind, value in _ods_cells(content, sheet) if ods else _xml_cells(content):
         if kind in ("e", "error") and row <= len(rows) and column <= len(rows[row - 1]):
             rows[row - 1][column - 1] = value
         elif formula and not value and kind not in ("str", "string"):  # a text may be empty
             open_cells.append(f"{_letters(column)}{row}")
-    if open_cells:
-        more = f" and {len(open_cells) - 3:,} more" if len(open_cells) > 3 else ""
-        hint = "open it in a spreadsheet and save it again, which computes them; or write values in place of formulas"
-        where = f"sheet {sheet}, cell {', '.join(open_cells[:3])}{more}"
-        raise RefusedError(where, "", "a value", "a formula without one", hint)
+    if not open_cells:
+        return None
+    more = f" and {len(open_cells) - 3:,} more" if len(open_cells) > 3 else ""
+    where = f"sheet {sheet}, cell {', '.join(open_cells[:3])}{more}"
+    hint = "open it in a spreadsheet and save it again, which computes them; or write values in place of formulas"
+    return Refusal(where, "a value", "a formula without one", hint)
 
 
 def _part(file: Any, sheet: str) -> str | None:
@@ -160,14 +162,14 @@ def _letters(number: int) -> str:
     return out
 
 
-def parquet(path: str, columns: int) -> bytes:
+def parquet(path: str, columns: int) -> bytes | Refusal:
     """The table as a stream of Arrow's, with every value written out. columns : as many as it may have."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
         if file.metadata.num_columns > columns:
-            raise RefusedError("", "", f"at most {columns:,} columns", f"{file.metadata.num_columns:,}")
+            return Refusal("", f"at most {columns:,} columns", f"{file.metadata.num_columns:,}")
     table = pq.read_table(path, use_threads=False)
     for i, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
@@ -212,15 +214,13 @@ def main() -> None:
     task, arguments, memory, seconds = pickle.load(sys.stdin.buffer)
     out = sys.stdout.buffer
     sys.stdout = sys.stderr
-    answer: tuple[str, Any]
     try:
         if task in _NEEDS:
             __import__(_NEEDS[task])
         _limit(memory, seconds)
-        answer = ("done", TASKS[task](**arguments))
-        text = pickle.dumps(answer)
-    except RefusedError as error:
-        text = pickle.dumps(("refused", error.args))
+        result = TASKS[task](**arguments)
+        refused = isinstance(result, Refusal)
+        text = pickle.dumps(("refused", tuple(result)) if refused else ("done", result))
     except MemoryError:
         text = pickle.dumps(("memory", ""))
     except BaseException as error:  # libraries raise all kinds, those in Rust some that are no Exception
