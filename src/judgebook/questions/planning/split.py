@@ -114,8 +114,10 @@ def best_split(spread: Spread, tariff: Tariff, budget: float, annotators: int, *
     ratio = sqrt(rest * cheap / (spread.explained * dear)) if spread.explained > 0 and dear > 0 else 1.0
     if cheap > 0:
         pool = budget / (cheap + min(ratio, 1.0) * dear)
+    elif dear > 0:
+        pool = FREE * budget / dear
     else:
-        pool = FREE * budget / dear if dear > 0 else most
+        pool = most
     return within(tariff, budget, annotators, _whole(min(pool, most)))
 
 
