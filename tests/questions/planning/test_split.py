@@ -29,6 +29,15 @@ HALF = Spread(shared=0.75, each=0.25, explained=0.5)
 CHEAP = Tariff(dialogue=0.0, person=1.0, model=0.01)
 
 
+def test_a_model_that_costs_nothing_judges_what_there_is_or_more_than_shows():
+    free = Tariff(dialogue=0.0, person=1.0, model=0.0)
+    assert best_split(HALF, free, 110.0, 1, most=500) == Split(110, 500, 1)
+    unlimited = best_split(HALF, free, 110.0, 1)
+    assert unlimited.n == 110
+    assert unlimited.variance(HALF) == pytest.approx((1 - 0.5) / 110, rel=0.02)  # of an endless pool
+    assert best_split(HALF, free, 5.0, 1) is None
+
+
 def test_by_hand():
     """V = 1, E = 0.5: n / N = sqrt(0.5 * 0.01 / 0.5) = 0.1, so N = 110 / 0.11 and n = 100."""
     split = best_split(HALF, CHEAP, 110.0, 1)

@@ -29,6 +29,8 @@ import numpy as np
 
 #: dialogues of a system that people must judge for the formula, and for the weight of the model's labels
 LEAST = 10
+#: dialogues that a model judges for nothing, for each that people judge: still more would narrow nothing that shows
+FREE = 100
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,13 @@ def best_split(spread: Spread, tariff: Tariff, budget: float, annotators: int, *
     dear, cheap = annotators * tariff.person, tariff.dialogue + tariff.model
     rest = spread.alone(annotators) - spread.explained
     ratio = sqrt(rest * cheap / (spread.explained * dear)) if spread.explained > 0 and dear > 0 else 1.0
-    pool = min(budget / (cheap + min(ratio, 1.0) * dear), most) if cheap + dear > 0 else most
-    return within(tariff, budget, annotators, _whole(pool))
+    if cheap > 0:
+        pool = budget / (cheap + min(ratio, 1.0) * dear)
+    elif dear > 0:
+        pool = FREE * budget / dear
+    else:
+        pool = most
+    return within(tariff, budget, annotators, _whole(min(pool, most)))
 
 
 def within(tariff: Tariff, budget: float, annotators: int, pool: int) -> Split | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgebook.problems import DataError, Problem
 
@@ -48,15 +48,15 @@ def _position(problem: Problem) -> int | None:
     return int(match[1]) - _HEADER if match else None
 
 
-def _follows(problem: Problem, frame: nw.DataFrame, named: Mapping[str, str]) -> bool:
+def _follows(problem: Problem, frame: nw.DataFrame[Any], named: Mapping[str, str]) -> bool:
     """Whether an item lacks an id although its own cell is filled: that of its system is told."""
     position, column = _position(problem), named.get(problem.column)
     if problem.kind != "empty" or problem.column != "dialogue" or column is None or position is None or position < 0:
         return False
-    return not frame[column].is_null()[position] and frame[column][position] != ""
+    return bool(not frame[column].is_null()[position] and frame[column][position] != "")
 
 
-def _told(problem: Problem, frame: nw.DataFrame, named: Mapping[str, str], scores: Sequence[str]) -> Problem:
+def _told(problem: Problem, frame: nw.DataFrame[Any], named: Mapping[str, str], scores: Sequence[str]) -> Problem:
     match, position = _ROW.fullmatch(problem.where), _position(problem)
     where = problem.where if position is None else "columns" if position < 0 else _index(frame, position)
     column = (match[2] or "") if match else problem.where
@@ -71,7 +71,7 @@ def _told(problem: Problem, frame: nw.DataFrame, named: Mapping[str, str], score
     return replace(problem, file="frame", where=where, column=argument, called="", hint=hint, of=())
 
 
-def _index(frame: nw.DataFrame, position: int) -> str:
+def _index(frame: nw.DataFrame[Any], position: int) -> str:
     """A row by its index; by its place, from 0, where an index does not tell it from others."""
     index = getattr(frame.to_native(), "index", None)
     if index is None:
@@ -80,7 +80,7 @@ def _index(frame: nw.DataFrame, position: int) -> str:
     return f"index {label!r}" + ("" if index.is_unique else f" (row {position} from 0)")
 
 
-def _filled(ours: str, column: str, frame: nw.DataFrame) -> str:
+def _filled(ours: str, column: str, frame: nw.DataFrame[Any]) -> str:
     """How to do without rows that lack an id."""
     ways = ["fill it in"] + ["write annotator=None if nobody knows who judged"] * (ours == "annotator")
     pandas = frame.implementation.is_pandas_like()
