@@ -26,14 +26,14 @@ PUBLIC = [
         "alttest_mtbench",
         "alttest_prompts",
         "conture",
-        "demo",
         "dstc10_dev",
         "engage",
         "fed",
         "finch2024",
         "gpt_abceval",
+        "grade",
     ),
-    *("grade", "llmfao", "pandalm", "squality", "usr"),
+    *("ji2022", "llmfao", "pandalm", "squality", "usr"),
 ]
 YAML = """\
 title: Two bots and five people
@@ -260,14 +260,17 @@ def test_a_damaged_zip_file_and_one_without_room_are_refused(made, tmp_path, mon
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("study", "texts"),
-    [*((study, False) for study in PUBLIC), *((study, True) for study in ("demo", "finch2024", "usr"))],
+    ("study", "texts", "only"),
+    [
+        *((study, False, ["00", "02", "07", "09", "10", "17"]) for study in PUBLIC),
+        ("demo", False, ["00", "07"]),
+        *((study, True, ["00", "07"]) for study in ("demo", "finch2024", "usr")),
+    ],
 )
-def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study, texts):
-    """All sentences, answers and results of the notebooks that see texts, or ids, or the most of a study."""
+def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study, texts, only):
+    """All sentences, answers and results; without texts also of the other notebooks that see texts or ids."""
     monkeypatch.setenv("COMPENDIUM_RAW", str(raw_data))
-    values = ["pseudonyms=shuffled", "licence=CC BY 4.0"]
-    assert run_all(tmp_path, [study], values, only=["00", "02", "07", "09", "10", "17"]).code == 0
+    assert run_all(tmp_path, [study], ["pseudonyms=shuffled", "licence=CC BY 4.0"], only=only).code == 0
     verdict = verifying.verify(bundled(tmp_path, monkeypatch, study, texts=texts))
     assert verdict.failed == verdict.impossible == {"sentences": [], "answers": [], "results": []}
     assert verdict.compared.n["sentences"] > 200
