@@ -109,6 +109,8 @@ def defined(html, **about):
         ("<li>Fun is <em>Lack of empathy</em></li>", ["Fun", "Lack of empathy"]),
         ("<p>Quality control had fun. Fun things, a Follow-up Study, Follow-ups, Sub-Quality, quality.</p>", []),
         ("<h2>On Fun</h2><p><code>Fun</code> <a href='#x'>Fun</a></p>", []),
+        # a summary is pressed as a whole
+        ("<details><summary>Lack of empathy (6)</summary><p>Quality</p></details>", ["Quality"]),
     ],
 )
 def test_a_label_is_defined_where_its_title_first_occurs(text, titles):

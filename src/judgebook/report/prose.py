@@ -46,7 +46,7 @@ _AFTER |= dict.fromkeys(("p", "r", "ρ"), r"(?= (?:[=\d−]|&lt;))")  # a statis
 #: all of a table; a caption or cell of it, with what opens its row
 _TABLE = re.compile("(<table.*?</table>)", re.DOTALL)
 _CELL = re.compile(r"((?:<tr>\s*)?<(caption|t[dh])\b[^>]*>)(.*?)(?=</\2>)", re.DOTALL)
-_UNEXPLAINED = ("a", "code", "pre", "table", "h1", "h2", "h3", "h4")
+_UNEXPLAINED = ("a", "code", "pre", "table", "summary", "h1", "h2", "h3", "h4")
 #: what follows a title of one word at the head of a sentence where it is not just a word: `Quality control`
 _NAMED = r"(?=[,;:.)]|$| (?:and|is|or|was)\b)"
 
@@ -188,7 +188,7 @@ class Outline:
 
 
 def _replaced(html: str, replace: Callable[[str], str]) -> str:
-    """HTML with the text outside of links, code, tables and headings replaced."""
+    """HTML with the text outside of links, code, tables, headings and summaries replaced."""
     out, inside = list[str](), list[str]()
     for part in re.split(f"({_TAG})", html):
         if tag := re.match(r"<(/?)(\w+)", part):
