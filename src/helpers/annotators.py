@@ -10,7 +10,7 @@ class Page(NotebookPage):
         super().__init__("15_annotators", study, run_id, false_alarms=false_alarms, seed=seed)
         annotations, options = self.evaluated("annotations").query("annotator_kind == 'human'"), self.study.annotators
         self.names, self.false_alarms = display_names(self.study, annotations), options.false_alarms
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             annotations,
             self.run.read("work_units"),

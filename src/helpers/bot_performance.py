@@ -27,7 +27,7 @@ class Page(Sections):
         chosen = analysis.chosen(self.passed, unranked, self.labels)
         self.judged = analysis.with_interactors(chosen, self.run.read("dialogues"))
         self.people = populations(self.judged, self.study.inference.annotators)
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             self.judged,
             self.labels,

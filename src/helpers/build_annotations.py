@@ -11,7 +11,7 @@ class Page(NotebookPage):
         super().__init__("00_build_annotations", study, run_id, n_resamples=n_resamples, seed=seed)
         annotations, self.counts = self.run.read("annotations"), self.run.read("counts")
         self.main, self.names = evaluated(annotations), display_names(self.study, annotations)
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.data_set,
             annotations,
             self.run.read("dialogues"),

@@ -19,7 +19,7 @@ class Page(NotebookPage):
         self.names = best_first(display_names(self.study, self.annotations, dialogues), self.run)
         self.costs = self.study.costs
         self.times = costs.minutes(self.evaluated("work_units"), self.annotations)
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.collection,
             self.annotations,
             dialogues,

@@ -11,7 +11,7 @@ class Page(NotebookPage):
         super().__init__("17_design_check", study, run_id)
         annotations = self.run.read("annotations")
         self.names = best_first(display_names(self.study, annotations), self.run)
-        examined = self.computed(
+        examined = self.analysed(
             analysis.examine,
             annotations,
             self.run.read("dialogues"),

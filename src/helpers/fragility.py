@@ -19,7 +19,7 @@ class Page(NotebookPage):
             options=self.study.quality_control,
             pick_seed=self.study.seeds.pick,
         )
-        self.results = self.computed(analysis.analyse, list(parts), self.study.fragility)
+        self.results = self.analysed(analysis.analyse, list(parts), self.study.fragility)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:

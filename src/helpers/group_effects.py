@@ -35,7 +35,7 @@ class Page(GroupSections):
         )
         self.annotations = comparable(self.run.read("annotations"))
         self.names = best_first(display_names(self.study, self.annotations), self.run)
-        self.results, of_pairs = self.computed(
+        self.results, of_pairs = self.analysed(
             analysis.analyse_with_frames,
             self.annotations,
             self.labels,

@@ -14,7 +14,7 @@ class Page(NotebookPage):
         super().__init__("03_iaa", study, run_id, n_resamples=n_resamples, seed=seed)
         self.annotations, self.iaa = self.evaluated("annotations"), self.study.iaa
         self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             self.annotations,
             self.labels,

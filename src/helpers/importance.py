@@ -21,7 +21,7 @@ class Page(Predictions):
         super().__init__("04_importance", study, run_id, group=group, n_resamples=n_resamples, seed=seed)
         self._read_targets()
         self.level = self.study.bootstrap.confidence
-        self.results = self.computed(analysis.analyse_importance, self.targets, self.sampling)
+        self.results = self.analysed(analysis.analyse_importance, self.targets, self.sampling)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:

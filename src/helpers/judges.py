@@ -10,7 +10,7 @@ class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("13_judges", study, run_id, n_resamples=n_resamples, seed=seed)
         annotations, self.test = self.evaluated("annotations"), self.study.judges
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             annotations,
             self.labels,

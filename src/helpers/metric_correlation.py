@@ -26,7 +26,7 @@ class Page(MetricSections):
         self.asked = text_metrics.choose(options.computed, given["metric"])
         self.computed = self._compute()
         self.scores = analysis.oriented(given, self.computed, directions=directions)
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             self.annotations,
             self.scores,

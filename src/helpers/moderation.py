@@ -20,7 +20,7 @@ class Page(ModerationSections):
         overlap, _ = text_metrics.compute(replies, analysis.METRICS)
         self.printed = numbers.load(section.paper) if section.paper else None
         self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             judged,
             self.labels,

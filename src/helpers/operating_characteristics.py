@@ -15,7 +15,7 @@ class Page(NotebookPage):
         super().__init__(name, study, run_id, n_runs=n_runs, n_resamples=n_resamples, seed=seed)
         self.annotations, self.level = self.evaluated("annotations"), self.study.bootstrap.confidence
         self.names = best_first(display_names(self.study, self.annotations), self.run)
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             self.annotations,
             self.evaluated("dialogues"),

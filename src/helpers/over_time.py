@@ -10,7 +10,7 @@ class Page(NotebookPage):
         super().__init__("18_over_time", study, run_id, false_alarms=false_alarms, min_items=min_items)
         annotations, self.options = self.evaluated("annotations"), self.study.over_time
         self.names = display_names(self.study, annotations)
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             annotations,
             self.labels,

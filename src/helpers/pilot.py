@@ -13,7 +13,7 @@ class Page(NotebookPage):
         annotations, attempts = self.run.read("annotations"), self.run.read("screening")
         self.names = best_first(display_names(self.study, annotations, attempts), self.run)
         self.confidence = self.study.bootstrap.confidence
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.pilots,
             annotations,
             attempts,

@@ -31,13 +31,13 @@ class Page(PlanningSections):
         titles, work = judge_titles(self.study.groups, models, self.study.judges.titles), self.run.read("work_units")
         self.names = best_first(display_names(self.study, self.everybody, metric=titles), self.run)
         systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
-        self.data = self.computed(
+        self.data = self.analysed(
             pilot_study.planning_input,
             self.annotations, work, self.labels, self.options, self.study.margins, systems=systems, models=models,
             hourly_rate=costs.hourly_rate, judge_costs=costs.model_judgement, seed=first,
             n_resamples=boot.n_resamples, confidence=boot.confidence,
         )  # fmt: skip
-        self.results = self.computed(analysis.analyse, self.data, self.options, confidence=boot.confidence, seed=first)
+        self.results = self.analysed(analysis.analyse, self.data, self.options, confidence=boot.confidence, seed=first)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:

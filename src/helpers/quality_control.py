@@ -28,7 +28,7 @@ class Page(QualityControlSections):
         self.run.frame(self.people.workers, "workers")
         self.lengths = analysis.text_lengths(self.people, self.run.read("dialogues"))
         self.pairs = worker_pairs.pairs(self.people, facts)
-        self.results = self.computed(
+        self.results = self.analysed(
             analysis.analyse,
             self.people,
             facts,

@@ -25,7 +25,7 @@ class Page(SensitivitySections):
         systems = self.names.systems(without=[control, *self.study.unranked_systems])
         scored, dialogues = with_means(self.annotations, self.labels), self.run.read("dialogues")
         self.judged = judged_groups.groups(scored, dialogues, systems=systems, pick_seed=seeds.pick)
-        results = self.computed(
+        results = self.analysed(
             analysis.analyse,
             self.judged, self.options, self.labels, self.study.margins,
             permute_seed=seeds.permute, draw_seed=seeds.downsample,

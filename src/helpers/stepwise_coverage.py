@@ -25,7 +25,7 @@ class Page(CoverageSections):
         self.named = label_selection.named_in_the_paper()
         boot = self.study.bootstrap
         sampling = Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.permute)
-        results, self.selected = self.computed(
+        results, self.selected = self.analysed(
             analysis.analyse_coverage,
             self.targets,
             [self.run.read_results(name, without=label_selection.OF_PAIRS) for name in NEEDED],
@@ -35,7 +35,7 @@ class Page(CoverageSections):
             sets={"final": self.study.costs.final_labels, "named": {"behavior": self.named}},
             sampling=sampling,
         )
-        decisions = self.computed(
+        decisions = self.analysed(
             specifications.fits,
             self.annotations,
             self.dialogues,

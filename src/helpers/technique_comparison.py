@@ -20,7 +20,7 @@ class Page(TechniqueSections):
         facts = self.run.read("dialogue_facts")
         self.data = sittings.gather(annotations, facts, techniques, labels, systems, options)
         self.turned = turn_marks.gather(annotations, self.data, labels, systems, options)
-        judged = self.computed(
+        judged = self.analysed(
             analysis.analyse,
             self.data,
             self.turned,

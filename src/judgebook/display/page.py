@@ -81,7 +81,7 @@ class NotebookPage(metaclass=_Timed):
         boot = self.study.bootstrap
         return Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.bootstrap)
 
-    def computed(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def analysed(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`function(*args, **kwargs)`, a part of the analysis; what it gave before where code and arguments are the
         same."""
         return kept(store.kept(self.run.key, self.run.notebook), function, *args, **kwargs)
