@@ -179,6 +179,19 @@ def test_the_first_page_lists_what_is_there_and_what_is_not():
     assert "earlier run" not in text
 
 
+def test_what_a_report_lacks_is_twelve_rows_and_a_fold_what_can_be_had_first():
+    names = [f"{i:02}_x" for i in range(1, 16)]
+    absent = [report.Absent(n, "X", "not run" if n == "15_x" else "skipped", "") for n in names]
+    text = report.index_page(
+        report.Page("S", False), description="", answers=[], facts=[], cards=[], absent=absent, made=[]
+    )
+    lacking = text[text.index("Not in this report") :]
+    rows = [lacking.index(f"<td>{name[:2]} X") for name in ["15_x", *names[:-1]]]
+    assert rows == sorted(rows)
+    fold = lacking.index("<summary>3 more</summary>")
+    assert rows[11] < fold < rows[12]
+
+
 def test_what_rests_on_an_earlier_run_is_marked_where_it_is_said():
     """At the answer, and at findings on the design: the notebooks are far below."""
     answers = [report.Answered("order", "Which is best?", "**Emora** leads."),
