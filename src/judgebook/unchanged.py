@@ -17,6 +17,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import source_from_cache  # here: what is told of a file must import none
 from typing import IO, Any
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -235,8 +236,6 @@ def _state(path: str) -> Any:
 
 
 def _source(compiled: str) -> str:
-    from importlib.util import source_from_cache
-
     try:
         return source_from_cache(compiled)
     except ValueError:
