@@ -16,8 +16,7 @@ class Page(NotebookPage):
         self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
         self.results = self.analysed(
             analysis.analyse,
-            self.annotations,
-            self.labels,
+            *(self.annotations, self.labels),
             sampling=self.sampling,
             first=self.iaa.first,
             scope=self.study.scope,

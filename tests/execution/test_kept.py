@@ -84,6 +84,7 @@ def test_without_the_pipeline_and_outside_of_jupyter_nothing_is_kept(code, tmp_p
 def test_in_jupyter_the_last_value_is_kept(code, tmp_path, monkeypatch):
     monkeypatch.delenv(module.CODE)
     monkeypatch.setattr(module, "_in_jupyter", lambda: True)
+    monkeypatch.setattr(module, "_IN_MEMORY", {})
     for n in (1, 1, 2, 2, 1):
         assert kept(tmp_path / "of", analyse, frame(), n)["sum"] == 6 + n
     assert CALLS == [1, 2, 1]

@@ -72,7 +72,7 @@ def test_new_then_check_then_run(project):
     checked = project.run("check", "mine")
     assert checked.returncode == 3, checked.stderr
     assert "open question: system: Which column or key names the system? Assumed: none" in checked.stdout
-    assert "72 annotations of 24 items in 12 dialogues" in checked.stdout
+    assert "72 annotations of 12 items in 12 dialogues" in checked.stdout
     assert "03_own                        Do they agree?" in checked.stdout
     assert f"08_groups                     skipped: {REASON}" in checked.stdout
     assert not project.out("data", "processed").exists()

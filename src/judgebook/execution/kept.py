@@ -46,7 +46,7 @@ def kept(folder: Path, function: Callable[P, T], *args: P.args, **kwargs: P.kwar
 def _in_jupyter() -> bool:
     from IPython import get_ipython
 
-    return get_ipython() is not None
+    return hasattr(get_ipython(), "kernel")
 
 
 def _on_disk(path: Path, depends: str, compute: Callable[[], Any]) -> Any:

@@ -74,7 +74,7 @@ class NotebookJob:
     done: Path
     failed: Path
     work: Path
-    code: dict[str, str]
+    code: dict[str, str] = field(default_factory=dict)
 
 
 def initialize() -> None:

@@ -64,7 +64,7 @@ def project(shell):
 
 
 def test_a_new_project_is_right_and_runs_as_the_guide_says(project):
-    assert "240 annotations of 80 items in 40 dialogues of 2 systems by 8 annotators" in project.checked
+    assert "240 annotations of 40 items in 40 dialogues of 2 systems by 8 annotators" in project.checked
     assert "  20_good_scores                How often is a system good?" in project.checked
     assert re.search(r"^  20_good_scores +done", project.ran, re.MULTILINE)
     page = (project.folder / "reports" / "example" / "20_good_scores.html").read_text(encoding="utf-8")

@@ -455,7 +455,7 @@ def test_a_study_is_described(tmp_path):
         tmp_path, studies.WIDE, my_csv=studies.wide_csv().replace("\n1,", "\n1,N/A", 1).replace("N/A4", "N/A")
     )
     lines = in_words.describe(params.load(path))
-    assert lines[0] == "71 annotations of 24 items in 12 dialogues of 1 system by 3 annotators"
+    assert lines[0] == "71 annotations of 12 items in 12 dialogues of 1 system by 3 annotators"
     assert "dropped: 1 annotation of fluency: 'N/A' (`na_values`) (row 2)" in lines
     assert sum("only 12 items for" in line for line in lines) == 2
     assert any(line.startswith("dialogue_rating fluency: 35 scores of 12 items") for line in lines)
