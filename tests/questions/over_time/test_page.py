@@ -97,6 +97,8 @@ def test_who_came_and_went_is_counted():
     assert rows["W12", "systems new"] == rows["W11", "systems gone"] == 0
     assert rows["W9", "items"] == 60
     assert rows["W11", "items"] == 90
+    came_and_went = [f"{what} {how}" for what in ("systems", "annotators") for how in ("new", "gone")]
+    assert list(rows["W11"].index[-4:]) == came_and_went  # in this order, whatever the hashes of these words
     assert "systems came or went in 1, annotators in 0" in said(analysed(frame))[2]
 
 

@@ -107,7 +107,7 @@ def composition(judged: Annotations, order: Sequence[str]) -> Iterator[dict[str,
             members["annotators"] = set(rows["annotator"])
         counts = {"judgements": len(rows), "items": len(rows[["dialogue", "dialogue_b"]].drop_duplicates())}
         counts |= {what: len(names) for what, names in members.items()}
-        for what in members.keys() & before.keys():
+        for what in (what for what in members if what in before):
             counts |= {
                 f"{what} new": len(members[what] - before[what]),
                 f"{what} gone": len(before[what] - members[what]),
