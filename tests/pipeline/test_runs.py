@@ -124,7 +124,7 @@ def test_other_words_and_colours_compute_nothing_again(base, tmp_path):
 
     (_, first) = run()
     project.edit("src/judgebook/questions/made/words.py", "'found'", "'seen'")
-    why = "changed: judgebook.questions.made.words; drawn anew, nothing is computed again"
+    why = "changed: judgebook.questions.made.words; drawn anew, statistics only if their input differs"
     assert run("--dry-run") == (("would run", why), first)
     assert run() == (("done", why), first)
     project.edit("src/judgebook/questions/made/analysis.py", "1e9", "1e9 + 100")

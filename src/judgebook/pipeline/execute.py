@@ -120,7 +120,7 @@ class Runner:
         study = self.studies[node.study]
         why = "forced" if self.force else study.manifest.why(node.name, parts, self.cache)
         if why and study.only_drawn(node.name, parts):
-            why += "; drawn anew, nothing is computed again"
+            why += "; drawn anew, statistics only if their input differs"
         if self.dry or not why:
             self._settle(node, self._foreseen(node, why))
             return True

@@ -146,8 +146,8 @@ class StudyNodes:
         return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
 
     def only_drawn(self, name: str, parts: Parts) -> bool:
-        """Whether what changed since a notebook ran is such that nothing is computed again: code that its analyses do
-        not use."""
+        """Whether what changed since a notebook ran is code that its analyses do not use: they compute again only what
+        they are given other input for."""
         before, computed = self.manifest.parts(name), made_by(store.kept(self.key, name))
         changed = {part for part in {**parts, **before} if before.get(part) != parts.get(part)}
         code = {part for part in changed if part.split(".")[0] in NAMES} | {"notebook", "package data"}
