@@ -132,8 +132,9 @@ class Runner:
         for name in () if node.soft else node.after:
             status = self.states.get((node.study, name))
             if status is not None and status.state not in GOOD:
-                state = "skipped" if status.state == "skipped" else "not run"
-                return Status(state, f"needs {name}, which {_WAS[status.state]}")
+                skipped = status.state == "skipped"
+                lacks = node.skip() if skipped else None  # what the data lack for it tells more than a chain
+                return Status("skipped" if skipped else "not run", lacks or f"needs {name}, which {_WAS[status.state]}")
         reason = node.skip()
         return Status("skipped", reason) if reason else None
 

@@ -1,5 +1,6 @@
 """Judgements that go with a bundle: who may share them, and what is changed before they are."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -118,6 +119,10 @@ def test_without_the_key_of_pseudonyms_nothing_is_shared_unless_there_never_was_
     with pytest.raises(BundleError, match=r"own_ids\.csv of the run is missing.*--study mine --force"):
         judgements.share(of, texts=False)
     of.steps["annotations"] = {"outputs": {}, "parts": {"embedded mine.csv": "0"}}
+    assert len(judgements.share(of, texts=False).frames["annotations"])
+    models = rows().assign(annotator_kind=lambda d: np.where(d["annotator"] == PEOPLE[0], "llm", "human"))
+    of = finished(annotations=models.assign(annotator_known=models["annotator_kind"] == "llm"))
+    (of.folder / OWN_IDS).unlink()  # of people who are positions in a list there is none
     assert len(judgements.share(of, texts=False).frames["annotations"])
 
 

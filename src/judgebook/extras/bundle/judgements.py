@@ -94,7 +94,8 @@ def share(of: Finished, *, texts: bool) -> Shared:
     for name, sha in of.steps.get("annotations", {}).get("outputs", {}).items():
         refuse_changed(name, sha, of.key)
     frames = {name: _read(of.folder / f"{name}.parquet") for name in schema.FRAMES}
-    if not own and not _embedded(of) and frames["annotations"]["annotator_known"].any():
+    marks = frames["annotations"]
+    if not own and not _embedded(of) and marks.loc[marks["annotator_kind"] == "human", "annotator_known"].any():
         raise BundleError(
             f"{OWN_IDS} of the run is missing: without it, ids of people are not found in what is shared; nothing was "
             f"written. Run `{project.command()} --study {of.key} --force` again"
