@@ -60,7 +60,7 @@ def text(answers: str) -> str:
         "A column that a statistic does not use is empty; `results()` leaves it out.",
         table(("column", "type", "meaning"), columns),
         "## Statistics",
-        "[Keys](#keys) identify the rows of a statistic, in addition to the identifiers above; in Python each is a column.",
+        "[Keys](#keys) tell its rows apart, in addition to the identifiers above; in Python each is a column.",
         table(("statistic", "what it is", "keys", "range"), map(_statistic, result_schema.statistics().items())),
         KEYS,
         table(("key", "type", "statistics", "meaning"), _keys()),
