@@ -1,51 +1,157 @@
-"""The benchmark's bookkeeping: scaled work, ratios, goals. How fast the statistics are is not a test's business."""
+"""The benchmark's bookkeeping: pairs of runs, scaled work, results that must agree. How fast anything is, is not a
+test's business."""
 
 import importlib
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "benchmarks"
 
 
 @pytest.fixture
 def benchmark(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    monkeypatch.setattr(os, "environ", os.environ.copy())
     return importlib.import_module("benchmark")
 
 
-def test_scaled_work_counts_in_the_ratio_and_the_goal(benchmark, monkeypatch):
-    monkeypatch.setattr(benchmark, "timed", lambda work: work())
-    case = benchmark.Case("c", lambda: 0.01, "g", seconds=0.02, ratio=300, theirs=lambda: 0.5, against="x", scale=8)
-    row = benchmark.measure(case)
-    assert (row["ours"], row["theirs"], row["ratio"], row["met"]) == ("10.0 ms", "4.0 s", "400 ×", "yes")
-    assert benchmark.measure(benchmark.Case("c", lambda: 0.03, "g", seconds=0.02))["met"] == "no"
-    slower = benchmark.Case("c", lambda: 0.01, "g", ratio=300, theirs=lambda: 2.0)
-    assert benchmark.measure(slower)["met"] == "no"
-    assert benchmark.measure(benchmark.Case("c", lambda: 0.01, ""))["met"] == "–"
+@pytest.fixture
+def alpha(benchmark):
+    return importlib.import_module("speed.alpha")
 
 
-def test_timing_is_the_median_of_several_runs_or_one_long_run(benchmark, monkeypatch):
+def work(result, seconds, clock):
+    """A function with this result that takes the next of these CPU seconds."""
+    left = iter(seconds)
+
+    def run():
+        clock[0] += next(left)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def clock(benchmark, monkeypatch):
     now = [0.0]
-    lengths = iter([0.5, 0.3, 0.2, 0.9, 0.4, 0.4, 9.0, 9.0])
-
-    def work():
-        now[0] += next(lengths)
-
-    monkeypatch.setattr(benchmark.time, "perf_counter", lambda: now[0])
-    assert benchmark.timed(work, at_most=2.0) == pytest.approx(0.4)  # 0.3, 0.2, 0.9, 0.4, 0.4; the first warms up
-    assert benchmark.timed(work, at_most=2.0) == 9.0
+    monkeypatch.setattr(benchmark.time, "process_time", lambda: now[0])
+    return now
 
 
-def test_rows_become_a_table(benchmark):
-    text = benchmark.table([{"case": "a", "ours": "1 ms"}, {"case": "b", "ours": "2 ms"}])
-    assert text.splitlines() == ["| case | ours |", "| --- | --- |", "| a | 1 ms |", "| b | 2 ms |"]
+def peer(benchmark, run, **rest):
+    return benchmark.Peer("theirs", run, rest.pop("agrees", lambda a, b: a == b), **rest)
 
 
-def test_both_sides_of_the_alpha_cases_compute_the_same(benchmark):
-    ours = benchmark._alpha(benchmark._binary(), "nominal")["alpha"]
-    theirs = benchmark._alpha_loop(benchmark._binary(), "nominal", 99)
+def test_ratios_are_taken_pair_by_pair(benchmark, clock):
+    """Other work slowed the second pair fivefold: the ratio of the medians would be 3."""
+    ours = work(1, [9, 1, 5, 3], clock)  # compared, then timed
+    theirs = work(1, [9, 4, 20, 9], clock)
+    row = benchmark.compared(benchmark.Case("c", ours), peer(benchmark, theirs))
+    assert (row["ratio"], row["of pairs"]) == ("4.0", "3.0 to 4.0")
+    assert (row["ours"], row["theirs"]) == ("3.0 s", "9.0 s")
+
+
+def test_who_is_first_changes(benchmark, clock):
+    order = []
+    works = [lambda name=name: (order.append(name), clock.__setitem__(0, clock[0] + 9)) for name in "ot"]
+    assert benchmark.pairs_of(works, [1, 1]) == [[9, 9]] * 3
+    assert "".join(order) == "ot" + "to" + "ot"
+
+
+def test_short_work_is_done_many_times_in_a_run(benchmark, clock):
+    """The first call, which imports, and a second one tell how often."""
+    assert benchmark.first(work(1, [0.5, 0.001], clock)) == (1, 50)
+    assert benchmark.first(work(1, [2.0], clock)) == (1, 1)
+    start, works = clock[0], [work(1, [0.001] * 1000, clock), work(1, [0.1] * 20, clock)]
+    pairs = benchmark.pairs_of(works, [50, 1])
+    assert pairs == [[pytest.approx(0.001), pytest.approx(0.1)]] * benchmark.ROUNDS
+    assert clock[0] - start == pytest.approx(len(pairs) * (50 * 0.001 + 0.1))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "scale", "ratio", "note"),
+    [(1.4, 1, "**1.4**", "d; why"), (1.4, 10, "14", "d"), (0.5, 1, "**0.50**", "d; why"), (1.5, 1, "1.5", "d")],
+)
+def test_a_row_says_where_a_peer_is_about_as_fast_and_why(benchmark, clock, theirs, scale, ratio, note):
+    other = peer(benchmark, work(1, [theirs] * 99, clock), scale=scale, differs="d", wins="why")
+    row = benchmark.compared(benchmark.Case("c", work(1, [1.0] * 99, clock)), other)
+    assert (row["ratio"], row["note"]) == (ratio, note)
+
+
+def test_results_that_differ_are_no_row(benchmark, clock):
+    other = peer(benchmark, work(2, [1.0] * 99, clock))
+    with pytest.raises(ValueError, match="c: theirs gives another result"):
+        benchmark.compared(benchmark.Case("c", work(1, [1.0] * 99, clock)), other)
+
+
+def test_what_is_not_installed_has_no_row(benchmark):
+    missing = benchmark.Peer("x", lambda: None, lambda a, b: True, package="no_such_package")
+    assert list(benchmark.measured(benchmark.Case("c", lambda: None, [missing]))) == []
+
+
+def test_linear_algebra_has_one_thread_although_the_user_wants_two():
+    code = "import benchmark, threadpoolctl; print({p['num_threads'] for p in threadpoolctl.threadpool_info()})"
+    env = os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "PYTHONPATH": str(BENCHMARKS)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "{1}"
+
+
+SMALL = ("binary", "dialogues", "intraclass", "first_places", "clustered_errors", "strengths", "spearman", "sign_flips")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_both_sides_compute_the_same(benchmark, name):
+    """Of the cases that take little time, with the packages that the tests have."""
+    every = [make for module in benchmark.MODULES for make in module.CASES]
+    case = next(make for make in every if name in getattr(make, "func", make).__name__)()
+    ours, compared = case.work(), 0
+    for other in case.peers:
+        if not other.package:
+            assert other.agrees(ours, other.work()), other.name
+            compared += 1
+    assert compared or name == "intraclass"
+
+
+def test_what_does_not_agree_is_noticed(alpha):
+    speed = importlib.import_module("speed")
+    assert speed.same_interval((0.5, 0.4, 0.6), (0.5, 0.41, 0.59))
+    assert not speed.same_interval((0.5, 0.4, 0.6), (0.51, 0.4, 0.6))
+    assert not speed.same_interval((0.5, 0.4, 0.6), (0.5, 0.4, 0.7))
+
+
+def test_a_careful_users_alpha_is_that_of_the_package(alpha):
     import krippendorff
 
-    package = krippendorff.alpha(reliability_data=benchmark._binary().T, level_of_measurement="nominal")
-    assert ours.estimate == pytest.approx(package)
-    assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.3)
-    assert benchmark.alpha_binary().name.startswith("alpha, binary")
+    values = alpha.likert(300).astype(float)
+    values[np.random.default_rng(1).random(values.shape) < 0.4] = np.nan
+    sums = alpha.coincidences(alpha.counted(values, alpha.LIKERT)).sum(axis=0)[None]
+    for level in ("nominal", "ordinal"):
+        theirs = krippendorff.alpha(values.T, level_of_measurement=level, value_domain=alpha.LIKERT)
+        assert alpha.of_sums(sums, ordinal=level == "ordinal")[0] == pytest.approx(theirs)
+
+
+def test_the_page_has_the_rows_of_the_benchmark(benchmark):
+    """Cases and peers of the table are those that there are; sizes are not made anew."""
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    table = page.partition("| case | ours |")[2].partition("\n\n")[0]
+    shown = {tuple(cell.strip() for cell in line.split("|")[1:4:2]) for line in table.splitlines()[2:]}
+    rows = set()
+    for make in (make for module in benchmark.MODULES for make in module.CASES):
+        case = make()
+        rows |= {(case.name, other) for other in [p.name for p in case.peers] or ["–"]}
+    assert shown == rows
+
+
+def test_packages_that_are_compared_are_listed(benchmark):
+    listed = set(re.findall(r"^([\w-]+)==", (BENCHMARKS / "requirements.txt").read_text(), re.MULTILINE))
+    assert listed <= set(benchmark.PACKAGES)
+    source = "".join(path.read_text(encoding="utf-8") for path in (BENCHMARKS / "speed").glob("*.py"))
+    needed = set(re.findall(r'package="(\w+)"', source))
+    assert needed == {name.replace("-", "") for name in listed}

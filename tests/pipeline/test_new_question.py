@@ -44,6 +44,8 @@ end_share:
   title: Share of an annotator's scores at an end of the scale
   keys: [person]
   range: [0, 1]
+keys:
+  person: Pseudonym of the annotator.
 """
 ANALYSIS = '''\
 """Shares of scores at the ends of a scale."""

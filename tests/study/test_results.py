@@ -2,10 +2,11 @@
 
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.study import limits, results, store
+from judgebook.study import limits, questions, result_schema, results, results_guide, store
 from judgebook.study.result_schema import COLUMNS, statistics
 from judgebook.study.results import Results, _conditions, collect, columns, fold, unfold, where
 
@@ -153,3 +154,43 @@ def test_a_row_is_found_where_it_is_stored_by_what_identifies_it():
     pd.testing.assert_frame_equal(ids, saved, check_dtype=False)
     lost = rows.drop(columns=["metric", "pick"]).assign(system=rows["system"].fillna(""))
     pd.testing.assert_frame_equal(results.identities("alpha", lost), ids)
+
+
+DECLARED = "share: {title: Share, keys: [of, by]}\nrate: {title: Rate, keys: [of]}\nkeys:\n"
+
+
+@pytest.mark.parametrize(
+    ("keys", "unexplained"),
+    [
+        ("  of: Of what.", "share has the key 'by'"),
+        ("  of: Of what.\n  by:", "share has the key 'by'"),
+        ("  of: {share: Of what.}\n  by: By whom.", "rate has the key 'of'"),
+    ],
+)
+def test_a_key_that_is_not_explained_is_refused(tmp_path, monkeypatch, keys, unexplained):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "statistics.yaml").write_text(DECLARED + keys)
+    monkeypatch.setattr(questions, "PACKAGE", tmp_path)
+    monkeypatch.setattr(questions, "folders", lambda: {"one": []})
+    with pytest.raises(ValueError, match=f"one/statistics.yaml: {unexplained}"):
+        result_schema.statistics.__wrapped__()
+
+
+@pytest.mark.parametrize("folder", questions.folders())
+def test_what_is_explained_is_a_key_of_these_statistics(folder):
+    declared = yaml.safe_load((questions.PACKAGE / folder / "statistics.yaml").read_text(encoding="utf-8"))
+    explained = declared.pop("keys", {})
+    used = {key: {name for name, one in declared.items() if key in one.get("keys", ())} for key in explained}
+    for key, meaning in explained.items():
+        assert used[key], key
+        assert not isinstance(meaning, dict) or set(meaning) == used[key], key
+
+
+def test_the_page_explains_each_key_of_each_statistic():
+    """Where a key has several meanings, each row names the statistics that it is about."""
+    page = results_guide.text("").partition("\n## Keys\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")]
+    for name, one in statistics().items():
+        for key, meaning in one.meanings.items():
+            about = [row for row in rows if row[0] == f"`{key}`" and (not row[2] or f"`{name}`" in row[2])]
+            assert [row[3] for row in about] == [meaning], (name, key)

@@ -1,5 +1,5 @@
-"""What a result row can hold: its columns, and for each statistic its title, keys and range (`statistics.yaml` of the
-folder of its question)."""
+"""What a result row can hold: its columns, and for each statistic its title, keys and range, with what keys mean
+(`statistics.yaml` of the folder of its question)."""
 
 from __future__ import annotations
 
@@ -64,17 +64,20 @@ KEY_TYPES: dict[str, type] = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTE
 class Statistic:
     """title : for readers. keys : columns that identify its rows in addition to `IDS`; in CSV files the column
     `condition` holds them. range : of its values, by default any number. types : of keys, where they are not those of
-    `KEY_TYPES`."""
+    `KEY_TYPES`. meanings : of keys, for readers; where one names values between backticks, there are no others."""
 
     title: str
     keys: tuple[str, ...] = ()
     range: tuple[float, float] = (-inf, inf)
     types: Mapping[str, type] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+
+    def type_of(self, key: str) -> type:
+        return self.types.get(key, KEY_TYPES.get(key, str))
 
     def value(self, key: str, text: str) -> object:
         """A value of a key, of the text that it is stored as."""
-        kind = self.types.get(key, KEY_TYPES.get(key, str))
-        return kind(text)
+        return self.type_of(key)(text)
 
 
 #: statistics that notebooks of one's own have stored, as this process has met them
@@ -120,15 +123,26 @@ def met(descriptions: Mapping[str, Any]) -> None:
 
 @cache
 def statistics() -> dict[str, Statistic]:
-    """Every statistic by name. Raises ValueError where two folders declare the same one."""
+    """Every statistic by name. Raises ValueError where two folders declare the same one, and for a key that its folder
+    does not explain."""
     every: dict[str, Statistic] = {}
     for folder in questions.folders():
         path = questions.PACKAGE / folder / "statistics.yaml"
         loaded = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if path.is_file() else {}
+        explained = loaded.pop("keys", {})
         if twice := sorted(loaded.keys() & every.keys()):
             raise ValueError(f"{folder}/statistics.yaml: {', '.join(twice)} is declared elsewhere, too")
-        every |= {
-            name: Statistic(s["title"], tuple(s.get("keys", ())), tuple(s.get("range", (-inf, inf))))
-            for name, s in loaded.items()
-        }
+        for name, s in loaded.items():
+            keys, ends = tuple(s.get("keys", ())), tuple(s.get("range", (-inf, inf)))
+            meanings = {key: _meaning(explained, key, name, folder) for key in keys}
+            every[name] = Statistic(s["title"], keys, ends, meanings=meanings)
     return every
+
+
+def _meaning(explained: Mapping[str, Any], key: str, statistic: str, folder: str) -> str:
+    """What a key says of a row. explained : key -> this, or by statistic where it differs."""
+    meaning = explained.get(key)
+    meaning = meaning.get(statistic) if isinstance(meaning, Mapping) else meaning
+    if not meaning:
+        raise ValueError(f"{folder}/statistics.yaml: {statistic} has the key {key!r}, and `keys` does not explain it")
+    return str(meaning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isinf
 
 from judgebook.study import result_schema, schema
@@ -59,8 +60,10 @@ def text(answers: str) -> str:
         "A column that a statistic does not use is empty; `results()` leaves it out.",
         table(("column", "type", "meaning"), columns),
         "## Statistics",
-        "Keys identify the rows of a statistic, in addition to the identifiers above; in Python each is a column.",
+        "[Keys](#keys) tell its rows apart, in addition to the identifiers above; in Python each is a column.",
         table(("statistic", "what it is", "keys", "range"), map(_statistic, result_schema.statistics().items())),
+        KEYS,
+        table(("key", "type", "statistics", "meaning"), _keys()),
         "## Frames",
     ]
     for name, frame in FRAMES.items():
@@ -71,6 +74,12 @@ def text(answers: str) -> str:
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
+KEYS = """\
+## Keys
+
+What a key says of a row. Values between backticks are all that it has; other keys hold names of the study, or what the
+text says. Where statistics are named, the meaning is that for these."""
+
 FRAMES = {
     "annotations": schema.ANNOTATIONS,
     "dialogues": schema.DIALOGUES,
@@ -80,6 +89,22 @@ FRAMES = {
     "dialogue_facts": schema.DIALOGUE_FACTS,
     "counts": schema.COUNTS,
 }
+
+
+def _keys() -> Iterator[tuple[str, ...]]:
+    """A row for each meaning of each key, with the statistics that give it this meaning where it has others."""
+    found: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for name, one in result_schema.statistics().items():
+        for key, meaning in one.meanings.items():
+            what = _TYPES[one.type_of(key)], meaning
+            found.setdefault(key, {}).setdefault(what, []).append(f"`{name}`")
+    for key, meanings in sorted(found.items()):
+        for (type_, meaning), statistics in meanings.items():
+            yield f"`{key}`", type_, ", ".join(statistics) if len(meanings) > 1 else "", meaning
+
+
+#: types of keys, in words
+_TYPES = {str: "text", int: "whole number", float: "number"}
 
 
 def _statistic(item: tuple[str, result_schema.Statistic]) -> tuple[str, ...]:

@@ -192,6 +192,9 @@ def _write_front(folder: Path) -> None:
         "# Gallery",
         "Reports to read without installing anything: answers, figures and tables. `python run_all.py` makes the full "
         "reports, with all rows of all tables; the code is in the [notebooks](../docs/notebooks.md).",
+        "A page opens with its finding. Brackets hold 95% intervals; SD is the standard deviation of scores. The "
+        "[glossary](../docs/glossary.md) has the other terms, [how the six answers are made](../docs/six_answers.md) "
+        "what each answer rests on.",
     ]
     present = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     whole = [s for s in present if s not in PARTS]

@@ -1,0 +1,260 @@
+"""Systems: tests of all pairs, effects by group, ranks, strengths in comparisons, errors over clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from speed import AT_ONCE, Case, K, Peer, close
+
+
+def many_tests() -> Case:
+    """Four systems with 100 dialogues each, two of a session; marks per dialogue are counts."""
+    from judgebook.questions.sensitivity import panels, significance
+
+    rng, n_draws, size = np.random.default_rng(5), 1_000, 32
+    system, labels = np.repeat(np.arange(4), 100), [f"label{i}" for i in range(40)]
+    total = rng.binomial(15, 0.1 + 0.02 * system[:, None], (400, 40)).astype(float)
+    name = np.array([f"d{i}" for i in range(400)], dtype=object)
+    session = np.array([f"s{i % 200}" for i in range(400)], dtype=object)
+    data = panels.Panel(
+        "behavior", labels, list("abcd"), np.full((400, 40), 15.0), total, total, system, np.full(400, -1), name,
+        session, None, "turn", "dialogue",
+    )  # fmt: skip
+
+    def theirs() -> np.ndarray:
+        """(pairs, draws, labels) p-values: all draws and labels of a pair in one call."""
+        rng = np.random.default_rng(1)
+        drawn = np.stack([rng.permuted(np.tile(np.arange(100), (n_draws, 1)), axis=1)[:, :size] for _ in range(4)])
+        drawn += 100 * np.arange(4)[:, None, None]
+        pairs = combinations(range(4), 2)
+        return np.stack([stats.ttest_ind(total[drawn[a]], total[drawn[b]], axis=1).pvalue for a, b in pairs])
+
+    def agrees(ours: pd.DataFrame, p: np.ndarray) -> bool:
+        """Both find about as many pairs."""
+        rows = ours[(ours["statistic"] == "n_significant") & (ours["summary"] == "mean") & (ours["adjust"] == "none")]
+        found = rows.query("alpha == 0.05").groupby("test")["estimate"].mean()
+        return bool((np.abs(found / (p < 0.05).sum(axis=0).mean() - 1) < 0.1).all())
+
+    return Case(
+        "40 labels, 6 pairs of systems, 1,000 draws: two tests, four adjustments",
+        partial(significance.count_significant, [data], n=size, n_draws=n_draws, seed=1),
+        [
+            Peer(
+                "scipy.stats.ttest_ind, all draws and labels at once",
+                theirs,
+                agrees,
+                differs="one test, no adjustment",
+            )
+        ],
+    )
+
+
+def group_effects() -> Case:
+    """8 Likert labels, 4 groups, 100 dialogues of each of 4 systems."""
+    from judgebook.questions.groups import effects
+    from judgebook.statistics import Sampling
+
+    rng, groups = np.random.default_rng(3), range(4)
+    scores = np.clip(np.rint(3 + rng.normal(size=(8, 4, 4, 100))), 1, 5)  # label, group, system, dialogue
+    frame = pd.concat(
+        pd.DataFrame({"label": f"l{i}", "group": f"g{g}", "system": np.repeat(list("abcd"), 100)}).assign(
+            score=scores[i, g].ravel()
+        )
+        for i in range(8)
+        for g in groups
+    ).assign(corpus="main", method="dialogue_likert", annotator="A1")
+    frame["dialogue"] = "d" + (frame.groupby(["label", "group"]).cumcount()).astype(str)
+
+    def differences(*x: np.ndarray, axis: int) -> np.ndarray:
+        """(6, …) mean difference of effects of each two groups. x : of each group its four systems."""
+        mean, variance = (np.stack([f(v) for v in x]).reshape(4, 4, *x[0].shape[:-1]) for f in (_mean, _variance))
+        effect = np.stack(
+            [
+                (mean[:, i] - mean[:, j]) / np.sqrt((variance[:, i] + variance[:, j]) / 2)
+                for i in groups
+                for j in range(i)
+            ]
+        )
+        return np.stack([np.abs(effect[:, a] - effect[:, b]).mean(axis=0) for a, b in combinations(groups, 2)])
+
+    def theirs() -> np.ndarray:
+        found = []
+        for label in scores:
+            samples = tuple(label.reshape(16, 100))
+            options = {"n_resamples": K, "vectorized": True, "rng": np.random.default_rng(1)}
+            found.append(stats.bootstrap(samples, differences, **options).confidence_interval)
+        return np.array(found)  # label, end, pair
+
+    def agrees(ours: list[object], ends: np.ndarray) -> bool:
+        """Intervals by other resamples: as wide."""
+        rows = [row for rows in ours for row in rows if row["statistic"] == "group_difference"]
+        low, high = (np.reshape([row[end] for row in rows], (8, 6)) for end in ("ci_low", "ci_high"))
+        return bool(np.abs(np.mean(high - low) / np.mean(ends[:, 1] - ends[:, 0]) - 1) < 0.1)
+
+    sampling = Sampling(K, 0.95, 1)
+    return Case(
+        "group effects as published, 8 labels × 6 pairs of groups, BCa",
+        lambda: [list(rows) for rows in [effects.for_each_label(partial(effects.published, sampling=sampling), frame)]],
+        [Peer("scipy.stats.bootstrap, vectorised, 6 pairs in one call", theirs, agrees)],
+    )
+
+
+def _mean(x: np.ndarray) -> np.ndarray:
+    return x.mean(axis=-1)
+
+
+def _variance(x: np.ndarray) -> np.ndarray:
+    return x.var(axis=-1, ddof=1)
+
+
+def first_places() -> Case:
+    """20 systems judged on the same 300 items."""
+    from judgebook.questions.performance.ranking import first_place
+    from judgebook.statistics.resampling import replicate_sums
+
+    rng = np.random.default_rng(6)
+    scores = 3 + 0.02 * np.arange(20) + rng.normal(size=(300, 1)) + rng.normal(size=(300, 20))
+
+    def ours() -> np.ndarray:
+        options = {"unit": "item", "rng": np.random.default_rng(1), "n_resamples": K, "jackknife": False}
+        return first_place(replicate_sums(scores, lambda sums: sums / 300, **options).values)
+
+    def by_numpy() -> np.ndarray:
+        rng, first = np.random.default_rng(1), np.zeros(20)
+        for k in np.diff([*range(0, K, AT_ONCE // 300), K]):
+            drawn = rng.integers(0, 300, (k, 300)) + 300 * np.arange(k)[:, None]
+            means = np.bincount(drawn.ravel(), minlength=k * 300).reshape(k, 300) @ scores
+            first += np.bincount(means.argmax(axis=1), minlength=20)
+        return first / K
+
+    def by_evalstats() -> np.ndarray:
+        from evalstats.core.ranking import bootstrap_ranks
+
+        names = [f"s{i}" for i in range(20)]
+        return bootstrap_ranks(scores.T, names, K, np.random.default_rng(1), method="bootstrap").p_best
+
+    def agrees(a: np.ndarray, b: np.ndarray) -> bool:
+        return bool(np.abs(a - b).max() < 0.02)
+
+    return Case(
+        "share of first place, 20 systems, 300 items",
+        ours,
+        [
+            Peer("evalstats, bootstrap_ranks", by_evalstats, agrees, package="evalstats", differs="and expected ranks"),
+            Peer("NumPy: drawn counts times scores", by_numpy, agrees),
+        ],
+    )
+
+
+def _votes(m: int, n: int) -> np.ndarray:
+    """(2, n) numbers of the winner and the loser of n votes on m systems."""
+    rng = np.random.default_rng(1)
+    strength, pairs = rng.normal(size=m) * 0.7, rng.integers(0, m, (n, 2))
+    pairs[:, 1] = (pairs[:, 0] + 1 + pairs[:, 1] % (m - 1)) % m
+    won = rng.random(n) < 1 / (1 + np.exp(strength[pairs[:, 1]] - strength[pairs[:, 0]]))
+    return np.where(won, pairs.T, pairs.T[::-1])
+
+
+def strengths(m: int, n: int) -> Case:
+    """Of the model of Bradley and Terry, from votes to strengths; with ties all of these fit different models."""
+    from judgebook.questions.performance.davidson_likelihood import strengths_of
+
+    winner, loser = _votes(m, n)
+    names = [f"s{i:03}" for i in range(m)]
+
+    def wins() -> np.ndarray:
+        """(m, m) of row over column, as a careful user counts for those that take a table."""
+        return np.bincount(winner * m + loser, minlength=m * m).reshape(m, m).astype(float)
+
+    def ours() -> np.ndarray:
+        return strengths_of(wins()[None], np.zeros((1, m, m)))[0][0]
+
+    def by_evalica() -> np.ndarray:
+        import evalica
+
+        votes = [evalica.Winner.X] * n
+        found = evalica.bradley_terry(by_name[0], by_name[1], votes, tolerance=1e-10, limit=10_000)
+        return centred(np.log(found.scores.reindex(names).to_numpy()))
+
+    def by_choix() -> np.ndarray:
+        import choix
+
+        return centred(choix.ilsr_pairwise_dense(wins(), tol=1e-10))
+
+    def by_arenakit() -> np.ndarray:
+        from arenakit import bt, schema
+
+        none = np.zeros((m, m))
+        return centred(bt.fit_bt(schema.PairCounts(wf=wins(), ws=none, tt=none), prior=0.0).scores)
+
+    def centred(x: np.ndarray) -> np.ndarray:
+        return x - x.mean()
+
+    def agrees(a: np.ndarray, b: np.ndarray) -> bool:
+        return close(centred(a), b, 1e-4)
+
+    by_name = [[names[i] for i in side] for side in (winner, loser)]
+    return Case(
+        f"Bradley-Terry strengths, {m} systems, {n:,} votes",
+        ours,
+        [
+            Peer("evalica.bradley_terry", by_evalica, agrees, differs="from names, ours from numbers"),
+            Peer("choix.ilsr_pairwise_dense", by_choix, agrees, package="choix"),
+            Peer("arenakit, fit_bt", by_arenakit, agrees, package="arenakit"),
+        ],
+    )
+
+
+def clustered_errors() -> Case:
+    """Equal clusters, where the jackknife (ours) and CR1 (theirs) are the same."""
+    from judgebook.statistics.clusters import clustered_variances
+
+    rng = np.random.default_rng(7)
+    system, dialogue = np.repeat(np.arange(100), 500), np.repeat(np.arange(10_000), 5)
+    scores = rng.normal(size=10_000)[dialogue] + rng.normal(size=50_000)
+
+    def ours() -> np.ndarray:
+        return np.sqrt(clustered_variances(system, scores, np.ones(50_000), [dialogue])[1])
+
+    def each(one: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
+        parts = zip(scores.reshape(100, 500), dialogue.reshape(100, 500), strict=True)
+        return np.array([one(x, clusters) for x, clusters in parts])
+
+    def by_errorbars() -> np.ndarray:
+        import errorbars
+
+        return each(errorbars.cluster_robust_se)
+
+    def by_statsmodels() -> np.ndarray:
+        import statsmodels.api as sm
+
+        def one(x: np.ndarray, clusters: np.ndarray) -> float:
+            return sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": clusters}).bse[0]
+
+        return each(one)
+
+    def by_numpy() -> np.ndarray:
+        apart = scores - (np.bincount(system, scores) / np.bincount(system))[system]
+        return np.sqrt(np.sum(np.bincount(dialogue, apart).reshape(100, 100) ** 2, axis=1) * 100 / 99) / 500
+
+    return Case(
+        "clustered standard errors of 100 systems, 100 dialogues of 5 scores each",
+        ours,
+        [
+            Peer("errorbars.cluster_robust_se", by_errorbars, close, package="errorbars"),
+            Peer("statsmodels, OLS with clusters", by_statsmodels, close),
+            Peer("NumPy, two bincounts", by_numpy, close, differs="equal clusters only, known to be nested"),
+        ],
+    )
+
+
+CASES = (
+    *(many_tests, group_effects, first_places, clustered_errors),
+    *(partial(strengths, 59, 8_931), partial(strengths, 250, 1_000_000)),
+)
