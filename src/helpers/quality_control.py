@@ -23,7 +23,7 @@ class Page(QualityControlSections):
             self.study.quality_control,
             control=control,
             systems=self.names.systems(without=self.study.unranked_systems),
-            titles=self.study.corpora,
+            titles=self.names.titles["corpus"],
         )
         self.run.frame(self.people.workers, "workers")
         self.lengths = analysis.text_lengths(self.people, self.run.read("dialogues"))

@@ -122,7 +122,7 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
 
     def by_run(statistic: str, **given: object) -> pd.DataFrame:
         rows = made(statistic, one, only="single", seed=3, **given)
-        rows = rows.assign(label="overall", method=None, group=None)
+        rows = rows.assign(label="overall mean", method=None, group=None)
         return pd.concat([rows.assign(corpus=run) for run in runs])
 
     z = {"low": -0.6, "high": 0.6, "workers": "passed"}
@@ -152,7 +152,7 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
         {"statistic": "variant_effect", "label": label, "corpus": run, "interval": "workers", "scores": "z", "n": 5}
         | {"over": "families" if run else "families and runs", "ci_kind": "simultaneous", "n_clusters": 99}
         | {"estimate": (x := rng.uniform(-0.5, 0.5)), "ci_low": x - 0.1, "ci_high": x + 0.1}
-        for label in ["overall", *labels["label"]]
+        for label in ["overall mean", *labels["label"]]
         for run in (*runs, None)
     ]
     yield effect_views.effects(collect(pooled), names, people)

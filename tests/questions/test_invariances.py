@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from fixtures import changed_studies as changes
 from fixtures.changed_studies import Ran
+from fixtures.odd_names import odd
 
 from judgebook.study.result_schema import IDENTITY, VALUES
 
@@ -36,7 +37,7 @@ QUESTIONS = {
     "replies": ("12_moderation",),
 }
 EVERY = [(study, question) for study, questions in QUESTIONS.items() for question in questions]
-NAMES = ("reordered", "renamed", "renamed_backwards")
+NAMES = ("reordered", "renamed", "renamed_backwards", "odd")
 SCALES = ("shifted", "turned")
 KEYS = [c for c in IDENTITY if c not in ("study", "notebook")]
 #: columns of a row that are about its interval, and those of its test
@@ -239,7 +240,7 @@ def ran(tmp_path_factory):
     def of(study: str, change: str = "") -> Ran:
         given = getattr(changes, study)()
         for name in change.split():
-            given = getattr(changes, name)(given)
+            given = odd(given) if name == "odd" else getattr(changes, name)(given)
         return Ran(given, tmp_path_factory.mktemp(study))
 
     return of

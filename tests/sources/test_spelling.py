@@ -217,3 +217,26 @@ def test_dialogues_whose_ids_look_alike_are_told(tmp_path, other, shown):
 
 def test_what_a_reader_cannot_see_is_written_with_escapes():
     assert written({"system": {"Caf\u00e9": ["Cafe\u0301"]}}) == 'spelling: {system: {"Café": ["Cafe\\u0301"]}}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("systems: {A: Bot, B: Bot}", "systems A and B have one name, 'Bot', and pages add their ids: if they are one, "
+         "write `spelling: {system: {A: [B]}}`, else give each its own"),
+        ("systems: {A: B}", "systems A and B have one name, 'B'"),
+        ("systems: {A: \"Bo\\u200bt\", B: Bot}", "systems A and B have one name"),
+        ("groups: {x: {title: T, annotators: [w1]}, y: {title: T, annotators: [w2]}}", "groups x and y have one name"),
+        ("systems: {A: Bot, B: bot}", None),
+    ],
+)  # fmt: skip
+def test_names_of_several_are_asked_about(lines, said, tmp_path):
+    path = studies.write(tmp_path, studies.LONG + lines + "\n", my_csv=studies.LONG_CSV)
+    asked = [line for line in in_words.describe(params.load(path)) if "one name" in line]
+    assert [said in line for line in asked] == ([True] if said else [])
+
+
+def test_sentences_call_a_label_by_its_name_where_an_annotator_has_the_same(tmp_path):
+    csv = studies.LONG_CSV.replace("w1", "fluency")
+    path = studies.write(tmp_path, studies.LONG, my_csv=csv)
+    assert any(", fluency 4 of 1–5" in line for line in in_words.describe(params.load(path)))

@@ -111,3 +111,18 @@ def test_no_other_module_escapes_html_or_writes_csv_for_people():
             if isinstance(node, ast.Attribute) and node.attr == "to_csv":
                 found.append((path.name, "to_csv"))
     assert sorted(found) == [("escape.py", "to_csv"), ("prose.py", "unescape"), ("store.py", "to_csv")]
+
+
+@pytest.mark.parametrize(
+    ("titles", "shown"),
+    [
+        ({"a": "A", "b": "B"}, ["A", "B"]),
+        ({"gpt4": "GPT-4", "GPT-4": "GPT-4", "b": "B"}, ["GPT-4 (gpt4)", "GPT-4 (GPT-4)", "B"]),
+        ({"a": "Caf\u00e9", "b": "Cafe\u0301", "c": " Caf\u00e9 "}, ["Café (a)", "Cafe\u0301 (b)", "Café  (c)"]),
+        ({"A": "A", "A\u200b": "A\u200b"}, ["A ('A')", "A\u200b ('A\\u200b')"]),
+        ({"a": "", "b": " \u00a0", "\u200b": "\u200b"}, ["a", "b", "\u200b ('\\u200b')"]),
+        ({"a": "X", "b": "X", "c": "X (a)"}, ["X ('a')", "X (b)", "X (a) ('c')"]),
+    ],
+)
+def test_no_two_names_look_the_same(titles, shown):
+    assert escape.distinct(titles) == dict(zip(titles, shown, strict=True))

@@ -21,7 +21,7 @@ def stored(*rows):
     return fold(collect(rows), study="s", notebook="n")
 
 
-@given(st.dictionaries(st.sampled_from(KEYS), st.text("abc0", min_size=1), max_size=3))
+@given(st.dictionaries(st.sampled_from(KEYS), st.text("abc0;=%253B|(\\", min_size=1), max_size=3))
 def test_keys_come_back_as_they_went_in(keys):
     back = unfold(fold(collect([{"statistic": "alpha", "estimate": 0.5, **keys}]), study="s", notebook="n"))["alpha"]
     assert {k: back.at[0, k] for k in KEYS if pd.notna(back.at[0, k])} == keys
@@ -38,7 +38,7 @@ def test_numbers_among_the_keys_come_back_as_numbers():
 
 def test_of_a_file_those_rows_are_read_that_are_asked_for(tmp_path):
     path = tmp_path / "r.parquet"
-    kinds = ["human", "human2", "model", None]
+    kinds = ["human", "human2", "model", None, "a|b;(c"]
     rows = [alpha(kind=kind, resample=unit) for kind in kinds for unit in ("turn", None)]
     rows += [{"statistic": "alpha", "estimate": 0.1}, {"statistic": "r2", "estimate": 0.2}]
     store.write_frame(stored(*rows), path)
@@ -47,6 +47,8 @@ def test_of_a_file_those_rows_are_read_that_are_asked_for(tmp_path):
     some = results.read(path, only={"alpha": {"kind": ["human", "model"]}})
     assert some["alpha"]["kind"].tolist() == ["human", "human", "model", "model"]
     assert len(some["r2"]) == 1
+    odd = results.read(path, only={"alpha": {"kind": ["a|b;(c"]}})["alpha"]
+    assert odd["kind"].tolist() == ["a|b;(c", "a|b;(c"]
     few = results.read(path, only={"alpha": {"kind": ["model"], "resample": ["turn"]}})["alpha"]
     assert few[["kind", "resample"]].to_numpy().tolist() == [["model", "turn"]]
 

@@ -147,7 +147,7 @@ def test_runs_that_are_compared_are_named(study, low):
     """Where nothing was judged twice: which run was repeated in which."""
     head = {"statistic": "replication_r", "corpus": "again", "against": "main", "among": "systems", "workers": "all"}
     head |= {"interval": "workers", "scores": "z", "estimate": 0.9, "ci_low": low, "ci_high": 0.95, "n": 9}
-    rows = [head | {"label": label} for label in (*LABELS, "overall")]
+    rows = [head | {"label": label} for label in (*LABELS, "overall mean")]
     frame = annotations(annotators=["A1"])
     said = texts(evidence(study, frame, n03=alphas((0.1, 0.6), n=0), n10=rows))["labels"]
     assert ("Ranking systems by means: replicated in another run" in said) == (low > 0)

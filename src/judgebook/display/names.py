@@ -8,6 +8,7 @@ colour vision (Machado et al. 2009), across palettes for the usual one. Markers 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from judgebook.study import escape
 from judgebook.study.labels import METHODS, Label, spelled_out
 
 if TYPE_CHECKING:
@@ -83,6 +85,10 @@ class DisplayNames:
         if kind == "corpus":
             return self.titles.get(kind, {}).get(key) or spelled_out(key)
         return self.titles[kind].get(key, key)
+
+    def stem(self, method: str) -> str:
+        """A method in names of files: its id, or its number where the id has other than lower-case letters."""
+        return method if re.fullmatch(r"[a-z0-9_]+", method) else f"method{self.position('method', method)}"
 
     def distinct_label(self, label: str, method: str) -> str:
         """Display name of a label, with its method where another method has a label of the same name."""
@@ -186,6 +192,7 @@ class DisplayNames:
 
 def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) -> DisplayNames:
     """The display names of a study. Groups and systems found only in `frames` follow those the YAML names, sorted.
+    Where two of a kind would have the same name, each has its id in brackets.
 
     kinds : display names of further kinds, e.g. `metric={"bleu": "BLEU"}`.
     """
@@ -194,16 +201,18 @@ def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) 
         in_data = {v for f in frames for column in columns if column in f for v in f[column].dropna().unique()}
         return declared | {v: "All evaluators" if v == "all" else v for v in sorted(in_data - set(declared))}
 
+    corpora = {v: spelled_out(v) for f in frames if "corpus" in f for v in f["corpus"].dropna().unique()}
     titles = {
         "method": {m: METHODS[m].title for m in METHODS.built_in}
         | {m.id: m.title for m in study.own_methods}
         | {"collection": "Conversation itself", "together": "All methods of a task"},
-        "corpus": dict(study.corpora),
+        "corpus": dict(study.corpora) | {v: t for v, t in corpora.items() if v not in study.corpora},
         "group": declared_and_found({k: g.title or k for k, g in study.groups.items()}, "group"),
         "system": declared_and_found(dict(study.systems), "system", "system_b"),
     }
+    titles = {kind: escape.distinct(of_kind) for kind, of_kind in (titles | kinds).items()}
     labels = {(label.method, label.id): label for label in study.label_list()}
     wanted = study.figures
     palettes = PALETTES | {"system": SYSTEM_PALETTES[wanted.palette]}
     palettes = dict.fromkeys(palettes, GREYS) if wanted.greyscale else palettes
-    return DisplayNames(labels, titles | kinds, confidence=study.bootstrap.confidence, palettes=palettes)
+    return DisplayNames(labels, titles, confidence=study.bootstrap.confidence, palettes=palettes)

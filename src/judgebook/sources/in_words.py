@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from judgebook.study.schema import ITEM
 
 #: items of a label below which intervals are wide
 _FEW = 30
+_PLURAL = {"system": "systems", "corpus": "corpora", "group": "groups", "label": "labels"}
 
 
 def sentences(study: params.Study, built: build.Built) -> list[str]:
@@ -34,7 +35,7 @@ def sentences(study: params.Study, built: build.Built) -> list[str]:
     called = _called(marks["file"])
     return [
         ", ".join([*([called[row.file]] if several else []), shortened(row.where)])
-        + f": {_who(row)} {within(naming.shown(_what(row, labels)))}"
+        + f": {_who(row)} {naming.shown(_what(row, labels, within))}"
         for row in marks.itertuples()
     ]
 
@@ -72,26 +73,26 @@ def _who(row: Any) -> str:
     return f"annotator {row.annotator}"
 
 
-def _what(row: Any, labels: dict) -> str:
+def _what(row: Any, labels: dict, within: Callable[[str], str]) -> str:
     label = labels.get((row.method, row.label))
     score = pd.to_numeric(row.score, errors="coerce")
     if pd.notna(row.dialogue_b):
         outcome = {1: "the first won", 0: "a tie", -1: "the second won"}.get(score, f"{score:g}")
-        return f"compared {_judged(row)} with {_judged(row, '_b')} for {row.label}: {outcome}"
+        return f"compared {_judged(row, within)} with {_judged(row, within, '_b')} for {row.label}: {outcome}"
     if label is not None and label.categories and pd.notna(score):
         if label.level == "sets":
             said = ", ".join(repr(word) for i, word in enumerate(label.categories) if int(score) >> i & 1)
-            return f"judged {_judged(row)}, {row.label} {said}"
-        return f"judged {_judged(row)}, {row.label} {label.categories[int(score - label.scale[0])]!r}"
+            return f"judged {_judged(row, within)}, {row.label} {said}"
+        return f"judged {_judged(row, within)}, {row.label} {label.categories[int(score - label.scale[0])]!r}"
     scale = f" of {label.scale[0]:g}–{label.scale[1]:g}" if label is not None else ""
-    return f"judged {_judged(row)}, {row.label} {score:g}{scale}"
+    return f"judged {_judged(row, within)}, {row.label} {score:g}{scale}"
 
 
-def _judged(row: Any, side: str = "") -> str:
+def _judged(row: Any, within: Callable[[str], str], side: str = "") -> str:
     system = getattr(row, f"system{side}")
     turn = f"turn {row.turn:g} of " if pd.notna(row.turn) and not side else ""
     of = f" of system {system}" if pd.notna(system) and system != "system" else ""
-    return f"{turn}dialogue {getattr(row, f'dialogue{side}')}{of}"
+    return f"{turn}dialogue {within(getattr(row, f'dialogue{side}'))}{of}"
 
 
 def not_used(unused: dict[str, dict[str, pd.Series]]) -> list[str]:
@@ -146,6 +147,25 @@ def _spellings(study: params.Study, built: build.Built) -> list[str]:
     rules = spelling.proposed(study, marks.assign(annotator=marks["annotator"].replace(own)))
     asks = "question: names that differ only in case, blanks, hyphens or look-alike letters: if they are one, write"
     return [asks, f"  {spelling.written(rules)}"] if rules else []
+
+
+def _namesakes(study: params.Study, marks: pd.DataFrame) -> list[str]:
+    """Systems, corpora, groups and labels that the YAML gives one name: pages tell them apart by their ids."""
+    shown = {"group": {key: group.title or key for key, group in study.groups.items()}}
+    shown |= {"system": study.systems, "corpus": study.corpora}
+    kinds = [(kind, {id_: titles.get(id_, id_) for id_ in marks[kind].unique()}) for kind, titles in shown.items()]
+    titles = {(label.method, label.id): label.title for label in study.label_list(told_apart=False)}
+    for method in dict.fromkeys(method for method, _ in titles):
+        kinds.append(("label", {id_: title for (of, id_), title in titles.items() if of == method}))
+    lines = []
+    for kind, names in kinds:
+        for ids in look_alikes.same_names(names):
+            one = f"if they are one, write `{spelling.written({kind: {ids[0]: ids[1:]}})}`, else "
+            lines.append(
+                f"question: the {_PLURAL[kind]} {' and '.join(map(spelling.scalar, ids))} have one name, "
+                f"{names[ids[0]]!r}, and pages add their ids: {one if kind == 'system' else ''}give each its own"
+            )
+    return lines
 
 
 def _twins(dialogues: Iterable[str]) -> list[str]:
@@ -216,7 +236,7 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     lines += words.sentences(counts, len(marks.drop_duplicates(["method", "label"])))
     not_drawn = counts[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped")]
     lines += [f"warning: not used from {row.file}: {row.reason}" for row in not_drawn.itertuples()]
-    lines += [*_spellings(study, built), *_twins(marks["dialogue"].unique())]
+    lines += [*_spellings(study, built), *_namesakes(study, marks), *_twins(marks["dialogue"].unique())]
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
     lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built))]
     return lines + not_used(built.unused)

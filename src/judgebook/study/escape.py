@@ -7,7 +7,9 @@ import contextlib
 import html as _html
 import re
 import sys
-from collections.abc import Iterator
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,6 +27,25 @@ _MARKS = re.compile(r"([\\`*_\[\]#|~$])")
 _ADDRESS = re.compile(r"(?<=[A-Za-z]):(?=//)|(?<=www)\.|@", re.IGNORECASE)
 #: control characters, and those that turn the direction of the text that follows
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def distinct(titles: Mapping[str, str]) -> dict[str, str]:
+    """Display names of which no two look the same, by id: where they would, and where there is nothing to see, with the
+    id in brackets, whose odd characters are escaped if that is not enough."""
+    shown = {id_: title if visible(title) else id_ for id_, title in titles.items()}
+    for escaped in (False, True):
+        times = Counter(map(visible, shown.values()))
+        for id_, title in shown.items():
+            if times[visible(title)] > 1 or not visible(title):
+                shown[id_] = f"{titles[id_]} ({id_ if visible(id_) and not escaped else ascii(id_)})".strip()
+    return shown
+
+
+def visible(text: str) -> str:
+    """What a reader sees of a text: without characters that have no width, and with one blank between words."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
+    return " ".join(text.split())
 
 
 def html(text: object, *, quote: bool = True) -> str:

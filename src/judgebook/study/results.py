@@ -7,6 +7,7 @@ its inverse. No other code reads or writes `condition`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from operator import and_
@@ -29,6 +30,8 @@ ResultRows: TypeAlias = pd.DataFrame
 AT_ONCE = 250_000
 #: what a stored frame says of statistics that are not the project's, among its `attrs`
 _OWN = "statistics"
+#: what cannot stand in a value of a key as it is
+_ODD = re.compile(";|%25|%3B")
 _STORED = {name: Column(dtype=dtype, missing=name not in REQUIRED, doc=doc) for name, (dtype, doc) in COLUMNS.items()}
 
 
@@ -175,7 +178,13 @@ def identities(statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).replace(";", ",")
+    """A value of a key as it is stored: `;` ends it, and is written as in an address."""
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text.replace("%", "%25").replace(";", "%3B") if _ODD.search(text) else text
+
+
+def _value(text: str) -> str:
+    return text.replace("%3B", ";").replace("%25", "%")
 
 
 def read(
@@ -189,7 +198,7 @@ def read(
     wanted = [~statistic.isin([*without])] if without else []
     for name, keys in only.items():
         for key, values in keys.items():
-            has = pc.match_substring_regex(condition, f"(^|;){key}=({'|'.join(values)})(;|$)")
+            has = pc.match_substring_regex(condition, f"(^|;){key}=({'|'.join(re.escape(_text(v)) for v in values)})(;|$)")
             wanted.append((statistic != name) | has)
     filters = reduce(and_, wanted) if wanted else None
     # an earlier version may have stored fewer columns
@@ -214,7 +223,7 @@ def unfold(stored: pd.DataFrame) -> Results:
         place, conditions = pd.factorize(frame["condition"])  # -1 where there is none
         parsed = [*(dict(p.split("=", 1) for p in c.split(";") if p) for c in conditions), {}]
         keys = {
-            k: pd.Series(_objects([declared.value(k, p[k]) if k in p else None for p in parsed])[place], frame.index)
+            k: pd.Series(_objects([declared.value(k, _value(p[k])) if k in p else None for p in parsed])[place], frame.index)
             for k in declared.keys
         }
         there = [column for column in (*IDS, *VALUES) if column in frame]

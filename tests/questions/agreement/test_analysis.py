@@ -406,6 +406,16 @@ def judgements(seed=0, n=60, people=3):
     return schema.conform(frame, schema.ANNOTATIONS, study="s")
 
 
+def test_a_comparison_may_have_wins_and_ties_only():
+    """Counted from both sides, wins are losses too."""
+    marks = judgements(0)
+    marks = marks[marks["label"] == "quality"].assign(score=lambda f: f["score"].abs())
+    one, whole = (
+        agreement.plain_alphas(marks, [Label("quality", "comparative", "Quality", (low, 1))]) for low in (0, -1)
+    )
+    assert one["estimate"].tolist() == whole["estimate"].tolist()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_plain_alphas_equal_those_of_the_agreement_table(seed):
     marks = judgements(seed)

@@ -16,7 +16,7 @@ from judgebook.questions.groups.effects import label_scores, without_one_annotat
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS, Label
-from judgebook.study.results import collect, fold
+from judgebook.study.results import Results, collect, fold
 
 QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
 COMPARED = Label("quality", "comparative", "Quality", (-1, 1))
@@ -118,6 +118,17 @@ def test_a_group_that_sees_one_system_differently_is_found(results):
     }
     assert found["exceeds"].tolist() == [False, True, True]
     assert (found["without_low"] <= found["estimate"] + 0.3).all()
+
+
+def test_files_of_figures_are_not_called_like_corpora(results):
+    twice = {"Run 1": results, "run 1": results}
+    both = Results(
+        {s: pd.concat([r[s].assign(corpus=c) for c, r in twice.items()], ignore_index=True) for s in results}
+    )
+    plots, _, _ = shown(both, NAMES)
+    names = [p.name for p in plots if p.name.startswith(("differences", "alpha"))]
+    alphas = ["alpha_dialogue_likert", "alpha_corpus2_dialogue_likert"]
+    assert names == ["differences", "differences_corpus2", *alphas]
 
 
 def test_views_name_what_differs(results):

@@ -103,7 +103,7 @@ def test_lists_agree_but_for_one_worker(crowd):
 
 def test_means_of_each_set_are_those_of_its_ratings(crowd, ratings):
     found = collect(*analysis.means(crowd))
-    failed = found.select("mean_raw", workers="failed", corpus="one", label="overall")
+    failed = found.select("mean_raw", workers="failed", corpus="one", label="overall mean")
     p = rule(ratings)
     out = ratings[[p[k] >= 0.05 for k in zip(ratings["corpus"], ratings["annotator"], strict=True)]]
     expected = means_of(out[out["corpus"] == "one"], "score")
@@ -113,14 +113,14 @@ def test_means_of_each_set_are_those_of_its_ratings(crowd, ratings):
 
 def test_resampled_rows_are_the_correlation_and_the_means(crowd, resampled):
     found = collect(*analysis.with_intervals(resampled), *analysis.fisher_rows(crowd, 0.95))
-    passed, keys = crowd.scores[crowd.scores["passed"]], {"among": "systems", "label": "overall", "list": None}
+    passed, keys = crowd.scores[crowd.scores["passed"]], {"among": "systems", "label": "overall mean", "list": None}
     for interval in ("fisher", "workers"):
         row = found.select("replication_r", interval=interval, scores="z", standardised="all", workers="passed", **keys)
         assert row["estimate"].item() == pytest.approx(r_of(passed, "z").statistic)
     fisher = found.select("replication_r", interval="fisher", scores="raw", workers="failed", **keys)
     ends = r_of(crowd.scores[crowd.scores["failed"]], "score").confidence_interval()
     assert (fisher["ci_low"].item(), fisher["ci_high"].item()) == pytest.approx((ends.low, ends.high))
-    mean = found.select("mean_z", label="overall", corpus="two")
+    mean = found.select("mean_z", label="overall mean", corpus="two")
     expected = means_of(passed[passed["corpus"] == "two"], "z")[SYSTEMS]
     assert mean.set_index("system")["estimate"].to_dict() == pytest.approx(expected.to_dict())
     bias = found.select("replication_bias", workers="all", scores="raw", among="systems")["estimate"].item()

@@ -24,7 +24,7 @@ def crowd(*corpora):
     return Crowd(scores, workers, [], list(corpora), "qc", QualityControl(variant="persona"))
 
 
-def r(workers, value, label="overall", among="systems", scores="z", interval="workers", **keys):
+def r(workers, value, label="overall mean", among="systems", scores="z", interval="workers", **keys):
     head = {"statistic": "replication_r", "corpus": "two", "against": "one", "label": label, "n": 5}
     head |= {"standardised": "all" if scores == "z" else None, "estimate": value, "ci_low": value, "ci_high": value}
     return head | {"among": among, "interval": interval, "scores": scores, "workers": workers} | keys
@@ -122,7 +122,7 @@ def test_changes_are_those_of_the_best_system_and_of_the_mean_beside_the_printed
     rated = [people.scores.assign(corpus=c, system=s) for c in ("one", "two") for s in "ab"]
     people = replace(people, scores=pd.concat(rated), systems=["a", "b"])
     means = [
-        {"statistic": "mean_raw", "corpus": "one", "system": s, "label": "overall", "workers": "passed", "estimate": v}
+        {"statistic": "mean_raw", "corpus": "one", "system": s, "label": "overall mean", "workers": "passed", "estimate": v}
         for s, v in (("a", 60.0), ("b", 50.0))
     ]
     rows = [
@@ -179,7 +179,7 @@ def test_contrasts_are_counted_by_sign_and_run():
         ("b_p", "two"): (-0.2, 0.3),
     }
     rows = [
-        {"statistic": "variant_contrast", "corpus": c, "system": s, "label": "overall", "scores": "z"}
+        {"statistic": "variant_contrast", "corpus": c, "system": s, "label": "overall mean", "scores": "z"}
         | {"workers": "passed", "ci_low": low, "ci_high": high, "estimate": (low + high) / 2}
         for (s, c), (low, high) in ends.items()
     ]
@@ -242,7 +242,7 @@ def test_systems_stand_in_the_order_of_the_leader_board_whatever_their_means_her
     names = DisplayNames({}, {"system": {"s1": "One", "s2": "Two", "s0": "Zero"}})
     systems = ["s0", "s1", "s2"]
     people = replace(crowd("one"), systems=systems)
-    head = {"corpus": "one", "label": "overall", "ci_low": -1.0, "ci_high": 1.0, "n": 9, "n_annotators": 9}
+    head = {"corpus": "one", "label": "overall mean", "ci_low": -1.0, "ci_high": 1.0, "n": 9, "n_annotators": 9}
     z, passed = {"scores": "z"}, {"workers": "passed", "standardised": "all"}
     means = [head | passed | {"system": s, "estimate": 1.0 - i, "ci_kind": "t"} for i, s in enumerate(systems)]
     pairs = [{"system": a, "system_b": b, "p_value": 0.2} for a in systems for b in systems if a != b]

@@ -136,7 +136,7 @@ def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     write(tmp_path, yaml + SVG, runs)
     results = execute(tmp_path, monkeypatch)
     said = capsys.readouterr().out
-    among = results.select("replication_r", label="overall", among="systems", interval="workers", workers="passed")
+    among = results.select("replication_r", label="overall mean", among="systems", interval="workers", workers="passed")
     assert among["corpus"].unique().tolist() == ["second", "third"]
     assert among["estimate"].min() > 0.9
     rate = results.select("pass_rate", of="workers")["estimate"]
@@ -169,7 +169,7 @@ def test_csv_and_json_files_of_two_runs_go_through_the_command_line(tmp_path, mo
     stored = tmp_path / "out" / "data" / "processed" / "mini" / "results" / "10_quality_control.parquet"
     results = unfold(pd.read_parquet(stored))
     assert results.select("verdict_agreement", list="released")["estimate"].tolist() == [1.0, 1.0]
-    raw = results.select("mean_raw", label="overall", workers="passed")
+    raw = results.select("mean_raw", label="overall mean", workers="passed")
     for name, found in chats.items():
         expected = found[found["passed"]].groupby("system")["score"].mean()
         mine = raw[raw["corpus"] == name].set_index("system")["estimate"]
@@ -359,7 +359,7 @@ def test_wrong_definitions_do_not_match(ji):
 def test_repeatability_does_not_come_from_quality_control(ji):
     """What the page says: r with and without it, of workers who failed, and of persona contrasts."""
     _, _, results = ji
-    r = results.select("replication_r", corpus="free_run2", label="overall", interval="fisher", list=None)
+    r = results.select("replication_r", corpus="free_run2", label="overall mean", interval="fisher", list=None)
 
     def of(workers, among, scores="z", over="all"):
         return round(where(r, workers=workers, among=among, scores=scores, standardised=over)["estimate"].item(), 3)

@@ -161,11 +161,17 @@ def test_system_means_by_hand():
     rows = [("r", "w", "u", "a", d, label, x) for d, label, x in (("1", "p", 2), ("1", "q", 4), ("2", "p", 4))]
     rows += [("r", "w", "u", "b", "3", "p", 9), ("s", "w", "u", "b", "4", "p", 7)]
     found = quality.system_means(marks(rows), "score").set_index(["corpus", "system", "label"]).sort_index()
-    assert found.loc[("r", "a"), "estimate"].to_dict() == {"p": 3, "q": 4, "overall": 3.5}
+    assert found.loc[("r", "a"), "estimate"].to_dict() == {"p": 3, "q": 4, "overall mean": 3.5}
     assert found.loc[("r", "a"), "n"].tolist() == [2, 2, 2]
     # b lacks q in run r, so that it has no overall there; run s never asked for q
     assert found.loc[("r", "b"), "estimate"].to_dict() == {"p": 9}
-    assert found.loc[("s", "b"), "estimate"].to_dict() == {"p": 7, "overall": 7}
+    assert found.loc[("s", "b"), "estimate"].to_dict() == {"p": 7, "overall mean": 7}
+
+
+def test_a_label_may_be_called_overall():
+    rows = [("r", "w", "u", "a", "1", "overall", 2), ("r", "w", "u", "a", "1", "q", 4)]
+    found = quality.system_means(marks(rows), "score").set_index("label")["estimate"]
+    assert found.to_dict() == {"overall": 2, "q": 4, quality.OVERALL: 3}
 
 
 def test_a_dialogue_judged_at_many_turns_weighs_labels_equally():

@@ -15,9 +15,10 @@ import pandas as pd
 
 from judgebook import project
 from judgebook.annotations.summary import evaluated
+from judgebook.display.names import display_names
 from judgebook.errors import JudgebookError
 from judgebook.study import params, store
-from judgebook.study.labels import spelled_out
+
 
 #: columns of judgements that say what was judged and how; the others are names given while reading
 _CONTENT = ["corpus", "group", "annotator", "system", "dialogue", "turn", "dialogue_b", "system_b", "method", "label"]
@@ -88,7 +89,7 @@ def of_folder(folder: Path, spec: str, corpus: str | None = None) -> Side:
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(corpora)}"
             raise ComparisonError(f"{spec}: no corpus {corpus!r} in {study.key}; {hint}")
         scores = scores[scores["corpus"] == corpus]
-        title = study.corpora.get(corpus) or spelled_out(corpus)
+        title = display_names(study, scores).name("corpus", corpus)
         return Side(spec, study, folder, (corpus,), scores.reset_index(drop=True), title)
     scores = evaluated(scores)
     return Side(spec, study, folder, None, scores.reset_index(drop=True), study.title)

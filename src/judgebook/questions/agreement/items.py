@@ -94,9 +94,9 @@ def cluster_unit(frame: Annotations, label: Label, unit: str | None = None) -> s
 
 def domain(scores: pd.Series, label: Label) -> Domain | None:
     """Values alpha has to know of: those that occur, both for a binary label; others change nothing and cost time."""
-    if label.binary:
-        return (0, 1)
-    return np.unique(np.r_[scores, -scores]) if METHODS[label.method].unit == "pair" else None
+    if METHODS[label.method].unit == "pair":
+        return np.unique(np.r_[scores, -scores])
+    return (0, 1) if label.binary else None
 
 
 def scale_values(scores: pd.Series, label: Label) -> np.ndarray:

@@ -43,7 +43,7 @@ _MARKS = {
 def differences(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
     """Differences between groups and those expected by chance: figures of each corpus."""
     rows = analysis.differences(results, confidence)
-    for name, part in _by(rows, ["corpus"], "differences"):
+    for name, part in _by(rows, names, ["corpus"], "differences"):
         heading = title(part, equivalence=True)
         yield from (replace(plot, title=heading) for plot in _differences(part, names, name, confidence, margin))
 
@@ -138,7 +138,7 @@ def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
     sizes["pair"] = [tuple(names.position("system", s) for s in pair) for pair in pairs]
     sizes["hue"] = [names.name("group", g) for g in sizes["group"]]
     sizes = names.sort(sizes.drop(columns="system").sort_values("pair", kind="stable"))
-    for name, part in _by(sizes, ["corpus", "method"], "effects"):
+    for name, part in _by(sizes, names, ["corpus", "method"], "effects"):
         shown = _most_contested(part)
         xlabel = " and ".join(f"Cohen's {effect}" for effect in sorted(set(part["effect"])))
         caption = f"Marks: effect size ({xlabel}) of the difference between two systems, by label and by group of"
@@ -182,7 +182,7 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     rows = rows.sort_values("place", kind="stable").assign(block=lambda f: f["groups"])
     rows["hue"] = ["within a group" if not isinstance(b, str) else "between two groups" for b in rows["group_b"]]
     rows = names.sort(rows.drop(columns="group"))
-    for name, part in _by(rows, ["corpus", "method"], "alpha"):
+    for name, part in _by(rows, names, ["corpus", "method"], "alpha"):
         over = "pairs of dialogues" if (part["level"] == "pair").all() else "dialogues"
         key = interval_keys(f"{names.ci} over {over}", None, part)
         caption = "Marks: Krippendorff's alpha by label, among the annotators of one group and between those of two."
@@ -212,11 +212,12 @@ def _by_label(
         yield Plot(fig, f"{name}{suffix}", f"{alt} intervals{_spanned(page)}.", caption)
 
 
-def _by(rows: pd.DataFrame, columns: list[str], stem: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The part of each figure, and the figure's name: with the method, and the corpus where there are several."""
-    several = len(set(rows["corpus"])) > 1
-    for key, part in rows.groupby(columns, sort=False):
-        yield "_".join([stem, *(key if several else key[1:])]).lower(), part
+def _by(rows: pd.DataFrame, names: DisplayNames, columns: list[str], stem: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The part of each figure, and the figure's name: with the method, and the number of the corpus from the second."""
+    corpora = list(dict.fromkeys(rows["corpus"]))
+    for (corpus, *method), part in rows.groupby(columns, sort=False):
+        number = [f"corpus{corpora.index(corpus) + 1}"] if corpus != corpora[0] else []
+        yield "_".join([stem, *number, *map(names.stem, method)]), part
 
 
 def _spanned(rows: pd.DataFrame) -> str:

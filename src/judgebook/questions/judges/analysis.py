@@ -27,6 +27,7 @@ from judgebook.questions.judges.gold import against_gold
 from judgebook.questions.judges.items import LABEL, JudgedItems, judged_items
 from judgebook.questions.judges.replacement import conclusions, decisions, replacement
 from judgebook.statistics.intervals import Sampling
+from judgebook.study import escape
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations
@@ -109,4 +110,4 @@ def judge_titles(groups: Mapping[str, Group], annotations: Annotations, titles: 
     """Judge -> display name: that in `titles`, of the YAML's group that holds it alone, else its id."""
     judges = annotations.loc[annotations["annotator_kind"] != "human", "annotator"].unique()
     alone = {g.annotators[0]: g.title for g in groups.values() if len(g.annotators) == 1 and g.title}
-    return {judge: (alone | titles).get(judge, judge) for judge in sorted(judges)}
+    return escape.distinct({judge: (alone | titles).get(judge, judge) for judge in sorted(judges)})

@@ -46,7 +46,7 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
     over = f"{names.ci} over {clusters(rates)}"
     keys = over, f"{names.ci}, scores independent"
     for statistic, rows in rates.groupby("statistic", sort=False):
-        name = method if len(set(rates["statistic"])) == 1 else f"{method}_{statistic}"
+        name = names.stem(method) + ("" if rates["statistic"].nunique() == 1 else f"_{statistic}")
         xlabel = what(names, method, statistic)
         caption = f"{xlabel}, by label and system. "
         n = counted(rows["n"], f"{METHODS[method].unit}s per label and system")
@@ -170,7 +170,7 @@ def _rank_intervals(rows: pd.DataFrame, names: DisplayNames, note: str) -> Itera
         caption += " simultaneously for the systems of a label; a line that reaches 1: the system may be best."
         yield from _pages(
             arranged,
-            f"ranks_{method}",
+            f"ranks_{names.stem(method)}",
             grid_plots.intervals,
             caption + note + _hollow(of_method) + _directions(arranged),
             names=names,
@@ -243,7 +243,7 @@ def pooled(results: Results, names: DisplayNames) -> Iterator[Plot]:
         )
         yield from _pages(
             arranged,
-            f"pooled_{method}",
+            f"pooled_{names.stem(method)}",
             grid_plots.intervals,
             caption,
             names=names,

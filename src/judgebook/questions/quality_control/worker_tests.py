@@ -22,7 +22,7 @@ from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations
 
 WORKER = ["corpus", "annotator"]
-OVERALL = "overall"
+OVERALL = "overall mean"  # no key of the YAML, which a label may be called
 
 
 def ratings(annotations: Annotations, labels: Iterable[Label], control: str | None) -> Annotations:

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
+from judgebook.study.escape import visible
+
 #: letters of other scripts that look like Latin ones (from the Unicode confusables, TR 39)
 LATIN = str.maketrans("авекмнорстухіјѕԁԛԝαονρικτυχ", "abekmhopctyxijsdqwaovpiktux")
 #: words, numbers, and signs that tell versions apart
@@ -42,6 +44,11 @@ def groups(names: Mapping[str, str]) -> list[list[str]]:
 def twins(ids: Iterable[str]) -> list[list[str]]:
     """Ids that a reader could not tell apart, two or more each. Unlike in `groups` hyphens and blanks count."""
     return _same({id_: seen(id_) for id_ in ids})
+
+
+def same_names(names: Mapping[str, str]) -> list[list[str]]:
+    """Ids whose names look the same, two or more each. names : id -> name."""
+    return _same({id_: visible(name) for id_, name in names.items()})
 
 
 def _same(keys: Mapping[str, str]) -> list[list[str]]:

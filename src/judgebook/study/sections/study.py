@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from judgebook.study import labels as label_registry
-from judgebook.study import limits, questions
+from judgebook.study import escape, limits, questions
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label, Method, spelled_out
 from judgebook.study.sections import conditions
 from judgebook.study.sections.data import (
@@ -140,7 +140,7 @@ class AnyStudy(Section):
     metric_directions: dict[str, Literal[-1, 1]] = Field(
         {}, description="metric -> -1 where it is lower for better systems", examples=[{"perplexity": -1}]
     )
-    groups: dict[Identifier, Group] = Field(
+    groups: dict[Name, Group] = Field(
         {},
         description="evaluator groups, in the order of figures: id as in the column `group` -> who belongs to it",
         examples=[{"students": {"title": "Students"}}],
@@ -287,14 +287,16 @@ class AnyStudy(Section):
             raise ParamsError(f"no section {name!r}; there are {', '.join(type(self).model_fields)}")
         return getattr(self, name)
 
-    def label_list(self, *, every: bool = False) -> list[Label]:
+    def label_list(self, *, every: bool = False, told_apart: bool = True) -> list[Label]:
         """The labels of the study, its own after those of `label_set`, in the order of figures.
 
-        every : also those that `keep` and `drop` leave out.
+        every : also those that `keep` and `drop` leave out. told_apart : with ids in titles that two labels of one
+        method share.
         """
         out = list(label_registry.LABEL_SETS[self.label_set]) if self.label_set else []
         out += [self._label(id_, spec) for id_, spec in self.labels.items()]
-        return out if every else [label for label in out if not self._left_out(label.id)]
+        out = out if every else [label for label in out if not self._left_out(label.id)]
+        return _told_apart(out) if told_apart else out
 
     def _label(self, id_: str, spec: LabelSpec) -> Label:
         """A label as declared; without a direction it is a preference by its name, or nobody said which way is good."""
@@ -320,6 +322,12 @@ class AnyStudy(Section):
         return _excluded(label, self.keep, self.drop) or (
             bool(self.sources) and all(_excluded(label, *rules) for rules in of_sources)
         )
+
+
+def _told_apart(labels: list[Label]) -> list[Label]:
+    methods = {label.method for label in labels}
+    titles = {m: escape.distinct({label.id: label.title for label in labels if label.method == m}) for m in methods}
+    return [replace(label, title=titles[label.method][label.id]) for label in labels]
 
 
 def _excluded(label: str, keep: dict[FilterColumn, Values], drop: dict[FilterColumn, Values]) -> bool:

@@ -1,0 +1,48 @@
+"""Every notebook on studies in which nobody and nothing has an ordinary name and display names repeat.
+
+01 needs pilots, 90 and 91 papers: see `test_whole_project.py`.
+"""
+
+from dataclasses import replace
+
+import pytest
+import yaml
+from fixtures import changed_studies as changes
+from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, run_all
+from fixtures.odd_names import odd
+
+SECONDS = 250
+STUDIES = ("crowd", "sessions", "replies")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    return run_all(folder, [write(folder, name, odd(study(name))) for name in STUDIES], jobs=2)
+
+
+def study(name):
+    """A study of `changed_studies`, in two periods."""
+    given = getattr(changes, name)()
+    late = given.rows["context" if "context" in given.rows else "session"].rank(method="dense", pct=True) > 0.5
+    (source,) = given.yaml["sources"]
+    source = source | {"columns": source["columns"] | {"period": "period"}, "file": f"{name}.csv"}
+    return replace(given, rows=given.rows.assign(period=2025 + late), yaml={**given.yaml, "sources": [source]})
+
+
+def write(folder, name, given):
+    given.rows.to_csv(folder / f"{name}.csv", index=False)
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(dict(given.yaml), sort_keys=False), encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_every_notebook_on_studies_with_odd_names(world, check):
+    assert list(check(world)) == [], world.said
+
+
+@pytest.mark.slow
+def test_nearly_every_notebook_runs_on_one_of_them(world):
+    assert set(ENTRIES) - ACROSS - {name for _, name in world.ran()} == {"01_pilot"}, world.said
