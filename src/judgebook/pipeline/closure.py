@@ -98,7 +98,8 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
             continue
         path = available[name]
         out[name] = cache.file(path)
-        todo += fnmatch.filter(available, FINDERS.get(name, ""))
+        if name in FINDERS:
+            todo += fnmatch.filter(available, FINDERS[name])
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
         todo += cache.derived(f"imports of {inside}", path, partial(_imported_by, package=inside))
     return dict(sorted(out.items()))
