@@ -10,7 +10,6 @@ from judgebook.pipeline import rendering
 from judgebook.pipeline.rendering import WAITED, IndexJob, PageJob, Row
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
-from judgebook.summary.findings import USED
 
 #: why a notebook is not in the report of a run that ended early
 STOPPED = "The run was stopped before it was done."
@@ -31,6 +30,8 @@ class FirstPageJob:
 @timed
 def write(job: FirstPageJob) -> str:
     """Write the pages of notebooks, then the first, which leads to them; and its form for a run that is stopped."""
+    from judgebook.summary.findings import USED
+
     for page in job.pages:
         rendering.render(page)
     index = job.index
