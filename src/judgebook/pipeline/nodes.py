@@ -148,7 +148,8 @@ class StudyNodes:
         values = {"study": self.key, "run_id": digest(self.parts(name)), **self.knobs[name]}
         done, failed = self.executed(name), self.executed(f"{name}.failed")
         allowed = tuple(closure(self.facts(name).imports, self.cache))
-        code = {module: digest(self.code(module)) for module in allowed if module.startswith(QUESTIONS)}
+        with self.cache.moment():
+            code = {module: digest(self.code(module)) for module in allowed if module.startswith(QUESTIONS)}
         return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
 
     def only_drawn(self, name: str, parts: Parts) -> bool:
