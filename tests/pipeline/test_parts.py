@@ -78,6 +78,22 @@ def test_what_has_most_to_come_starts_first(jobs):
     assert {status.state for status in runner.states.values()} == {"done"}
 
 
+def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_not_recorded():
+    def node(name, seconds, after=(), **options):
+        return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds, **options)
+
+    study, at_once = MagicMock(), _AtOnce()
+    study.manifest.outputs.return_value = []
+    study.manifest.why.return_value = "new"
+    study.only_drawn.return_value = False
+    options = {"say": lambda *_: None, "news": print}
+    runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 1, **options)
+    page = {"soft": True, "recorded": False, "first": True}
+    runner.run([node("long", 9), node("b", 1), node("c", 2, ("b",)), node("page", 1, ("c",), **page)])
+    assert at_once.started == ["b", "c", "page", "long"]
+    assert [call.args[0] for call in study.manifest.record.call_args_list] == ["b", "c", "long"]
+
+
 def test_closure_follows_imports_wherever_they_stand(package):
     found = closure.closure(["judgebook.a"], Cache(None), (package,))
     below = ["a", "b", "e", "g", "sub", "sub.c", "sub.f"]

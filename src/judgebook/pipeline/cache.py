@@ -6,7 +6,8 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class Cache:
         self._files: dict[str, list] = {}
         self._derived: dict[str, Any] = {}
         self._listed: dict[Path, list[Path]] = {}
+        self._momentary: dict[Path, str | None] | None = None
         if path and path.is_file():
             self._load(path)
 
@@ -53,6 +55,22 @@ class Cache:
 
     def file(self, path: Path) -> str | None:
         """Digest of a file's content; None where there is no such file."""
+        if self._momentary is None:
+            return self._digest(path)
+        if path not in self._momentary:
+            self._momentary[path] = self._digest(path)
+        return self._momentary[path]
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """Within the block each file is looked at once, however often its digest is asked for."""
+        self._momentary = {}
+        try:
+            yield
+        finally:
+            self._momentary = None
+
+    def _digest(self, path: Path) -> str | None:
         sys.audit("judgebook.seen", path)  # a large one may not be opened
         try:
             stat = path.stat()

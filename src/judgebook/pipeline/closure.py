@@ -98,7 +98,8 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
             continue
         path = available[name]
         out[name] = cache.file(path)
-        todo += fnmatch.filter(available, FINDERS.get(name, ""))
+        if name in FINDERS:
+            todo += fnmatch.filter(available, FINDERS[name])
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
         todo += cache.derived(f"imports of {inside}", path, partial(_imported_by, package=inside))
     return dict(sorted(out.items()))
@@ -114,9 +115,14 @@ def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES, modules: C
     Those of an extra, and of pages, count for their own `modules` only, passages of text for those that display it: no
     statistic depends on a colour or a word.
     """
+    return digest({name: cache.file(p) for name, p in _no_code(cache, packages).items() if _counts(name, modules)})
+
+
+@lru_cache(maxsize=2)
+def _no_code(cache: Cache, packages: tuple[Path, ...]) -> dict[str, Path]:
+    """Files of the packages that are neither code nor written for type checkers, by their place."""
     paths = [(package, p) for package in packages for p in cache.listed(package) if p.suffix not in (".py", ".pyi")]
-    named = {p.relative_to(package.parent).as_posix(): p for package, p in paths}
-    return digest({name: cache.file(p) for name, p in named.items() if _counts(name, modules)})
+    return {p.relative_to(package.parent).as_posix(): p for package, p in paths}
 
 
 def _counts(name: str, modules: Collection[str]) -> bool:

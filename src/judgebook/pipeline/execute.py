@@ -27,6 +27,8 @@ GRACE = 60.0  # seconds in which workers end their kernels and remove unfinished
 DATA = ("simulate", "annotations")
 #: states after which a node that needs this one can run; the last two occur in a dry run
 GOOD = ("up to date", "done", "would run", "may run")
+#: seconds, more than any chain of nodes takes
+_NEVER = 1e9
 _WAS = {"failed": "failed", "invalid": "found errors in the data", "skipped": "is skipped", "not run": "did not run"}
 
 
@@ -90,8 +92,8 @@ class Runner:
     def run(self, nodes: Iterable[Node]) -> None:
         """Settle every node. Finished work is kept when this is interrupted.
 
-        Of the nodes that can run, the one with the longest remaining chain starts first: started last, it would keep
-        one worker busy when all others are done.
+        What a node that is `first` needs goes before all others. Of the rest that can run, the one with the longest
+        remaining chain starts first: started last, it would keep one worker busy when all others are done.
         """
         pending = {n.key: n for n in nodes}
         self._awaited, ahead = set(pending), _seconds_ahead(list(pending.values()))
@@ -107,6 +109,10 @@ class Runner:
             if self._running and not done:
                 self._report_progress()
 
+    def awaits(self, key: tuple[str, str]) -> bool:
+        """Whether a node of this run is not settled yet."""
+        return key in self._awaited
+
     def _step(self, node: Node, pending: dict[tuple[str, str], Node]) -> bool:
         """Settle a node whose predecessors are settled, or note that it can run. True where it was settled."""
         if any((node.study, name) in self._awaited for name in node.after):
@@ -118,7 +124,8 @@ class Runner:
             return True
         parts = node.parts()
         study = self.studies[node.study]
-        why = "forced" if self.force else study.manifest.why(node.name, parts, self.cache)
+        always = "forced" * self.force or "not recorded" * (not node.recorded)
+        why = always or study.manifest.why(node.name, parts, self.cache)
         if why and study.only_drawn(node.name, parts):
             why += "; drawn anew, statistics only if their input differs"
         if self.dry or not why:
@@ -188,9 +195,10 @@ class Runner:
         for path, stamp in _stamps(job.before).items():
             if stamp == job.before[path]:
                 path.unlink()
-        outputs = _stamps(job.node.outputs())
-        study.manifest.record(job.node.name, job.parts, outputs, outcome.seconds, self.cache)
-        study.manifest.save(study.study)
+        if job.node.recorded:
+            outputs = _stamps(job.node.outputs())
+            study.manifest.record(job.node.name, job.parts, outputs, outcome.seconds, self.cache)
+            study.manifest.save(study.study)
         return Status("done", job.why, outcome.seconds)
 
     def _settle(self, node: Node, status: Status) -> None:
@@ -241,8 +249,9 @@ class Runner:
 
 
 def _seconds_ahead(nodes: list[Node]) -> dict[tuple[str, str], float]:
-    """By node: its own seconds plus those of the longest chain of nodes after it. `nodes` are in topological order."""
-    alone = {n.key: n.seconds for n in nodes}
+    """By node: its own seconds plus those of the longest chain of nodes after it, which never ends where one of them is
+    to be first. `nodes` are in topological order."""
+    alone = {n.key: n.seconds + _NEVER * n.first for n in nodes}
     ahead = dict(alone)
     for node in reversed(nodes):
         for name in node.after:

@@ -50,13 +50,17 @@ _OTHERS = ("simulate", "annotations", "index", "search", "scoreboard", "papers")
 Parts = dict[str, str | None]
 #: where what the analyses gave may be kept, by module
 QUESTIONS = "judgebook.questions."
+#: in the scratch folder, the first page as it is where the run is stopped before the rest is computed, followed by the
+#: digest of the page as it is meanwhile
+STOPPED = "stopped-"
 
 
 @dataclass(frozen=True)
 class Node:
     """after : nodes of the study that come first. soft : runs even if they failed. parts : what the outcome depends on,
     by name. skip : why the node is left out, or None. work, argument : a function of `worker` or `pages` and what gives
-    its argument. seconds : approximate run time."""
+    its argument. seconds : approximate run time. recorded : whether it is up to date until something changes; else it
+    runs each time, and no run knows of its outputs. first : it and what it needs go before all others."""
 
     study: str
     name: str
@@ -69,6 +73,8 @@ class Node:
     soft: bool = False
     quiet: bool = False
     seconds: float = 1.0
+    recorded: bool = True
+    first: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -142,7 +148,8 @@ class StudyNodes:
         values = {"study": self.key, "run_id": digest(self.parts(name)), **self.knobs[name]}
         done, failed = self.executed(name), self.executed(f"{name}.failed")
         allowed = tuple(closure(self.facts(name).imports, self.cache))
-        code = {module: digest(self.code(module)) for module in allowed if module.startswith(QUESTIONS)}
+        with self.cache.moment():
+            code = {module: digest(self.code(module)) for module in allowed if module.startswith(QUESTIONS)}
         return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
 
     def only_drawn(self, name: str, parts: Parts) -> bool:
@@ -282,7 +289,12 @@ class StudyNodes:
                 self.retire(name)
 
     def clear_scratch(self) -> None:
-        """Remove unfinished files of a run that was killed. To be called while the study is locked."""
+        """Remove unfinished files of a run that was stopped, and of its first page what it promised. To be called while
+        the study is locked."""
+        index = store.out_root() / "reports" / self.key / "index.html"
+        for path in self.work.glob(f"{STOPPED}*"):  # which page it takes the place of is in its name
+            if self.cache.file(index) == path.name.removeprefix(STOPPED):
+                path.replace(index)
         shutil.rmtree(self.work, ignore_errors=True)
         store.sweep(*store.folders(self.key), store.raw(self.key))
 

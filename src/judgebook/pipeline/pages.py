@@ -8,10 +8,11 @@ from pathlib import Path
 from judgebook import __version__, plugins, project
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
-from judgebook.pipeline.nodes import Node, Parts, StudyNodes
+from judgebook.pipeline.nodes import STOPPED, Node, Parts, StudyNodes
+from judgebook.pipeline.reading import early
 from judgebook.pipeline.reading.cite import cite
 from judgebook.pipeline.reading.search import SearchJob, search
-from judgebook.pipeline.rendering import CELLS, ELEMENTS, INDEX, SEARCH
+from judgebook.pipeline.rendering import CELLS, ELEMENTS, FIRST_PAGE, INDEX, SEARCH, WAITED
 from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
@@ -34,10 +35,16 @@ DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
 
 class Pages:
-    """Makes the page nodes of a study; `state(name)` gives the state of a notebook and the reason."""
+    """Makes the page nodes of a study; `state(name)` gives the state of a notebook and the reason, `awaited(name)`
+    whether this run has still to settle it."""
 
-    def __init__(self, study: StudyNodes, state: Callable[[str], tuple[str, str]]):
-        self.of, self.state = study, state
+    def __init__(
+        self,
+        study: StudyNodes,
+        state: Callable[[str], tuple[str, str]],
+        awaited: Callable[[str], bool] = lambda name: False,
+    ):
+        self.of, self.state, self.awaited = study, state, awaited
         self.folder = store.out_root() / "reports" / study.key
         self._now: set[str] = set()
 
@@ -48,15 +55,46 @@ class Pages:
     def nodes(self, notebooks: list[str]) -> list[Node]:
         """The index and a node for each notebook of the study; `notebooks` are those of this run.
 
-        None needs another, but the search all others. Those that may take long come first, so that they run at the same
-        time.
+        The first is that of the first page before the rest is there. None of the others needs another, but the search
+        all others. Those that may take long come first, so that they run at the same time.
         """
         every, self._now = list(self.of.entries), set(notebooks)
+        after = (*notebooks, FIRST_PAGE)
         nodes = [page.node(self, tuple(notebooks)) for page in plugins.pages(self.of.study)]
-        nodes += [self._index(tuple(notebooks)), *(self._page(name, tuple(notebooks)) for name in every)]
+        nodes += [self._index(after), *(self._page(name, after) for name in every)]
         if SCOREBOARD in every:
             nodes += [make(tuple(notebooks)) for make in (self._scoreboard, self._elements)]
-        return [*nodes, self._search(tuple(node.name for node in nodes))]
+        return [self._early(notebooks), *nodes, self._search(tuple(node.name for node in nodes))]
+
+    def _early(self, notebooks: list[str]) -> Node:
+        """The first page, and those of the notebooks it waits for, while others are computed.
+
+        The final page takes its place, whatever is recorded of it: its digest is another.
+        """
+        first = [name for name in notebooks if self.of.entries[name].early]
+
+        def unneeded() -> str | None:
+            done = any(self.state(name)[0] == "done" for name in first)
+            current = not done and not self.of.manifest.why(INDEX, self._index_parts(), self.of.cache)
+            return "the whole is there, or nothing is" if self.whole or current or not shown() else None
+
+        def shown() -> list[str]:
+            return [name for name in first if self.has_page(name)]
+
+        return Node(
+            self.of.key,
+            FIRST_PAGE,
+            tuple(first),
+            dict,
+            list,
+            early.write,
+            lambda: early.FirstPageJob(tuple(map(self._page_job, shown())), self._index_job(), self.of.work / STOPPED),
+            unneeded,
+            soft=True,
+            quiet=True,
+            recorded=False,
+            first=True,
+        )
 
     def _index(self, after: tuple[str, ...]) -> Node:
         """The first page of the study's report."""
@@ -81,13 +119,15 @@ class Pages:
             lambda: self._page_parts(name),
             lambda: [target, *(target.parent / "files" / p.name for p in self.files(name))],
             rendering.page,
-            lambda: rendering.PageJob(
-                self.shared(name), name, self.of.facts(name).title, self.of.executed(name), self.files(name), target
-            ),
+            lambda: self._page_job(name),
             lambda: None if self.has_page(name) else "no result",
             soft=True,
             quiet=True,
         )
+
+    def _page_job(self, name: str) -> rendering.PageJob:
+        title, executed, target = self.of.facts(name).title, self.of.executed(name), self.folder / f"{name}.html"
+        return rendering.PageJob(self.shared(name), name, title, executed, self.files(name), target)
 
     def _search(self, after: tuple[str, ...]) -> Node:
         """The page that searches all others."""
@@ -169,7 +209,12 @@ class Pages:
 
     def has_page(self, name: str) -> bool:
         """Whether a notebook has been run and can be shown."""
-        return name in self.of.manifest.nodes and self.of.executed(name).is_file()
+        return name in self.of.manifest.nodes and self.of.executed(name).is_file() and not self.awaited(name)
+
+    @property
+    def whole(self) -> bool:
+        """Whether this run has settled every notebook."""
+        return not any(self.awaited(name) for name in self.of.entries)
 
     def files(self, name: str) -> tuple[Path, ...]:
         """Figures, tables and results of a notebook, which its page offers."""
@@ -187,11 +232,12 @@ class Pages:
             if SCOREBOARD in dict(nav)
             else ()
         )
-        nav += tuple((page.name, page.title) for page in plugins.pages(self.of.study)) if nav else ()
+        nav += tuple((page.name, page.title) for page in plugins.pages(self.of.study)) if nav and self.whole else ()
         of_study = name is None or self.of.entries[name].of_study
         simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None
         labels = meanings(self.of.study) if of_study else {}
-        return rendering.Shared(self.of.study.title, simulated, nav, self._note(name) if name else "", sampling, labels)
+        note = self._note(name) if name else ""
+        return rendering.Shared(self.of.study.title, simulated, nav, note, sampling, labels, self.whole)
 
     def _sampling(self, name: str | None) -> dict | None:
         """What a page says of sampling weights, where they differ: of what is on the page of a notebook, or (None) of
@@ -228,7 +274,7 @@ class Pages:
         rows = []
         for name in self.of.entries:
             about, executed = self.of.facts(name), self.of.executed(name) if self.has_page(name) else None
-            state, reason = ("", "") if executed else self.state(name)
+            state, reason = ("", "") if executed else (WAITED, "") if self.awaited(name) else self.state(name)
             note = self._note(name) if executed else ""
             rows.append(rendering.Row(name, about.title, about.question, executed, state, reason, note))
         return tuple(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from judgebook.study import store
 if TYPE_CHECKING:
     from judgebook.pipeline.reading import places
     from judgebook.report.first_page import Cite
-    from judgebook.report.html import Before, Page
+    from judgebook.report.html import Answered, Before, Page
     from judgebook.study.sections.data import Figures
     from judgebook.summary.evidence import Evidence
     from judgebook.summary.findings import PageAnswer, Preface
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 CELLS, ELEMENTS = "90_cells", "papers"
 #: the first page, and the page that searches a report
 INDEX, SEARCH = "index", "search"
+#: the node that writes the first page before all notebooks are there
+FIRST_PAGE = "first page"
+#: state of a notebook that this run has still to settle
+WAITED = "waited for"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
@@ -43,7 +47,7 @@ SIZES = {
 
 @dataclass(frozen=True)
 class Shared:
-    """What all pages of a study have in common."""
+    """What all pages of a study have in common. whole : as of `report.html.Page`."""
 
     title: str
     simulated: bool
@@ -51,12 +55,13 @@ class Shared:
     note: str = ""
     sampling: Mapping[str, Any] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = True
 
     def page(self, name: str = "") -> Page:
         """The page of a notebook or an extra; without a name, the first page."""
         from judgebook.report.html import Page
 
-        return Page(self.title, self.simulated, name, self.nav, self.note, self.sampling, self.labels)
+        return Page(self.title, self.simulated, name, self.nav, self.note, self.sampling, self.labels, self.whole)
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,12 @@ class IndexJob:
 @timed
 def page(job: PageJob) -> str:
     """Render an executed notebook and copy its files to the report."""
+    render(job)
+    return ""
+
+
+def render(job: PageJob) -> None:
+    """The same for a job that is part of another."""
     from judgebook.report import html as report
 
     folder = job.target.parent / "files"
@@ -116,7 +127,6 @@ def page(job: PageJob) -> str:
     files = [f"files/{p.name}" for p in job.files]
     drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
     write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
-    return ""
 
 
 @dataclass(frozen=True)
@@ -219,32 +229,43 @@ def _where_notebooks_are(text: str) -> str:
 
 def draw(job: IndexJob, first: FirstPage) -> None:
     """Write the index, beside it the summary on one page, and the answers as data."""
-    from judgebook.pipeline.reading import one_page, places
+    from judgebook.pipeline.reading import one_page
     from judgebook.pipeline.reading.answers import write_answers
+
+    page, answered = drawn(job, first)
+    one_page.summarise(job, first.answers, answered, first.before, first.preface)
+    write_answers(job, first.evidence, first.answers, answered)
+    write(job.target, page(job))
+
+
+def drawn(job: IndexJob, first: FirstPage) -> tuple[Callable[[IndexJob], str], list[Answered]]:
+    """A function that gives the page of `job`, or one that differs in the states of notebooks without results; and the
+    answers with their figures."""
+    from judgebook.pipeline.reading import places
     from judgebook.report import html as report
 
-    evidence, before, preface = first.evidence, first.before, first.preface
     shown = {row.name: places.shown(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
-    absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.has_results]
-    about = job.shared.page()
-    answered = [_answered(job, answer, shown, evidence.study.figures) for answer in first.answers]
-    one_page.summarise(job, first.answers, answered, before, preface)
-    write_answers(job, evidence, first.answers, answered)
-    page = report.index_page(
-        about,
-        description=job.description,
-        before=before,
-        preface=preface,
-        answers=answered,
-        facts=_sizes(job.profile, counted=preface is not None),
-        cards=cards,
-        absent=absent,
-        made=job.made,
-        compared=places.compared(evidence, shown),
-        cite=job.cite,
-    )
-    write(job.target, page)
+    answered = [_answered(job, answer, shown, first.evidence.study.figures) for answer in first.answers]
+
+    def page(job: IndexJob) -> str:
+        lacking = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.has_results]
+        return report.index_page(
+            job.shared.page(),
+            description=job.description,
+            before=first.before,
+            preface=first.preface,
+            answers=answered,
+            facts=_sizes(job.profile, counted=first.preface is not None),
+            cards=cards,
+            absent=[row for row in lacking if row.state != WAITED],
+            awaited=[row for row in lacking if row.state == WAITED],
+            made=job.made,
+            compared=places.compared(first.evidence, shown),
+            cite=job.cite,
+        )
+
+    return page, answered
 
 
 def _before(job: IndexJob) -> Before | None:
@@ -305,6 +326,8 @@ def _why_absent(job: IndexJob, row: Row) -> str:
 
     if row.state == "skipped":
         return row.reason
+    if row.state == WAITED:
+        return Markup(f"notebook {row.name[:2]} was not done when this page was written")
     if row.state == "failed":
         return f"notebook {row.name[:2]} failed."
     return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
 from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.pages import Pages
+from judgebook.pipeline.rendering import FIRST_PAGE
 from judgebook.pipeline.worker import Spec
 from judgebook.sources.instead import embedded
 from judgebook.study import params, store
@@ -202,7 +204,7 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
     for across in (False, True):  # studies that read results of others come last
         nodes: list[Node] = []
         for study in (s for s in studies.values() if s.study.across == across):
-            pages = Pages(study, partial(_state, runner, study, rest=options.rest))
+            pages = Pages(study, partial(_state, runner, study, rest=options.rest), partial(_awaited, runner, study))
             chosen = [name for name in selected if name in study.entries]
             nodes += [*study.notebooks(chosen), *(pages.nodes(chosen) if not options.dry else [])]
         runner.run(nodes)
@@ -215,6 +217,10 @@ def _state(runner: Runner, study: StudyNodes, name: str, rest: str) -> tuple[str
     otherwise = Status("skipped", reason) if reason else Status("not run", rest.format(study=study.key))
     status = runner.states.get((study.key, name), otherwise)
     return status.state, status.reason
+
+
+def _awaited(runner: Runner, study: StudyNodes, name: str) -> bool:
+    return runner.awaits((study.key, name))
 
 
 def _warn_of_few(studies: dict[str, StudyNodes]) -> None:
@@ -238,11 +244,14 @@ class _Reporter:
     """Prints one line per node as it is settled; pages only where they fail."""
 
     def __init__(self, studies: dict[str, StudyNodes], selected: list[str]):
-        self.several = len(studies) > 1
+        self.several, self.begun = len(studies) > 1, time.monotonic()
         longest = max((len(n) for n in (*DATA, *selected)), default=0)
         self.width = longest + (1 + max(map(len, studies)) if self.several else 0)
 
     def say(self, node: Node, status: Status) -> None:
+        if node.name == FIRST_PAGE and status.state == "done":
+            page = store.relative(store.out_root() / "reports" / node.study / "index.html")
+            print(f"  first page: {page} after {time.monotonic() - self.begun:.1f} s; the rest fills in", flush=True)
         if node.quiet and status.state != "failed":
             return
         name = f"{node.study}/{node.name}" if self.several else node.name

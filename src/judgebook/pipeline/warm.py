@@ -17,14 +17,14 @@ from typing import IO, Any
 
 #: imported before the first kernel
 FIRST = (
-    *("ipykernel.kernelapp", "ipykernel.zmqshell", "joblib"),
-    *("numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml"),
+    *("ipykernel.debugger", "ipykernel.kernelapp", "ipykernel.zmqshell", "jinja2", "joblib"),
+    *("numpy", "pandas", "pyarrow.parquet", "pydantic.main", "pydantic.root_model", "pydantic.types", "yaml"),
 )
 #: imported with these where an executor helps (`execution.tasks`): Dask's takes a second
 HELPED = ("distributed",)
 #: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is
 #: imported in a kernel
-DRAWING = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
+DRAWING = ("fontTools.subset", "matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
 #: new objects between two garbage collections, in kernels and workers: with Python's 700, they took a tenth of the time
 #: of a worker, and freed next to nothing
 SEARCH = 20_000

@@ -44,7 +44,8 @@ class Page:
     """What every page of a study shows: nav is name and title of each notebook that has a page; name is empty on the
     index. note : shown above the page, where it is not of the same run as the others. sampling : how far sampling
     weights of dialogues differ (`features.profile`), with `weighted` and `unweighted`, what of the page uses them and
-    what does not; None where they do not differ. labels : as of `Outline`."""
+    what does not; None where they do not differ. labels : as of `Outline`. whole : whether the pages that the first one
+    names beside notebooks, its summary and the search, are there."""
 
     study_title: str
     simulated: bool
@@ -53,6 +54,7 @@ class Page:
     note: str = ""
     sampling: Mapping[str, Any] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -304,12 +306,13 @@ def index_page(
     made: Iterable[tuple[str, str]],
     compared: Iterable[Compared] = (),
     cite: Cite | None = None,
+    awaited: Iterable[Absent] = (),
 ) -> str:
     """The first page of a study.
 
     before : what to know before the answers. preface : `summary.findings.Preface`. answers : to what is asked first.
     facts : what was collected. made : how the report came about (versions, seeds).
-    compared : every pair of systems, by evaluation.
+    compared : every pair of systems, by evaluation. awaited : notebooks that are being computed.
     """
     answers, compared = list(answers), list(compared)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
@@ -329,6 +332,7 @@ def index_page(
         facts=list(facts),
         cards=list(cards),
         absent=list(absent),
+        awaited=list(awaited),
         made=list(made),
     )
 

@@ -70,6 +70,10 @@ class Question(Section):
     answers: list[Literal["order", "labels", "judges", "sample", "cost", "next", "design"]] = Field(
         [], description="the questions of the first page to which its results contribute"
     )
+    early: bool = Field(
+        False,
+        description="the first page is written once all that are so declared are done, and again at the end",
+    )
     first_page: str = Field(
         "", description="a question of its own on the first page, which `first_page.answer` of its folder answers"
     )

@@ -115,7 +115,8 @@ def read(study: str, reasons: Mapping[str, str], *, computed: bool = True) -> Ev
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     paths = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
     asked: Mapping[str, Any] = sensitivity.ASKED
-    stored = {name: results.read(p, **asked) if computed and p.is_file() else Results() for name, p in paths.items()}
+    current = {name for name, path in paths.items() if computed and name not in reasons and path.is_file()}
+    stored = {name: results.read(p, **asked) if name in current else Results() for name, p in paths.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
     own_chats = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))

@@ -51,5 +51,6 @@ QUESTIONS = [
         headline="alpha",
         seconds=[8.0, 6.0, 0.3],
         answers=["labels", "next"],
+        early=True,
     ),
 ]

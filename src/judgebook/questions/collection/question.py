@@ -71,6 +71,7 @@ QUESTIONS = [
         unweighted="counts, distributions of scores and shares of answers",
         headline="scores",
         seconds=[4.5, 0.3, 0.0],
+        early=True,
     ),
     Question(
         notebook="01_pilot",
@@ -94,5 +95,6 @@ QUESTIONS = [
         unweighted="counts, times, costs and workloads",
         seconds=[1.0, 0.35, 0.0],
         answers=["cost", "next"],
+        early=True,
     ),
 ]

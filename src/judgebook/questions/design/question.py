@@ -14,5 +14,6 @@ QUESTIONS = [
         sections=["control_system", "unranked_systems", "heds.selection"],
         headline="loads",
         answers=["design"],
+        early=True,
     ),
 ]

@@ -49,5 +49,6 @@ QUESTIONS = [
         headline="leaderboard",
         seconds=[8.0, 4.0, 0.2],
         answers=["order", "judges", "next"],
+        early=True,
     ),
 ]

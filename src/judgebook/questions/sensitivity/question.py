@@ -64,5 +64,6 @@ QUESTIONS = [
         headline="significance",
         seconds=[6.0, 4.0, 0.15],
         answers=["order", "sample", "cost", "next"],
+        early=True,
     ),
 ]
