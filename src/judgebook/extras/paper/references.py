@@ -15,8 +15,8 @@ from importlib.resources import files
 from judgebook.study.params import Study
 
 _CITED = re.compile(r"\[((?:@[a-z0-9_:-]+(?:; )?)+)\]", re.IGNORECASE)
-_SIGNS = {r"\&": "&", r"\%": "%", r"\_": "_", r"\O": "Ø", r"\o": "ø", r"\ss": "ß", r"\l": "ł", "--": "–", "``": "“",
-          "''": "”", "$": "", "~": " "}  # fmt: skip
+_SIGNS = {r"\&": "&", r"\%": "%", r"\_": "_", r"\O": "Ø", r"\o": "ø", r"\ss": "ß", r"\l": "ł", r"\L": "Ł",
+          "--": "–", "``": "“", "''": "”", "$": "", "~": " "}  # fmt: skip
 _MARKS = {"`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", '"': "\u0308", "c": "\u0327", "v": "\u030c"}
 
 

@@ -1,0 +1,196 @@
+"""Public studies of the atlas: what their READMEs count, and numbers printed upstream, in the frames of their YAML.
+
+Columns of COUNTS: judgements, people who are known, models that judged, systems with a name, items (pairs, turns).
+"""
+
+import krippendorff
+import pandas as pd
+import pytest
+from scipy import stats
+
+from judgebook.published import numbers as published
+from judgebook.sources import build, places
+from judgebook.study import params
+
+COUNTS = {
+    "accuracy_spans": (63, 3, 0, 3, 21),
+    "asset": (6654, 41, 0, 3, 818),
+    "cis_answerability": (2880, 0, 0, 4, 40),
+    "cis_transparency": (19200, 160, 0, 10, 100),
+    "convabuse": (12768, 8, 0, 2, 4185),
+    "d2t_bws": (1196, 246, 0, 5, 200),
+    "e2e_rankme": (36090, 159, 0, 21, 6012),
+    "empathy_judges": (6300, 3, 3, 0, 200),
+    "esa_wmt23": (8061, 28, 0, 13, 2687),
+    "faireval80": (80, 0, 0, 2, 80),
+    "faithdial_audit": (2404, 0, 0, 4, 2404),
+    "inferential_strategies": (600, 0, 0, 0, 300),
+    "lfqa_experts": (260, 13, 0, 4, 140),
+    "llmbar": (4599, 0, 5, 2, 419),
+    "minp_forms": (2988, 83, 0, 3, 18),
+    "mrbench": (12712, 0, 0, 9, 1589),
+    "qags_cnndm": (2142, 162, 0, 0, 714),
+    "qags_xsum": (717, 84, 0, 0, 239),
+    "recquest": (451, 0, 0, 0, 451),
+    "reprohum0744": (3600, 120, 0, 4, 1200),
+    "reprohum_d2t": (1785, 208, 0, 5, 200),
+    "reprohum_definitions": (1920, 10, 0, 3, 300),
+    "summeval": (53600, 0, 0, 18, 1800),
+    "ttcw": (4032, 11, 3, 4, 48),
+    "webnlg2020": (55465, 124, 0, 18, 3198),
+    "xhate_stability": (4180, 22, 0, 0, 95),
+    "xsum_hallu": (20562, 0, 0, 5, 2500),
+}
+
+
+def mean(marks):
+    return marks["score"].mean()
+
+
+def mean_of_items(marks):
+    return marks.groupby("dialogue")["score"].mean().mean()
+
+
+def wins(marks, of):
+    return ((marks["system"] == of) & (marks["score"] > 0) | (marks["system_b"] == of) & (marks["score"] < 0)).sum()
+
+
+def best_worst(marks, of_in):
+    """100 times the difference of wins and losses, divided by how often the system is said to have been shown."""
+    of, shown = of_in
+    judged = ((marks["system"] == of) | (marks["system_b"] == of)).sum()
+    return 100 * (2 * wins(marks, of) - judged) / shown
+
+
+def alpha(marks, level):
+    unit = [c for c in ("corpus", "label", "dialogue", "dialogue_b", "turn") if marks[c].notna().any()]
+    table = marks.pivot_table(index=unit, columns=["group", "annotator"], values="score", observed=True, dropna=False)
+    return krippendorff.alpha(reliability_data=table.to_numpy().T, level_of_measurement=level)
+
+
+def minus_mean(marks):
+    return -mean(marks)
+
+
+def anova(marks):
+    """p of one-way analysis of variance between questions."""
+    return stats.f_oneway(*(rows for _, rows in marks.groupby("context")["score"])).pvalue
+
+
+def total(marks):
+    return marks["score"].sum()
+
+
+def right(marks, of):
+    """Percentage of choices of a model that are those of the authors."""
+    gold = marks[marks["group"] == "authors"].set_index("dialogue")["score"]
+    own = marks[(marks["annotator"] == of) & (marks["group"] == "models")].set_index("dialogue")["score"]
+    return 100 * (own == gold[own.index]).mean()
+
+
+def precision(marks, of):
+    """Share of stories that pass by the majority of three people, among those that pass by a model."""
+    keys = ["dialogue", "label"]
+    majority = marks[marks["annotator_kind"] == "human"].groupby(keys, observed=True)["score"].sum() >= 2
+    own = marks[marks["annotator"] == of].set_index(keys)["score"]
+    return majority[own[own == 1].index].mean()
+
+
+#: study, which judgements, statistic, its argument, number as printed
+PRINTED = [
+    ("accuracy_spans", {"dialogue": "S05", "annotator": "A0002"}, total, None, "24"),
+    ("accuracy_spans", {"dialogue": "S09", "annotator": "A0001"}, total, None, "34"),
+    ("cis_answerability", {"label": "factuality"}, anova, None, "0.000"),
+    ("cis_answerability", {"label": "confidence"}, anova, None, "0.019"),
+    ("cis_transparency", {"label": "usefulness", "system": ["EC1", "EC2"]}, mean, None, "3.43"),
+    ("d2t_bws", {"corpus": "lab1"}, best_worst, ("sys1", 239), "25.52"),
+    ("d2t_bws", {"corpus": "lab2"}, wins, "sys0", "135"),
+    ("d2t_bws", {"corpus": "lab1"}, alpha, "nominal", "0.13"),
+    ("d2t_bws", {"corpus": "lab2"}, alpha, "nominal", "-0.01"),
+    ("empathy_judges", {"label": "fluency", "annotator_kind": "human"}, alpha, "interval", "0.290"),
+    ("empathy_judges", {"label": "emotional_reactions", "annotator_kind": "human"}, alpha, "interval", "0.466"),
+    ("esa_wmt23", {"group": "esa_1", "system": "AIRC"}, mean, None, "69.21"),
+    ("esa_wmt23", {"group": "esa_2", "system": "refA"}, mean, None, "91.69"),
+    ("esa_wmt23", {"group": "mqm", "system": "AIRC"}, minus_mean, None, "-3.24"),
+    ("esa_wmt23", {"group": "mqm", "system": "ONLINE-W"}, minus_mean, None, "-0.60"),
+    ("faireval80", {"score": [-1, 1]}, len, None, "66"),
+    ("llmbar", {"corpus": "Natural"}, right, "GPT-4", "95.0"),
+    ("llmbar", {"corpus": "Natural"}, right, "ChatGPT", "80.0"),
+    ("minp_forms", {"corpus": "v3", "label": "quality", "dialogue": "1_A"}, mean, None, "7.433333333"),
+    ("minp_forms", {"corpus": "v2", "label": "diversity", "dialogue": "1_B"}, mean, None, "2.396226415"),
+    ("reprohum0744", {}, wins, "vae", "1413"),
+    ("reprohum0744", {}, best_worst, ("dips", 1800), "-45.000"),
+    ("reprohum0744", {}, alpha, "nominal", "0.539"),
+    ("reprohum_d2t", {"label": "coherence"}, best_worst, ("sys1", 240), "25.42"),
+    ("reprohum_d2t", {"label": "repetition"}, best_worst, ("sys2", 240), "-25.83"),
+    ("reprohum_definitions", {"system": "GEDI", "annotator": ["A0001", "A0002"]}, mean, None, "2.57"),
+    ("reprohum_definitions", {}, alpha, "ordinal", "0.549"),
+    ("summeval", {"group": "expert", "system": "Human-H", "label": "coherence"}, mean, None, "3.26"),
+    ("summeval", {"group": "expert"}, alpha, "interval", "0.7127"),
+    ("summeval", {"group": "turker"}, alpha, "interval", "0.4920"),
+    ("ttcw", {}, precision, "gpt4", "0.36"),
+    ("ttcw", {}, precision, "claude3-opus", "0.39"),
+    ("webnlg2020", {"corpus": "en", "system": "UPC-POE", "label": "fluency"}, mean_of_items, None, "72.280"),
+    ("webnlg2020", {"corpus": "ru", "system": "bt5", "label": "correctness"}, mean, None, "95.594"),
+    ("xsum_hallu", {"label": "factual", "system": "BERTS2S"}, mean_of_items, None, "0.1499"),
+    ("xsum_hallu", {"label": "factual", "system": "PtGen"}, mean_of_items, None, "0.0636"),
+]
+
+
+@pytest.fixture(scope="module")
+def atlas():
+    """The judgements of a study, each read once."""
+    frames: dict[str, pd.DataFrame] = {}
+
+    def read(name, folder):
+        if name not in frames:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(places, "raw_roots", lambda: [folder])
+                frames[name] = build.build(params.load(name)).frames["annotations"]
+        return frames[name]
+
+    return read
+
+
+@pytest.fixture
+def folder(raw_data):
+    folder = raw_data.parent / "atlas"
+    if not folder.is_dir():
+        pytest.skip("the data of the atlas are not here")
+    return folder
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts(atlas, folder, name):
+    marks = atlas(name, folder)
+    human = marks["annotator_kind"] == "human"
+    people = marks.loc[human & marks["annotator_known"].astype(bool), "annotator"].nunique()
+    models = marks.loc[~human, "annotator"].nunique()
+    named = {*marks["system"].dropna(), *marks["system_b"].dropna()} - {"system"}
+    items = marks[["dialogue", "dialogue_b", "turn"]].drop_duplicates()
+    assert (len(marks), people, models, len(named), len(items)) == COUNTS[name]
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "which", "statistic", "of", "printed"), PRINTED, ids=lambda v: getattr(v, "__name__", str(v))
+)
+def test_printed(atlas, folder, name, which, statistic, of, printed):
+    marks = atlas(name, folder)
+    for column, value in which.items():
+        marks = marks[marks[column].isin(value if isinstance(value, list) else [value])]
+    found = statistic(marks, *([] if of is None else [of]))
+    assert published.agrees(float(printed), len(printed.partition(".")[2]), found), found
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_alpha_of_both_parts_of_qags(atlas, folder):
+    """Workers are numbered anew in each part, so they are two studies here; alpha was printed of both together."""
+    parts = ("qags_cnndm", "qags_xsum")
+    marks = pd.concat([atlas(name, folder).assign(corpus=name) for name in parts], ignore_index=True)
+    marks["annotator"] = marks["corpus"] + marks["annotator"]
+    assert published.agrees(0.487883, 6, alpha(marks, "nominal"))
