@@ -84,8 +84,8 @@ def krippendorff_(values: np.ndarray, level: str, domain: list[float], units: li
 
 
 def numpy_(rows: np.ndarray, *, ordinal: bool = False) -> Peer:
-    work = partial(resampled, rows, partial(of_sums, ordinal=ordinal))
-    return Peer("NumPy: drawn counts times coincidences", work, same_interval)
+    work, why = partial(resampled, rows, partial(of_sums, ordinal=ordinal)), "few units: there is little to save"
+    return Peer("NumPy: drawn counts times coincidences", work, same_interval, wins=why)
 
 
 def alpha_binary() -> Case:

@@ -50,6 +50,7 @@ def many_tests() -> Case:
                 theirs,
                 agrees,
                 differs="one test, no adjustment",
+                wins="theirs is half of the tests",
             )
         ],
     )
@@ -147,7 +148,7 @@ def first_places() -> Case:
         ours,
         [
             Peer("evalstats, bootstrap_ranks", by_evalstats, agrees, package="evalstats", differs="and expected ranks"),
-            Peer("NumPy: drawn counts times scores", by_numpy, agrees),
+            Peer("NumPy: drawn counts times scores", by_numpy, agrees, wins="drawing is most of the work"),
         ],
     )
 
@@ -205,8 +206,20 @@ def strengths(m: int, n: int) -> Case:
         ours,
         [
             Peer("evalica.bradley_terry", by_evalica, agrees, differs="from names, ours from numbers"),
-            Peer("choix.ilsr_pairwise_dense", by_choix, agrees, package="choix"),
-            Peer("arenakit, fit_bt", by_arenakit, agrees, package="arenakit"),
+            Peer(
+                "choix.ilsr_pairwise_dense",
+                by_choix,
+                agrees,
+                package="choix",
+                wins="spectral steps; ours are Newton's, which allow for ties and give errors",
+            ),
+            Peer(
+                "arenakit, fit_bt",
+                by_arenakit,
+                agrees,
+                package="arenakit",
+                wins="few systems: Newton's steps gain little",
+            ),
         ],
     )
 
@@ -249,7 +262,13 @@ def clustered_errors() -> Case:
         [
             Peer("errorbars.cluster_robust_se", by_errorbars, close, package="errorbars"),
             Peer("statsmodels, OLS with clusters", by_statsmodels, close),
-            Peer("NumPy, two bincounts", by_numpy, close, differs="equal clusters only, known to be nested"),
+            Peer(
+                "NumPy, two bincounts",
+                by_numpy,
+                close,
+                differs="equal, nested clusters only",
+                wins="it need not find out which clusters are whose",
+            ),
         ],
     )
 

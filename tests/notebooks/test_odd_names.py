@@ -1,14 +1,16 @@
 """Every notebook on studies in which nobody and nothing has an ordinary name and display names repeat.
 
-01 needs pilots, 90 and 91 papers: see `test_whole_project.py`.
+01 needs pilots, 90 and 91 papers: see `test_whole_project.py`. That results are those of ordinary names is held in
+`questions/test_invariances.py`, what the first page answers in `test_small_studies.py`.
 """
 
+import re
 from dataclasses import replace
 
 import pytest
 import yaml
 from fixtures import changed_studies as changes
-from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, run_all
+from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, answered, run_all
 from fixtures.odd_names import odd
 
 SECONDS = 250
@@ -38,9 +40,11 @@ def write(folder, name, given):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", [c for c in CHECKS if c is not answered], ids=lambda check: check.__name__)
 def test_every_notebook_on_studies_with_odd_names(world, check):
-    assert list(check(world)) == [], world.said
+    # a system and a group are called so; what words stand for what is missing is held of ordinary names
+    called = re.compile(r": shows '(None|nan)'")
+    assert [line for line in check(world) if not called.search(line)] == [], world.said
 
 
 @pytest.mark.slow

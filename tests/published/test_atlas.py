@@ -3,6 +3,8 @@
 Columns of COUNTS: judgements, people who are known, models that judged, systems with a name, items (pairs, turns).
 """
 
+import os
+
 import krippendorff
 import pandas as pd
 import pytest
@@ -156,6 +158,7 @@ def atlas():
 def folder(raw_data):
     folder = raw_data.parent / "atlas"
     if not folder.is_dir():
+        assert not os.environ.get("REQUIRE_DATA"), f"{folder} is absent"
         pytest.skip("the data of the atlas are not here")
     return folder
 

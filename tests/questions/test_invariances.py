@@ -88,6 +88,13 @@ MOVES = (
         INTERVAL,
         RESAMPLED,
     ),
+    Moves("Resamples are drawn by streams named by groups and labels, too.", ("odd",), INTERVAL, {"04": ("r",)}),
+    Moves(
+        "Notes name groups.",
+        ("odd",),
+        frozenset({"note"}),
+        {"08": ("group_difference_null", "group_difference_test")},
+    ),
     Moves(
         "Read off resamples or permutations, or off intervals.",
         (*NAMES, "joined"),

@@ -89,8 +89,34 @@ def test_git_blob_is_gits():
 
 #: studies whose files are not in the folder of the manifest
 MORE = {"alttest_mtbench", "alttest_prompts", "conture", "dices", "lfqa_experts", "llmfao", "pandalm", "squality"}
-MORE |= {"accuracy_spans", "asset", "cis_answerability", "cis_transparency", "convabuse", "d2t_bws", "e2e_rankme", "empathy_judges", "esa_wmt23", "faireval80", "faithdial_audit", "inferential_strategies", "llmbar", "minp_forms", "mrbench", "qags_cnndm", "qags_xsum", "recquest", "reprohum0744", "reprohum_d2t", "reprohum_definitions", "summeval", "ttcw", "webnlg2020", "xhate_stability", "xsum_hallu"}
-)
+MORE |= {
+    "accuracy_spans",
+    "asset",
+    "cis_answerability",
+    "cis_transparency",
+    "convabuse",
+    "d2t_bws",
+    "e2e_rankme",
+    "empathy_judges",
+    "esa_wmt23",
+    "faireval80",
+    "faithdial_audit",
+    "inferential_strategies",
+    "llmbar",
+    "minp_forms",
+    "mrbench",
+    "qags_cnndm",
+    "qags_xsum",
+    "recquest",
+    "reprohum0744",
+    "reprohum_d2t",
+    "reprohum_definitions",
+    "summeval",
+    "ttcw",
+    "webnlg2020",
+    "xhate_stability",
+    "xsum_hallu",
+}
 
 
 @pytest.mark.data

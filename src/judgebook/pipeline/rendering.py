@@ -247,6 +247,7 @@ def drawn(job: IndexJob, first: FirstPage) -> tuple[Callable[[IndexJob], str], l
     shown = {row.name: places.shown(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
     answered = [_answered(job, answer, shown, first.evidence.study.figures) for answer in first.answers]
+    compared = places.compared(first.evidence, shown)
 
     def page(job: IndexJob) -> str:
         lacking = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.has_results]
@@ -261,7 +262,7 @@ def drawn(job: IndexJob, first: FirstPage) -> tuple[Callable[[IndexJob], str], l
             absent=[row for row in lacking if row.state != WAITED],
             awaited=[row for row in lacking if row.state == WAITED],
             made=job.made,
-            compared=places.compared(first.evidence, shown),
+            compared=compared,
             cite=job.cite,
         )
 

@@ -198,7 +198,9 @@ def read(
     wanted = [~statistic.isin([*without])] if without else []
     for name, keys in only.items():
         for key, values in keys.items():
-            has = pc.match_substring_regex(condition, f"(^|;){key}=({'|'.join(re.escape(_text(v)) for v in values)})(;|$)")
+            has = pc.match_substring_regex(
+                condition, f"(^|;){key}=({'|'.join(re.escape(_text(v)) for v in values)})(;|$)"
+            )
             wanted.append((statistic != name) | has)
     filters = reduce(and_, wanted) if wanted else None
     # an earlier version may have stored fewer columns
@@ -223,7 +225,9 @@ def unfold(stored: pd.DataFrame) -> Results:
         place, conditions = pd.factorize(frame["condition"])  # -1 where there is none
         parsed = [*(dict(p.split("=", 1) for p in c.split(";") if p) for c in conditions), {}]
         keys = {
-            k: pd.Series(_objects([declared.value(k, _value(p[k])) if k in p else None for p in parsed])[place], frame.index)
+            k: pd.Series(
+                _objects([declared.value(k, _value(p[k])) if k in p else None for p in parsed])[place], frame.index
+            )
             for k in declared.keys
         }
         there = [column for column in (*IDS, *VALUES) if column in frame]

@@ -122,7 +122,14 @@ def test_changes_are_those_of_the_best_system_and_of_the_mean_beside_the_printed
     rated = [people.scores.assign(corpus=c, system=s) for c in ("one", "two") for s in "ab"]
     people = replace(people, scores=pd.concat(rated), systems=["a", "b"])
     means = [
-        {"statistic": "mean_raw", "corpus": "one", "system": s, "label": "overall mean", "workers": "passed", "estimate": v}
+        {
+            "statistic": "mean_raw",
+            "corpus": "one",
+            "system": s,
+            "label": "overall mean",
+            "workers": "passed",
+            "estimate": v,
+        }
         for s, v in (("a", 60.0), ("b", 50.0))
     ]
     rows = [

@@ -19,7 +19,6 @@ from judgebook.display.names import display_names
 from judgebook.errors import JudgebookError
 from judgebook.study import params, store
 
-
 #: columns of judgements that say what was judged and how; the others are names given while reading
 _CONTENT = ["corpus", "group", "annotator", "system", "dialogue", "turn", "dialogue_b", "system_b", "method", "label"]
 _CONTENT += ["score"]

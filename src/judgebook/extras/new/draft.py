@@ -90,7 +90,7 @@ def beside(data: Path) -> list[str]:
             if kind(path) == ".json":
                 content = json.loads(read_text(path, path.name))
                 return sorted(content) if isinstance(content, dict) else None
-        except (DataError, ValueError, OSError):
+        except (DataError, ValueError, OSError, RecursionError):
             return None
         return None
 
@@ -153,6 +153,15 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
 _GUESSED = "# Guessed from names and values: please read it through. `check` describes how the data are understood."
 
 
+def _not_too_wide(records: list[dict[str, Any]], name: str) -> None:
+    """Raises DataError for records that share so few keys that the table of all of them would fill the memory."""
+    keys = {key for record in records for key in record}
+    empty = len(keys) * len(records) - sum(map(len, records))
+    if len(keys) > limits.COLUMNS or empty > limits.FILLED_CELLS:
+        hint = "give values of one kind one key in all records"
+        raise DataError([Problem(name, "", "", "records with the same keys", f"{len(keys):,} different keys", hint)])
+
+
 def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> list[str]:
     """A source for JSON: a format we know, or the path to what looks like judgements."""
     read = read_records(data, data.name, FileOptions())
@@ -168,6 +177,7 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
         return lines
     flat = as_rows(read.records)
     if not read.single and flat and all(_flat(record) for record in flat):
+        _not_too_wide(flat, data.name)
         cells = pd.DataFrame([{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in flat], dtype=object)
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file, given)
         if rows.labels or any(question.fact.startswith("label ") for question in rows.questions):

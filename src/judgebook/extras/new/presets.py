@@ -204,7 +204,7 @@ def recognise(read: Records, data: Path, *, table: bool) -> Export | None:
 def holds(form: Form, read: Records) -> bool:
     """Whether the records have the keys of a form."""
     first = read.records[0] if read.records else None
-    return isinstance(first, dict) and set(form.keys) <= set(first)
+    return isinstance(first, dict) and all(key in first for key in form.keys)
 
 
 def fits(form: Form, read: Records, data: Path, table: bool) -> bool:

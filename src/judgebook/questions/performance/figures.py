@@ -46,7 +46,7 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
     over = f"{names.ci} over {clusters(rates)}"
     keys = over, f"{names.ci}, scores independent"
     for statistic, rows in rates.groupby("statistic", sort=False):
-        name = names.stem(method) + ("" if rates["statistic"].nunique() == 1 else f"_{statistic}")
+        name = names.stem(method) + ("" if len(set(rates["statistic"])) == 1 else f"_{statistic}")
         xlabel = what(names, method, statistic)
         caption = f"{xlabel}, by label and system. "
         n = counted(rows["n"], f"{METHODS[method].unit}s per label and system")

@@ -39,7 +39,7 @@ def scores(results: Results, names: DisplayNames, method: str, confidence: float
     rates = two_intervals(results)
     rates = rates[rates["method"] == method]
     for statistic, rows in rates.groupby("statistic", sort=False):
-        name = names.stem(method) + ("" if rates["statistic"].nunique() == 1 else f"_{statistic}")
+        name = names.stem(method) + ("" if len(set(rates["statistic"])) == 1 else f"_{statistic}")
         table = score_table(won(rows) if statistic == "share" else rows, names, 1 if statistic == "mean" else 100)
         title = {"share": f"{names.name('method', method)}: percent won"}.get(statistic, what(names, method, statistic))
         caption = f"{title}{' (percent)' if statistic == 'rate' else ''}, with {percent(confidence)} CI over"
@@ -105,7 +105,14 @@ def ranks(orders: Sequence[Order], results: Results, names: DisplayNames) -> Ite
         caption += " systems of a label. First: percentage of resamples (the same annotators) in which the system is"
         caption += " first, which is not the probability of being best: of four equal systems, one has more than half."
         why = dict.fromkeys(out.columns, leaderboard.NOT_BEHIND) | {"First (%)": "Not computed of an overall mean."}
-        yield Table(out, f"ranks_{names.stem(method)}", caption, why=why, folded=True, of={"Method": names.name("method", method)})
+        yield Table(
+            out,
+            f"ranks_{names.stem(method)}",
+            caption,
+            why=why,
+            folded=True,
+            of={"Method": names.name("method", method)},
+        )
 
 
 def _ranked(order: Order, first: pd.Series | None, names: DisplayNames) -> pd.DataFrame:
@@ -248,7 +255,9 @@ def pooled(results: Results, names: DisplayNames, confidence: float) -> Iterator
             f"{names.name('method', method)}: plain → partially pooled {'rate (percent)' if scale == 100 else 'mean'}"
         )
         caption += f", with {percent(confidence)} CI over dialogues and annotators."
-        yield Table(_by_system(of_method, "Mean", names).drop(columns="Method"), f"pooled_{names.stem(method)}", caption)
+        yield Table(
+            _by_system(of_method, "Mean", names).drop(columns="Method"), f"pooled_{names.stem(method)}", caption
+        )
 
 
 def severity(results: Results, names: DisplayNames) -> Table | None:
