@@ -204,7 +204,8 @@ def test_contrasts_are_counted_by_sign_and_run():
 
 def test_labels_stand_in_the_order_of_the_yaml_after_the_overall_mean():
     names = SimpleNamespace(labels={("continuous", "fun"): None, ("continuous", "robotic"): None})
-    assert tables.overall_first(["robotic", "overall mean", "fun"], names) == ["overall mean", "fun", "robotic"]
+    labels = tables.overall_first(["robotic", "overall mean", "other", "fun"], names)
+    assert labels == ["overall mean", "fun", "robotic", "other"]
 
 
 def test_r_by_label_is_that_of_fisher_rows_by_the_rule():
