@@ -515,6 +515,16 @@ def _(folder):
     return save(folder, "f.json", json.dumps(records))
 
 
+@case("JSON of 100,000 lists in each other", refused="at most 100 deep")
+def _(folder):
+    return save(folder, "f.json", "[" * 100_000 + "]" * 100_000)
+
+
+@case("JSON whose records share no key", refused="records with the same keys, found 20,000 different keys")
+def _(folder):
+    return save(folder, "f.json", json.dumps([{f"k{i}": 1} for i in range(20_000)]))
+
+
 @case("JSON in UTF-16")
 def _(folder):
     return save(folder, "f.json", json.dumps(nested()), "utf-16")

@@ -94,10 +94,13 @@ def effect(label, low, high, over="families and runs", interval="workers", **key
 
 
 def test_a_pooled_effect_is_told_by_label_where_its_interval_excludes_0():
-    rows = [effect("overall", -0.3, -0.1), effect("fun", -0.5, -0.3, p_value=0.001), effect("dull", -0.1, 0.2)]
+    rows = [effect("overall mean", -0.3, -0.1), effect("fun", -0.5, -0.3, p_value=0.001), effect("dull", -0.1, 0.2)]
     rows = [row | {"n": 6} for row in rows]
-    rows += [effect("overall", -0.6, 0.2, interval="families"), effect("fun", 0.1, 0.3, over="families", corpus="one")]
-    rows += [effect("overall", -0.2, 0.1, over="families", corpus="one", n=3)]
+    rows += [
+        effect("overall mean", -0.6, 0.2, interval="families"),
+        effect("fun", 0.1, 0.3, over="families", corpus="one"),
+    ]
+    rows += [effect("overall mean", -0.2, 0.1, over="families", corpus="one", n=3)]
     people = crowd("one", "two")
     text = findings.effects(collect(rows), NAMES, people).text
     assert text.startswith(
@@ -133,7 +136,9 @@ def test_changes_are_those_of_the_best_system_and_of_the_mean_beside_the_printed
         for s, v in (("a", 60.0), ("b", 50.0))
     ]
     rows = [
-        change(x, *ends, s) for s in (None, "a", "b") for x, ends in (("fun", (1.0, 3.0)), ("overall", (-1.0, 2.0)))
+        change(x, *ends, s)
+        for s in (None, "a", "b")
+        for x, ends in (("fun", (1.0, 3.0)), ("overall mean", (-1.0, 2.0)))
     ]
     rows += [change("fun", -9.0, 1.0, "a", "z")]
     results = collect([*rows, *means])
@@ -199,7 +204,8 @@ def test_contrasts_are_counted_by_sign_and_run():
 
 def test_labels_stand_in_the_order_of_the_yaml_after_the_overall_mean():
     names = SimpleNamespace(labels={("continuous", "fun"): None, ("continuous", "robotic"): None})
-    assert tables.overall_first(["robotic", "overall", "other", "fun"], names) == ["overall", "fun", "robotic", "other"]
+    labels = tables.overall_first(["robotic", "overall mean", "other", "fun"], names)
+    assert labels == ["overall mean", "fun", "robotic", "other"]
 
 
 def test_r_by_label_is_that_of_fisher_rows_by_the_rule():
