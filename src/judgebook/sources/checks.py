@@ -88,10 +88,12 @@ def _no_value(frame: str, column: str, row: int) -> Problem:
 def repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
     """Dialogues that sources give to two systems, and metric scores that two rows give to one item."""
     dialogues, scores = frames["dialogues"], frames["metric_scores"]
-    systems = dialogues.groupby(["corpus", "dialogue"], sort=False)["system"].unique()
+    owners = dialogues[["corpus", "dialogue", "system"]].drop_duplicates()
+    shared = owners[owners.duplicated(["corpus", "dialogue"], keep=False)]
+    systems = shared.groupby(["corpus", "dialogue"], sort=False)["system"].unique()
     problems = [
         Problem("dialogues", f"dialogue {d}", "system", "one system per dialogue", ", ".join(map(repr, s)))
-        for (_, d), s in systems[systems.str.len() > 1].items()
+        for (_, d), s in systems.items()
     ]
     twice = scores[scores.duplicated(["corpus", "dialogue", "turn", "metric"])]
     return problems + [

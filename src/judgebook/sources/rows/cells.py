@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
 from judgebook.sources.foreign import child
@@ -76,7 +77,7 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         kind = out["annotator_kind"].str.lower().replace({"code": "classifier"})
         out["annotator_kind"] = kind.where(kind.isin(KINDS), out["annotator_kind"])
     if "seconds" in out:
-        out["seconds"] = out["seconds"].map(_seconds)
+        out["seconds"] = codes.mapped(out["seconds"], _seconds)
     out["where"], out["file"] = cells[WHERE], cells["{file}"]
     if CELL in cells:
         out[SPELT] = cells[CELL]
@@ -106,9 +107,9 @@ _UNITS = re.compile(
 )
 
 
-def _seconds(text: str | None) -> str | None:
+def _seconds(text: str) -> str:
     """A duration such as 0:01:30 or 1m 30s in seconds; any other text as it is. 1:30 could be hours, too."""
-    text = numbers.plain(text) if text else text
+    text = numbers.plain(text)
     parts = (_CLOCK.fullmatch(text) or _UNITS.fullmatch(text)) if text else None
     if not parts:
         return text

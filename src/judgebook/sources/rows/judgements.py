@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import filters, sampling, typed
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
@@ -264,9 +265,9 @@ def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, 
     key = [c for c in ("corpus", "dialogue", "turn") if c in base]
     scores = {}
     for metric, column in source.metrics.items():
-        score = cells[column].str.strip()
-        score = (
-            score.astype(object).where(~score.isin(source.na_values), None).map(number_texts.plain, na_action="ignore")
+        missing = set(source.na_values)
+        score = codes.mapped(
+            cells[column], lambda cell: None if (text := cell.strip()) in missing else number_texts.plain(text)
         )
         scores[metric] = _numbers(base, score, "score", METRIC_SCORES, state, column)
     numbers = dict(scores)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources.accounts import physical
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import numbers
@@ -104,7 +105,7 @@ def _rows(marks: pd.DataFrame) -> pd.DataFrame:
 
 def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
     """Scores in words as numbers: by `values`, and by the categories of their label."""
-    score = marks["score"].map(lambda text: source.values.get(text, text))
+    score = codes.mapped(marks["score"], lambda text: source.values.get(text, text))
     if "system_b" in marks:
         # the winner of a comparison by its name
         sides = (marks["system"] != marks["system_b"]) & marks["system_b"].notna()
@@ -130,7 +131,7 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
             )
 
         state.problems += several(odd, wrong)
-        score = score.where(~mine, score.map(lambda x, code=code: code.get(x, x) if isinstance(x, str) else x))
+        score = score.where(~mine, codes.mapped(score, lambda text, code=code: code.get(text, text)))
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)
     return _plain_numbers(marks.assign(score=score), state)
@@ -138,11 +139,11 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
 
 def _plain_numbers(marks: pd.DataFrame, state: State) -> pd.DataFrame:
     """Scores such as `3,5` and `5 - very good` as the numbers that they are."""
-    held = marks["score"]
-    plain = held.map(lambda text: numbers.plain(text) if isinstance(text, str) else text).astype(object)
-    read = [isinstance(text, str) and text.strip() != number for text, number in zip(held, plain, strict=True)]
-    state.count(marks[read], "mended", "the number taken from a score with words or a decimal comma")
-    return marks.assign(score=plain)
+    score = marks["score"]
+    why = "the number taken from a score with words or a decimal comma"
+    read = codes.mapped(score, lambda text: why if text.strip() != numbers.plain(text) else None).eq(why)
+    state.count(marks[read], "mended", why)
+    return marks.assign(score=codes.mapped(score, numbers.plain))
 
 
 def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
