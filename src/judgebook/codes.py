@@ -7,6 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+#: values at the beginning that show whether most of them differ
+_SAMPLE = 10_000
 
 
 def plain_texts(values: pd.Series) -> bool:
@@ -25,15 +31,31 @@ def mapped(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
             return values.astype(object)
         changed = [change(v) if isinstance(v, str) else v for v in values]
         return pd.Series(changed, values.index, dtype=object)
+    if len(values) > _SAMPLE and values.iloc[:_SAMPLE].nunique() > _SAMPLE / 2:
+        code, texts = np.arange(len(values)), values.to_numpy(dtype=object)
+        texts = np.where(values.isna(), None, texts)
+    else:
+        code, distinct = pd.factorize(values)
+        texts = np.asarray(distinct, dtype=object)
+    held = np.empty(len(texts) + 1, dtype=object)  # the last one is what -1, a missing value, means
+    held[:-1] = [text if text is None else change(text) for text in texts]
+    return pd.Series(held[code], values.index, dtype=object)
+
+
+def numbered(before: str, numbers: pd.Index) -> pd.api.extensions.ExtensionArray:
+    """Texts that end in a number each."""
+    digits = pa.array(numbers).cast(pa.large_string())
+    lead, nothing = (pa.scalar(text, pa.large_string()) for text in (before, ""))
+    return pd.array(pc.binary_join_element_wise(lead, digits, nothing), dtype="str")
+
+
+def as_text(values: pd.Series) -> pd.Series:
+    """`values` of type str; missing ones stay missing."""
+    if values.dtype != object or not plain_texts(values):
+        return values.astype("str") if values.notna().any() else pd.Series(None, values.index, dtype="str")
     code, distinct = pd.factorize(values)
-    return _taken([change(text) for text in distinct], code, values.index)
-
-
-def _taken(distinct: list[Any], code: np.ndarray, index: pd.Index) -> pd.Series:
-    """The value of each code; None for -1."""
-    held = np.empty(len(distinct) + 1, dtype=object)
-    held[:-1] = distinct
-    return pd.Series(held[code], index, dtype=object)
+    texts = pa.DictionaryArray.from_arrays(pa.array(code, mask=code < 0), pa.array(distinct, pa.large_string()))
+    return pd.Series(pd.array(texts.cast(pa.large_string()), dtype="str"), values.index)
 
 
 def numbers(values: pd.Series) -> pd.Series:

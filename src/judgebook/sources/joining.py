@@ -129,7 +129,9 @@ def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
     seen: set[str] = set()
     for name in WITH_GROUPS:
         frame = raw[name]
-        seen |= set(frame["annotator"].dropna())
+        seen |= set(frame["annotator"].dropna().unique())
+        if not group_of:
+            continue
         open_ = frame["group"] == "all"
         frame["group"] = frame["annotator"].map(group_of).astype(object).where(open_).fillna(frame["group"])
     place = study.path.name if study.path else study.key

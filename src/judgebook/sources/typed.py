@@ -148,10 +148,10 @@ def parsed(values: pd.Series, column: Column) -> tuple[pd.Series, str]:
 
 
 def _times(values: pd.Series) -> tuple[pd.Series, str]:
-    values = values if _local(values) else values.map(_dated)
-    zoned = _zoned(values)
+    local = _local(values)
+    values = values if local else values.map(_dated)
     times = pd.to_datetime(values, errors="coerce", format="ISO8601", utc=True).dt.tz_localize(None)
-    if not zoned.any():
+    if local or not (zoned := _zoned(values)).any():
         return times, "a date and time (YYYY-MM-DD HH:MM:SS)"
     # a time without a zone cannot be put in order with those that have one
     return times.where(zoned | values.isna()), "a date and time with a time zone, as in other rows"

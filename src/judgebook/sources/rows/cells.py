@@ -25,6 +25,8 @@ TEXTS = ("user_text", "system_text", "reference")
 WHERE = "{.where}"
 #: the same of the record that the row is in
 WHERE_RECORD = "{.where_record}"
+#: number of that record, where the cells are of a table
+RECORD = "{.record_number}"
 #: whether it is a row that sums up others
 SUMMING = "{.summing}"
 
@@ -59,17 +61,20 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         out[ours] = str(value)
     bound = {ours: f"{{{ours}}}" for ours in OURS if f"{{{ours}}}" in cells}
     for ours, column in {**bound, **columns}.items():
-        out[ours] = cells[column] if ours in TEXTS else cells[column].str.strip()
+        out[ours] = codes.mapped(cells[column], str if ours in TEXTS else str.strip)
     for ours in source.identify:
         out[ours] = cells[f"identify.{ours}"]
     for name in source.ruled:
         if name not in out and name in cells:
             out[cell_column(name)] = cells[name].fillna("")
+    no_value = set(source.na_values)
     if "score" in out:
-        blank = out["score"].astype(object)
-        out["_blank"] = blank.where(blank.isin(source.na_values), None)
-    held = [c for c in out if c[0] != "_"]
-    out[held] = out[held].astype(object).where(~out[held].isin(source.na_values) & out[held].notna(), None)
+        out["_blank"] = codes.mapped(out["score"], lambda text: text if text in no_value else None)
+    for name in (c for c in out if c[0] != "_"):
+        if out[name].isin(no_value).any():
+            out[name] = codes.mapped(out[name], lambda text: None if text in no_value else text)
+        elif out[name].dtype != object:
+            out[name] = codes.mapped(out[name], str)
     if "turn" in out:
         number = pd.to_numeric(out["turn"], errors="coerce") - source.first_turn
         out["turn"] = number.astype(object).where(number.notna(), out["turn"])
@@ -82,8 +87,9 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
     if CELL in cells:
         out[SPELT] = cells[CELL]
     if source.sampling:
-        drawn = cells[source.sampling[1]].str.strip()
-        out[sampling.CELL] = drawn.astype(object).where(~drawn.isin(source.na_values) & drawn.notna(), None)
+        out[sampling.CELL] = codes.mapped(
+            cells[source.sampling[1]], lambda cell: None if (text := cell.strip()) in no_value else text
+        )
     if "work_unit" in out:
         # the same number in two files is not the same work unit
         named = out["file"].astype("str") + ":" + out["work_unit"].astype("str")
