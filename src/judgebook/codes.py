@@ -42,6 +42,11 @@ def mapped(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
     return pd.Series(held[code], values.index, dtype=object)
 
 
+def rows(frame: pd.DataFrame, keep: pd.Series) -> pd.DataFrame:
+    """The rows of a frame that are kept; the frame itself, which is no copy, where all are."""
+    return frame if keep.all() else frame[keep]
+
+
 def numbered(before: str, numbers: pd.Index) -> pd.api.extensions.ExtensionArray:
     """Texts that end in a number each."""
     digits = pa.array(numbers).cast(pa.large_string())

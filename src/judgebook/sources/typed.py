@@ -148,7 +148,7 @@ def parsed(values: pd.Series, column: Column) -> tuple[pd.Series, str]:
 
 
 def _times(values: pd.Series) -> tuple[pd.Series, str]:
-    local = _local(values)
+    local = values.isna().all() or _local(values)
     values = values if local else values.map(_dated)
     times = pd.to_datetime(values, errors="coerce", format="ISO8601", utc=True).dt.tz_localize(None)
     if local or not (zoned := _zoned(values)).any():

@@ -61,7 +61,10 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         out[ours] = str(value)
     bound = {ours: f"{{{ours}}}" for ours in OURS if f"{{{ours}}}" in cells}
     for ours, column in {**bound, **columns}.items():
-        out[ours] = codes.mapped(cells[column], str if ours in TEXTS else str.strip)
+        if ours == "completed_at" and isinstance(cells[column].dtype, pd.StringDtype):
+            out[ours] = cells[column].str.strip()  # most differ
+        else:
+            out[ours] = codes.mapped(cells[column], str if ours in TEXTS else str.strip)
     for ours in source.identify:
         out[ours] = cells[f"identify.{ours}"]
     for name in source.ruled:
@@ -71,7 +74,10 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
     if "score" in out:
         out["_blank"] = codes.mapped(out["score"], lambda text: text if text in no_value else None)
     for name in (c for c in out if c[0] != "_"):
-        if out[name].isin(no_value).any():
+        empty = out[name].isin(no_value)
+        if name == "completed_at":
+            out[name] = out[name].where(~empty, None)
+        elif empty.any():
             out[name] = codes.mapped(out[name], lambda text: None if text in no_value else text)
         elif out[name].dtype != object:
             out[name] = codes.mapped(out[name], str)

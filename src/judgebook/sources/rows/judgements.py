@@ -59,13 +59,15 @@ def finish(
     before = marks
     marks, gone = _filtered(source, name, marks, state)
     state.count_rows(before, marks)
+    del before
     state.problems += _summing(marks)
     if "_nothing" in marks:
         state.count(marks[marks["_nothing"].astype(bool)], "mended", UNMARKED)
-    cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
+    if len(gone):
+        cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
     missing = marks["score"].isna()
     state.count_missing(source, marks, missing)
-    marks = reversed_(source, marks[~missing].reset_index(drop=True), labels, state)
+    marks = reversed_(source, codes.rows(marks, ~missing).reset_index(drop=True), labels, state)
     oriented = orient(sets(marks, labels, state), repeated=source.repeats != "error")
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")
     state.count(oriented.turned, "mended", "comparison turned to the side first met")

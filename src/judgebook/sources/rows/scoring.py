@@ -41,9 +41,9 @@ class State:
     def count_rows(self, before: pd.DataFrame, after: pd.DataFrame) -> None:
         """Rows (or records) of files: with an answer, without one, and left out with all of their judgements."""
         columns = [c for c in ("file", "_row" if "_row" in before else "_place") if c in before]
-        every = pd.concat([before[columns], after[columns]])
+        every = before if after is before else pd.concat([before[columns], after[columns]])
         row = every.groupby(columns, sort=False).ngroup().to_numpy()
-        of_after = row[len(before) :]
+        of_after = row[-len(after) :]  # `_filtered` leaves some
         first = before[~pd.Series(row[: len(before)]).duplicated().to_numpy()]
         stay, answered = (np.isin(np.arange(len(first)), of_after[m]) for m in (slice(None), after["score"].notna()))
         for reason, rows in ((DROPPED, ~stay), (BLANK, stay & ~answered), ("", answered)):
