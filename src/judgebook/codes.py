@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-
 #: values at the beginning that show whether most of them differ
 _SAMPLE = 10_000
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook import project
+from judgebook import codes, project
 from judgebook.sources import typed
 from judgebook.sources.files import Files
 from judgebook.sources.instead import embedded
@@ -112,7 +112,7 @@ def joined(readings: list[Reading], name: str) -> pd.DataFrame:
             continue
         defaults = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human"}
         missing = {c: v for c, v in defaults.items() if c in spec and c not in part}
-        as_objects = {c: part[c].astype(object) for c in part if part[c].dtype != object and c not in _AS_READ}
+        as_objects = {c: codes.mapped(part[c], str) for c in part if part[c].dtype != object and c not in _AS_READ}
         part = part.assign(**as_objects)
         parts.append(part.assign(**{c: np.full(len(part), v, dtype=object) for c, v in missing.items()}))
     if not parts:

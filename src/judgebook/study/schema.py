@@ -17,12 +17,13 @@ import numpy as np
 import pandas as pd
 from pydantic import RootModel
 
+from judgebook import codes
+
 # all that checks data imports them from here, with the frames
 from judgebook.problems import PLACE
 from judgebook.problems import DataError as DataError
 from judgebook.problems import Problem as Problem
 from judgebook.problems import several as several
-from judgebook import codes
 from judgebook.study import limits, yaml_file
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.yaml_file import Strict

@@ -265,9 +265,8 @@ def _numbers(
 def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, state: State) -> pd.DataFrame | None:
     """Scores of automatic metrics; a value repeated in the rows of one item counts once."""
     key = [c for c in ("corpus", "dialogue", "turn") if c in base]
-    scores = {}
+    scores, missing = {}, set(source.na_values)
     for metric, column in source.metrics.items():
-        missing = set(source.na_values)
         score = codes.mapped(
             cells[column], lambda cell: None if (text := cell.strip()) in missing else number_texts.plain(text)
         )

@@ -127,10 +127,15 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
             )
 
         state.problems += several(odd, wrong)
-        score = score.where(~mine, codes.mapped(score, lambda text, code=code: code.get(text, text)))
+        score = score.where(~mine, codes.mapped(score, partial(_coded, code)))
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)
     return _plain_numbers(marks.assign(score=score), state)
+
+
+def _coded(code: Mapping[str, int], text: str) -> int | str:
+    """The number of a category; another text as it is."""
+    return code.get(text, text)
 
 
 def _plain_numbers(marks: pd.DataFrame, state: State) -> pd.DataFrame:
