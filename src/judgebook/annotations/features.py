@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.annotations.periods import periods, why_unordered
 from judgebook.annotations.scores import kish, sampled
 from judgebook.annotations.summary import PREPARATION, by_turn, evaluated, judged_by, with_directions, with_means
@@ -53,7 +54,7 @@ def undirected(labels: Iterable[Label]) -> str:
 
 def _human(frames: Frames) -> pd.DataFrame:
     annotations = frames["annotations"]
-    return annotations[annotations["annotator_kind"] == "human"]
+    return codes.rows(annotations, annotations["annotator_kind"] == "human")
 
 
 def _reason(present: Any, reason: str) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgebook.annotations.features import profile
@@ -208,11 +209,10 @@ def _counts(counts: list[pd.DataFrame], within: naming.Names) -> pd.DataFrame:
 
 def _some(marks: pd.DataFrame) -> pd.DataFrame:
     """Three judgements that differ: the first, one of another label or by another annotator, and a late one."""
-    first = marks.iloc[:1]
-    other = marks[(marks["label"] != first["label"].iloc[0]) & (marks["annotator"] != first["annotator"].iloc[0])]
-    other = other if len(other) else marks[marks["annotator"] != first["annotator"].iloc[0]]
-    late = marks.iloc[[len(marks) * 2 // 3]]
-    return pd.concat([first, other.iloc[:1], late]).pipe(lambda f: f[~f.index.duplicated()])
+    others = marks["annotator"].ne(marks["annotator"].iloc[0]).to_numpy()
+    both = others & marks["label"].ne(marks["label"].iloc[0]).to_numpy()
+    other = np.flatnonzero(both if both.any() else others)[:1]
+    return marks.iloc[list(dict.fromkeys([0, *other, len(marks) * 2 // 3]))]
 
 
 def _unused(readings: list[Reading]) -> dict[str, dict[str, pd.Series]]:

@@ -34,6 +34,8 @@ def wrong_kinds(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:
 
     problems = several(odd, lambda i: wrong(i, expected, hint))
     people = marks[marks["annotator_known"].astype(bool) & kind.isin(schema.KINDS) & marks["annotator"].notna()]
+    if people["annotator_kind"].nunique() < 2:
+        return problems
     first = people.groupby("annotator", sort=False)["annotator_kind"].transform("first")
     also = "{}, as in other judgements by this annotator"
     two = people.index[people["annotator_kind"] != first]
@@ -52,7 +54,7 @@ def conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -
     spec, problems = schema.FRAMES[name], list[Problem]()
     if not len(frame):  # most studies have no metrics, screening or work units: nothing to parse, cell by cell
         return schema.conform(frame, spec, study=study.key), problems
-    out, bad = frame.copy(), pd.Series(False, frame.index)
+    out, bad = frame.copy(deep=False), pd.Series(False, frame.index)
     for column in (c for c in spec if c in frame and not spec[c].dtype.startswith(("str", "bool"))):
         out[column], expected = typed.parsed(frame[column], spec[column])
         odd = frame[column].notna() & out[column].isna()
@@ -78,7 +80,8 @@ def conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -
     for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].missing):
         empty = frame.index[frame[column].isna()]
         problems += several(empty, partial(_no_value, name, column))
-    return schema.conform(out[~bad], spec, study=study.key).set_axis(out.index[~bad]), problems
+    out = out[~bad] if bad.any() else out
+    return schema.conform(out, spec, study=study.key).set_axis(out.index), problems
 
 
 def _no_value(frame: str, column: str, row: int) -> Problem:
@@ -88,10 +91,12 @@ def _no_value(frame: str, column: str, row: int) -> Problem:
 def repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
     """Dialogues that sources give to two systems, and metric scores that two rows give to one item."""
     dialogues, scores = frames["dialogues"], frames["metric_scores"]
-    systems = dialogues.groupby(["corpus", "dialogue"], sort=False)["system"].unique()
+    owners = dialogues[["corpus", "dialogue", "system"]].drop_duplicates()
+    shared = owners[owners.duplicated(["corpus", "dialogue"], keep=False)]
+    systems = shared.groupby(["corpus", "dialogue"], sort=False)["system"].unique()
     problems = [
         Problem("dialogues", f"dialogue {d}", "system", "one system per dialogue", ", ".join(map(repr, s)))
-        for (_, d), s in systems[systems.str.len() > 1].items()
+        for (_, d), s in systems.items()
     ]
     twice = scores[scores.duplicated(["corpus", "dialogue", "turn", "metric"])]
     return problems + [

@@ -27,6 +27,7 @@ from judgebook.sources.accounts import physical
 from judgebook.sources.places import candidates, find, wild
 from judgebook.sources.reading import Counts
 from judgebook.sources.registry import fetch_hint
+from judgebook.sources.rows import plain_lines
 from judgebook.sources.rows.spelling import Spelling
 from judgebook.study import limits
 from judgebook.study.labels import Label
@@ -200,6 +201,32 @@ def read_csv(
     unclosed quote, and as `as_table` does.
     """
     text = read_text(path, name, encoding)
+    quick = plain_lines.table(text, delimiter, quoting=quoting) if header == 1 and not skip_rows else None
+    if quick is None:
+        frame = _row_by_row(text, name, header, delimiter, quoting, skip_rows, fill, counts)
+    else:
+        frame = quick
+        frame.attrs[REPEATED] = []
+        if counts is not None:
+            physical.of_lines(counts, name, len(frame))
+    absent = ", ".join(c for c in columns if c not in frame)
+    if absent:
+        names = f"columns {', '.join(frame.columns)}"[:200]
+        raise DataError([Problem(name, "row 1", absent, f"columns {', '.join(columns)}", names)])
+    return frame
+
+
+def _row_by_row(
+    text: str,
+    name: str,
+    header: int,
+    delimiter: str,
+    quoting: bool,
+    skip_rows: Collection[int],
+    fill: bool,
+    counts: Counts | None,
+) -> pd.DataFrame:
+    """As `read_csv`, of a text."""
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     options = {"strict": True} if quoting else {"quoting": csv.QUOTE_NONE}
     reader, rows, n = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **options), {}, 0
@@ -214,12 +241,7 @@ def read_csv(
         raise DataError([problem]) from None
     if counts is not None:
         physical.of_table(counts, name, rows, header=header, skip_rows=skip_rows, text=text, delimiter=delimiter)
-    frame = as_table(name, rows, header=header, skip_rows=skip_rows, fill=fill)
-    absent = ", ".join(c for c in columns if c not in frame)
-    if absent:
-        names = f"columns {', '.join(frame.columns)}"[:200]
-        raise DataError([Problem(name, "row 1", absent, f"columns {', '.join(columns)}", names)])
-    return frame
+    return as_table(name, rows, header=header, skip_rows=skip_rows, fill=fill)
 
 
 def as_table(

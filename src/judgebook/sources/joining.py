@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from judgebook import project
+from judgebook import codes, project
 from judgebook.sources import typed
 from judgebook.sources.files import Files
 from judgebook.sources.instead import embedded
@@ -27,6 +28,8 @@ from judgebook.study.schema import DataError, Problem
 ADAPTERS = "judgebook.sources.adapters"
 #: frames with annotators, and the group of each
 WITH_GROUPS = ("annotations", "work_units", "screening")
+#: columns of texts of which most differ: as objects, they would take several times the memory
+_AS_READ = ("where", "completed_at")
 #: said where no check has foreseen what a file holds
 UNFORESEEN = "if the file is correct, this is a bug: please report it"
 
@@ -109,14 +112,17 @@ def joined(readings: list[Reading], name: str) -> pd.DataFrame:
             continue
         defaults = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human"}
         missing = {c: v for c, v in defaults.items() if c in spec and c not in part}
-        parts.append(part.assign(**missing).astype(object))
+        as_objects = {c: codes.mapped(part[c], str) for c in part if part[c].dtype != object and c not in _AS_READ}
+        part = part.assign(**as_objects)
+        parts.append(part.assign(**{c: np.full(len(part), v, dtype=object) for c, v in missing.items()}))
     if not parts:
         return pd.DataFrame(columns=[c for c in spec if c != "study"], dtype=object)
-    out = pd.concat(parts, ignore_index=True)
-    out = out.reindex(columns=[*out.columns, *(c for c in spec if c not in out and c != "study")])
+    out = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0].reset_index(drop=True)
+    absent = [c for c in spec if c not in out and c != "study"]
+    out = out.assign(**{c: np.full(len(out), np.nan, dtype=object) for c in absent})
     if "source_row" in spec:
         # one order over all sources, the adapter's own within each
-        out["source_row"] = range(len(out))
+        out["source_row"] = np.arange(len(out))
     return out
 
 
@@ -129,7 +135,9 @@ def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
     seen: set[str] = set()
     for name in WITH_GROUPS:
         frame = raw[name]
-        seen |= set(frame["annotator"].dropna())
+        seen |= set(frame["annotator"].dropna().unique())
+        if not group_of:
+            continue
         open_ = frame["group"] == "all"
         frame["group"] = frame["annotator"].map(group_of).astype(object).where(open_).fillna(frame["group"])
     place = study.path.name if study.path else study.key

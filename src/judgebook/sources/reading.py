@@ -7,7 +7,6 @@ work units by the ids of the source: `sources.build` replaces them by pseudonyms
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -56,7 +55,7 @@ class Counts:
         if n:
             key = (corpus, file, what, action, reason, *missing)
             self._n[key] += int(n)
-            self._where[key] = first_places([self._where.get(key, ""), *itertools.islice(dict.fromkeys(where), PLACES)])
+            self._where[key] = first_places([self._where.get(key, ""), *_distinct(where)])
 
     def has(self, file: str, what: str) -> bool:
         """Whether units of `what` were counted in the file."""
@@ -72,6 +71,16 @@ class Counts:
         """One row per count, columns of `schema.COUNTS`."""
         rows = [(*key, self._where[key] or None, n) for key, n in self._n.items()]
         return pd.DataFrame(rows, columns=list(COUNTS))
+
+
+def _distinct(where: Iterable[str]) -> list[str]:
+    """The first places that differ."""
+    out: dict[str, None] = {}
+    for place in where:
+        out[place] = None
+        if len(out) == PLACES:
+            break
+    return list(out)
 
 
 def first_places(texts: Iterable[str | None]) -> str:

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from judgebook import codes
 from judgebook.sources import json_text
 from judgebook.sources.ids.naming import LONG
 from judgebook.sources.reading import Reading
@@ -28,6 +31,7 @@ _PLAIN = {"text": {"string", "empty"}, "boolean": {"boolean", "empty"}}
 _DATE = re.compile(r"\s*(?:[0-9]{4}([-/. ])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{8})(?![0-9])")
 #: the end of a time that says its zone
 _ZONE = r"(?::\d\d|[T ]\d\d(?:\d\d){0,2})(?:[.,]\d+)?\s*(?:[zZ]|[+-]\d\d(?::?\d\d)?)$"
+_LOCAL = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}$"
 #: what a time with a zone is counted and noted as
 UTC = "time with a time zone, converted to UTC"
 
@@ -119,6 +123,8 @@ def _to_utc(reading: Reading) -> None:
 
 def _zoned(times: pd.Series) -> pd.Series:
     """Which times, as texts, name a zone."""
+    if _local(times):
+        return pd.Series(False, times.index)
     text = times.map(lambda t: t if isinstance(t, str) else "")
     return text.str.strip().str.contains(_ZONE, regex=True).astype(bool)
 
@@ -129,7 +135,7 @@ def parsed(values: pd.Series, column: Column) -> tuple[pd.Series, str]:
         return _times(values)
     if values.dtype == object and pd.api.types.infer_dtype(values) not in _VALUES:
         values = values.where(values.map(lambda v: _plain(v, column.dtype)), None)
-    numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+    numbers = codes.numbers(values)
     numbers = numbers.where(numbers.abs() < math.inf)
     what, low, high = "a number", column.least, math.inf
     if column.dtype.lower().startswith("int"):
@@ -142,13 +148,20 @@ def parsed(values: pd.Series, column: Column) -> tuple[pd.Series, str]:
 
 
 def _times(values: pd.Series) -> tuple[pd.Series, str]:
-    values = values.map(_dated)
-    zoned = _zoned(values)
+    local = values.isna().all() or _local(values)
+    values = values if local else values.map(_dated)
     times = pd.to_datetime(values, errors="coerce", format="ISO8601", utc=True).dt.tz_localize(None)
-    if not zoned.any():
+    if local or not (zoned := _zoned(values)).any():
         return times, "a date and time (YYYY-MM-DD HH:MM:SS)"
     # a time without a zone cannot be put in order with those that have one
     return times.where(zoned | values.isna()), "a date and time with a time zone, as in other rows"
+
+
+def _local(times: pd.Series) -> bool:
+    """Whether all times are texts that say day, hour, minute and second and no zone, as most files have them."""
+    if not codes.plain_texts(times):
+        return False
+    return bool(pc.all(pc.match_substring_regex(pa.array(times, from_pandas=True), _LOCAL)).as_py())
 
 
 def _dated(value: Any) -> Any:

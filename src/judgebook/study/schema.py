@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 from pydantic import RootModel
 
+from judgebook import codes
+
 # all that checks data imports them from here, with the frames
 from judgebook.problems import PLACE
 from judgebook.problems import DataError as DataError
@@ -85,7 +87,8 @@ def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object)
     n, out = len(frame), {}
     for name, column in spec.items():
         if name in constant:
-            values = pd.Series([constant[name]] * n)
+            out[name] = _repeated(constant[name], column.dtype, n)
+            continue
         elif name in frame:
             values = frame[name]
         elif column.missing:
@@ -104,12 +107,16 @@ def _missing(dtype: str, n: int) -> pd.Series | pd.api.extensions.ExtensionArray
     """n missing values of a type."""
     if dtype == "object":
         return pd.Series([None] * n, dtype=object)
-    return _one_missing(dtype).take(np.zeros(n, dtype=np.intp))
+    return _repeated(None, dtype, n)
+
+
+def _repeated(value: Any, dtype: str, n: int) -> pd.api.extensions.ExtensionArray:
+    return _once(value, dtype).take(np.zeros(n, dtype=np.intp))
 
 
 @cache
-def _one_missing(dtype: str) -> pd.api.extensions.ExtensionArray:
-    return pd.Series([None], dtype=dtype).array
+def _once(value: Any, dtype: str) -> pd.api.extensions.ExtensionArray:
+    return pd.Series([value], dtype=dtype).array
 
 
 def _cast(values: pd.Series, dtype: str) -> pd.Series:
@@ -123,12 +130,16 @@ def _cast(values: pd.Series, dtype: str) -> pd.Series:
         return pd.to_numeric(values).astype("Float64").astype(dtype)
     if dtype == "float64":
         return pd.to_numeric(values).astype("float64")
+    if dtype == "str":
+        return codes.as_text(values)
     return values.astype(dtype)
 
 
 def unordered(pairs: pd.DataFrame) -> pd.DataFrame:
     """The two dialogues of each row in an order that does not depend on the side: columns `low`, `high`."""
     left, right = pairs["dialogue"].astype(object), pairs["dialogue_b"].astype(object)
+    if right.isna().all():
+        return pd.DataFrame({"low": left, "high": right})
     swap = right.notna() & (right.astype(str) < left.astype(str))
     return pd.DataFrame({"low": left.where(~swap, right), "high": right.where(~swap, left)})
 
@@ -250,34 +261,44 @@ def _check_labels(report: _Report, annotations: Annotations, known: Mapping[tupl
     spec = {i: pair for i, pair in enumerate(pairs) if pair is not None}
     declared = kind.isin(list(spec))
     names = {m: ", ".join(sorted(i for k, i in known if k == m)) or "none declared" for m in METHODS}
-    expected = "a label of method " + method + ": " + method.map(names)
+    undeclared = ~declared & ~odd & (kind >= 0)
+    expected = method[undeclared].map(lambda m: f"a label of method {m}: {names[m]}")
     hint = "correct it, or declare it under `labels:` in the YAML"
-    report.rows(~declared & ~odd & (kind >= 0), "label", expected, hint, kind="label")
-    low, high = (kind.map({i: pair.scale[end] for i, pair in spec.items()}).astype(float) for end in (0, 1))
-    whole = kind.map({i: pair.integer for i, pair in spec.items()}).eq(True)
+    report.rows(undeclared, "label", expected, hint, kind="label")
+    # the last one is of a kind that is missing, which is -1
+    low, high = (
+        pd.Series(np.array([np.nan if p is None else p.scale[end] for p in [*pairs, None]])[kind], kind.index)
+        for end in (0, 1)
+    )
+    whole = pd.Series(np.array([p is not None and p.integer for p in [*pairs, None]])[kind], kind.index)
     off = declared & score.notna() & ((score < low) | (score > high) | (whole & (score % 1 != 0)))
     scales = {
         i: f"a {'whole ' if pair.integer else ''}number from {pair.scale[0]:g} to {pair.scale[1]:g} ({pair.id})"
         for i, pair in spec.items()
     }
     hint = "correct the value or the scale in the YAML, or list the value in na_values"
-    report.rows(off, "score", kind.map(scales), hint, kind="off the scale")
+    report.rows(off, "score", kind[off].map(scales), hint, kind="off the scale")
 
 
 def _check_units(report: _Report, annotations: Annotations) -> None:
     """What is judged is what the method judges: a turn, a dialogue or a pair."""
-    unit = annotations["method"].map({m.id: m.unit for m in METHODS.values()})
     method, turn, other = annotations["method"], annotations["turn"], annotations["dialogue_b"]
+    units = {m.id: m.unit for m in METHODS.values()}
+    unit = codes.mapped(method, units.get)
+
+    def report_where(bad: pd.Series, column: str, before: str, after: str, hint: str) -> None:
+        report.rows(bad, column, method[bad].map(lambda m: f"{before} ({m} {after})"), hint)
+
     write = "write `method: {}` in the YAML, or {} `{}` under `columns` of the source"
     hint = write.format("dialogue_rating", "name the column of turns as", "turn")
-    report.rows((unit == "turn") & turn.isna(), "turn", "a turn (" + method + " judges turns)", hint)
+    report_where((unit == "turn") & turn.isna(), "turn", "a turn", "judges turns", hint)
     hint = write.format("turn_rating", "leave out", "turn")
-    report.rows((unit == "dialogue") & turn.notna(), "turn", "no turn (" + method + " judges whole dialogues)", hint)
+    report_where((unit == "dialogue") & turn.notna(), "turn", "no turn", "judges whole dialogues", hint)
     hint = write.format("dialogue_rating", "name the column of the other dialogue as", "dialogue_b")
-    report.rows((unit == "pair") & other.isna(), "dialogue_b", "the other dialogue (" + method + " compares two)", hint)
+    report_where((unit == "pair") & other.isna(), "dialogue_b", "the other dialogue", "compares two", hint)
     single = unit.notna() & (unit != "pair") & other.notna()
     hint = write.format("comparative", "leave out", "dialogue_b")
-    report.rows(single, "dialogue_b", "no other dialogue (" + method + " judges one)", hint)
+    report_where(single, "dialogue_b", "no other dialogue", "judges one", hint)
     hint = 'to leave such comparisons out, write `drop: {dialogue: "= dialogue_b"}` under their source'
     same = annotations.index[(other == annotations["dialogue"]).fillna(False).to_numpy(dtype=bool)]
     for i in same[: limits.PROBLEMS]:
@@ -299,7 +320,8 @@ def judgement_keys(annotations: Annotations) -> pd.DataFrame:
 
 def _check_repeats(report: _Report, annotations: Annotations) -> None:
     """An annotator judges an item once per label. Positions also differ by work unit."""
-    key = judgement_keys(annotations[annotations[["annotator", "dialogue"]].notna().all(axis=1)])
+    whole = annotations["annotator"].notna() & annotations["dialogue"].notna()
+    key = judgement_keys(annotations if whole.all() else annotations[whole])
     twice = key.index[key.duplicated()]
     if not len(twice):
         return

@@ -56,6 +56,14 @@ def of_table(
     counts.add(name, "rows", "read", n=len(data))
 
 
+def of_lines(counts: Counts, name: str, n: int) -> None:
+    """Count the lines of a table in which each of the n rows of data is a line below one of the header."""
+    counts.add(name, LINES, "read", n=n + 1)
+    counts.add(name, LINES, "dropped", HEADER)
+    counts.add(name, LINES, "kept", n=n)
+    counts.add(name, "rows", "read", n=n)
+
+
 def _continued(counts: Counts, name: str, rows: dict[int, list[str]], delimiter: str) -> None:
     """Count lines that are no rows, since they are in a cell of one: doubtful ones where each could be a row."""
     broken = {n: sum(map(breaks, cells)) for n, cells in rows.items() if any(map(breaks, cells))}

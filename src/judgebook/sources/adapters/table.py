@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.files import REPEATED, Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import advice, table_cells
-from judgebook.sources.rows.cells import SUMMING, WHERE_RECORD, mapped, spellings, twice_named
+from judgebook.sources.rows.cells import RECORD, SUMMING, WHERE_RECORD, mapped, spellings, twice_named
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
@@ -35,13 +36,13 @@ def read(source: Table, open_file: Files) -> Reading:
     problems += alike
     base = open_file.spelling.frame(mapped(source, cells, source.columns))
     base["_record"] = base["_item"] = base.index
-    base["_place"], base["_summing"] = cells[WHERE_RECORD], cells[SUMMING]
+    base["_row"], base["_place"], base["_summing"] = cells[RECORD], cells[WHERE_RECORD], cells[SUMMING]
     taken = set[str]()
     if source.layout == "wide":
         marks, odd, taken = _wide(source, cells, base, open_file)
         problems += odd
     else:
-        marks = base.copy()
+        marks = base.copy(deep=False)
         taken = {source.columns[ours] for ours in ("label", "score") if ours in source.columns}
     by_system = "{system}" in source.scores
     state = State(counts, problems)
@@ -88,10 +89,13 @@ def _wide(
     for name in next(iter(columns.values())):
         marks[name] = np.tile(np.array([named[name] for named in columns.values()], dtype=object), len(base))
     marks = open_file.spelling.frame(marks)
-    score = pd.Series(cells[list(columns)].to_numpy(dtype=object).ravel(), dtype=object).str.strip()
-    marks["_blank"] = score.where(score.isin(source.na_values), None)
-    marks["score"] = score.where(marks["_blank"].isna(), None)
-    marks["where"] = marks["where"] + ", " + pd.Series(np.tile(np.array(list(columns), dtype=object), len(base)))
+    no_value = set(source.na_values)
+    texts = np.column_stack([codes.mapped(cells[column], str.strip).to_numpy() for column in columns])
+    score = pd.Series(texts.ravel(), dtype=object)
+    marks["_blank"] = codes.mapped(score, lambda text: text if text in no_value else None)
+    marks["score"] = codes.mapped(score, lambda text: None if text in no_value else text)
+    ends = pd.Series([f", {column}" for column in columns], dtype="str")
+    marks["where"] = marks["where"] + ends.take(np.tile(np.arange(len(ends)), len(base))).set_axis(marks.index)
     if "{system}" in source.scores:
         item = marks["dialogue"]
         marks["context"] = marks["context"].fillna(item) if "context" in marks else item

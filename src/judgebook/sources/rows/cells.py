@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
 from judgebook.sources.foreign import child
@@ -24,6 +25,8 @@ TEXTS = ("user_text", "system_text", "reference")
 WHERE = "{.where}"
 #: the same of the record that the row is in
 WHERE_RECORD = "{.where_record}"
+#: number of that record, where the cells are of a table
+RECORD = "{.record_number}"
 #: whether it is a row that sums up others
 SUMMING = "{.summing}"
 
@@ -58,17 +61,26 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         out[ours] = str(value)
     bound = {ours: f"{{{ours}}}" for ours in OURS if f"{{{ours}}}" in cells}
     for ours, column in {**bound, **columns}.items():
-        out[ours] = cells[column] if ours in TEXTS else cells[column].str.strip()
+        if ours == "completed_at" and isinstance(cells[column].dtype, pd.StringDtype):
+            out[ours] = cells[column].str.strip()  # most differ
+        else:
+            out[ours] = codes.mapped(cells[column], str if ours in TEXTS else str.strip)
     for ours in source.identify:
         out[ours] = cells[f"identify.{ours}"]
     for name in source.ruled:
         if name not in out and name in cells:
             out[cell_column(name)] = cells[name].fillna("")
+    no_value = set(source.na_values)
     if "score" in out:
-        blank = out["score"].astype(object)
-        out["_blank"] = blank.where(blank.isin(source.na_values), None)
-    held = [c for c in out if c[0] != "_"]
-    out[held] = out[held].astype(object).where(~out[held].isin(source.na_values) & out[held].notna(), None)
+        out["_blank"] = codes.mapped(out["score"], lambda text: text if text in no_value else None)
+    for name in (c for c in out if c[0] != "_"):
+        empty = out[name].isin(no_value)
+        if name == "completed_at":
+            out[name] = out[name].where(~empty, None)
+        elif empty.any():
+            out[name] = codes.mapped(out[name], lambda text: None if text in no_value else text)
+        elif out[name].dtype != object:
+            out[name] = codes.mapped(out[name], str)
     if "turn" in out:
         number = pd.to_numeric(out["turn"], errors="coerce") - source.first_turn
         out["turn"] = number.astype(object).where(number.notna(), out["turn"])
@@ -76,13 +88,14 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         kind = out["annotator_kind"].str.lower().replace({"code": "classifier"})
         out["annotator_kind"] = kind.where(kind.isin(KINDS), out["annotator_kind"])
     if "seconds" in out:
-        out["seconds"] = out["seconds"].map(_seconds)
+        out["seconds"] = codes.mapped(out["seconds"], _seconds)
     out["where"], out["file"] = cells[WHERE], cells["{file}"]
     if CELL in cells:
         out[SPELT] = cells[CELL]
     if source.sampling:
-        drawn = cells[source.sampling[1]].str.strip()
-        out[sampling.CELL] = drawn.astype(object).where(~drawn.isin(source.na_values) & drawn.notna(), None)
+        out[sampling.CELL] = codes.mapped(
+            cells[source.sampling[1]], lambda cell: None if (text := cell.strip()) in no_value else text
+        )
     if "work_unit" in out:
         # the same number in two files is not the same work unit
         named = out["file"].astype("str") + ":" + out["work_unit"].astype("str")
@@ -106,9 +119,9 @@ _UNITS = re.compile(
 )
 
 
-def _seconds(text: str | None) -> str | None:
+def _seconds(text: str) -> str:
     """A duration such as 0:01:30 or 1m 30s in seconds; any other text as it is. 1:30 could be hours, too."""
-    text = numbers.plain(text) if text else text
+    text = numbers.plain(text)
     parts = (_CLOCK.fullmatch(text) or _UNITS.fullmatch(text)) if text else None
     if not parts:
         return text

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import filters, sampling, typed
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Reading
@@ -58,13 +59,15 @@ def finish(
     before = marks
     marks, gone = _filtered(source, name, marks, state)
     state.count_rows(before, marks)
+    del before
     state.problems += _summing(marks)
     if "_nothing" in marks:
         state.count(marks[marks["_nothing"].astype(bool)], "mended", UNMARKED)
-    cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
+    if len(gone):
+        cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
     missing = marks["score"].isna()
     state.count_missing(source, marks, missing)
-    marks = reversed_(source, marks[~missing].reset_index(drop=True), labels, state)
+    marks = reversed_(source, codes.rows(marks, ~missing).reset_index(drop=True), labels, state)
     oriented = orient(sets(marks, labels, state), repeated=source.repeats != "error")
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")
     state.count(oriented.turned, "mended", "comparison turned to the side first met")
@@ -262,11 +265,10 @@ def _numbers(
 def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, state: State) -> pd.DataFrame | None:
     """Scores of automatic metrics; a value repeated in the rows of one item counts once."""
     key = [c for c in ("corpus", "dialogue", "turn") if c in base]
-    scores = {}
+    scores, missing = {}, set(source.na_values)
     for metric, column in source.metrics.items():
-        score = cells[column].str.strip()
-        score = (
-            score.astype(object).where(~score.isin(source.na_values), None).map(number_texts.plain, na_action="ignore")
+        score = codes.mapped(
+            cells[column], lambda cell: None if (text := cell.strip()) in missing else number_texts.plain(text)
         )
         scores[metric] = _numbers(base, score, "score", METRIC_SCORES, state, column)
     numbers = dict(scores)

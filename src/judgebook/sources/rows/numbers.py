@@ -6,6 +6,8 @@ import re
 
 import pandas as pd
 
+from judgebook import codes
+
 #: 3,5; with three digits, a comma may as well stand between thousands
 _COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]{1,2})?"
@@ -33,4 +35,4 @@ def plain(text: str) -> str:
 
 def read(values: pd.Series) -> pd.Series:
     """Text cells as numbers; missing where one is none."""
-    return pd.to_numeric(values.map(plain, na_action="ignore"), errors="coerce")
+    return codes.numbers(codes.mapped(values, plain))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources.accounts import physical
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import numbers
@@ -39,15 +40,15 @@ class State:
 
     def count_rows(self, before: pd.DataFrame, after: pd.DataFrame) -> None:
         """Rows (or records) of files: with an answer, without one, and left out with all of their judgements."""
-        left = _rows(before)
-        stay, answered = _rows(after), _rows(after[after["score"].notna()])
-        for reason, rows in (
-            (DROPPED, left[~left.index.isin(stay.index)]),
-            (BLANK, stay[~stay.index.isin(answered.index)]),
-            ("", answered),
-        ):
-            for file, part in rows.groupby("file", sort=False):
-                where = part["where"] if reason else ()
+        columns = [c for c in ("file", "_row" if "_row" in before else "_place") if c in before]
+        every = before if after is before else pd.concat([before[columns], after[columns]])
+        row = every.groupby(columns, sort=False).ngroup().to_numpy()
+        of_after = row[-len(after) :]  # `_filtered` leaves some
+        first = before[~pd.Series(row[: len(before)]).duplicated().to_numpy()]
+        stay, answered = (np.isin(np.arange(len(first)), of_after[m]) for m in (slice(None), after["score"].notna()))
+        for reason, rows in ((DROPPED, ~stay), (BLANK, stay & ~answered), ("", answered)):
+            for file, part in first[["file", "_place"]][rows].groupby("file", sort=False):
+                where = part["_place"] if reason else ()
                 self.counts.add(
                     file, self.of_rows(file), "dropped" if reason else "kept", reason, len(part), where=where
                 )
@@ -71,17 +72,19 @@ class State:
     def count_missing(self, source: JudgementOptions, marks: pd.DataFrame, missing: pd.Series) -> None:
         """Scores that are missing, by what the cells hold, method, label and systems: a design is asked whether some
         systems lack more."""
-        rows = marks["score"].groupby([marks["file"], marks["_place"]], sort=False)
-        answered = rows.transform("count").gt(0) | rows.transform("size").eq(1)
-        reason = marks["_blank"].where(marks["_blank"].fillna("") != "", EMPTY)
-        reason = reason.where(reason == EMPTY, reason.map(repr) + " (`na_values`)").where(answered, UNANSWERED)
+        if not missing.any():
+            return
+        row = marks.groupby(["file", "_row" if "_row" in marks else "_place"], sort=False).ngroup()
+        size, filled = np.bincount(row), np.bincount(row, ~missing)
+        answered = ((filled > 0) | (size == 1))[row[missing]]
+        marks = marks[missing]
+        reason = codes.mapped(marks["_blank"], lambda cell: f"{cell!r} (`na_values`)" if cell else EMPTY).fillna(EMPTY)
+        reason = reason.where(answered, UNANSWERED)
         reason = reason.mask(marks["label"].isin(list(source.composites)), TOO_FEW)
         reason = marks["label"].map(source.na_reasons).astype(object).fillna(reason)
         by = ["file", "corpus", "method", "label", "system", "system_b"]
-        of_rows = marks.assign(corpus=marks.get("corpus"), system_b=marks.get("system_b"))[[*by, "where"]].astype(
-            object
-        )
-        groups = of_rows[missing].groupby([*by, reason[missing]], sort=False, dropna=False)["where"]
+        of_rows = marks.assign(corpus=marks.get("corpus"), system_b=marks.get("system_b"))[[*by, "where"]]
+        groups = of_rows.groupby([*by, reason], sort=False, dropna=False)["where"]
         for (file, corpus, *of, why), where in groups:
             ids = tuple(None if pd.isna(k) else k for k in of)
             corpus = None if pd.isna(corpus) else corpus
@@ -96,15 +99,9 @@ EMPTY = "no score"
 TOO_FEW = "too few of its questions answered (`composites`)"
 
 
-def _rows(marks: pd.DataFrame) -> pd.DataFrame:
-    """The rows or records that judgements are from, each once: `file` and `where`."""
-    rows = marks[["file", "_place"]].drop_duplicates().rename(columns={"_place": "where"})
-    return rows.set_index(["file", "where"], drop=False).rename_axis([None, None])
-
-
 def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
     """Scores in words as numbers: by `values`, and by the categories of their label."""
-    score = marks["score"].map(lambda text: source.values.get(text, text))
+    score = codes.mapped(marks["score"], lambda text: source.values.get(text, text))
     if "system_b" in marks:
         # the winner of a comparison by its name
         sides = (marks["system"] != marks["system_b"]) & marks["system_b"].notna()
@@ -130,19 +127,24 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
             )
 
         state.problems += several(odd, wrong)
-        score = score.where(~mine, score.map(lambda x, code=code: code.get(x, x) if isinstance(x, str) else x))
+        score = score.where(~mine, codes.mapped(score, partial(_coded, code)))
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)
     return _plain_numbers(marks.assign(score=score), state)
 
 
+def _coded(code: Mapping[str, int], text: str) -> int | str:
+    """The number of a category; another text as it is."""
+    return code.get(text, text)
+
+
 def _plain_numbers(marks: pd.DataFrame, state: State) -> pd.DataFrame:
     """Scores such as `3,5` and `5 - very good` as the numbers that they are."""
-    held = marks["score"]
-    plain = held.map(lambda text: numbers.plain(text) if isinstance(text, str) else text).astype(object)
-    read = [isinstance(text, str) and text.strip() != number for text, number in zip(held, plain, strict=True)]
-    state.count(marks[read], "mended", "the number taken from a score with words or a decimal comma")
-    return marks.assign(score=plain)
+    score = marks["score"]
+    why = "the number taken from a score with words or a decimal comma"
+    read = codes.mapped(score, lambda text: why if text.strip() != numbers.plain(text) else None).eq(why)
+    state.count(marks[read], "mended", why)
+    return marks.assign(score=codes.mapped(score, numbers.plain))
 
 
 def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
@@ -251,15 +253,18 @@ def with_method(marks: pd.DataFrame, labels: list[Label]) -> pd.DataFrame:
         return marks
     compares = marks["dialogue_b"].notna() if "dialogue_b" in marks else pd.Series(False, marks.index)
     has_turn = marks["turn"].notna() if "turn" in marks else pd.Series(False, marks.index)
-    unit = pd.Series("dialogue", marks.index).mask(has_turn, "turn").mask(compares, "pair")
+    units = ("dialogue", "turn", "pair")
+    unit = np.where(compares, 2, np.where(has_turn, 1, 0))
     of: dict[str, dict[str, str]] = {}
     for label in labels:
         of.setdefault(label.id, {}).setdefault(METHODS[label.method].unit, label.method)
     # a label nobody declared gets any method: validation then names the label
     default = labels[0].method if labels else DEFAULT_METHOD
-    kind, kinds = pd.MultiIndex.from_arrays([marks["label"], unit]).factorize()
-    methods = [by.get(u) or next(iter(by.values()), default) for by, u in ((of.get(i, {}), u) for i, u in kinds)]
-    return marks.assign(method=np.array(methods, dtype=object)[kind] if len(marks) else [])
+    code, ids = pd.factorize(marks["label"], use_na_sentinel=False)
+    methods = [
+        [by.get(u) or next(iter(by.values()), default) for u in units] for by in (of.get(id_, {}) for id_ in ids)
+    ]
+    return marks.assign(method=np.array(methods, dtype=object)[code, unit] if len(marks) else [])
 
 
 def sets(marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:

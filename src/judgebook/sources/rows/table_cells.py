@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import files
 from judgebook.sources.accounts.summaries import SUMS
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.formats import read_table
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows.cells import SUMMING, WHERE, WHERE_RECORD, respelt, with_patterns
+from judgebook.sources.rows.cells import RECORD, SUMMING, WHERE, WHERE_RECORD, respelt, with_patterns
 from judgebook.sources.rows.sheets import sheets
 from judgebook.sources.rows.spelling import CELL, Spelling
 from judgebook.study import paths
@@ -52,9 +54,11 @@ def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
             place = f"{sheet.where}row 1"
             expected = "the columns of the first sheet"
             raise DataError([Problem(source.file, place, other[0], expected, ", ".join(cells)[:200], hint)])
-        row = cells.index.astype(str)
+        row = codes.numbered("", cells.index)
+        first = sum(map(len, parts))
         more: dict[str, Any] = {braced(name): text for name, text in sheet.named.items()}
-        more |= {ROW: row, WHERE_RECORD: sheet.where + "row " + row, SUMMING: cells.index.isin(cells.attrs[SUMS])}
+        more |= {ROW: row, WHERE_RECORD: codes.numbered(f"{sheet.where}row ", cells.index)}
+        more |= {RECORD: np.arange(first, first + len(cells)), SUMMING: cells.index.isin(cells.attrs[SUMS])}
         parts.append(cells.assign(**more))
     return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
 
@@ -90,7 +94,7 @@ def matching(cells: pd.DataFrame, name: str) -> list[str]:
 def ours(column: str) -> bool:
     """Whether a column of the cells is none of the file's."""
     return (
-        column in (WHERE, WHERE_RECORD, SUMMING, ROW, CELL, "{file}")
+        column in (WHERE, WHERE_RECORD, RECORD, SUMMING, ROW, CELL, "{file}")
         or column.startswith("identify.")
         or bool(ALONE.fullmatch(column))
     )

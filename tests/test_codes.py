@@ -1,0 +1,48 @@
+"""Columns of text: work done once for each value, and the same as row by row."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgebook import codes
+
+
+@pytest.mark.parametrize("dtype", ["str", object])
+def test_each_text_is_changed_once(dtype):
+    asked = []
+    values = pd.Series(["b", None, "a", "b"], index=[4, 5, 6, 9], dtype=dtype)
+    out = codes.mapped(values, lambda text: asked.append(text) or {"a": 1}.get(text))
+    assert asked == ["b", "a"]
+    assert out.dtype == object
+    assert out.to_dict() == {4: None, 5: None, 6: 1, 9: None}
+
+
+@pytest.mark.parametrize("values", [[1, "1", None, True, 1.0], [1, 2], [], [None, np.nan]])
+def test_what_is_no_text_stays(values):
+    out = codes.mapped(pd.Series(values, dtype=object), lambda text: text + "!")
+    assert [(type(v), str(v)) for v in out] == [
+        (type(v), str(v) + "!" * isinstance(v, str)) for v in pd.Series(values, dtype=object)
+    ]
+
+
+def test_texts_that_differ_are_changed_without_looking_for_equal_ones():
+    values = pd.Series([f"t{i}" for i in range(20_001)], dtype="str").where(lambda s: s != "t7", None)
+    out = codes.mapped(values, str.upper)
+    assert out.isna().sum() == 1
+    assert out[20_000] == "T20000"
+
+
+def test_numbers_and_texts():
+    cells = pd.Series(["1", "x", None, "1", " 2.5 "], dtype=object)
+    assert codes.numbers(cells).equals(pd.to_numeric(cells, errors="coerce"))
+    assert codes.numbers(pd.Series([1, None, "3"], dtype=object)).tolist()[::2] == [1.0, 3.0]
+    assert codes.as_text(cells).equals(cells.astype("str"))
+    assert codes.as_text(pd.Series([None, None], dtype=object)).equals(pd.Series([None, None], dtype="str"))
+    assert codes.as_text(pd.Series([1, "a"], dtype=object)).tolist() == ["1", "a"]
+    assert list(codes.numbered("row ", pd.RangeIndex(2, 4))) == ["row 2", "row 3"]
+
+
+def test_rows():
+    frame = pd.DataFrame({"a": [1, 2]})
+    assert codes.rows(frame, frame["a"] > 0) is frame
+    assert codes.rows(frame, frame["a"] > 1).index.tolist() == [1]
