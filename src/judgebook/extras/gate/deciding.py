@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import isnan, nan
@@ -79,8 +79,8 @@ def check(every: Iterable[Requirement], evidence: Evidence) -> None:
 def compared(required: Requirement, evidence: Evidence) -> tuple[Requirement, Label, str, str]:
     """The requirement with its margin, the label and the ids of the two systems. Errors are those of `decide`."""
     label = _label(required, evidence)
-    known = evidence.names.titles["system"]
-    system, other = (_one(name, known, "system", required) for name in (required.system, required.other))
+    titles = {id_: {shown, evidence.study.systems.get(id_)} for id_, shown in evidence.names.titles["system"].items()}
+    system, other = (_one(name, titles, required) for name in (required.system, required.other))
     if system == other:
         raise UsageError(f"requirement {required.text!r}: expected two systems, found one")
     if not label.direction:
@@ -167,17 +167,17 @@ def _label(required: Requirement, evidence: Evidence) -> Label:
     return fits[0]
 
 
-def _one(name: str, titles: dict[str, str], what: str, required: Requirement) -> str:
-    """The one id that is meant by an id or a title."""
+def _one(name: str, titles: Mapping[str, Collection[str | None]], required: Requirement) -> str:
+    """The one system that is meant by its id, or by a title as declared or as shown."""
     if name in titles:
         return name
-    fits = [key for key, title in titles.items() if name == title]
+    fits = [key for key, either in titles.items() if name in either]
     if len(fits) > 1:
         raise UsageError(
-            f"requirement {required.text!r}: several {what}s are called {name!r}: write {' or '.join(fits)}"
+            f"requirement {required.text!r}: several systems are called {name!r}: write {' or '.join(fits)}"
         )
     if not fits:
-        raise UsageError(f"requirement {required.text!r}: {_no_such(what, name, [*titles])}")
+        raise UsageError(f"requirement {required.text!r}: {_no_such('system', name, [*titles])}")
     return fits[0]
 
 
