@@ -22,7 +22,7 @@ def test_the_glossary_is_the_one_in_the_docs():
     found = prose.glossary()
     text = GLOSSARY.read_text(encoding="utf-8")
     assert len(found) >= text.count("\n| ") - 4  # two tables, each with a head and a rule
-    assert found["dialogue"] == "One conversation with one system."
+    assert found["dialogue"] == "One conversation with one system; a chat in crowd work and in some papers."
     assert found["group"] == found["evaluator group"]
     assert "statistical term" not in found
 
