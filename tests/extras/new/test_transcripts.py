@@ -1,6 +1,8 @@
 """`new` for judgements with transcripts in a file of their own."""
 
 import json
+import os
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -130,6 +132,24 @@ def test_judgements_beside_texts_are_no_transcripts(tmp_path):
 def test_a_folder_without_data_is_refused(tmp_path):
     with pytest.raises(DataError, match="expected data files in the folder, found none"):
         drafted(tmp_path, {".hidden.csv": RATINGS}, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("nowhere/my.csv", "no such file; check the path"),
+        ("https://example.org/my.csv", "an address; download the file"),
+        ("file:///my.csv", "an address"),
+        ("pipe.csv", "a pipe, a device or a broken link; write the data to a file"),
+        ("link.csv", "a pipe, a device or a broken link"),
+    ],
+)
+def test_a_path_that_is_no_file_is_refused(tmp_path, monkeypatch, path, found):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.csv")
+    Path("link.csv").symlink_to("nowhere.csv")
+    with pytest.raises(DataError, match=f"expected a data file, found {found}"):
+        transcripts.of_files("mine", [Path(path)])
 
 
 def test_several_files_of_judgements_are_refused(tmp_path):

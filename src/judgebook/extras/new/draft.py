@@ -99,6 +99,16 @@ def beside(data: Path) -> list[str]:
     return [p.name for p in others[:200] if beginning and begin(p) == beginning]
 
 
+def absent(data: Path) -> Problem:
+    """What is wrong with a path that is no file."""
+    found, hint = "no such file", "check the path after --data"
+    if re.match(r"\w{2,}:/", str(data)):  # `Path` leaves one slash of an address
+        found, hint = "an address", "download the file, and name it after --data"
+    elif os.path.lexists(data):
+        found, hint = "a pipe, a device or a broken link", "write the data to a file, and name it after --data"
+    return Problem(str(data)[: limits.QUOTED], "", "", "a data file", found, hint)
+
+
 def relative_to(data: Path, folder: Path | None) -> str:
     """The file as a YAML in the folder (default: `params/`) names it."""
     inside = data.resolve().is_relative_to(project.folder())
@@ -119,8 +129,7 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
             f"{name[: limits.QUOTED]!r}: a study's name is its key: expected letters, digits and _"
         )
     if not params.is_file(data):
-        shown = str(data)[: limits.QUOTED]
-        raise DataError([Problem(shown, "", "", "a data file", "no such file", "check the path after --data")])
+        raise DataError([absent(data)])
     file = relative_to(data, folder)
     head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
     if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):

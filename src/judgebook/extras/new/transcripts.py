@@ -15,7 +15,7 @@ from judgebook import project
 from judgebook.extras.new.asking import reread
 from judgebook.extras.new.asking.doubts import Answer, Draft, in_order
 from judgebook.extras.new.asking.edits import edited, flow
-from judgebook.extras.new.draft import beside, cells_of, drafted, relative_to
+from judgebook.extras.new.draft import absent, beside, cells_of, drafted, relative_to
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.shapes import periods
@@ -25,6 +25,7 @@ from judgebook.extras.new.words import is_prose
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.formats import kind, read_records, scalar
 from judgebook.sources.nature import NAMES, plain
+from judgebook.study import params
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
@@ -149,6 +150,8 @@ def _files(paths: list[Path]) -> list[Path]:
         data = [p for p in inside if p.name[0] != "." and (is_table(p.name) or kind(p) in (*_JSON, ".parquet"))]
         if not data and os.path.isdir(path):
             raise DataError([Problem(path.name, "", "", "data files in the folder", "none", "check the path")])
+        if not data and not params.is_file(path):
+            raise DataError([absent(path)])
         out += data or [path]
     return list(dict.fromkeys(out))
 
