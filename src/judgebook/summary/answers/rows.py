@@ -111,7 +111,8 @@ def _judges(evidence: Evidence) -> _Used:
 
 def _sample(evidence: Evidence, compared: Mapping[str, Any]) -> _Used:
     place = {"corpus": compared["corpus"], "group": compared["group"]}
-    yield SENSITIVITY, "system_difference", evidence.tests
+    # comparisons that cannot be tested are counted as undecided, but are no evidence
+    yield SENSITIVITY, "system_difference", evidence.tests.dropna(subset="p_value")
     yield SENSITIVITY, "equivalence", where(evidence.results[SENSITIVITY]["equivalence"], **place)
     yield SENSITIVITY, "detectable_difference", compared["detectable"]
     yield FRAGILITY, "sturdy", where(evidence.results[FRAGILITY]["sturdy"], **place)
