@@ -9,7 +9,7 @@ import pytest
 from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, LESS, NOT_SIMULATED, World, check_alpha, worker_ids
 
 from judgebook.annotations import summary as collection
-from judgebook.extras.gallery import committed
+from judgebook.extras.gallery import committed, front
 from judgebook.study.params import ROOT
 
 SECONDS = 270
@@ -45,6 +45,7 @@ def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, ca
     said = capsys.readouterr()
     assert code == 0, said.err
     assert "every number as committed" in said.out
+    assert [one.key for one in front.answers("demo")[1] if "not run yet" in one.text.lower()] == []
     assert len(worker_ids(demo.folder / "data" / "raw" / "demo" / "data.json")) > 20
 
 

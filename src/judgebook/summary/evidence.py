@@ -106,8 +106,8 @@ class Evidence:
 
 
 def read(study: str, reasons: Mapping[str, str], *, computed: bool = True) -> Evidence:
-    """The evidence that the last run of a study stored. reasons : notebook -> why it was not run. computed : with what
-    notebooks stored; else only what was read."""
+    """The evidence that the last run of a study stored. reasons : notebook -> why it was not run, empty where it was.
+    computed : with what notebooks stored; else only what was read."""
     home = store.processed(study)
     loaded = params.load(home / "params.yaml", key=study)
     path = home / "annotations.parquet"
@@ -115,7 +115,7 @@ def read(study: str, reasons: Mapping[str, str], *, computed: bool = True) -> Ev
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     paths = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
     asked: Mapping[str, Any] = sensitivity.ASKED
-    current = {name for name, path in paths.items() if computed and name not in reasons and path.is_file()}
+    current = {name for name, path in paths.items() if computed and not reasons.get(name) and path.is_file()}
     stored = {name: results.read(p, **asked) if name in current else Results() for name, p in paths.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
