@@ -68,3 +68,23 @@ def raw_data() -> Path:
     if os.environ.get("REQUIRE_DATA") == "1":
         pytest.fail("REQUIRE_DATA=1, but neither $COMPENDIUM_RAW nor ../shared/data holds the public data")
     pytest.skip("public data are not here: set COMPENDIUM_RAW, or fetch them")
+
+
+@pytest.fixture(scope="session")
+def more_data(raw_data) -> Path:
+    """The folder of further public data, beside that of `raw_data`."""
+    return _beside(raw_data, "data_more")
+
+
+@pytest.fixture(scope="session")
+def atlas_data(raw_data) -> Path:
+    """The folder of the public studies of the atlas, beside that of `raw_data`."""
+    return _beside(raw_data, "atlas")
+
+
+def _beside(folder: Path, name: str) -> Path:
+    path = folder.parent / name
+    if not path.is_dir():
+        assert not os.environ.get("REQUIRE_DATA"), f"{path} is absent"
+        pytest.skip(f"public data are not here: {name}")
+    return path

@@ -3,8 +3,6 @@
 Columns of COUNTS: judgements, people who are known, models that judged, systems with a name, items (pairs, turns).
 """
 
-import os
-
 import krippendorff
 import pandas as pd
 import pytest
@@ -140,34 +138,25 @@ PRINTED = [
 
 
 @pytest.fixture(scope="module")
-def atlas():
+def atlas(atlas_data):
     """The judgements of a study, each read once."""
     frames: dict[str, pd.DataFrame] = {}
 
-    def read(name, folder):
+    def read(name):
         if name not in frames:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(places, "raw_roots", lambda: [folder])
+                patch.setattr(places, "raw_roots", lambda: [atlas_data])
                 frames[name] = build.build(params.load(name)).frames["annotations"]
         return frames[name]
 
     return read
 
 
-@pytest.fixture
-def folder(raw_data):
-    folder = raw_data.parent / "atlas"
-    if not folder.is_dir():
-        assert not os.environ.get("REQUIRE_DATA"), f"{folder} is absent"
-        pytest.skip("the data of the atlas are not here")
-    return folder
-
-
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
-def test_counts(atlas, folder, name):
-    marks = atlas(name, folder)
+def test_counts(atlas, name):
+    marks = atlas(name)
     human = marks["annotator_kind"] == "human"
     people = marks.loc[human & marks["annotator_known"].astype(bool), "annotator"].nunique()
     models = marks.loc[~human, "annotator"].nunique()
@@ -181,8 +170,8 @@ def test_counts(atlas, folder, name):
 @pytest.mark.parametrize(
     ("name", "which", "statistic", "of", "printed"), PRINTED, ids=lambda v: getattr(v, "__name__", str(v))
 )
-def test_printed(atlas, folder, name, which, statistic, of, printed):
-    marks = atlas(name, folder)
+def test_printed(atlas, name, which, statistic, of, printed):
+    marks = atlas(name)
     for column, value in which.items():
         marks = marks[marks[column].isin(value if isinstance(value, list) else [value])]
     found = statistic(marks, *([] if of is None else [of]))
@@ -191,9 +180,9 @@ def test_printed(atlas, folder, name, which, statistic, of, printed):
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_alpha_of_both_parts_of_qags(atlas, folder):
+def test_alpha_of_both_parts_of_qags(atlas):
     """Workers are numbered anew in each part, so they are two studies here; alpha was printed of both together."""
     parts = ("qags_cnndm", "qags_xsum")
-    marks = pd.concat([atlas(name, folder).assign(corpus=name) for name in parts], ignore_index=True)
+    marks = pd.concat([atlas(name).assign(corpus=name) for name in parts], ignore_index=True)
     marks["annotator"] = marks["corpus"] + marks["annotator"]
     assert published.agrees(0.487883, 6, alpha(marks, "nominal"))

@@ -5,7 +5,6 @@ What is read is held against counts made with `json` and `csv` alone, and agains
 
 import csv
 import json
-import os
 from collections import Counter, defaultdict
 from itertools import combinations
 
@@ -21,15 +20,6 @@ from judgebook.study import params
 from judgebook.study.schema import DataError
 
 pytestmark = pytest.mark.data
-
-
-@pytest.fixture
-def more_data(raw_data):
-    folder = raw_data.parent / "data_more"
-    if not folder.is_dir():
-        assert not os.environ.get("REQUIRE_DATA"), f"{folder} is absent"
-        pytest.skip("the further data sets are not here")
-    return folder
 
 
 def tried(folder, data, *edits, most=3):
