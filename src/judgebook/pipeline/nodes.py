@@ -289,8 +289,8 @@ class StudyNodes:
                 self.retire(name)
 
     def clear_scratch(self) -> None:
-        """Remove unfinished files of a run that was stopped, and of its first page what it promised. To be called while
-        the study is locked."""
+        """Remove unfinished files of a run that was stopped; its first page no longer says that more is to come. To be
+        called while the study is locked."""
         index = store.out_root() / "reports" / self.key / "index.html"
         for path in self.work.glob(f"{STOPPED}*"):  # which page it takes the place of is in its name
             if self.cache.file(index) == path.name.removeprefix(STOPPED):
