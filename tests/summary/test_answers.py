@@ -587,11 +587,11 @@ def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(stu
     [
         (
             {"annotators": EIGHT[:2]},
-            "**Other people: whether they would judge otherwise is unknown with 2 annotators.**",
+            "**Other people: unknown with 2 annotators.**",
         ),
         (
             {"annotators": EIGHT, "known": False},
-            "**Other people: whether they would judge otherwise is unknown**, because the data do not identify",
+            "**Other people: unknown**, because the data do not identify",
         ),
     ],
 )
@@ -605,9 +605,7 @@ def test_too_few_or_unknown_annotators_do_not_say_whether_they_matter(study, giv
 def test_annotators_who_coincide_with_sessions_cannot_be_told_from_them(study):
     note = "most annotators judged one session each, alone"
     found = evidence(study, annotations(annotators=EIGHT), n07=who([None], {}, note=note))
-    assert texts(found)["judges"].startswith(
-        f"**Other people: whether they would judge otherwise is unknown**, because {note}."
-    )
+    assert texts(found)["judges"].startswith(f"**Other people: unknown**, because {note}.")
     command = {PERFORMANCE: Markup("`run --only 07` answers this")}
     unanswered = texts(evidence(study, annotations(annotators=EIGHT), command))["judges"]
     assert unanswered.startswith("**Other people: not run yet** (`run --only 07` answers this).")
