@@ -254,7 +254,8 @@ def _check_labels(report: _Report, annotations: Annotations, known: Mapping[tupl
     method, score = annotations["method"], annotations["score"]
     odd = ~method.isin(list(METHODS)) & method.notna()
     report.rows(odd, "method", f"one of {', '.join(METHODS)}")
-    kind = annotations.groupby(["method", "label"], sort=False).ngroup()  # -1 where either is missing
+    # -1 where either is missing; pandas says NaN
+    kind = annotations.groupby(["method", "label"], sort=False).ngroup().fillna(-1).astype(int)
     pairs = [
         known.get(pair) for pair in annotations[["method", "label"]].dropna().drop_duplicates().itertuples(index=False)
     ]
