@@ -1,16 +1,19 @@
 """`run_all.py plan`: notebook 14 with a budget or differences of one's own; its decision and designs are printed, and
-dialogues that people should judge next are written as a CSV file."""
+dialogues that people should judge next are written as a CSV file. Without a study: sizes from what is stated."""
 
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 
 import pandas as pd
 
+from judgebook.pipeline.commands.options import amount
 from judgebook.pipeline.run import Options, run
+from judgebook.plugins import UsageError
 from judgebook.report.blocks import ANSWER, blocks, section
 from judgebook.report.prose import opening
 from judgebook.study import escape, params, store
@@ -49,6 +52,66 @@ def command(study: str, *, budget: float | None, power: float | None, difference
     print(f"\nall designs: {store.relative(table)}")
     print(f"with intervals and boundaries for early looks: {store.relative(report)}")
     return 0
+
+
+def without_pilot(
+    differences: list[str],
+    *,
+    budget: float | None = None,
+    power: float | None = None,
+    sd: float | None = None,
+    rate: float | None = None,
+    agreement: float | None = None,
+    annotators: int | None = None,
+    systems: int | None = None,
+) -> int:
+    """Print what a study needs, of which only this is stated; returns the exit code.
+
+    Raises UsageError where that does not say what is to be found, and among scores that vary how.
+    """
+    from judgebook.questions.planning.assumed import answer
+
+    if not differences or (sd is None) == (rate is None):
+        raise UsageError(
+            "expected --study NAME, the pilot; or, without one, --difference D and either --sd S or --rate P"
+        )
+    if budget is not None:
+        raise UsageError("--budget needs a pilot, which says how long judgements take: give --study")
+    difference = _number(differences)
+    if rate is not None and not (0 < rate < 1 and rate + difference <= 1):
+        raise UsageError(
+            f"expected a rate between 0 and 1 that is at most 1 with the difference, found {rate:g} and {difference:g}"
+        )
+    if systems == 1:
+        raise UsageError("--systems: expected at least 2, found 1")
+    print(
+        answer.stated(
+            difference,
+            sd=sd,
+            rate=rate,
+            agreement=agreement,
+            annotators=annotators,
+            systems=systems or 2,
+            power=power or 0.8,
+        )
+    )
+    return 0
+
+
+def _number(differences: list[str]) -> float:
+    """The only difference, as a number.
+
+    Raises UsageError for several, for one of a label, and for no number above 0.
+    """
+    try:
+        value = amount(differences[0]) if len(differences) == 1 else 0.0
+    except ArgumentTypeError:
+        value = 0.0
+    if not value:
+        raise UsageError(
+            f"--difference without --study: expected one number above 0, found {' '.join(differences)[:80]}"
+        )
+    return value
 
 
 def decision(key: str) -> str:

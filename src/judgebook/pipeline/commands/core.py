@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from judgebook.pipeline.commands import options
-from judgebook.plugins import Command
+from judgebook.plugins import Command, UsageError
 from judgebook.study import params, store
 
 
@@ -36,7 +36,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _plan_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--study", required=True, metavar="NAME|PATH", help="the study that serves as the pilot")
+    parser.add_argument("--study", metavar="NAME|PATH", help="the study that serves as the pilot")
     parser.add_argument(
         "--budget", type=options.amount, metavar="MONEY", help="what can be spent, in the currency of `costs`"
     )
@@ -47,12 +47,26 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write under DIR")
     parser.add_argument("--jobs", type=options.jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
+    stated = parser.add_argument_group("without a pilot", "with --difference D, and --power")
+    stated.add_argument("--sd", type=options.amount, metavar="S", help="standard deviation of one person's scores")
+    share = "instead of --sd: share of dialogues of one system that are marked; the other's is higher by D"
+    stated.add_argument("--rate", type=options.unit, metavar="P", help=share)
+    stated.add_argument("--annotators", type=options.count, metavar="N", help="people a dialogue (1, 2 and 3)")
+    agreed = "correlation of two people's scores of one system's dialogues (0 to 1)"
+    stated.add_argument("--agreement", type=options.unit, metavar="R", help=agreed)
+    stated.add_argument("--systems", type=options.count, metavar="N", help="systems that are compared (2)")
 
 
 def _plan(args: argparse.Namespace) -> int:
     from judgebook.pipeline import plan
     from judgebook.pipeline.run import DEFAULT_JOBS
 
+    names = ("sd", "rate", "annotators", "agreement", "systems")
+    stated = {name: value for name in names if (value := getattr(args, name)) is not None}
+    if args.study is None:
+        return plan.without_pilot(args.differences, budget=args.budget, power=args.power, **stated)
+    if stated:
+        raise UsageError(f"--{next(iter(stated))} is for plans without a pilot: leave it out, or --study")
     given = {"budget": args.budget, "power": args.power, "differences": args.differences}
     return plan.command(args.study, **given, jobs=args.jobs or DEFAULT_JOBS)
 
@@ -121,14 +135,16 @@ understood, and what each notebook will do or why it is skipped.
     ),
     Command(
         name="plan",
-        title="plan the next study: dialogues, annotators and costs (notebook 14)",
+        title="plan the next study: dialogues, annotators and costs",
         about="""\
 Plan the next study with this one as its pilot: the dialogues per system, annotators and costs needed to find a
 difference, and boundaries for early looks at the data. Runs notebook 14; anything that the YAML and the data do not
-specify can be given here.
+specify can be given here. Without a study it answers at once, from what you say of the scores.
 
   python run_all.py plan --study finch2024 --difference quality=0.5 comparative.quality=0.2
-  python run_all.py plan --study my_study --budget 2000 --power 0.9""",
+  python run_all.py plan --study my_study --budget 2000 --power 0.9
+  python run_all.py plan --difference 0.3 --sd 1 --annotators 2        scores
+  python run_all.py plan --difference 0.05 --rate 0.65 --systems 4     shares of dialogues""",
         place=70,
         options=_plan_options,
         run=_plan,

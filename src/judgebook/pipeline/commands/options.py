@@ -43,3 +43,14 @@ def share(text: str) -> float:
     if not 0.5 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a number between 0.5 and 1, found {text!r}")
     return value
+
+
+def unit(text: str) -> float:
+    """From 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text[:40]!r}")
+    return value

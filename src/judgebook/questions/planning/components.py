@@ -88,6 +88,11 @@ class PilotVariances:
         """The difference of two systems of which one has the highest, the other the lowest score that was given."""
         return float(self.values[-1] if self.pairwise else np.ptp(self.values))
 
+    @property
+    def step(self) -> float:
+        """The smallest between two scores that were given."""
+        return float(np.diff(self.values).min())
+
     def interval(self, name: str, confidence: float) -> tuple[float, float]:
         """CI of one variance, from the draws; missing without any.
 

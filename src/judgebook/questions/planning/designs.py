@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -34,6 +35,27 @@ MOST_EXACT = 200
 MOST = 100_000
 #: annotators as the study has them, or as a sample from many
 SAME, SAMPLE = "the same", "a sample"
+
+
+class Variances(Protocol):
+    """How scores vary: `components.PilotVariances` has it from a pilot, `assumed.stated` from what somebody says."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def pairwise(self) -> bool: ...
+    @property
+    def items(self) -> float: ...
+    @property
+    def values(self) -> np.ndarray: ...
+    @property
+    def shape(self) -> np.ndarray: ...
+    @property
+    def step(self) -> float: ...
+    @property
+    def widest(self) -> float: ...
+    def means(self, difference: float) -> tuple[float, ...]: ...
+    def at(self, mean: float) -> dict[str, float]: ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +80,7 @@ class Plan:
             )
 
 
-def dialogue_variance(pilot: PilotVariances, plan: Plan, v: Mapping[str, float | np.ndarray]) -> float | np.ndarray:
+def dialogue_variance(pilot: Variances, plan: Plan, v: Mapping[str, float | np.ndarray]) -> float | np.ndarray:
     """Variance of the value of a dialogue around the mean of its system (of a comparison, of its pair)."""
     m, p = plan.annotators, plan.people
     severity = (1 - m / p) / m
@@ -71,7 +93,7 @@ def dialogue_variance(pilot: PilotVariances, plan: Plan, v: Mapping[str, float |
 
 
 def standard_error(
-    pilot: PilotVariances,
+    pilot: Variances,
     plan: Plan,
     difference: float = 0.0,
     annotators: str = SAME,
@@ -101,7 +123,7 @@ def standard_error(
 
 
 def power(
-    pilot: PilotVariances,
+    pilot: Variances,
     plan: Plan,
     difference: float,
     annotators: str = SAME,
@@ -127,7 +149,7 @@ def power(
     # arrangements that tie with the data count against them: half a step of the mean, of dialogues
     tie = 0.0
     if annotators == SAME and not pilot.pairwise:
-        tie = np.diff(pilot.values).min() / (plan.n_dialogues * plan.annotators * max(round(pilot.items), 1))
+        tie = pilot.step / (plan.n_dialogues * plan.annotators * max(round(pilot.items), 1))
     shift = max(abs(difference) - tie, 0.0) / se
     if annotators != SAME:
         size = _estimated(pilot, plan, difference, se**2, size)
@@ -141,7 +163,7 @@ def _quantiles(df: float, alpha: float) -> tuple[float, np.ndarray]:
     return float(stdtrit(df, 1 - alpha / 2)), chdtri(df, _TAILS) / df
 
 
-def _estimated(pilot: PilotVariances, plan: Plan, difference: float, true: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _estimated(pilot: Variances, plan: Plan, difference: float, true: np.ndarray, size: np.ndarray) -> np.ndarray:
     """What the t test over sessions and annotators takes for the squared standard error, relative to the `true` one.
 
     To the covariance by session it adds what that by annotator exceeds that by single judgements, if it does
@@ -229,7 +251,7 @@ class Prices:
 
 
 def cheapest(
-    pilot: PilotVariances,
+    pilot: Variances,
     prices: Prices,
     difference: float,
     *,

@@ -1,0 +1,115 @@
+"""Sizes of studies without a pilot: against statsmodels, an exact enumeration and simulated studies."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower
+
+from judgebook.pipeline import cli
+from judgebook.questions.planning.assumed.stated import sizes
+
+SYSTEMS = pytest.mark.parametrize(("systems", "tests"), [(2, 1), (5, 10)])
+
+
+@SYSTEMS
+@pytest.mark.parametrize(("difference", "sd"), [(0.3, 1.0), (0.5, 0.7), (8.0, 21.0)])
+@pytest.mark.parametrize("power", [0.8, 0.95])
+def test_one_annotator_or_complete_agreement_is_the_t_test(difference, sd, power, systems, tests):
+    wanted = TTestIndPower().solve_power(difference / sd, power=power, alpha=0.05 / tests)
+    one = sizes(difference, sd=sd, annotators=1, power=power, systems=systems)
+    three = sizes(difference, sd=sd, annotators=3, agreement=1.0, power=power, systems=systems)
+    assert one.dialogues == three.dialogues == [[int(np.ceil(wanted))]]
+
+
+@pytest.mark.parametrize(("agreement", "annotators"), [(0.0, 2), (0.4, 2), (0.4, 3), (0.8, 5)])
+def test_annotators_who_agree_less_average_out_more(agreement, annotators):
+    """Variance of a mean of m that correlate r: s² (1 + (m - 1) r) / m."""
+    sd = np.sqrt((1 + (annotators - 1) * agreement) / annotators)
+    wanted = TTestIndPower().solve_power(0.3 / sd, power=0.8, alpha=0.05)
+    found = sizes(0.3, sd=1.0, agreement=agreement, annotators=annotators)
+    assert found.dialogues == [[int(np.ceil(wanted))]]
+
+
+@pytest.mark.parametrize(("rate", "difference"), [(0.3, 0.3), (0.65, 0.25), (0.5, 0.45)])
+def test_rates_have_their_power_under_fishers_exact_test(rate, difference):
+    """The permutation test of marks is Fisher's; its power, gone through exactly."""
+    ((n,),) = sizes(difference, rate=rate, annotators=1).dialogues
+
+    def power(n):
+        a = stats.binom.pmf(np.arange(n + 1), n, rate)
+        b = stats.binom.pmf(np.arange(n + 1), n, rate + difference)
+        p = [[stats.fisher_exact([[i, n - i], [j, n - j]])[1] for j in range(n + 1)] for i in range(n + 1)]
+        return float(a @ (np.array(p) < 0.05) @ b)
+
+    assert power(n) == pytest.approx(0.8, abs=0.05)
+
+
+def test_simulated_studies_find_the_difference_as_often_as_planned():
+    ((n,),) = sizes(0.4, sd=1.2, agreement=0.3, annotators=2, power=0.9).dialogues
+    rng, runs = np.random.default_rng(7), 4000
+    shared = rng.normal(0, np.sqrt(0.3) * 1.2, (runs, 2, n, 1))
+    scores = (shared + rng.normal(0, np.sqrt(0.7) * 1.2, (runs, 2, n, 2))).mean(3)
+    p = stats.ttest_ind(scores[:, 0], scores[:, 1] + 0.4, axis=1).pvalue
+    assert np.mean(p < 0.05) == pytest.approx(0.9, abs=0.015)
+
+
+def call(capsys, words):
+    try:
+        code = cli.main(["plan", *words.split()])
+    except SystemExit as stopped:
+        code = stopped.code
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+@pytest.fixture(autouse=True)
+def _signals(monkeypatch):
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
+
+
+def test_a_table_by_agreement_and_people_is_printed(capsys):
+    code, out, _ = call(capsys, "--difference 0.3 --sd 1")
+    rows = [line.split() for line in out.splitlines() if line.startswith("  ")]
+    assert code == 0
+    assert rows[1] == ["none", "(0)", "176", "89", "60"]
+    assert rows[-1] == ["complete", "(1)", "176", "176", "176"]
+    assert "the correlation of the scores that two people give" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("--difference 0.3 --sd 1 --annotators 2 --agreement 0.4", "124"),
+        ("--difference 0.05 --rate 0.65 --annotators 1", "65% of dialogues against 70%"),
+        ("--difference 0.3 --sd 1 --systems 5", "which the 10 comparisons share"),
+        ("--difference 0.001 --sd 1 --annotators 1", "> 100,000"),
+    ],
+)
+def test_what_is_stated_is_said(capsys, words, part):
+    code, out, _ = call(capsys, words)
+    assert code == 0
+    assert part in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("", "expected --study NAME"),
+        ("--difference 0.3", "either --sd S or --rate P"),
+        ("--sd 1", "--difference D"),
+        ("--difference 0.3 --sd 1 --rate 0.5", "either --sd S or --rate P"),
+        ("--difference fluency=0.3 --sd 1", "expected one number above 0, found fluency=0.3"),
+        ("--difference 0.3 0.4 --sd 1", "expected one number above 0, found 0.3 0.4"),
+        ("--difference -1 --sd 1", "--difference"),
+        ("--difference 0.3 --rate 0.8", "found 0.8 and 0.3"),
+        ("--difference 0.3 --sd 1 --budget 9", "--budget needs a pilot"),
+        ("--difference 0.3 --sd 1 --systems 1", "--systems: expected at least 2"),
+        ("--difference 0.3 --sd 1 --agreement 2", "from 0 to 1, found '2'"),
+        ("--study demo --sd 1", "--sd is for plans without a pilot"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(capsys, words, part):
+    code, out, err = call(capsys, words)
+    assert code == 2
+    assert part in err
+    assert out == ""
