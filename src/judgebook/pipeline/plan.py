@@ -8,9 +8,11 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.pipeline.commands.options import amount
 from judgebook.pipeline.run import Options, run
 from judgebook.plugins import UsageError
@@ -54,47 +56,53 @@ def command(study: str, *, budget: float | None, power: float | None, difference
     return 0
 
 
-def without_pilot(
-    differences: list[str],
-    *,
-    budget: float | None = None,
-    power: float | None = None,
-    sd: float | None = None,
-    rate: float | None = None,
-    agreement: float | None = None,
-    annotators: int | None = None,
-    systems: int | None = None,
-) -> int:
+#: what says how scores vary, and what goes with each
+_STATED = {"sd": {"agreement"}, "rate": {"agreement"}, "like": {"scale", "pilot"}}
+
+
+def without_pilot(differences: list[str], *, budget: float | None, power: float | None, **stated: Any) -> int:
     """Print what a study needs, of which only this is stated; returns the exit code.
+
+    stated : those of `sd`, `rate`, `like`, `scale`, `pilot`, `annotators`, `agreement` and `systems` that are.
 
     Raises UsageError where that does not say what is to be found, and among scores that vary how.
     """
     from judgebook.questions.planning.assumed import answer
 
-    if not differences or (sd is None) == (rate is None):
+    ways = [name for name in _STATED if name in stated]
+    if not differences or len(ways) != 1:
         raise UsageError(
-            "expected --study NAME, the pilot; or, without one, --difference D and either --sd S or --rate P"
+            "expected --study NAME, the pilot; without one, --difference D and one of --sd S, --rate P, --like WORDS"
         )
+    if other := sorted(stated.keys() & set.union(*_STATED.values()) - _STATED[ways[0]]):
+        raise UsageError(f"--{other[0]} does not go with --{ways[0]}")
     if budget is not None:
         raise UsageError("--budget needs a pilot, which says how long judgements take: give --study")
+    if stated.get("systems") == 1:
+        raise UsageError("--systems: expected at least 2, found 1")
+    options = {"power": power, **stated} if power else stated
     difference = _number(differences)
+    rate = stated.get("rate")
     if rate is not None and not (0 < rate < 1 and rate + difference <= 1):
         raise UsageError(
-            f"expected a rate between 0 and 1 that is at most 1 with the difference, found {rate:g} and {difference:g}"
+            f"expected --rate above 0, and at most 1 with the difference, found {rate:g} and {difference:g}"
         )
-    if systems == 1:
-        raise UsageError("--systems: expected at least 2, found 1")
-    print(
-        answer.stated(
-            difference,
-            sd=sd,
-            rate=rate,
-            agreement=agreement,
-            annotators=annotators,
-            systems=systems or 2,
-            power=power or 0.8,
+    if "like" not in stated:
+        print(answer.stated(difference, **options))
+        return 0
+    if "scale" not in stated:
+        raise UsageError(
+            "--like needs the scale that the difference is on: --scale 1:5, of marks 0:1, of comparisons -1:1"
         )
-    )
+    scale = stated["scale"]
+    if difference >= scale[1] - scale[0]:
+        raise UsageError(f"--difference: expected less than the scale is wide, {scale[0]:g} to {scale[1]:g}")
+    tables = (pd.read_csv(project.ROOT / "data" / "atlas" / f"{name}.csv") for name in ("labels", "values"))
+    options = {name: value for name, value in options.items() if name not in ("like", "scale")}
+    try:
+        print(answer.like(*tables, stated["like"], difference, scale, **options))
+    except ValueError as error:
+        raise UsageError(f"--like: {error}") from None
     return 0
 
 
@@ -108,9 +116,8 @@ def _number(differences: list[str]) -> float:
     except ArgumentTypeError:
         value = 0.0
     if not value:
-        raise UsageError(
-            f"--difference without --study: expected one number above 0, found {' '.join(differences)[:80]}"
-        )
+        found = " ".join(differences)[:80]
+        raise UsageError(f"--difference without --study: expected one number above 0, found {found}")
     return value
 
 

@@ -95,9 +95,9 @@ def test_what_is_stated_is_said(capsys, words, part):
     ("words", "part"),
     [
         ("", "expected --study NAME"),
-        ("--difference 0.3", "either --sd S or --rate P"),
+        ("--difference 0.3", "one of --sd S, --rate P, --like WORDS"),
         ("--sd 1", "--difference D"),
-        ("--difference 0.3 --sd 1 --rate 0.5", "either --sd S or --rate P"),
+        ("--difference 0.3 --sd 1 --rate 0.5", "one of --sd S, --rate P, --like WORDS"),
         ("--difference fluency=0.3 --sd 1", "expected one number above 0, found fluency=0.3"),
         ("--difference 0.3 0.4 --sd 1", "expected one number above 0, found 0.3 0.4"),
         ("--difference -1 --sd 1", "--difference"),

@@ -54,6 +54,10 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     stated.add_argument("--annotators", type=options.count, metavar="N", help="people a dialogue (1, 2 and 3)")
     agreed = "correlation of two people's scores of one system's dialogues (0 to 1)"
     stated.add_argument("--agreement", type=options.unit, metavar="R", help=agreed)
+    like = "instead of --sd: what the label is about, how it is asked and who judges, as in relevance,likert,crowd"
+    stated.add_argument("--like", type=options.words, metavar="WORDS", help=f"{like}: from public studies like it")
+    stated.add_argument("--scale", type=options.ends, metavar="LOW:HIGH", help="with --like: the scale, as in 1:5")
+    stated.add_argument("--pilot", type=options.count, metavar="N", help="with --like: what N dialogues tell (20)")
     stated.add_argument("--systems", type=options.count, metavar="N", help="systems that are compared (2)")
 
 
@@ -61,7 +65,7 @@ def _plan(args: argparse.Namespace) -> int:
     from judgebook.pipeline import plan
     from judgebook.pipeline.run import DEFAULT_JOBS
 
-    names = ("sd", "rate", "annotators", "agreement", "systems")
+    names = ("sd", "rate", "like", "scale", "pilot", "annotators", "agreement", "systems")
     stated = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.study is None:
         return plan.without_pilot(args.differences, budget=args.budget, power=args.power, **stated)
@@ -144,7 +148,8 @@ specify can be given here. Without a study it answers at once, from what you say
   python run_all.py plan --study finch2024 --difference quality=0.5 comparative.quality=0.2
   python run_all.py plan --study my_study --budget 2000 --power 0.9
   python run_all.py plan --difference 0.3 --sd 1 --annotators 2        scores
-  python run_all.py plan --difference 0.05 --rate 0.65 --systems 4     shares of dialogues""",
+  python run_all.py plan --difference 0.05 --rate 0.65 --systems 4     shares of dialogues
+  python run_all.py plan --difference 0.3 --like relevance,likert,crowd --scale 1:5     as in public studies""",
         place=70,
         options=_plan_options,
         run=_plan,

@@ -54,3 +54,18 @@ def unit(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text[:40]!r}")
     return value
+
+
+def ends(text: str) -> tuple[float, float]:
+    """Lowest and highest score of a scale, such as `1:5`."""
+    try:
+        low, high = (float(part) for part in text.split(":"))
+    except ValueError:
+        low = high = 0.0
+    if not low < high <= limits.AMOUNT or low < -limits.AMOUNT:
+        raise argparse.ArgumentTypeError(f"expected two numbers, as in 1:5, found {text[:40]!r}")
+    return low, high
+
+
+def words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

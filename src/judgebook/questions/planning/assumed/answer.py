@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from textwrap import fill
 
 import numpy as np
+import pandas as pd
 
 from judgebook.display.text import Phrases, plural
+from judgebook.questions.planning.assumed import alike
+from judgebook.questions.planning.assumed import stated as stated_sizes
 from judgebook.questions.planning.assumed.stated import Sizes, sizes
 from judgebook.questions.planning.designs import MOST
 from judgebook.study import escape
@@ -41,30 +44,88 @@ def stated(
         sd=sd, rate=rate, agreement=agreement, per_dialogue=needed.per_dialogue,
         table="TABLE",
     )  # fmt: skip
-    paragraphs = [
-        "\n".join(_table(needed)) if p == "TABLE" else fill(escape.unmarked(p), WIDTH) for p in text.split("\n\n")
-    ]
-    return "\n\n".join(paragraphs)
+    return _filled(text, _table(needed))
 
 
-def _plain(value: float) -> str:
-    return f"{value:g}"
+def like(
+    labels: pd.DataFrame,
+    values: pd.DataFrame,
+    asked: Sequence[str],
+    difference: float,
+    scale: tuple[float, float],
+    *,
+    annotators: int | None = None,
+    systems: int = 2,
+    power: float = 0.8,
+    pilot: int = 20,
+) -> str:
+    """The sizes of a study whose label is like those of public studies that have the words `asked`.
+
+    labels, values : of the atlas. scale : its lowest and highest score. pilot : dialogues of each system.
+
+    Raises ValueError for a word that no label has, and where fewer than `alike.FEWEST` studies are left.
+    """
+    each = stated_sizes.PER_DIALOGUE if annotators is None else (annotators,)
+    chosen = _chosen(labels, values, asked, max(each))
+    tests = systems * (systems - 1) // 2
+    rows = [["people a dialogue", "dialogues", "80% need", f"after a pilot of {pilot}"]]
+    for m in each:
+        known = alike.reference(alike.log_variances(chosen, values, m))
+        relative = difference / (scale[1] - scale[0])
+        now, then = (alike.likely(one, relative, m, tests=tests, wanted=power) for one in (known, known.after(pilot)))
+        rows.append([str(m), _count(now.dialogues), _range(now), _range(then)])
+    used = alike.log_variances(chosen, values, max(each))
+    text = _PHRASES.say(
+        "like", difference=difference, power=power, tests=tests, systems=systems, asked=list(asked),
+        n_labels=len(used), studies=sorted(used["study"].unique()), table="TABLE", pilot=pilot,
+    )  # fmt: skip
+    return _filled(text, _columns(rows))
 
 
-def _table(needed: Sizes) -> Sequence[str]:
+def _chosen(labels: pd.DataFrame, values: pd.DataFrame, asked: Sequence[str], annotators: int) -> pd.DataFrame:
+    words = alike.words(labels)
+    for word in asked:
+        if not any(word in choices for choices in words.values()):
+            choices = "; ".join(", ".join(choices) for choices in words.values())
+            raise ValueError(f"{word!r}: expected one of {choices}")
+
+    def studies(of: Sequence[str]) -> int:
+        return int(alike.log_variances(alike.comparable(labels, of), values, annotators)["study"].nunique())
+
+    if (n := studies(asked)) < alike.FEWEST:
+        fewer = [[word for word in asked if word != out] for out in asked]
+        enough = [f"{','.join(of) or 'any label'} ({m} studies)" for of in fewer if (m := studies(of)) >= alike.FEWEST]
+        instead = f"; enough are like {' or '.join(enough)}" if enough else ""
+        said = f"{plural(n, 'public study', 'public studies')} {'is' if n == 1 else 'are'} like {','.join(asked)}"
+        raise ValueError(f"{said}: expected at least {alike.FEWEST}{instead}")
+    return alike.comparable(labels, asked)
+
+
+def _count(n: int | None) -> str:
+    return f"> {MOST:,}" if n is None else f"{n:,}"
+
+
+def _range(found: alike.Likely) -> str:
+    return f"{_count(found.low)} to {_count(found.high)}"
+
+
+def _table(needed: Sizes) -> list[str]:
     """Lines: a row for each agreement, a column for each number of people."""
-    one = len(needed.agreements) == 1
-    heads = [f"{plural(m, 'person', 'people')} a dialogue" for m in needed.per_dialogue]
     names = {0.0: "none (0)", 1.0: "complete (1)"}
-    first = [] if one else ["agreement", *(names.get(r, _plain(r)) for r in needed.agreements)]
-    columns = [[head, *_cells(needed, i)] for i, head in enumerate(heads)]
-    wide = max(map(len, first), default=0)
-    lines = []
-    for i in range(len(columns[0])):
-        numbers = "   ".join(column[i].rjust(len(column[0])) for column in columns)
-        lines.append("  " + (f"{first[i]:<{wide}}   " if first else "") + numbers)
-    return lines
+    several = len(needed.agreements) > 1
+    rows = [["agreement"] * several + [f"{plural(m, 'person', 'people')} a dialogue" for m in needed.per_dialogue]]
+    for agreement, row in zip(needed.agreements, needed.dialogues, strict=True):
+        rows.append([names.get(agreement, f"{agreement:g}")] * several + [_count(n) for n in row])
+    return _columns(rows)
 
 
-def _cells(needed: Sizes, column: int) -> list[str]:
-    return [f"> {MOST:,}" if row[column] is None else f"{row[column]:,}" for row in needed.dialogues]
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "   ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in rows]
+
+
+def _filled(text: str, table: Sequence[str]) -> str:
+    """Paragraphs at the width of a terminal, with the table in its place."""
+    return "\n\n".join(
+        "\n".join(table) if p == "TABLE" else fill(escape.unmarked(p), WIDTH) for p in text.split("\n\n")
+    )

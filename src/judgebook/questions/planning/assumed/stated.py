@@ -92,8 +92,8 @@ def sizes(
 
     def needed(together: float, each: int) -> int | None:
         found = cheapest(
-            StatedVariances(together, sd, rate), _PRICES, difference, annotators_per_dialogue=(each,), people=each * 1000,
-            paired=False, tests=tests, n_systems=systems, wanted=power, alpha=alpha,
+            StatedVariances(together, sd, rate), _PRICES, difference, annotators_per_dialogue=(each,),
+            people=each * 1000, paired=False, tests=tests, n_systems=systems, wanted=power, alpha=alpha,
         )  # fmt: skip
         return found.n_dialogues if isinstance(found, Plan) else None
 

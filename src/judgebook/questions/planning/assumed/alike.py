@@ -1,0 +1,166 @@
+"""Designs from public studies like the one that is planned (`data/atlas`).
+
+What a plan rests on is one number: the variance of a dialogue's value among the dialogues of a system, relative to the
+squared width of the scale. Its logarithm is taken to vary normally between studies, and between the labels of a study;
+the next study is one more. So its number of dialogues is uncertain in two ways, which are kept apart: by what studies
+differ in, and by how few of them there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from judgebook.questions.planning.assumed.stated import StatedVariances
+from judgebook.questions.planning.designs import MOST, Plan, power
+
+#: studies, at least, that a plan may rest on
+FEWEST = 5
+#: quantiles of what the next study may be like
+_QUANTILES = (np.arange(100) + 0.5) / 100
+#: of the variance of one judgement, by what varies
+_SHARED, _ALONE = ("variance_dialogue",), ("variance_annotator", "variance_annotator_of_system", "variance_residual")
+
+
+def form(labels: pd.DataFrame) -> pd.Series:
+    """How each label of the atlas was asked for: `comparative`, `binary`, `likert` (3 to 11 points) or `slider`.
+    Missing for names without order."""
+    points = labels["points"]
+    out = pd.Series(pd.NA, labels.index, dtype="string")
+    ordered = labels["level"].isin(["ordinal", "interval", "ratio"])
+    out[ordered & ~(points <= 11)] = "slider"
+    out[ordered & (points <= 11)] = "likert"
+    out[points == 2] = "binary"
+    out[labels["unit"] == "pair"] = "comparative"
+    return out
+
+
+def words(labels: pd.DataFrame) -> dict[str, list[str]]:
+    """What a label of the atlas can be asked for by: what it is about, how it was asked, who judged."""
+    of = {"kind": labels["kind"], "form": form(labels), "judges": labels["judges"]}
+    return {name: sorted(column.dropna().unique()) for name, column in of.items()}
+
+
+def comparable(labels: pd.DataFrame, asked: Sequence[str]) -> pd.DataFrame:
+    """Labels of the atlas that have all of these words (`words`)."""
+    keep = pd.Series(True, labels.index)
+    of = {"kind": labels["kind"], "form": form(labels), "judges": labels["judges"]}
+    for name, choices in words(labels).items():
+        for word in asked:
+            if word in choices:
+                keep &= of[name].eq(word).fillna(False)
+    return labels[keep]
+
+
+def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd.DataFrame:
+    """`study` and `log_variance` of labels of the atlas whose values of dialogues, each the mean of so many annotators
+    of its own, have a known variance.
+
+    labels, values : `labels.csv` and `values.csv` of the atlas. A label of which no dialogue was judged twice does not
+    say what further annotators average out, and counts for one only.
+    """
+    names = [*_SHARED, *_ALONE]
+    keys = ["study", "corpus", "group", "method", "label"]
+    part = values[values["statistic"].isin(names)]
+    wide = part.pivot_table(index=keys, columns="statistic", values="estimate", aggfunc="first")
+    known = labels.set_index(keys).join(wide.reindex(columns=names), how="inner")
+    known = known[known["variance_residual"].notna() & ((annotators == 1) | (known["twice"] > 0))].fillna(
+        dict.fromkeys(names, 0.0)
+    )
+    variance = known[list(_SHARED)].sum(axis=1) + known[list(_ALONE)].sum(axis=1) / annotators
+    relative = variance / (known["high"] - known["low"]) ** 2
+    out = pd.DataFrame({"log_variance": np.log(relative.where(relative > 0))}).dropna()
+    return out.reset_index()[["study", "log_variance"]]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a label of the next study may be like: a location-scale t distribution of its log variance.
+
+    mean, sd : of the distribution. df : studies less one. n_labels, n_studies : that it rests on.
+    """
+
+    mean: float
+    sd: float
+    df: int
+    n_labels: int
+    n_studies: int
+
+    def quantile(self, share: np.ndarray) -> np.ndarray:
+        """Log variances below which these shares of labels lie."""
+        return self.mean + self.sd * stdtrit(self.df, share)
+
+    def after(self, dialogues: int) -> Reference:
+        """After a pilot of so many dialogues of each of two systems, on average: the logarithm of its variance varies
+        by 2 / degrees of freedom, and both are weighted by their precision."""
+        pilot = 2 / (2 * (dialogues - 1))
+        return Reference(self.mean, (1 / (1 / self.sd**2 + 1 / pilot)) ** 0.5, self.df, self.n_labels, self.n_studies)
+
+
+def reference(rows: pd.DataFrame) -> Reference:
+    """The distribution of a label of another study, from `log_variances` of at least two studies.
+
+    Components by moments of unbalanced groups, the mean weighted by what each study's varies by.
+
+    References
+    ----------
+    Searle, Casella and McCulloch 1992, Variance Components, ch. 3.6 (moments).
+    Higgins, Thompson and Spiegelhalter 2009, JRSS A 172, 137-159, sec. 3.2 (prediction, studies less one degrees).
+    """
+    groups = rows.groupby("study")["log_variance"]
+    size, mean = groups.size().to_numpy(float), groups.mean().to_numpy()
+    n, k = size.sum(), len(size)
+    within = groups.apply(lambda y: ((y - y.mean()) ** 2).sum()).sum()
+    inside = within / (n - k) if n > k else 0.0
+    between = (size * (mean - (size * mean).sum() / n) ** 2).sum() / (k - 1)
+    across = max((between - inside) / ((n - (size**2).sum() / n) / (k - 1)), 0.0)
+    weight = 1 / (across + inside / size) if across + inside > 0 else np.ones(k)
+    centre = float((weight * mean).sum() / weight.sum())
+    sd = float(np.sqrt(across + inside + 1 / weight.sum())) if across + inside > 0 else 0.0
+    return Reference(centre, sd, k - 1, int(n), k)
+
+
+@dataclass(frozen=True)
+class Likely:
+    """Dialogues per system. dialogues : that find the difference with the wanted probability, on average over labels
+    like these. low, high : what the middle 80% of them need. None where more than MOST."""
+
+    annotators: int
+    dialogues: int | None
+    low: int | None
+    high: int | None
+
+
+def likely(known: Reference, difference: float, annotators: int, *, tests: int = 1, wanted: float = 0.8) -> Likely:
+    """Sizes for a label like these. difference : relative to the width of the scale."""
+    spreads = np.exp(known.quantile(_QUANTILES) / 2)
+    return Likely(
+        annotators,
+        _fewest(spreads, difference, tests, wanted),
+        *(_fewest(np.exp(known.quantile(np.array([share])) / 2), difference, tests, wanted) for share in (0.1, 0.9)),
+    )
+
+
+def _fewest(spreads: np.ndarray, difference: float, tests: int, wanted: float) -> int | None:
+    """The fewest dialogues per system with which the mean power over these standard deviations is as wanted."""
+
+    def enough(n: int) -> bool:
+        return mean_power(spreads, n, difference, tests) >= wanted
+
+    if not enough(MOST):
+        return None
+    low, high = 1, MOST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def mean_power(spreads: Sequence[float] | np.ndarray, n: int, difference: float, tests: int = 1) -> float:
+    """Power of n dialogues per system, a mean over standard deviations of their values."""
+    plan = Plan(n, 1, 1, tests=tests)
+    return float(np.mean([power(StatedVariances(1.0, float(sd)), plan, difference) for sd in spreads]))
