@@ -96,6 +96,12 @@ class LabelSpec(Section):
         examples=[1],
     )
     task: str = Field("", description="labels elicited in one work unit share a task")
+    about: str | None = Field(
+        None,
+        description="what the label is about, in a word of the atlas (data/atlas/README.md), by which its results are "
+        "compared with those of public studies; default: its id, where that is one of them",
+        examples=["relevance"],
+    )
 
     @field_validator("scale")
     @classmethod
