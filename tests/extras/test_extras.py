@@ -16,7 +16,7 @@ from judgebook.pipeline import run
 from judgebook.pipeline.commands import arguments, core
 
 SECONDS = 40
-EXTRAS = ("annotate", "bundle", "cluster", "compare", "gallery", "gate", "init", "lab", "new", "paper")
+EXTRAS = ("annotate", "atlas", "bundle", "cluster", "compare", "gallery", "gate", "init", "lab", "new", "paper")
 #: extra -> its commands, where these are called otherwise
 COMMANDS = {"annotate": ["annotate", "degrade"], "bundle": ["bundle", "verify"], "cluster": [], "paper": []}
 ELSEWHERE = """\

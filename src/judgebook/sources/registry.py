@@ -114,10 +114,16 @@ def entries(key: str) -> tuple[Entry, ...]:
     )
 
 
-def fetch_hint(study: str, name: str) -> str:
-    """The command that fetches a raw file of `study`; empty when the registry does not have it."""
+def entry_of(study: str, name: str) -> Entry | None:
+    """The raw file `name` of `study`, which may be that of another (`other/file`); None where the registry has none."""
     first, _, rest = Path(name).as_posix().partition("/")
     for key, file in ((study, Path(name).as_posix()), (first, rest)):
-        if key in _data() and any(entry.file == file for entry in entries(key)):
-            return f"run `{project.command()} fetch {key}`"
-    return ""
+        if key in _data() and (found := next((entry for entry in entries(key) if entry.file == file), None)):
+            return found
+    return None
+
+
+def fetch_hint(study: str, name: str) -> str:
+    """The command that fetches a raw file of `study`; empty when the registry does not have it."""
+    entry = entry_of(study, name)
+    return f"run `{project.command()} fetch {entry.key}`" if entry else ""

@@ -34,12 +34,13 @@ def analysed(
     say: Callable[[str], None],
     keys: Collection[str] = (),
     check: Callable[[StudyNodes], None] = lambda nodes: None,
+    notebooks: Collection[str] = (),
 ) -> tuple[StudyNodes, list[Row]]:
     """Read the data of a study, and carry out the analyses that its first page follows from, or its answers `keys`.
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
-    line for each step. check : called once the data are stored, before any analysis; may raise. Returns the study and
-    these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
+    line for each step. check : called once the data are stored, before any analysis; may raise. notebooks : these are
+    carried out instead, where the study has them. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
@@ -47,7 +48,13 @@ def analysed(
     first = [
         name
         for name, question in nodes.entries.items()
-        if (set(keys) & {*question.answers} if keys else question.answers or question.first_page)
+        if (
+            name in notebooks
+            if notebooks
+            else set(keys) & {*question.answers}
+            if keys
+            else question.answers or question.first_page
+        )
     ]
     needed = dag.select(list(nodes.entries), first, nodes.entries)
     with _begun(nodes):

@@ -13,7 +13,7 @@ from judgebook.display.names import COLORS, NEUTRAL
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, interval, number
 from judgebook.display.views import Plot, Prose, Table
-from judgebook.extras.atlas.standing import COMPARED, Strip
+from judgebook.extras.atlas.standing.strips import COMPARED, Strip
 
 _PHRASES = Phrases(__package__)
 #: labels of a figure; the table has all

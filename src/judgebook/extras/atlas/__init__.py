@@ -1,0 +1,1 @@
+"""What human evaluations are like: statistics of every public study, computed and committed in data/atlas."""

@@ -1,0 +1,83 @@
+"""What labels of public studies are about and who judged, as data/atlas/labels.yaml declares it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import yaml
+from pydantic import ValidationError
+
+from judgebook import project
+from judgebook.errors import JudgebookError
+from judgebook.sources import registry
+from judgebook.study import params
+from judgebook.study.yaml_file import Strict
+
+FOLDER = project.ROOT / "data" / "atlas"
+LABELS = "labels.yaml"
+
+
+class AtlasError(JudgebookError, ValueError):
+    """The atlas cannot be computed; the message says why and what to do."""
+
+
+class About(Strict):
+    """A study. judges : who judged, or group -> who. labels : label -> kind. aggregated : groups whose judgements are
+    already those of several people; true for all."""
+
+    genre: str
+    judges: str | dict[str, str]
+    labels: dict[str, str]
+    aggregated: bool | list[str] = False
+
+    def who(self, group: str) -> str:
+        return self.judges if isinstance(self.judges, str) else self.judges[group]
+
+    def of_several(self, group: str) -> bool:
+        return self.aggregated if isinstance(self.aggregated, bool) else group in self.aggregated
+
+
+class Declared(Strict):
+    """kinds, judges, genres : word -> what it covers. left_out : study -> why it is not in the atlas."""
+
+    kinds: dict[str, str]
+    judges: dict[str, str]
+    genres: dict[str, str]
+    left_out: dict[str, str]
+    studies: dict[str, About]
+
+
+def declared(path: Path = FOLDER / LABELS) -> Declared:
+    """The file, checked. Raises AtlasError for a word that is not in its vocabulary, and for a label of a study that
+    has no kind."""
+    try:
+        out = Declared.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (ValidationError, yaml.YAMLError) as error:
+        raise AtlasError(f"{path.name}: {error}") from error
+    if problems := [problem for name, about in out.studies.items() for problem in _problems(name, about, out)]:
+        raise AtlasError("\n".join(f"{path.name}: {problem}" for problem in problems))
+    return out
+
+
+def _problems(name: str, about: About, words: Declared) -> list[str]:
+    study = params.load(name)
+    judges = [about.judges] if isinstance(about.judges, str) else [*about.judges.values()]
+    uses = [("genres", [about.genre]), ("judges", judges), ("kinds", [*about.labels.values()])]
+    out = [
+        f"studies.{name}: expected one of {', '.join(getattr(words, where))}, found {word!r}"
+        for where, used in uses
+        for word in dict.fromkeys(used)
+        if word not in getattr(words, where)
+    ]
+    if study.simulated:
+        out.append(f"studies.{name}: expected a study of real data, found a simulated one")
+    lacking = [label.id for label in study.label_list() if label.id not in about.labels]
+    return out + [f"studies.{name}.labels: expected the kind of {label}" for label in dict.fromkeys(lacking)]
+
+
+@cache
+def undeclared(words: Path = FOLDER / LABELS) -> list[str]:
+    """Studies of the registry that the file does not name."""
+    known = declared(words)
+    return sorted({*registry.studies()} - {*known.studies} - {*known.left_out})
