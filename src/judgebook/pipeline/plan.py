@@ -97,10 +97,10 @@ def without_pilot(differences: list[str], *, budget: float | None, power: float 
     scale = stated["scale"]
     if difference >= scale[1] - scale[0]:
         raise UsageError(f"--difference: expected less than the scale is wide, {scale[0]:g} to {scale[1]:g}")
-    tables = (pd.read_csv(project.ROOT / "data" / "atlas" / f"{name}.csv") for name in ("labels", "values"))
+    labels, values = (pd.read_csv(project.ROOT / "data" / "atlas" / f"{name}.csv") for name in ("labels", "values"))
     options = {name: value for name, value in options.items() if name not in ("like", "scale")}
     try:
-        print(answer.like(*tables, stated["like"], difference, scale, **options))
+        print(answer.like(labels, values, stated["like"], difference, scale, **options))
     except ValueError as error:
         raise UsageError(f"--like: {error}") from None
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from judgebook.extras.atlas.standing.declaration import PAGE
 from judgebook.pipeline.commands import options
 from judgebook.plugins import Command, Extra
 
@@ -39,4 +40,4 @@ and README.md, which explains every column. Takes about half an hour on two core
     contributors=True,
 )
 
-EXTRA = Extra(commands=(ATLAS,))
+EXTRA = Extra(commands=(ATLAS,), pages=(PAGE,))

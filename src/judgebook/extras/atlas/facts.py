@@ -35,11 +35,12 @@ def label_rows(evidence: Evidence, about: About) -> pd.DataFrame:
         row = dict(zip(CELL, (corpus, group, method, label), strict=True))
         row |= {"study": evidence.study.key, "main": int((corpus, group) == main), "kind": about.labels[label]}
         row |= {"judges": about.who(group), "aggregated": int(about.of_several(group)), "unit": METHODS[method].unit}
-        rows.append(row | _of_scale(labels[method, label]) | _sizes(judged) | _who_and_what(judged))
+        rows.append(row | of_scale(labels[method, label]) | _sizes(judged) | _who_and_what(judged))
     return pd.DataFrame(rows)[tables.columns("labels")]
 
 
-def _of_scale(label: Label) -> dict[str, Any]:
+def of_scale(label: Label) -> dict[str, Any]:
+    """What labels.csv says of the scale of a label."""
     low, high = label.scale
     points = int(high - low) + 1 if label.integer and high - low < _MOST_POINTS else None
     return {"level": label.level, "low": low, "high": high, "points": points, "direction": label.direction}

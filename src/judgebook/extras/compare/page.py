@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 
-import nbformat.v4 as nbf
 import pandas as pd
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.text import interval, number, plain
-from judgebook.display.views import Prose, View, show
+from judgebook.display.views import Prose, View
 from judgebook.extras.compare import figures, findings, sides, tables
 from judgebook.extras.compare.analysis import RAW, Comparison, compare
+from judgebook.pipeline.reading.composed import PageRun, composed
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.report import html as report
 from judgebook.study import escape, store
@@ -24,23 +21,6 @@ from judgebook.study import escape, store
 NAME = "compare"
 #: frames of a comparison that are stored as CSV
 FRAMES = ("labels", "means", "variation", "pairs", "settings", "missing")
-
-
-@dataclass(frozen=True)
-class ComparisonRun(store.Run):
-    """What `show` writes to: the folder of the comparison's page."""
-
-    folder: Path = Path()
-
-    @property
-    def simulated(self) -> bool:
-        return self.study.simulated
-
-    @property
-    def figures(self) -> Path:
-        return self.folder / "files"
-
-    tables = figures
 
 
 def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
@@ -102,36 +82,28 @@ def _plain(prose: Prose) -> str:
 
 def write(runs: Comparison, names: DisplayNames) -> Path:
     """Write the page with its figures, tables and CSV files; returns its path."""
-    folder = store.out_root() / "reports" / "compare" / f"{runs.a.slug}_{runs.b.slug}"
-    for path in (folder / "files").glob("*"):  # of an earlier comparison of the same two
-        path.unlink()
-    run = ComparisonRun(runs.a.study, NAME, NAME, folder=folder)
+    target = store.out_root() / "reports" / "compare" / f"{runs.a.slug}_{runs.b.slug}" / "index.html"
+    run = PageRun(runs.a.study, NAME, NAME, folder=target.parent / "files")
     title = f"{runs.a.title} and {runs.b.title}"
-    question = f"# Did the repetition reproduce?\n\n{_about(runs)}"
-    cells = [nbf.new_markdown_cell(question), nbf.new_markdown_cell("## What we see")]
-    cells.append(_cell(run, [findings.answer(runs, names), *findings.findings(runs, names)]))
-    parts: list[tuple[str, list[View | None]]] = []
+    page = report.Page(title, run.simulated, NAME, ())
+    text = composed(run, f"# Did the repetition reproduce?\n\n{_about(runs)}", _parts(runs, names, run), page, title)
+    with store.atomic(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return target
+
+
+def _parts(runs: Comparison, names: DisplayNames, run: PageRun) -> Iterator[tuple[str, Iterable[View | None]]]:
+    """Heading and views; its frames, as CSV files, are written before the last."""
+    yield "What we see", [findings.answer(runs, names), *findings.findings(runs, names)]
     if not runs.identical:
-        parts.append(("How far was each label reproduced?", [tables.grades(runs, names), findings.rule(runs)]))
-        parts.append(("System means in both runs", [*figures.against(runs, names), *figures.means(runs, names)]))
-        agree: list[View | None] = [tables.scores(runs, names), tables.conclusions(runs, names)]
-        parts.append(("Do scores and conclusions agree?", agree))
-        parts.append(("How far do scores vary?", [*tables.variation(runs, names)]))
-    parts.append(("What differs", [tables.settings(runs), tables.missing(runs, names)]))
-    for heading, views in parts:
-        cells += [nbf.new_markdown_cell(f"## {heading}"), _cell(run, views)]
+        yield "How far was each label reproduced?", [tables.grades(runs, names), findings.rule(runs)]
+        yield "System means in both runs", [*figures.against(runs, names), *figures.means(runs, names)]
+        yield "Do scores and conclusions agree?", [tables.scores(runs, names), tables.conclusions(runs, names)]
+        yield "How far do scores vary?", [*tables.variation(runs, names)]
     for name in FRAMES:
         frame: pd.DataFrame = getattr(runs, name)
-        store.write_frame(frame, folder / "files" / f"comparison_{name}.csv")
-    written = sorted(p for p in (folder / "files").iterdir() if p.is_file())
-    files = [f"files/{p.name}" for p in written]
-    drawings = {p.stem: p.read_text(encoding="utf-8") for p in written if p.suffix == ".svg"}
-    page = report.Page(title, run.simulated, NAME, ())
-    notebook = nbf.new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-    target = folder / "index.html"
-    with store.atomic(target) as temporary:
-        temporary.write_text(report.notebook_page(notebook, page, title, files, drawings), encoding="utf-8")
-    return target
+        store.write_frame(frame, run.folder / f"comparison_{name}.csv")
+    yield "What differs", [tables.settings(runs), tables.missing(runs, names)]
 
 
 def _about(runs: Comparison) -> str:
@@ -139,12 +111,3 @@ def _about(runs: Comparison) -> str:
     studies = [plain(side.study.title) for side in (runs.a, runs.b)]
     of = f" of *{studies[0]}*" if studies[0] == studies[1] else ""
     return f"{a} and {b}{of}: system means of {len(runs.systems)} systems, label by label."
-
-
-def _cell(run: store.Run, views: list[View | None]) -> nbf.NotebookNode:
-    """A code cell without code whose outputs are what a notebook would show."""
-    InteractiveShell.instance()  # captures what is displayed; without one it would be printed
-    with capture_output(stdout=False, stderr=False) as captured:
-        show(run, (view for view in views))
-    outputs = [nbf.new_output("display_data", data=o.data, metadata=o.metadata or {}) for o in captured.outputs]
-    return nbf.new_code_cell("", outputs=outputs, execution_count=1)

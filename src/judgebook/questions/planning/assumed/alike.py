@@ -60,11 +60,13 @@ def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -
     """`study` and `log_variance` of labels of the atlas whose values of dialogues, each the mean of so many annotators
     of its own, have a known variance.
 
-    labels, values : `labels.csv` and `values.csv` of the atlas. A label of which no dialogue was judged twice does not
+    labels, values : `labels.csv` and `values.csv` of the atlas; judgements that are means of several people are left
+    out. A label of which no dialogue was judged twice does not
     say what further annotators average out, and counts for one only.
     """
     names = [*_SHARED, *_ALONE]
     keys = ["study", "corpus", "group", "method", "label"]
+    labels = labels[labels["aggregated"] == 0]
     part = values[values["statistic"].isin(names)]
     wide = part.pivot_table(index=keys, columns="statistic", values="estimate", aggfunc="first")
     known = labels.set_index(keys).join(wide.reindex(columns=names), how="inner")

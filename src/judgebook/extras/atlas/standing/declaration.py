@@ -1,0 +1,35 @@
+"""The page as an extra declares it; imported with the command line, so the rest comes when it is needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgebook.plugins import Page
+
+if TYPE_CHECKING:
+    from judgebook.pipeline.nodes import Node
+    from judgebook.pipeline.pages import Pages
+    from judgebook.study.params import Study
+
+NAME, TITLE = "where_you_stand", "Where you stand"
+
+
+def _applies(study: Study) -> bool:
+    from judgebook.extras.atlas.standing import strips
+
+    return not study.across and strips.comparable(study)
+
+
+def _node(pages: Pages, after: tuple[str, ...]) -> Node:
+    from judgebook.extras.atlas.standing.node import node
+
+    return node(pages, after)
+
+
+def _problem(study: Study) -> str:
+    from judgebook.extras.atlas.standing import strips
+
+    return strips.problem(study)
+
+
+PAGE = Page(NAME, TITLE, _applies, _node, _problem)
