@@ -126,7 +126,11 @@ def test_the_example_of_audit_answers(tmp_path, monkeypatch):
 
 
 #: pages that show what a command prints -> the test that compares it
-OUTPUT = {"docs/own_data.md": "below", "docs/tutorial.md": "tests/doors/test_tutorial.py"}
+OUTPUT = {
+    "docs/adding_a_study.md": "tests/extras/atlas/test_contributing.py",
+    "docs/own_data.md": "below",
+    "docs/tutorial.md": "tests/doors/test_tutorial.py",
+}
 UNDERSTOOD = """\
 id,system,rater,fluency,mood,lead_time
 d7,GPT 4,ann,4,2,12
