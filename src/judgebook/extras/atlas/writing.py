@@ -121,5 +121,3 @@ def _markdown(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {Markup(key): _markdown(text) for key, text in value.items()}
     return Markup(value)
-
-
