@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import yaml
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from judgebook import project
 from judgebook.errors import JudgebookError
@@ -31,7 +31,7 @@ class About(Strict):
     judges: str | dict[str, str]
     labels: dict[str, str]
     aggregated: bool | list[str] = False
-    runs: tuple[str, ...] = ()
+    runs: list[str] = Field(default_factory=list)
 
     def who(self, group: str) -> str:
         return self.judges if isinstance(self.judges, str) else self.judges[group]
