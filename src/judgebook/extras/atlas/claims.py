@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import permutations
 
 import pandas as pd
 
@@ -15,22 +16,39 @@ _PAIR = [*CELL, "system", "system_b"]
 _COUNTS = {"claims": "p_value", "adjusted_claims": "p_adjusted"}
 
 
-def rows(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    """`claims` and `adjusted_claims` by label, and of these claims how many stand over dialogues (`…_dialogues`) and
-    over annotators (`…_annotators`), with `n` pairs, or claims for which there is a test.
+def rows(results: Results, runs: Collection[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
+    """`claims` and `adjusted_claims` by label, and of these claims how many stand over dialogues (`…_dialogues`), over
+    annotators (`…_annotators`) and in another run (`…_rerun`), with `n` pairs, or claims for which there is a test.
 
-    results : of notebook 05. A claim is a pair with p < 0.05 by the test as published, every item independent and with
-    one judgement; it stands where the other test has p < 0.05 and the same sign.
+    results : of notebook 05. runs : corpora or groups that are runs of one study; the test is the same in all of them.
+    A claim is a pair with p < 0.05 by the test as published, every item independent and with one judgement; it stands
+    where the other test has p < 0.05 and the same sign.
     """
     plain = results.select("system_difference", test=sensitivity.PUBLISHED, sample=None).dropna(subset="p_value")
     others = {"dialogues": _over_dialogues(results), "annotators": sensitivity.with_people(results)}
     for statistic, p in _COUNTS.items():
-        claimed = plain[p] < 0.05
-        yield statistic, _counted(plain.assign(estimate=claimed))
+        claims = plain[plain[p] < 0.05]
+        yield statistic, _counted(plain.assign(estimate=plain[p] < 0.05))
         for over, tests in others.items():
-            both = plain[claimed].merge(tests.dropna(subset="p_value"), on=_PAIR, suffixes=("", "_other"))
-            same = (both["estimate"] > 0) == (both["estimate_other"] > 0)
-            yield f"{statistic}_{over}", _counted(both.assign(estimate=same & (both[f"{p}_other"] < 0.05)))
+            yield f"{statistic}_{over}", _standing(claims, tests.dropna(subset="p_value"), _PAIR, p)
+        yield f"{statistic}_rerun", _rerun(claims, plain, p, runs)
+
+
+def _standing(claims: pd.DataFrame, tests: pd.DataFrame, on: list[str], p: str) -> pd.DataFrame:
+    both = claims.merge(tests, on=on, suffixes=("", "_other"))
+    same = (both["estimate"] > 0) == (both["estimate_other"] > 0)
+    return _counted(both.assign(estimate=same & (both[f"{p}_other"] < 0.05)))
+
+
+def _rerun(claims: pd.DataFrame, tests: pd.DataFrame, p: str, runs: Collection[str]) -> pd.DataFrame:
+    """Claims of a run that stand in each other run."""
+    place = "corpus" if claims["corpus"].isin(list(runs)).any() else "group"
+    same = [column for column in _PAIR if column != place]
+    parts = [
+        _standing(claims[claims[place] == run], tests[tests[place] == other], same, p)
+        for run, other in permutations(runs, 2)
+    ]
+    return pd.concat([part for part in parts if len(part)] or [_counted(claims.iloc[:0])]).reset_index(drop=True)
 
 
 def _over_dialogues(results: Results) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import yaml
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from judgebook import project
 from judgebook.errors import JudgebookError
@@ -24,12 +24,14 @@ class AtlasError(JudgebookError, ValueError):
 
 class About(Strict):
     """A study. judges : who judged, or group -> who. labels : label -> kind. aggregated : groups whose judgements are
-    already those of several people; true for all."""
+    already those of several people; true for all. runs : corpora or groups that are runs of one study, of the same
+    systems by other people."""
 
     genre: str
     judges: str | dict[str, str]
     labels: dict[str, str]
     aggregated: bool | list[str] = False
+    runs: list[str] = Field(default_factory=list)
 
     def who(self, group: str) -> str:
         return self.judges if isinstance(self.judges, str) else self.judges[group]

@@ -35,7 +35,7 @@ ATLAS = Command(
     about="""\
 For maintainers: read the raw files of every public study, compute what human evaluations are like (agreement,
 components of variance, reliability, what survives clustering) and write data/atlas: studies.csv, labels.csv, values.csv
-and README.md, which explains every column. Takes about half an hour on two cores. Raw files are sought as in a run
+and README.md, which explains every column. Takes about ten minutes on two cores. Raw files are sought as in a run
 ($COMPENDIUM_RAW, data/raw); without those of some study nothing is computed, unless --study names others.
 
   python run_all.py atlas --study fed usr

@@ -6,7 +6,8 @@ or its median taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
@@ -24,17 +25,19 @@ _ROW = [*CELL, "statistic", "other"]
 _SHARES = ("system", "annotator", "system_annotator", "dialogue", "residual")
 
 
-def rows(stored: Mapping[str, Results], parts: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
+def rows(
+    stored: Mapping[str, Results], parts: Sequence[tuple[str, str, str]], runs: Collection[str] = ()
+) -> pd.DataFrame:
     """What the notebooks stored, in the columns of values.csv but `study`.
 
-    stored : notebook -> its results (what `direct` computes among them), empty where it did not run. parts : the evaluations, the main one first; what was
-    not computed by group is said of the first that fits. A label is missing (NaN) where a row is about all labels of an
-    evaluation.
+    stored : notebook -> its results (what `direct` computes among them), empty where it did not run. parts : the
+    evaluations, the main one first; what was not computed by group or method is said of the first that fits. A label is
+    missing (NaN) where a row is about all labels of an evaluation. runs : corpora or groups that are runs of one study.
     """
-    of_notebook = {
+    of_notebook: Mapping[str, Callable[[Results], Iterator[tuple[str, pd.DataFrame]]]] = {
         "02_collection_stats": _costs,
         "03_iaa": _agreement,
-        "05_sensitivity": _sensitivity,
+        "05_sensitivity": partial(_sensitivity, runs=runs),
         "07_bot_performance": _performance,
         "09_metric_correlation": _metrics,
         "10_quality_control": _replication,
@@ -54,16 +57,20 @@ def rows(stored: Mapping[str, Results], parts: Sequence[tuple[str, str, str]]) -
     # `over` is a key of some statistics, too
     frames = [frame.drop(columns="over", errors="ignore").rename(columns=_COLUMNS) for frame in frames]
     out = pd.concat([frame.reindex(columns=wanted) for frame in frames], ignore_index=True)
-    out["group"] = out["group"].fillna(_first_group(out, parts))
+    for column, place, by in (("method", 2, ["corpus"]), ("group", 1, ["corpus", "method"])):
+        out[column] = out[column].fillna(_first(out, parts, place, by))
     out["missing"] = out["missing"].where(out["estimate"].isna())
     if (twice := out.duplicated(_ROW)).any():
         raise ValueError(f"two rows for {out.loc[twice, _ROW].iloc[0].tolist()}")
     return out
 
 
-def _first_group(rows: pd.DataFrame, parts: Sequence[tuple[str, str, str]]) -> pd.Series:
-    groups = {(corpus, method): group for corpus, group, method in reversed(parts)}
-    return pd.Series([groups.get(key) for key in zip(rows["corpus"], rows["method"], strict=True)], rows.index)
+def _first(rows: pd.DataFrame, parts: Sequence[tuple[str, str, str]], place: int, by: list[str]) -> pd.Series:
+    """Of each row, what stands at a place of the first evaluation that agrees with it in the columns `by`."""
+    first = pd.DataFrame(parts, columns=PART).drop_duplicates(by).set_index(by)[PART[place]]
+    return pd.Series(
+        first.reindex(pd.MultiIndex.from_frame(rows[by]) if by[1:] else rows[by[0]]).to_numpy(), rows.index
+    )
 
 
 def complete(found: pd.DataFrame, labels: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
@@ -114,7 +121,7 @@ def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
     return pd.DataFrame({"estimate": values.agg(how), "n": values.size()}).reset_index()
 
 
-def _sensitivity(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+def _sensitivity(results: Results, runs: Collection[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     tests = results.select("system_difference", primary=True)
     differ = tests.assign(estimate=tests["p_adjusted"] < 0.05)
     yield "pairs_different", _summary(differ, "sum")
@@ -124,7 +131,7 @@ def _sensitivity(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
         alike = pd.MultiIndex.from_frame(tests[pairs]).isin(pd.MultiIndex.from_frame(shown.loc[shown["alike"], pairs]))
         yield "pairs_decided", _summary(differ.assign(estimate=differ["estimate"] | alike), "sum")
     yield "detectable_difference", results.select("detectable_difference", primary=True).dropna(subset="estimate")
-    yield from claims.rows(results)
+    yield from claims.rows(results, runs)
 
 
 def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:

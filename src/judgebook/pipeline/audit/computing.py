@@ -40,7 +40,8 @@ def analysed(
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
     line for each step. check : called once the data are stored, before any analysis; may raise. notebooks : these are
-    carried out instead, where the study has them. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
+    carried out instead, where the study has them. Returns the study and these notebooks, each `COMPUTED`, skipped with
+    the reason why it does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """

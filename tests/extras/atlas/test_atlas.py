@@ -1,0 +1,245 @@
+"""`atlas`: rows of a study of known truth, the committed tables and what is said of them, refusals of the command."""
+
+import csv
+import itertools
+
+import pandas as pd
+import pytest
+
+from judgebook.extras.atlas import claims, computing, declared, tables, values, writing
+from judgebook.extras.atlas.declared import About
+from judgebook.pipeline.cli import main
+from judgebook.sources import places, registry
+from judgebook.study import params
+from judgebook.study.results import collect
+
+SECONDS = 60
+YAML = """\
+title: Two systems that two people judge alike
+method: dialogue_rating
+sources:
+  - {adapter: table, file: ratings.csv, scores: "{label}", na_values: [""],
+     columns: {system: bot, annotator: who, dialogue: reply}}
+labels:
+  quality: {scale: [1, 5], level: interval, direction: 1}
+  fault: {scale: [0, 1], direction: -1}
+metrics: {computed: []}
+"""
+ABOUT = About(genre="answer", judges={"all": "crowd"}, labels={"quality": "overall", "fault": "safety"})
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    """Rows of 40 replies by two systems, each judged by the same two people: quality alike, faults never alike."""
+    folder = tmp_path_factory.mktemp("known")
+    (folder / "truth.yaml").write_text(YAML, encoding="utf-8")
+    with (folder / "ratings.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["reply", "bot", "who", "quality", "fault"])
+        for (bot, i), who in itertools.product(itertools.product(("old", "new"), range(20)), ("A", "B")):
+            rows.writerow([f"{bot} {i}", bot, who, 1 + i % 3 + (bot == "new"), int((who == "A") == i % 2)])
+    return computing.rows(str(folder / "truth.yaml"), ABOUT)
+
+
+def value(rows, label, statistic):
+    chosen = rows.values[(rows.values["label"] == label) & (rows.values["statistic"] == statistic)]
+    assert len(chosen) == 1
+    return chosen.iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("label", "statistic", "expected"),
+    [
+        ("quality", "alpha", 1.0),
+        ("quality", "raw_agreement", 1.0),
+        ("quality", "variance_annotator", 0.0),
+        ("quality", "variance_residual", 0.0),
+        ("quality", "claims", 1.0),
+        ("quality", "claims_dialogues", 1.0),
+        ("quality", "pairs_different", 1.0),
+        ("quality", "pairs_decided", 1.0),
+        ("quality", "ranks_resolved", 2.0),
+        ("fault", "raw_agreement", 0.0),
+        ("fault", "positive_agreement", 0.0),
+        ("fault", "prevalence", 0.5),
+        ("fault", "pairs_different", 0.0),
+        ("fault", "claims", 0.0),
+    ],
+)
+def test_a_study_of_known_truth(known, label, statistic, expected):
+    assert value(known, label, statistic)["estimate"] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("label", "statistic", "why"),
+    [
+        ("quality", "positive_agreement", "the label is no mark"),
+        ("quality", "variance_item", "the design does not have this component"),
+        ("quality", "share_annotator", "fewer than"),
+        ("fault", "claims_dialogues", "no claim"),
+        ("fault", "judge_alpha", "No model or classifier judged"),
+        ("fault", "minutes", "the data have no times"),
+    ],
+)
+def test_what_a_design_does_not_give_has_its_reason(known, label, statistic, why):
+    row = value(known, label, statistic)
+    assert pd.isna(row["estimate"])
+    assert why in row["missing"]
+
+
+def test_facts_of_a_study_of_known_truth(known):
+    facts = known.labels.set_index("label")
+    wanted = ["kind", "judges", "unit", "points", "direction", "judgements", "items", "twice", "people", "systems"]
+    assert facts.loc["quality", wanted].tolist() == ["overall", "crowd", "dialogue", 5, 1, 80, 40, 40, 2, 2]
+    assert facts.loc["fault", wanted].tolist() == ["safety", "crowd", "dialogue", 2, -1, 80, 40, 40, 2, 2]
+    study = known.studies.iloc[0]
+    assert study[["study", "judgements", "people", "items", "systems"]].tolist() == ["truth", 160, 2, 40, 2]
+
+
+def test_claims_stand_only_with_their_sign_and_where_there_is_a_test():
+    """Of four pairs three are claimed: one stands, one is reversed, one has no other test."""
+    head = {"statistic": "system_difference", "corpus": "main", "group": "all", "method": "dialogue_rating"}
+    head |= {"label": "quality", "system": "A", "family": "x"}
+    published = {"B": (0.5, 0.01), "C": (0.5, 0.01), "D": (0.5, 0.01), "E": (0.1, 0.6)}
+    picked = {"B": (0.4, 0.04), "C": (-0.5, 0.01), "E": (0.1, 0.01)}
+    rows = [
+        head | {"system_b": b, "test": "student", "estimate": d, "p_value": p, "p_adjusted": min(1, 4 * p)}
+        for b, (d, p) in published.items()
+    ]
+    rows += [
+        head | {"system_b": b, "test": "session", "sample": "pick", "estimate": d, "p_value": p, "p_adjusted": 3 * p}
+        for b, (d, p) in picked.items()
+    ]
+    # the test on all judgements would let the second stand
+    rows.append(head | {"system_b": "C", "test": "session", "estimate": 0.5, "p_value": 0.01, "p_adjusted": 0.01})
+    counted = {name: frame[["estimate", "n"]].to_numpy().tolist() for name, frame in claims.rows(collect(rows))}
+    assert counted["claims"] == [[3.0, 4]]
+    assert counted["claims_dialogues"] == [[1.0, 2]]
+    assert counted["claims_annotators"] == []
+    assert counted["adjusted_claims"] == [[3.0, 4]]
+    assert counted["adjusted_claims_dialogues"] == [[0.0, 2]]
+
+
+@pytest.mark.parametrize(("place", "runs"), [("corpus", ["one", "two"]), ("group", ["one", "two"])])
+def test_claims_stand_in_another_run_of_the_same_systems(place, runs):
+    """Of the three claims of the first run the second makes one; of its own three, the first tested two."""
+    head = {"statistic": "system_difference", "corpus": "main", "group": "all", "method": "dialogue_rating"}
+    head |= {"label": "quality", "system": "A", "test": "student", "p_adjusted": 1.0}
+    tests = [("one", "B", 1, 0.01), ("one", "C", 1, 0.01), ("one", "D", 1, 0.01), ("two", "B", 1, 0.02)]
+    tests += [("two", "C", -1, 0.02), ("two", "D", 1, 0.5), ("two", "E", 1, 0.01), ("three", "D", 1, 0.01)]
+    rows = [head | {place: run, "system_b": b, "estimate": float(sign), "p_value": p} for run, b, sign, p in tests]
+    counted = {name: frame.set_index(place)[["estimate", "n"]] for name, frame in claims.rows(collect(rows), runs)}
+    assert counted["claims_rerun"].T.to_dict("list") == {"one": [1.0, 3.0], "two": [1.0, 2.0]}
+    assert counted["adjusted_claims_rerun"].empty
+
+
+def test_two_rows_for_one_statistic_are_an_error():
+    row = {"statistic": "sturdy", "corpus": "main", "group": "all", "method": "m", "label": "l", "estimate": 1.0}
+    stored = dict.fromkeys(["02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance"], collect())
+    stored |= dict.fromkeys(["09_metric_correlation", "10_quality_control", "13_judges", "16_fragility"], collect())
+    prevalence = row | {"statistic": "pilot_variance", "facet": "dialogue", "method": "dialogue_rating"}
+    twice = collect([prevalence, prevalence])
+    with pytest.raises(ValueError, match=r"two rows for .*variance_dialogue"):
+        values.rows(stored | {"14_planning": twice}, [])
+
+
+# the committed tables
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return {table: pd.read_csv(declared.FOLDER / f"{table}.csv") for table in writing.KEYS}
+
+
+@pytest.mark.parametrize("table", list(writing.KEYS))
+def test_committed_tables_have_the_columns_that_are_described(committed, table):
+    frame = committed[table]
+    assert list(frame) == tables.columns(table)
+    assert not frame.duplicated(writing.KEYS[table]).any()
+    pd.testing.assert_frame_equal(frame, frame.sort_values(writing.KEYS[table], ignore_index=True))
+
+
+def test_the_readme_is_that_of_the_columns():
+    text = (declared.FOLDER / writing.README).read_text(encoding="utf-8")
+    assert text == writing.readme(declared.declared())
+    assert all(f"\n| `{column}` | " in text for table in writing.KEYS for column in tables.columns(table))
+
+
+def test_every_public_study_is_there_and_no_simulated_one(committed):
+    about = declared.declared()
+    assert declared.undeclared() == []
+    assert {*about.studies} <= {*registry.studies(), "abc_public"}
+    assert list(committed["studies"]["study"]) == sorted(about.studies)
+    assert not any(params.load(name).simulated for name in committed["studies"]["study"])
+    assert len(about.studies) >= 40
+
+
+def test_every_statistic_of_every_label_has_a_value_or_a_reason(committed):
+    key = ["study", "corpus", "group", "method", "label"]
+    frame, labels = committed["values"], committed["labels"]
+    assert (frame["estimate"].isna() == frame["missing"].notna()).all()
+    each = frame.groupby(key)["statistic"].agg(set)
+    assert {*each.index} == {*labels[key].itertuples(index=False, name=None)}
+    assert each.map(lambda found: found == set(tables.statistics())).all()
+    for statistic in ("alpha", "variance_dialogue", "reliability", "claims", "correlation", "judge_alpha", "cost"):
+        assert frame.loc[frame["statistic"] == statistic, "estimate"].notna().any(), statistic
+    inside = frame.dropna(subset=["estimate", "ci_low", "ci_high"])
+    assert (inside["ci_low"] <= inside["ci_high"]).all()
+
+
+def test_words_of_the_committed_tables_are_those_of_the_vocabulary(committed):
+    about, labels = declared.declared(), committed["labels"]
+    assert {*labels["kind"]} <= {*about.kinds}
+    assert {*labels["judges"]} <= {*about.judges}
+    assert {*committed["studies"]["genre"]} <= {*about.genres}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("labels: {errors: factuality}", "labels: {errors: truth}", "expected one of overall, .*found 'truth'"),
+        ("labels: {errors: factuality}", "labels: {}", "studies.accuracy_spans.labels: expected the kind of errors"),
+        ("judges: crowd, labels: {errors", "judges: people, labels: {errors", "expected one of expert, .*'people'"),
+        ("{genre: data_to_text, judges: crowd, l", "{genre: texts, judges: crowd, l", "one of dialogue, .*'texts'"),
+        (
+            "  accuracy_spans:",
+            "  demo: {genre: other, judges: crowd, labels: {}}\n  accuracy_spans:",
+            "a simulated one",
+        ),
+        ("left_out:", "left_out: 3\nothers:", "left_out"),
+    ],
+)
+def test_a_wrong_word_in_labels_yaml_is_refused(tmp_path, old, new, said):
+    text = (declared.FOLDER / declared.LABELS).read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / declared.LABELS
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(declared.AtlasError, match=said):
+        declared.declared(path)
+
+
+def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(places, "raw_roots", lambda: [tmp_path])
+    assert main(["atlas", "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "convabuse" in said
+    assert "ConvAbuseEMNLPfull.csv" in said
+    assert "--study" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_refuses_a_study_that_is_not_in_the_atlas(tmp_path, capsys):
+    assert main(["atlas", "--study", "demo", "--out", str(tmp_path)]) == 1
+    assert "expected studies of labels.yaml, found demo" in capsys.readouterr().err
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_three_studies_anew_give_the_committed_bytes(atlas_data, tmp_path, monkeypatch, jobs):
+    """Rows of other studies stay; those computed are the same, one or two studies at a time."""
+    monkeypatch.setenv("COMPENDIUM_RAW", str(atlas_data))
+    studies = ["accuracy_spans", "inferential_strategies", "recquest"]
+    assert main(["atlas", "--study", *studies, "--jobs", jobs, "--out", str(tmp_path)]) == 0
+    for name in (*(f"{table}.csv" for table in writing.KEYS), writing.README):
+        assert (tmp_path / name).read_bytes() == (declared.FOLDER / name).read_bytes(), name
