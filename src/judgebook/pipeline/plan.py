@@ -90,17 +90,10 @@ def without_pilot(differences: list[str], *, budget: float | None, power: float 
     if "like" not in stated:
         print(answer.stated(difference, **options))
         return 0
-    if "scale" not in stated:
-        raise UsageError(
-            "--like needs the scale that the difference is on: --scale 1:5, of marks 0:1, of comparisons -1:1"
-        )
-    scale = stated["scale"]
-    if difference >= scale[1] - scale[0]:
-        raise UsageError(f"--difference: expected less than the scale is wide, {scale[0]:g} to {scale[1]:g}")
     labels, values = (pd.read_csv(project.ROOT / "data" / "atlas" / f"{name}.csv") for name in ("labels", "values"))
-    options = {name: value for name, value in options.items() if name not in ("like", "scale")}
+    options = {name: value for name, value in options.items() if name != "like"}
     try:
-        print(answer.like(labels, values, stated["like"], difference, scale, **options))
+        print(answer.like(labels, values, stated["like"], difference, **options))
     except ValueError as error:
         raise UsageError(f"--like: {error}") from None
     return 0

@@ -113,3 +113,41 @@ def test_what_cannot_be_planned_is_refused(capsys, words, part):
     assert code == 2
     assert part in err
     assert out == ""
+
+
+def test_like_public_studies(capsys):
+    code, out, _ = call(capsys, "--difference 0.3 --like relevance,likert --scale 1:5 --annotators 2")
+    (row,) = [line.split() for line in out.splitlines() if line.strip().startswith("2 ")]
+    assert code == 0
+    assert "public studies (relevance and likert)" in " ".join(out.split())
+    dialogues, low, high, *then = (int(cell) for cell in row[1:] if cell != "to")
+    assert low < then[0] < dialogues < then[1] < high
+
+
+def test_words_that_too_few_studies_have_are_left_out_and_named(capsys):
+    code, out, _ = call(capsys, "--difference 0.2 --like humanlikeness,comparative,authors")
+    text = " ".join(out.split())
+    assert code == 0
+    assert "(comparative)" in text
+    assert "also like humanlikeness and authors, which is not taken into account" in text
+    assert "share won minus share lost" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("--like likert --difference 0.2", "--scale 1:5"),
+        ("--like likert --difference 4 --scale 1:5", "below the width of the scale"),
+        ("--like comparative --difference 0.2 --scale 1:5", "leave out --scale"),
+        ("--like relevance --difference 0.2 --scale 1:5", "expected one form of label among the words"),
+        ("--like charm --difference 0.2", "'charm': expected one of adequacy, "),
+        ("--like likert --difference 0.2 --sd 1", "one of --sd S, --rate P, --like WORDS"),
+        ("--sd 1 --difference 0.2 --pilot 9", "--pilot does not go with --sd"),
+        ("--like likert --difference 0.2 --agreement 0.4", "--agreement does not go with --like"),
+    ],
+)
+def test_likeness_that_cannot_be_used_is_refused(capsys, words, part):
+    code, out, err = call(capsys, words)
+    assert code == 2
+    assert part in err
+    assert out == ""

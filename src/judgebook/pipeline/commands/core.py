@@ -56,7 +56,12 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     stated.add_argument("--agreement", type=options.unit, metavar="R", help=agreed)
     like = "instead of --sd: what the label is about, how it is asked and who judges, as in relevance,likert,crowd"
     stated.add_argument("--like", type=options.words, metavar="WORDS", help=f"{like}: from public studies like it")
-    stated.add_argument("--scale", type=options.ends, metavar="LOW:HIGH", help="with --like: the scale, as in 1:5")
+    stated.add_argument(
+        "--scale",
+        type=options.ends,
+        metavar="LOW:HIGH",
+        help="with --like: the scale, as in 1:5, where several are usual",
+    )
     stated.add_argument("--pilot", type=options.count, metavar="N", help="with --like: what N dialogues tell (20)")
     stated.add_argument("--systems", type=options.count, metavar="N", help="systems that are compared (2)")
 

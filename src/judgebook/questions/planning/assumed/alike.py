@@ -23,15 +23,16 @@ FEWEST = 5
 #: quantiles of what the next study may be like
 _QUANTILES = (np.arange(100) + 0.5) / 100
 #: of the variance of one judgement, by what varies
-_SHARED, _ALONE = ("variance_dialogue",), ("variance_annotator", "variance_annotator_of_system", "variance_residual")
+_SHARED = ("variance_session", "variance_side", "variance_dialogue", "variance_item")
+_ALONE = ("variance_annotator", "variance_annotator_of_system", "variance_residual")
 
 
 def form(labels: pd.DataFrame) -> pd.Series:
     """How each label of the atlas was asked for: `comparative`, `binary`, `likert` (3 to 11 points) or `slider`.
-    Missing for names without order."""
+    Missing for names without order, counts and magnitudes, whose width is not that of a scale."""
     points = labels["points"]
     out = pd.Series(pd.NA, labels.index, dtype="string")
-    ordered = labels["level"].isin(["ordinal", "interval", "ratio"])
+    ordered = labels["level"].isin(["ordinal", "interval"])
     out[ordered & ~(points <= 11)] = "slider"
     out[ordered & (points <= 11)] = "likert"
     out[points == 2] = "binary"
@@ -47,13 +48,28 @@ def words(labels: pd.DataFrame) -> dict[str, list[str]]:
 
 def comparable(labels: pd.DataFrame, asked: Sequence[str]) -> pd.DataFrame:
     """Labels of the atlas that have all of these words (`words`)."""
-    keep = pd.Series(True, labels.index)
-    of = {"kind": labels["kind"], "form": form(labels), "judges": labels["judges"]}
+    of = labels.assign(form=form(labels))
+    keep = of["form"].notna()
     for name, choices in words(labels).items():
         for word in asked:
             if word in choices:
                 keep &= of[name].eq(word).fillna(False)
     return labels[keep]
+
+
+def nearest(labels: pd.DataFrame, values: pd.DataFrame, asked: Sequence[str], annotators: int) -> list[str]:
+    """The words of `asked` that at least FEWEST studies have: without who judged, without what it is about, without
+    both, where these are too few; none where even then they are.
+
+    labels, values, annotators : as of `log_variances`.
+    """
+    of = words(labels)
+    for out in ((), ("judges",), ("kind",), ("judges", "kind")):
+        kept = [word for word in asked if not any(word in of[name] for name in out)]
+        rows = log_variances(comparable(labels, kept), values, annotators)
+        if kept and rows["study"].nunique() >= FEWEST:
+            return kept
+    return []
 
 
 def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd.DataFrame:
@@ -96,10 +112,10 @@ class Reference:
         """Log variances below which these shares of labels lie."""
         return self.mean + self.sd * stdtrit(self.df, share)
 
-    def after(self, dialogues: int) -> Reference:
-        """After a pilot of so many dialogues of each of two systems, on average: the logarithm of its variance varies
-        by 2 / degrees of freedom, and both are weighted by their precision."""
-        pilot = 2 / (2 * (dialogues - 1))
+    def after(self, dialogues: int, pairwise: bool = False) -> Reference:
+        """After a pilot of so many dialogues of each of two systems (comparisons of a pair), on average: the logarithm
+        of its variance varies by 2 / degrees of freedom, and both are weighted by their precision."""
+        pilot = 2 / ((1 if pairwise else 2) * (dialogues - 1))
         return Reference(self.mean, (1 / (1 / self.sd**2 + 1 / pilot)) ** 0.5, self.df, self.n_labels, self.n_studies)
 
 
@@ -128,8 +144,11 @@ def reference(rows: pd.DataFrame) -> Reference:
 
 @dataclass(frozen=True)
 class Likely:
-    """Dialogues per system. dialogues : that find the difference with the wanted probability, on average over labels
-    like these. low, high : what the middle 80% of them need. None where more than MOST."""
+    """Dialogues per system, or comparisons per pair; None where more than MOST.
+
+    dialogues : that find the difference with the wanted probability, on average over labels like these. low, high :
+    what the middle 80% of them need.
+    """
 
     annotators: int
     dialogues: int | None
@@ -137,21 +156,22 @@ class Likely:
     high: int | None
 
 
-def likely(known: Reference, difference: float, annotators: int, *, tests: int = 1, wanted: float = 0.8) -> Likely:
-    """Sizes for a label like these. difference : relative to the width of the scale."""
+def likely(
+    known: Reference, difference: float, annotators: int, *, pairwise: bool = False, tests: int = 1, wanted: float = 0.8
+) -> Likely:
+    """Sizes for a label like these. difference : relative to the width of the scale. pairwise : of comparisons, whose
+    number is that of each pair of systems."""
     spreads = np.exp(known.quantile(_QUANTILES) / 2)
-    return Likely(
-        annotators,
-        _fewest(spreads, difference, tests, wanted),
-        *(_fewest(np.exp(known.quantile(np.array([share])) / 2), difference, tests, wanted) for share in (0.1, 0.9)),
-    )
+    ends = (np.exp(known.quantile(np.array([share])) / 2) for share in (0.1, 0.9))
+    found = [_fewest(sds, difference, pairwise, tests, wanted) for sds in (spreads, *ends)]
+    return Likely(annotators, *found)
 
 
-def _fewest(spreads: np.ndarray, difference: float, tests: int, wanted: float) -> int | None:
+def _fewest(spreads: np.ndarray, difference: float, pairwise: bool, tests: int, wanted: float) -> int | None:
     """The fewest dialogues per system with which the mean power over these standard deviations is as wanted."""
 
     def enough(n: int) -> bool:
-        return mean_power(spreads, n, difference, tests) >= wanted
+        return mean_power(spreads, n, difference, pairwise, tests) >= wanted
 
     if not enough(MOST):
         return None
@@ -162,7 +182,11 @@ def _fewest(spreads: np.ndarray, difference: float, tests: int, wanted: float) -
     return high
 
 
-def mean_power(spreads: Sequence[float] | np.ndarray, n: int, difference: float, tests: int = 1) -> float:
-    """Power of n dialogues per system, a mean over standard deviations of their values."""
-    plan = Plan(n, 1, 1, tests=tests)
-    return float(np.mean([power(StatedVariances(1.0, float(sd)), plan, difference) for sd in spreads]))
+def mean_power(
+    spreads: Sequence[float] | np.ndarray, n: int, difference: float, pairwise: bool = False, tests: int = 1
+) -> float:
+    """Power of n dialogues per system (comparisons per pair), a mean over standard deviations of their values."""
+    # annotators who agree: the standard deviation is that of the value, whatever it is the mean of; with one of them,
+    # comparisons would be tested by their signs, of which nothing is known
+    plan = Plan(n, 2, 2, tests=tests)
+    return float(np.mean([power(StatedVariances(1.0, float(sd), None, pairwise), plan, difference) for sd in spreads]))

@@ -17,6 +17,8 @@ from judgebook.study import escape
 
 _PHRASES = Phrases(__package__)
 WIDTH = 100
+#: scales of which there is one
+_ENDS = {"comparative": (-1.0, 1.0), "binary": (0.0, 1.0)}
 
 
 def stated(
@@ -52,7 +54,7 @@ def like(
     values: pd.DataFrame,
     asked: Sequence[str],
     difference: float,
-    scale: tuple[float, float],
+    scale: tuple[float, float] | None = None,
     *,
     annotators: int | None = None,
     systems: int = 2,
@@ -61,44 +63,64 @@ def like(
 ) -> str:
     """The sizes of a study whose label is like those of public studies that have the words `asked`.
 
-    labels, values : of the atlas. scale : its lowest and highest score. pilot : dialogues of each system.
+    labels, values : of the atlas. scale : its lowest and highest score, where several are usual. pilot : dialogues of
+    each system.
 
-    Raises ValueError for a word that no label has, and where fewer than `alike.FEWEST` studies are left.
+    Raises ValueError for a word that no label has, and where fewer than `alike.FEWEST` studies are like it, even
+    without what the label is about and who judged.
     """
     each = stated_sizes.PER_DIALOGUE if annotators is None else (annotators,)
-    chosen = _chosen(labels, values, asked, max(each))
+    kept = _chosen(labels, values, asked, max(each))
+    chosen = alike.comparable(labels, kept)
+    scale = _scale(alike.form(chosen), scale)
+    pairwise = bool((alike.form(chosen) == "comparative").all())
     tests = systems * (systems - 1) // 2
-    rows = [["people a dialogue", "dialogues", "80% need", f"after a pilot of {pilot}"]]
+    unit = "pair" if pairwise else "dialogue"
+    relative = difference / (scale[1] - scale[0])
+    if relative >= 1:
+        raise ValueError(f"expected a difference below the width of the scale, {scale[0]:g} to {scale[1]:g}")
+    rows = [[f"people a {unit}", f"{unit}s", "80% need", f"after a pilot of {pilot}"]]
     for m in each:
         known = alike.reference(alike.log_variances(chosen, values, m))
-        relative = difference / (scale[1] - scale[0])
-        now, then = (alike.likely(one, relative, m, tests=tests, wanted=power) for one in (known, known.after(pilot)))
+        now, then = (
+            alike.likely(one, relative, m, pairwise=pairwise, tests=tests, wanted=power)
+            for one in (known, known.after(pilot, pairwise))
+        )
         rows.append([str(m), _count(now.dialogues), _range(now), _range(then)])
     used = alike.log_variances(chosen, values, max(each))
     text = _PHRASES.say(
-        "like", difference=difference, power=power, tests=tests, systems=systems, asked=list(asked),
+        "like", difference=difference, power=power, tests=tests, systems=systems, asked=kept,
+        without=[word for word in asked if word not in kept],
         n_labels=len(used), studies=sorted(used["study"].unique()), table="TABLE", pilot=pilot,
+        pairwise=pairwise,
     )  # fmt: skip
     return _filled(text, _columns(rows))
 
 
-def _chosen(labels: pd.DataFrame, values: pd.DataFrame, asked: Sequence[str], annotators: int) -> pd.DataFrame:
+def _scale(forms: pd.Series, stated: tuple[float, float] | None) -> tuple[float, float]:
+    """Of labels of these forms; ValueError where it has to be stated, and where another is."""
+    several = sorted(set(forms))
+    (one,) = several if len(several) == 1 else ("",)
+    ends = _ENDS.get(one)
+    if ends and stated not in (ends, None):
+        raise ValueError(f"{one} labels are from {ends[0]:g} to {ends[1]:g}: leave out --scale")
+    if not one:
+        raise ValueError(f"expected one form of label among the words, found {', '.join(several)}")
+    if found := ends or stated:
+        return found
+    raise ValueError("expected the scale that the difference is on, as in --scale 1:5")
+
+
+def _chosen(labels: pd.DataFrame, values: pd.DataFrame, asked: Sequence[str], annotators: int) -> list[str]:
+    """The words that enough studies have; ValueError for an unknown word, and where too few have any."""
     words = alike.words(labels)
     for word in asked:
         if not any(word in choices for choices in words.values()):
             choices = "; ".join(", ".join(choices) for choices in words.values())
             raise ValueError(f"{word!r}: expected one of {choices}")
-
-    def studies(of: Sequence[str]) -> int:
-        return int(alike.log_variances(alike.comparable(labels, of), values, annotators)["study"].nunique())
-
-    if (n := studies(asked)) < alike.FEWEST:
-        fewer = [[word for word in asked if word != out] for out in asked]
-        enough = [f"{','.join(of) or 'any label'} ({m} studies)" for of in fewer if (m := studies(of)) >= alike.FEWEST]
-        instead = f"; enough are like {' or '.join(enough)}" if enough else ""
-        said = f"{plural(n, 'public study', 'public studies')} {'is' if n == 1 else 'are'} like {','.join(asked)}"
-        raise ValueError(f"{said}: expected at least {alike.FEWEST}{instead}")
-    return alike.comparable(labels, asked)
+    if not (kept := alike.nearest(labels, values, asked, annotators)):
+        raise ValueError(f"fewer than {alike.FEWEST} public studies are like {','.join(asked) or 'nothing'}")
+    return kept
 
 
 def _count(n: int | None) -> str:

@@ -22,15 +22,15 @@ class StatedVariances:
 
     agreement : correlation of the scores that two annotators give to the same dialogues of a system. sd : standard
     deviation of one annotator's scores of dialogues of a system. rate : instead of it, the share of dialogues of the
-    first system that one annotator marks.
+    first system that one annotator marks. pairwise : whether scores compare two systems; a mean is then that of a pair.
     """
 
     agreement: float
     sd: float = np.nan
     rate: float | None = None
+    pairwise: bool = False
 
     label = ""
-    pairwise = False
     items = 1.0
     values = shape = np.zeros(0)
 
@@ -45,7 +45,9 @@ class StatedVariances:
         return np.inf if self.rate is None else max(self.rate, 1 - self.rate)
 
     def means(self, difference: float) -> tuple[float, ...]:
-        """Of two systems; those of scores do not matter."""
+        """Of two systems, or of a pair; those of scores do not matter."""
+        if self.pairwise:
+            return (difference,)
         low = self.rate or 0.0
         return (low, low + difference)
 
