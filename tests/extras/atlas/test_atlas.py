@@ -222,8 +222,8 @@ def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch
     monkeypatch.setattr(places, "raw_roots", lambda: [tmp_path])
     assert main(["atlas", "--out", str(tmp_path / "out")]) == 1
     said = capsys.readouterr().err
-    assert "convabuse" in said
-    assert "ConvAbuseEMNLPfull.csv" in said
+    assert "convabuse: 1_full/ConvAbuseEMNLPfull.csv" in said
+    assert "ji2022" in said, "its embedded judgements are no raw files"
     assert "--study" in said
     assert not (tmp_path / "out").exists()
 
@@ -231,6 +231,16 @@ def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch
 def test_the_command_refuses_a_study_that_is_not_in_the_atlas(tmp_path, capsys):
     assert main(["atlas", "--study", "demo", "--out", str(tmp_path)]) == 1
     assert "expected studies of labels.yaml, found demo" in capsys.readouterr().err
+
+
+@pytest.mark.data
+def test_a_study_joined_from_two_names_the_sources_of_both(raw_data, monkeypatch):
+    monkeypatch.setattr(places, "raw_roots", lambda: [raw_data])
+    row = computing.provenance(params.load("abc_public"), params.find("abc_public"))
+    files = ("gpt_abceval/behavior-classification-results.json", "finch2024/data_student_external_likert.json")
+    sources = [registry.entry_of("abc_public", file).upstream[0] for file in files]
+    assert row["repository"] == " ".join(source.repository for source in sources)
+    assert row["commit"] == " ".join(source.commit for source in sources)
 
 
 @pytest.mark.data
