@@ -143,6 +143,19 @@ def test_two_rows_for_one_statistic_are_an_error():
         values.rows(stored | {"14_planning": twice}, [])
 
 
+def test_rows_of_other_studies_stay_unless_the_atlas_has_them_no_more(known, tmp_path, monkeypatch):
+    for table in writing.KEYS:
+        text = (declared.FOLDER / f"{table}.csv").read_text(encoding="utf-8")
+        assert "\nfed," in text
+        (tmp_path / f"{table}.csv").write_text(text.replace("\nfed,", "\ngone,"), encoding="utf-8")
+    monkeypatch.setattr(writing, "FOLDER", tmp_path)
+    writing.write([known], tmp_path / "out", declared.declared(), kept=True)
+    for table in writing.KEYS:
+        there = {*pd.read_csv(tmp_path / "out" / f"{table}.csv")["study"]}
+        assert {"truth", "usr"} <= there
+        assert not {"gone", "fed"} & there
+
+
 # the committed tables
 
 
@@ -168,7 +181,7 @@ def test_the_readme_is_that_of_the_columns():
 def test_every_public_study_is_there_and_no_simulated_one(committed):
     about = declared.declared()
     assert declared.undeclared() == []
-    assert {*about.studies} <= {*registry.studies(), "abc_public"}
+    assert {*about.studies} <= {*registry.studies()}
     assert list(committed["studies"]["study"]) == sorted(about.studies)
     assert not any(params.load(name).simulated for name in committed["studies"]["study"])
     assert len(about.studies) >= 40

@@ -80,7 +80,8 @@ def write(computed: Sequence[Rows], folder: Path, about: Declared, *, kept: bool
         text = _rounded(pd.concat([getattr(one, table) for one in computed], ignore_index=True))
         if kept and (path := FOLDER / f"{table}.csv").is_file():
             before = escape.read_csv(path)
-            text = pd.concat([before[~before["study"].isin(text["study"])], text], ignore_index=True)
+            others = {*about.studies} - {*text["study"]}
+            text = pd.concat([before[before["study"].isin(others)], text], ignore_index=True)
         text = text[tables.columns(table)].sort_values(keys, ignore_index=True)
         store.write_frame(text, folder / f"{table}.csv")
     with store.atomic(folder / README) as temporary:
