@@ -143,6 +143,19 @@ def test_two_rows_for_one_statistic_are_an_error():
         values.rows(stored | {"14_planning": twice}, [])
 
 
+def test_rows_of_other_studies_stay_unless_the_atlas_has_them_no_more(known, tmp_path, monkeypatch):
+    for table in writing.KEYS:
+        text = (declared.FOLDER / f"{table}.csv").read_text(encoding="utf-8")
+        assert "\nfed," in text
+        (tmp_path / f"{table}.csv").write_text(text.replace("\nfed,", "\ngone,"), encoding="utf-8")
+    monkeypatch.setattr(writing, "FOLDER", tmp_path)
+    writing.write([known], tmp_path / "out", declared.declared(), kept=True)
+    for table in writing.KEYS:
+        there = {*pd.read_csv(tmp_path / "out" / f"{table}.csv")["study"]}
+        assert {"truth", "usr"} <= there
+        assert not {"gone", "fed"} & there
+
+
 # the committed tables
 
 
@@ -168,7 +181,7 @@ def test_the_readme_is_that_of_the_columns():
 def test_every_public_study_is_there_and_no_simulated_one(committed):
     about = declared.declared()
     assert declared.undeclared() == []
-    assert {*about.studies} <= {*registry.studies(), "abc_public"}
+    assert {*about.studies} <= {*registry.studies()}
     assert list(committed["studies"]["study"]) == sorted(about.studies)
     assert not any(params.load(name).simulated for name in committed["studies"]["study"])
     assert len(about.studies) >= 40
@@ -222,8 +235,8 @@ def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch
     monkeypatch.setattr(places, "raw_roots", lambda: [tmp_path])
     assert main(["atlas", "--out", str(tmp_path / "out")]) == 1
     said = capsys.readouterr().err
-    assert "convabuse" in said
-    assert "ConvAbuseEMNLPfull.csv" in said
+    assert "convabuse: 1_full/ConvAbuseEMNLPfull.csv" in said
+    assert "ji2022" in said, "its embedded judgements are no raw files"
     assert "--study" in said
     assert not (tmp_path / "out").exists()
 
@@ -231,6 +244,16 @@ def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch
 def test_the_command_refuses_a_study_that_is_not_in_the_atlas(tmp_path, capsys):
     assert main(["atlas", "--study", "demo", "--out", str(tmp_path)]) == 1
     assert "expected studies of labels.yaml, found demo" in capsys.readouterr().err
+
+
+@pytest.mark.data
+def test_a_study_joined_from_two_names_the_sources_of_both(raw_data, monkeypatch):
+    monkeypatch.setattr(places, "raw_roots", lambda: [raw_data])
+    row = computing.provenance(params.load("abc_public"), params.find("abc_public"))
+    files = ("gpt_abceval/behavior-classification-results.json", "finch2024/data_student_external_likert.json")
+    sources = [registry.entry_of("abc_public", file).upstream[0] for file in files]
+    assert row["repository"] == " ".join(source.repository for source in sources)
+    assert row["commit"] == " ".join(source.commit for source in sources)
 
 
 @pytest.mark.data

@@ -13,7 +13,7 @@ from judgebook import __version__
 from judgebook.extras.atlas import direct, facts, tables, values
 from judgebook.extras.atlas.declared import About, AtlasError
 from judgebook.pipeline.audit import computing
-from judgebook.sources import build, places, registry
+from judgebook.sources import build, joining, places, registry
 from judgebook.study import params, results, store
 from judgebook.study.params import Study
 from judgebook.study.results import Results
@@ -58,8 +58,8 @@ def _stored(study: str, reasons: Mapping[str, str]) -> Mapping[str, Results]:
 def provenance(study: Study, path: Path) -> dict[str, str]:
     """Where the data come from and what was read, without anything of this machine."""
     digests = sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in build.files(study))
-    beside = path.parent
-    names = [name for source in study.sources for name in places.names(source, study.key, beside)]
+    sources = joining.present(study)
+    names = [name for source in sources for name in places.names(source, study.key, path.parent)]
     entries = [entry for name in names if (entry := registry.entry_of(study.key, name))]
     commits = dict.fromkeys((source.repository, source.commit) for entry in entries for source in entry.upstream)
     return {

@@ -42,7 +42,8 @@ def label_rows(evidence: Evidence, about: About) -> pd.DataFrame:
 def of_scale(label: Label) -> dict[str, Any]:
     """What labels.csv says of the scale of a label."""
     low, high = label.scale
-    points = int(high - low) + 1 if label.integer and high - low < _MOST_POINTS else None
+    in_points = label.integer and label.level != "sets" and high - low < _MOST_POINTS
+    points = int(high - low) + 1 if in_points else None
     return {"level": label.level, "low": low, "high": high, "points": points, "direction": label.direction}
 
 

@@ -18,9 +18,9 @@ from judgebook.extras.atlas import tables
 from judgebook.extras.atlas.computing import Rows, rows
 from judgebook.extras.atlas.declared import FOLDER, AtlasError, Declared, declared, undeclared
 from judgebook.pipeline.execute import process_pool
-from judgebook.sources import build
+from judgebook.sources import places
 from judgebook.study import escape, params, store
-from judgebook.study.schema import CELL, DataError
+from judgebook.study.schema import CELL
 
 README = "README.md"
 #: significant digits of a number: more would differ between machines
@@ -53,15 +53,10 @@ def _chosen(studies: Sequence[str]) -> list[str]:
 
 def _raw_files(names: Sequence[str]) -> None:
     """Raises AtlasError, with every file that is absent, before anything is computed."""
-    problems = []
-    for name in names:
-        try:
-            build.files(params.load(name))
-        except DataError as error:
-            problems.append(f"{name}: {error}")
-    if problems:
+    absent = {name: places.absent(params.load(name)) for name in names}
+    if problems := [f"{name}: {', '.join(files)}" for name, files in absent.items() if files]:
         rest = "fetch them, set COMPENDIUM_RAW, or name the studies to compute with --study"
-        raise AtlasError("raw files are not here\n" + "\n".join(problems) + f"\n{rest}")
+        raise AtlasError("\n".join(["raw files are not here", *problems, rest]))
 
 
 def _computed(names: Sequence[str], about: Declared, jobs: int) -> list[Rows]:
@@ -85,7 +80,8 @@ def write(computed: Sequence[Rows], folder: Path, about: Declared, *, kept: bool
         text = _rounded(pd.concat([getattr(one, table) for one in computed], ignore_index=True))
         if kept and (path := FOLDER / f"{table}.csv").is_file():
             before = escape.read_csv(path)
-            text = pd.concat([before[~before["study"].isin(text["study"])], text], ignore_index=True)
+            others = {*about.studies} - {*text["study"]}
+            text = pd.concat([before[before["study"].isin(others)], text], ignore_index=True)
         text = text[tables.columns(table)].sort_values(keys, ignore_index=True)
         store.write_frame(text, folder / f"{table}.csv")
     with store.atomic(folder / README) as temporary:
