@@ -9,7 +9,7 @@ from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
 #: what `judgebook.project.ROOT` holds where the package is installed
-CARRIED = ("notebooks", "params", "data/embedded", "data/published", "docs", "src/helpers")
+CARRIED = ("notebooks", "params", "data/embedded", "data/published", "data/atlas", "docs", "src/helpers")
 CARRIED += ("requirements.lock", "codemeta.json", "pyproject.toml")
 #: shows notebooks in a checkout where the package is
 LEFT_OUT = {"notebooks/helpers.py"}

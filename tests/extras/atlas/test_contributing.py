@@ -12,8 +12,8 @@ from judgebook.extras.atlas import contributing, declared
 from judgebook.sources import registry
 
 PAGE = (project.ROOT / "docs" / "adding_a_study.md").read_text(encoding="utf-8")
-SHOWN = [block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "to be done" in block][0]
-ENTRY = [block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "upstream:" in block][0]
+SHOWN = next(block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "to be done" in block)
+ENTRY = next(block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "upstream:" in block)
 
 
 @pytest.fixture

@@ -50,6 +50,12 @@ class Declared(Strict):
     studies: dict[str, About]
 
 
+@cache
+def kinds(path: Path = FOLDER / LABELS) -> dict[str, str]:
+    """What labels can be about: word -> what it covers. Nothing else of the file is read or checked."""
+    return dict(yaml.safe_load(path.read_text(encoding="utf-8"))["kinds"])
+
+
 def declared(path: Path = FOLDER / LABELS) -> Declared:
     """The file, checked. Raises AtlasError for a word that is not in its vocabulary, and for a label of a study that
     has no kind."""

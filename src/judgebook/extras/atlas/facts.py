@@ -8,14 +8,13 @@ import pandas as pd
 
 from judgebook.extras.atlas import tables
 from judgebook.extras.atlas.declared import About
+from judgebook.questions.planning.assumed.forms import points
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import CELL, ITEM, Annotations
 from judgebook.summary.evidence import Evidence, parts
 
 #: the name that dialogues get where nothing names their system
 _UNNAMED = "system"
-#: points of a scale up to which it is one of points; longer ones are used like sliders
-_MOST_POINTS = 11
 
 
 def study_row(evidence: Evidence, about: About) -> dict[str, Any]:
@@ -35,16 +34,14 @@ def label_rows(evidence: Evidence, about: About) -> pd.DataFrame:
         row = dict(zip(CELL, (corpus, group, method, label), strict=True))
         row |= {"study": evidence.study.key, "main": int((corpus, group) == main), "kind": about.labels[label]}
         row |= {"judges": about.who(group), "aggregated": int(about.of_several(group)), "unit": METHODS[method].unit}
-        rows.append(row | of_scale(labels[method, label]) | _sizes(judged) | _who_and_what(judged))
+        rows.append(row | _of_scale(labels[method, label]) | _sizes(judged) | _who_and_what(judged))
     return pd.DataFrame(rows)[tables.columns("labels")]
 
 
-def of_scale(label: Label) -> dict[str, Any]:
-    """What labels.csv says of the scale of a label."""
+def _of_scale(label: Label) -> dict[str, Any]:
     low, high = label.scale
-    in_points = label.integer and label.level != "sets" and high - low < _MOST_POINTS
-    points = int(high - low) + 1 if in_points else None
-    return {"level": label.level, "low": low, "high": high, "points": points, "direction": label.direction}
+    row = {"level": label.level, "low": low, "high": high, "points": points(label)}
+    return row | {"direction": label.direction}
 
 
 def _sizes(judged: Annotations) -> dict[str, int]:

@@ -15,9 +15,9 @@ NAME, TITLE = "where_you_stand", "Where you stand"
 
 
 def _applies(study: Study) -> bool:
-    from judgebook.extras.atlas.standing import strips
+    from judgebook.extras.atlas.standing import words
 
-    return not study.across and strips.comparable(study)
+    return not study.across and words.comparable(study)
 
 
 def _node(pages: Pages, after: tuple[str, ...]) -> Node:
@@ -27,9 +27,9 @@ def _node(pages: Pages, after: tuple[str, ...]) -> Node:
 
 
 def _problem(study: Study) -> str:
-    from judgebook.extras.atlas.standing import strips
+    from judgebook.extras.atlas.standing import words
 
-    return strips.problem(study)
+    return words.problem(study)
 
 
 PAGE = Page(NAME, TITLE, _applies, _node, _problem)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
 from judgebook.extras.atlas import declared, facts, values
-from judgebook.extras.atlas.standing import strips, views
+from judgebook.extras.atlas.standing import strips, views, words
 from judgebook.extras.atlas.standing.declaration import NAME, TITLE
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
@@ -15,6 +16,7 @@ from judgebook.pipeline.pages import Pages
 from judgebook.pipeline.reading.composed import PageRun, Sections, composed
 from judgebook.pipeline.worker import timed
 from judgebook.study import results
+from judgebook.study.results import Results
 from judgebook.study.stored import open_study
 from judgebook.summary import evidence
 
@@ -87,8 +89,8 @@ def write(job: StandingJob) -> str:
 def of_study(name: str, stored: dict[str, Path]) -> list[strips.Strip]:
     """The strips of a study that was run. stored : notebook -> its results."""
     read = evidence.read(name, {}, computed=False)
-    kinds = strips.kinds(read.study)
-    by_notebook = {name: results.read(path) for name, path in stored.items()}
+    kinds = words.kinds(read.study)
+    by_notebook = defaultdict(Results, {name: results.read(path) for name, path in stored.items()})
     rows = values.rows(by_notebook, evidence.parts(read))
     about = {label: kind for (_, label), kind in kinds.items()}
     about = {label.id: about.get(label.id, "") for label in read.study.label_list()}

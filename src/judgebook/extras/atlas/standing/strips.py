@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import pandas as pd
 
-from judgebook.extras.atlas import declared, facts
+from judgebook.extras.atlas import declared
+from judgebook.extras.atlas.standing.words import FEWEST
 from judgebook.questions.planning.assumed.alike import form
-from judgebook.study.labels import METHODS, Label
-from judgebook.study.params import Study
+from judgebook.study.labels import Label
 
-#: public studies, at least, that a label is compared with
-FEWEST = 5
 _KEYS = ["study", "corpus", "group", "method", "label"]
 #: statistic of the atlas -> statistic or column that it is divided by; in the order of the page
 COMPARED = {
@@ -53,51 +51,6 @@ class Strip:
 def atlas(table: str) -> pd.DataFrame:
     """A committed table of the atlas."""
     return pd.read_csv(declared.FOLDER / f"{table}.csv", keep_default_na=False, na_values=[""])
-
-
-def problem(study: Study) -> str:
-    """Which word of the YAML is not one of the atlas; empty where none is."""
-    words = declared.declared().kinds
-    wrong = [f"labels.{id_}.about: expected one of {', '.join(words)}, found {spec.about!r}"
-             for id_, spec in study.labels.items() if spec.about and spec.about not in words]  # fmt: skip
-    return wrong[0] if wrong else ""
-
-
-def comparable(study: Study) -> bool:
-    """Whether some label may have a strip."""
-    if any(spec.about for spec in study.labels.values()):
-        return True
-    labels = pd.DataFrame(
-        [facts.of_scale(label) | {"kind": kind, "unit": METHODS[label.method].unit} for label, kind in _about(study)]
-    )
-    if labels.empty:
-        return False
-    public = atlas("labels")
-    public = public[(public["aggregated"] == 0) & (public["study"] != study.key)]
-    public, labels = (frame.assign(form=form(frame)) for frame in (public, labels))
-    alike = public.merge(labels[["kind", "form"]].dropna().drop_duplicates())
-    return bool((alike.groupby(["kind", "form"])["study"].nunique() >= FEWEST).any())
-
-
-def _about(study: Study) -> Iterator[tuple[Label, str]]:
-    about = kinds(study)
-    return ((label, about[key]) for label in study.label_list() if (key := (label.method, label.id)) in about)
-
-
-def kinds(study: Study) -> dict[tuple[str, str], str]:
-    """(method, label) -> what it is about: as the YAML says, else as the atlas does, which has labels of its own
-    studies, else its id, if that is a word of the atlas."""
-    labels = atlas("labels")
-    known = labels[labels["study"] == study.key]
-    of_atlas = dict(zip(zip(known["method"], known["label"], strict=True), known["kind"], strict=True))
-    stated = {spec.id or id_: spec.about for id_, spec in study.labels.items() if spec.about}
-    vocabulary = set(declared.declared().kinds)
-    out = {}
-    for label in study.label_list():
-        own = label.id if label.id in vocabulary else None
-        if kind := stated.get(label.id) or of_atlas.get((label.method, label.id)) or own:
-            out[label.method, label.id] = kind
-    return out
 
 
 def strips(

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from judgebook.questions.planning.assumed import forms
 from judgebook.questions.planning.assumed.stated import StatedVariances
 from judgebook.questions.planning.designs import MOST, Plan, power
 
@@ -28,16 +29,10 @@ _ALONE = ("variance_annotator", "variance_annotator_of_system", "variance_residu
 
 
 def form(labels: pd.DataFrame) -> pd.Series:
-    """How each label of the atlas was asked for: `comparative`, `binary`, `likert` (3 to 11 points) or `slider`.
-    Missing for names without order, counts and magnitudes, whose width is not that of a scale."""
-    points = labels["points"]
-    out = pd.Series(pd.NA, labels.index, dtype="string")
-    ordered = labels["level"].isin(["ordinal", "interval"])
-    out[ordered & ~(points <= 11)] = "slider"
-    out[ordered & (points <= 11)] = "likert"
-    out[points == 2] = "binary"
-    out[labels["unit"] == "pair"] = "comparative"
-    return out
+    """`forms.form` of labels of the atlas; missing where there is none."""
+    columns = (labels[name] for name in ("level", "points", "unit"))
+    found = [forms.form(*row) or pd.NA for row in zip(*columns, strict=True)]
+    return pd.Series(found, labels.index, dtype="string")
 
 
 def words(labels: pd.DataFrame) -> dict[str, list[str]]:
