@@ -74,7 +74,7 @@ def test_a_study_of_known_truth(known, label, statistic, expected):
     ("label", "statistic", "why"),
     [
         ("quality", "positive_agreement", "the label is no mark"),
-        ("quality", "variance_item", "the design does not have this component"),
+        ("quality", "variance_item", "the design has no such component"),
         ("quality", "share_annotator", "fewer than"),
         ("fault", "claims_dialogues", "no claim"),
         ("fault", "judge_alpha", "No model or classifier judged"),
