@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -87,11 +86,11 @@ def _figure(statistic: str, rows: Sequence[Strip], titles: Mapping[str, str]) ->
     ax.grid(axis="x")
     keys = [handle("this study", COLORS[0], "D"), handle("a public study", NEUTRAL[2], "o", linewidth=0)]
     legend_of(fig, [*keys, handle("their median", INK, "|", linewidth=0)])
-    say = partial(_PHRASES.say, name=name)
-    lines = [_PHRASES.say("line", label=s.label.title, value=_value(s), below=s.below, of=len(s.others)) for s in rows]
-    caption = say("caption", n=len(rows), most=max(len(strip.others) for strip in rows))
+    lines = [f"{s.label.title} {_value(s)}, higher than in {s.below} of {len(s.others)}" for s in rows]
+    alt = f"Strips of {name}: {'; '.join(lines)}."
+    caption = _PHRASES.say("caption", name=name, most=max(len(strip.others) for strip in rows))
     title = _PHRASES.say("title", **_counted(statistic, rows))
-    return Plot(fig, statistic, say("alt", lines=lines), caption, title, name)
+    return Plot(fig, statistic, alt, caption, title, name)
 
 
 def _strip(ax: Axes, y: float, strip: Strip, titles: Mapping[str, str]) -> None:
