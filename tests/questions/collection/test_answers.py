@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.display.names import display_names
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.collection import tables
-from judgebook.questions.collection.answers import answers
+from judgebook.questions.collection.answers import answers, of_systems
 from judgebook.sources import build, places
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
@@ -45,6 +45,21 @@ def test_shares_and_majorities_by_counting(marks):
         expected[SAFE.categories[int(counts.idxmax())] if clear else "none"] += 1
     assert found["majority_count"].set_index("answer")["estimate"].to_dict() == expected
     assert len(fold(found, study="x", notebook="00")) == sum(map(len, found.values()))
+
+
+def test_outcomes_of_systems_by_counting():
+    """a beats b twice and loses to c once; b and c tie; a system compared with itself says nothing of it."""
+    rows = [("a", "b", 1), ("b", "a", -2), ("a", "c", -1), ("b", "c", 0), ("a", "a", 1)]
+    cell = {"corpus": "main", "group": "all", "method": "pairwise_dialogue", "label": "better"}
+    pairs = pd.DataFrame(rows, columns=["system", "system_b", "score"]).assign(dialogue="d", dialogue_b="e", **cell)
+    found = collect(of_systems(pairs))
+    counts = found["system_outcomes"].pivot_table(index="system", columns="outcome", values="estimate")
+    assert counts[["win", "tie", "loss"]].to_numpy().tolist() == [[2, 0, 1], [0, 1, 2], [1, 1, 0]]
+    assert found["best_worst"].set_index("system")["estimate"].to_dict() == pytest.approx({"a": 1 / 3, "b": -2 / 3, "c": 0.5})
+    assert found["best_worst"].set_index("system")["n"].to_dict() == {"a": 3, "b": 3, "c": 2}
+    (shown,) = tables.answers(found, DisplayNames({}, {"method": {}, "group": {}, "system": {}}))
+    assert shown.frame[["Won", "Tied", "Lost"]].to_numpy().tolist() == [[2, 0, 1], [0, 1, 2], [1, 1, 0]]
+    assert collect(of_systems(pairs.iloc[:0])) == {}
 
 
 def test_labels_with_an_order_have_a_mean_instead(marks):
