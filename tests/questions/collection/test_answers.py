@@ -55,7 +55,9 @@ def test_outcomes_of_systems_by_counting():
     found = collect(of_systems(pairs))
     counts = found["system_outcomes"].pivot_table(index="system", columns="outcome", values="estimate")
     assert counts[["win", "tie", "loss"]].to_numpy().tolist() == [[2, 0, 1], [0, 1, 2], [1, 1, 0]]
-    assert found["best_worst"].set_index("system")["estimate"].to_dict() == pytest.approx({"a": 1 / 3, "b": -2 / 3, "c": 0.5})
+    assert found["best_worst"].set_index("system")["estimate"].to_dict() == pytest.approx(
+        {"a": 1 / 3, "b": -2 / 3, "c": 0.5}
+    )
     assert found["best_worst"].set_index("system")["n"].to_dict() == {"a": 3, "b": 3, "c": 2}
     (shown,) = tables.answers(found, DisplayNames({}, {"method": {}, "group": {}, "system": {}}))
     assert shown.frame[["Won", "Tied", "Lost"]].to_numpy().tolist() == [[2, 0, 1], [0, 1, 2], [1, 1, 0]]
