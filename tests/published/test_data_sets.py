@@ -106,7 +106,7 @@ VERDICTS = [
     ("study", "notebook", "compute", "match", "differs"), VERDICTS, ids=lambda v: getattr(v, "__name__", str(v))
 )
 def test_verdicts_on_numbers_of_the_atlas(atlas_data, monkeypatch, study, notebook, compute, match, differs):
-    """What the notebook's own functions make of the files, by the mapping in data/published."""
+    """What functions of the notebook make of the files, by the mapping in data/published."""
     monkeypatch.setattr(places, "raw_roots", lambda: [atlas_data])
     found = params.load(study)
     marks = build.build(found).frames["annotations"]
