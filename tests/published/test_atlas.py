@@ -1,4 +1,5 @@
-"""Public studies of the atlas: what their READMEs count, and numbers printed upstream, in the frames of their YAML.
+"""Public studies of the atlas: what their READMEs count, and numbers printed upstream that no notebook computes, in the
+frames of their YAML (others: test_data_sets.py).
 
 Columns of COUNTS: judgements, people who are known, models that judged, systems with a name, items (pairs, turns).
 """
@@ -47,10 +48,6 @@ def mean(marks):
     return marks["score"].mean()
 
 
-def mean_of_items(marks):
-    return marks.groupby("dialogue")["score"].mean().mean()
-
-
 def wins(marks, of):
     return ((marks["system"] == of) & (marks["score"] > 0) | (marks["system_b"] == of) & (marks["score"] < 0)).sum()
 
@@ -66,10 +63,6 @@ def alpha(marks, level):
     unit = [c for c in ("corpus", "label", "dialogue", "dialogue_b", "turn") if marks[c].notna().any()]
     table = marks.pivot_table(index=unit, columns=["group", "annotator"], values="score", observed=True, dropna=False)
     return krippendorff.alpha(reliability_data=table.to_numpy().T, level_of_measurement=level)
-
-
-def minus_mean(marks):
-    return -mean(marks)
 
 
 def anova(marks):
@@ -102,38 +95,22 @@ PRINTED = [
     ("accuracy_spans", {"dialogue": "S09", "annotator": "A0001"}, total, None, "34"),
     ("cis_answerability", {"label": "factuality"}, anova, None, "0.000"),
     ("cis_answerability", {"label": "confidence"}, anova, None, "0.019"),
-    ("cis_transparency", {"label": "usefulness", "system": ["EC1", "EC2"]}, mean, None, "3.43"),
-    ("d2t_bws", {"corpus": "lab1"}, best_worst, ("sys1", 239), "25.52"),
-    ("d2t_bws", {"corpus": "lab2"}, wins, "sys0", "135"),
     ("d2t_bws", {"corpus": "lab1"}, alpha, "nominal", "0.13"),
     ("d2t_bws", {"corpus": "lab2"}, alpha, "nominal", "-0.01"),
-    ("empathy_judges", {"label": "fluency", "annotator_kind": "human"}, alpha, "interval", "0.290"),
-    ("empathy_judges", {"label": "emotional_reactions", "annotator_kind": "human"}, alpha, "interval", "0.466"),
-    ("esa_wmt23", {"group": "esa_1", "system": "AIRC"}, mean, None, "69.21"),
-    ("esa_wmt23", {"group": "esa_2", "system": "refA"}, mean, None, "91.69"),
-    ("esa_wmt23", {"group": "mqm", "system": "AIRC"}, minus_mean, None, "-3.24"),
-    ("esa_wmt23", {"group": "mqm", "system": "ONLINE-W"}, minus_mean, None, "-0.60"),
     ("faireval80", {"score": [-1, 1]}, len, None, "66"),
     ("llmbar", {"corpus": "Natural"}, right, "GPT-4", "95.0"),
     ("llmbar", {"corpus": "Natural"}, right, "ChatGPT", "80.0"),
     ("minp_forms", {"corpus": "v3", "label": "quality", "dialogue": "1_A"}, mean, None, "7.433333333"),
     ("minp_forms", {"corpus": "v2", "label": "diversity", "dialogue": "1_B"}, mean, None, "2.396226415"),
-    ("reprohum0744", {}, wins, "vae", "1413"),
-    ("reprohum0744", {}, best_worst, ("dips", 1800), "-45.000"),
     ("reprohum0744", {}, alpha, "nominal", "0.539"),
     ("reprohum_d2t", {"label": "coherence"}, best_worst, ("sys1", 240), "25.42"),
     ("reprohum_d2t", {"label": "repetition"}, best_worst, ("sys2", 240), "-25.83"),
     ("reprohum_definitions", {"system": "GEDI", "annotator": ["A0001", "A0002"]}, mean, None, "2.57"),
     ("reprohum_definitions", {}, alpha, "ordinal", "0.549"),
-    ("summeval", {"group": "expert", "system": "Human-H", "label": "coherence"}, mean, None, "3.26"),
     ("summeval", {"group": "expert"}, alpha, "interval", "0.7127"),
     ("summeval", {"group": "turker"}, alpha, "interval", "0.4920"),
     ("ttcw", {}, precision, "gpt4", "0.36"),
     ("ttcw", {}, precision, "claude3-opus", "0.39"),
-    ("webnlg2020", {"corpus": "en", "system": "UPC-POE", "label": "fluency"}, mean_of_items, None, "72.280"),
-    ("webnlg2020", {"corpus": "ru", "system": "bt5", "label": "correctness"}, mean, None, "95.594"),
-    ("xsum_hallu", {"label": "factual", "system": "BERTS2S"}, mean_of_items, None, "0.1499"),
-    ("xsum_hallu", {"label": "factual", "system": "PtGen"}, mean_of_items, None, "0.0636"),
 ]
 
 

@@ -2,14 +2,19 @@
 
 import pytest
 
+from judgebook.published import mapping, verdicts
 from judgebook.published import numbers as published
-from judgebook.questions.agreement.analysis import alpha_table
+from judgebook.questions.agreement.analysis import alpha_table, alphas_at
+from judgebook.questions.agreement.kappa_icc import kappas
+from judgebook.questions.collection.answers import of_systems
 from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.performance.rates import clustered
 from judgebook.sources import build, places
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
+
+SAMPLING = Sampling(n_resamples=100, confidence=0.95, seed=1)
 
 
 @pytest.fixture
@@ -65,3 +70,48 @@ def test_means_of_squality(read):
     for row in printed("squality", "means").itertuples():
         ours = found[(found["system"].str.replace("-", "_") == row.row) & (found["label"] == row.column)]
         assert published.agrees(row.value, row.decimals, ours["estimate"].item()), row
+
+
+def means(marks, _):
+    return clustered(marks, unit="dialogue", sampling=SAMPLING)
+
+
+def agreement(marks, labels):
+    people = marks[marks["annotator_kind"] == "human"]
+    of_people = kappas(people, labels, sampling=SAMPLING)
+    return [*alphas_at("interval", people, labels).assign(statistic="alpha").to_dict("records"), *of_people]
+
+
+def outcomes(marks, _):
+    return of_systems(marks)
+
+
+#: study, notebook, what it computes -> how many of the printed numbers match, and differ
+VERDICTS = [
+    ("d2t_bws", "00_build_annotations", outcomes, 20, 0),
+    ("reprohum0744", "00_build_annotations", outcomes, 12, 0),
+    ("reprohum_d2t", "00_build_annotations", outcomes, 3, 12),
+    ("empathy_judges", "03_iaa", agreement, 84, 0),
+    ("cis_transparency", "07_bot_performance", means, 9, 0),
+    ("esa_wmt23", "07_bot_performance", means, 12, 3),
+    ("summeval", "07_bot_performance", means, 71, 1),
+    ("webnlg2020", "07_bot_performance", means, 33, 0),
+    ("xsum_hallu", "07_bot_performance", means, 2, 2),
+]
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "notebook", "compute", "match", "differs"), VERDICTS, ids=lambda v: getattr(v, "__name__", str(v))
+)
+def test_verdicts_on_numbers_of_the_atlas(atlas_data, monkeypatch, study, notebook, compute, match, differs):
+    """What functions of the notebook make of the files, by the mapping in data/published."""
+    monkeypatch.setattr(places, "raw_roots", lambda: [atlas_data])
+    found = params.load(study)
+    marks = build.build(found).frames["annotations"]
+    results = {(study, notebook): collect(compute(marks, found.label_list()))}
+    papers = [p for p in mapping.load() if p.paper == study]
+    judged = verdicts.judge(results, published.load(), papers)
+    counts = judged.loc[judged["here"].notna(), "verdict"].value_counts()
+    assert (counts.get("match", 0), counts.get("differs", 0)) == (match, differs)

@@ -6,7 +6,12 @@ import pytest
 from judgebook.published import numbers as published
 
 COUNTS = {"finch2023": 302, "ji2022": 785, "smith2022": 330, "finch2024": 256, "dstc10": 680}
-COUNTS |= {"llmfao": 13, "pandalm": 6, "alttest": 24, "dices": 2, "conture": 27, "squality": 9}
+COUNTS |= {"llmfao": 13, "pandalm": 6, "alttest": 24, "dices": 2, "conture": 27, "squality": 9, "ttcw": 17}
+COUNTS |= {"summeval": 75, "cis_transparency": 99, "cis_answerability": 32, "empathy_judges": 84, "llmbar": 75}
+COUNTS |= {"minp_forms": 70, "webnlg2020": 43, "d2t_bws": 31, "reprohum_d2t": 25, "reprohum_definitions": 21}
+COUNTS |= {"reprohum0744": 19, "recquest": 25, "accuracy_spans": 18, "esa_wmt23": 15, "mrbench": 5, "xsum_hallu": 4}
+COUNTS |= {"faireval80": 4, "asset": 3, "factual_dialog": 3, "convabuse": 2, "faithdial_audit": 2, "qags": 2}
+COUNTS |= {"inferential_strategies": 2, "lfqa_experts": 1, "xhate_stability": 1}
 
 
 def test_counts_are_those_of_the_readme():

@@ -113,6 +113,18 @@ class TestReproduced:
         )
         assert self.of(cells(("s1", "x", "1"), ("s2", "x", "1")), both) == [70, pytest.approx(np.nan, nan_ok=True)]
 
+    def test_a_list_of_values_of_a_column_adds_rows_up_as_well(self):
+        both = entry(where={"statistic": "mean_z", "group": "a", "group_b": None, "label": ["x", "y"]}, row=None)
+        assert self.of(cells(("a", "t", "1")), both.model_copy(update={"column": None})) == [0.512 + 0.25]
+
+    def test_a_result_becomes_what_was_printed(self):
+        """A complement, with its interval the other way round; and a mean times its n."""
+        left = verdicts.reproduced(RESULTS, cells(("a", "x", "1")), entry(scale=-100, plus=100)).iloc[0]
+        assert left[["value", "ci_low", "ci_high"]].tolist() == pytest.approx([48.8, 40, 60])
+        of_n = collect([count(2.5, system="s1", what="once") | {"n": 4}])
+        spec = entry(where={"statistic": "count"}, keys={"what": "once"}, row="system", column=None, counted=True)
+        assert self.of(cells(("s1", "x", "1")), spec, of_n) == [10]
+
     def test_rows_without_a_condition(self):
         assert self.of(cells(("a", "x", "1")), entry(where={"statistic": "count"}, keys={}, row=None, column=None)) == [
             11
@@ -442,7 +454,7 @@ class TestMappings:
 
     def test_every_printed_number_has_a_verdict_without_any_data(self):
         found = everything_printed()
-        assert len(found) == 2434
+        assert len(found) == 3112
         assert set(found["verdict"]) <= set(scoreboard.VERDICTS) - set(scoreboard.ATTEMPTED)
         assert (found["note"] != "").all()
 
@@ -451,7 +463,10 @@ class TestMappings:
         assert {e.study for paper in self.papers for e in self.deciding(paper)} <= set(registry.studies())
         found = everything_printed()
         needs = found[found["verdict"] == "needs_data"]
-        assert set(needs["paper"]) == {"dstc10", "ji2022", "smith2022"}
+        originals = {"d2t_bws", "reprohum0744", "reprohum_definitions"}  # of the studies that these reproduce
+        assert set(needs["paper"]) == {"dstc10", "ji2022", "smith2022", "summeval", *originals}
+        assert set(needs.loc[needs["paper"].isin(originals), "panel"]) == {"cited"}
+        assert set(needs.loc[needs["paper"] == "summeval", "row"]) == {"experts_first_round"}
         assert set(needs.loc[needs["paper"] == "ji2022", "element"]) == {"Table 6"}  # references of live chats
         assert set(needs.loc[needs["paper"] == "dstc10", "element"]) <= {
             *("Table 2", "Table 3", "Table 5", "Table 6", "Table 7", "Text 3.2", "Text 3.3")

@@ -40,13 +40,17 @@ class MappingEntry(Section):
         [], description="studies whose notebook shows them next to its own results, without a verdict"
     )
     notebook: str = Field(description="the notebook that stores them")
-    where: dict[str, str | None] = Field({}, description="columns of the result rows; null: empty")
-    keys: dict[str, Value | list[Value]] = Field({}, description="keys of their condition; a list: rows are added up")
+    where: dict[str, str | list[str] | None] = Field(
+        {}, description="columns of the result rows; null: empty; a list: rows are added up"
+    )
+    keys: dict[str, Value | list[Value]] = Field({}, description="keys of their condition; likewise")
     panel: str | None = Field(None, description="what a printed panel says: a column, or a key of the condition")
     row: str | None = Field(None, description="what a printed row says: likewise")
     column: str | None = Field(None, description="what a printed column says: likewise")
     names: dict[str, str] = Field({}, description="printed id -> id in the results, where they differ")
+    counted: bool = Field(False, description="a share or mean times its n: what was counted or summed")
     scale: float = Field(1.0, description="factor that converts a result to the printed unit")
+    plus: float = Field(0.0, description="what is then added, as in a complement: scale -100, plus 100")
     fitted: str = Field("", description="what was found by searching for these numbers, so equality confirms nothing")
     ranged: str = Field(
         "", description="what the result's ci_low and ci_high range over, where the number involves chance"

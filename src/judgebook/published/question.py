@@ -8,7 +8,7 @@ QUESTIONS = [
     Question(
         notebook="90_scoreboard",
         asks="Which printed numbers reproduce?",
-        follows="all five, and six data sets",
+        follows="all five, and public data sets",
         reads=["data/published/*"],
         across=True,
         headline="verdicts",

@@ -84,7 +84,10 @@ def reproduced(results: Results | None, cells: pd.DataFrame, entry: MappingEntry
     sides = [[entry.names.get(v, v) for v in cells[s]] for s in _SIDES if getattr(entry, s)]
     places = list(zip(*sides, strict=True)) if sides else [()] * len(cells)
     values = [by_place.get(place, (np.nan,) * 3) for place in places]
-    out = pd.DataFrame(values, index=cells.index, columns=["value", "ci_low", "ci_high"], dtype=float) * entry.scale
+    out = pd.DataFrame(values, index=cells.index, columns=["value", "ci_low", "ci_high"], dtype=float)
+    out = out * entry.scale + entry.plus
+    if entry.scale < 0:
+        out[["ci_low", "ci_high"]] = out[["ci_high", "ci_low"]].to_numpy()
     out.insert(1, "low", out["ci_low"] if entry.ranged else np.nan)
     out.insert(2, "high", out["ci_high"] if entry.ranged else np.nan)
     if entry.low and entry.high:
@@ -98,7 +101,7 @@ def _known(results: Results, entry: MappingEntry) -> dict[tuple, np.ndarray]:
     """Place in the table -> estimate and interval; rows of a list of values are added up."""
     named = entry.where.get("statistic")
     rows = [row for statistic in ([named] if named else results) for row in _places(results, str(statistic), entry)]
-    wanted = prod(len(v) for v in entry.keys.values() if isinstance(v, list))
+    wanted = prod(len(v) for v in [*entry.where.values(), *entry.keys.values()] if isinstance(v, list))
     out: dict[tuple, list[tuple]] = {}
     for place, values in rows:
         out.setdefault(place, []).append(values)
@@ -119,7 +122,8 @@ def _places(results: Results, statistic: str, entry: MappingEntry) -> list[tuple
     rows = where(results[statistic], **columns, **typed, **absent)
     rows = rows.dropna(subset=[d for d in sides if d in keys]).assign(statistic=statistic, groups=_groups)
     places = [tuple(map(str, place)) for place in zip(*(rows[d] for d in sides), strict=True)] or [()] * len(rows)
-    return list(zip(places, rows[_VALUES].itertuples(index=False, name=None), strict=True))
+    values = rows[_VALUES].mul(rows["n"].astype(float), axis=0) if entry.counted else rows[_VALUES]
+    return list(zip(places, values.itertuples(index=False, name=None), strict=True))
 
 
 def _groups(results: pd.DataFrame) -> list[object]:

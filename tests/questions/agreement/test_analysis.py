@@ -427,16 +427,16 @@ def test_plain_alphas_equal_those_of_the_agreement_table(seed):
         assert found.at[label, "estimate"] == pytest.approx(expected.at[label, "estimate"], abs=1e-12)
         assert found.at[label, "n"] == expected.at[label, "n"]
     likert = [Label("ignore", "behavior", "Ignore", (0, 2)), labels[1]]  # as if marks were a scale of three
-    wrong = agreement.nominal_alphas(marks, likert)
-    assert set(wrong["measurement"]) == {"nominal"}
     wide = marks[marks["method"] == "behavior"].pivot_table(
         index="annotator", columns=["dialogue", "turn"], values="score"
     )
-    expected = krippendorff.alpha(wide.to_numpy(), level_of_measurement="nominal")
-    assert wrong.set_index("label").at["ignore", "estimate"] == pytest.approx(expected)
-    assert "ignore" not in set(
-        agreement.nominal_alphas(marks, labels)["label"]
-    )  # marks of 0 and 1 have no order to lose
+    for level in ("nominal", "interval"):
+        other = agreement.alphas_at(level, marks, likert)
+        assert set(other["measurement"]) == {level}
+        expected = krippendorff.alpha(wide.to_numpy(), level_of_measurement=level)
+        assert other.set_index("label").at["ignore", "estimate"] == pytest.approx(expected)
+        # marks of 0 and 1 have no order to lose
+        assert "ignore" not in set(agreement.alphas_at(level, marks, labels)["label"])
     alone = marks.drop_duplicates(["method", "dialogue", "turn"])
     assert agreement.plain_alphas(alone, labels).empty
 

@@ -27,17 +27,25 @@ def judged(n=80, known=True):
     return pd.concat(rows, ignore_index=True).assign(annotator_known=known, annotator_kind="human", **fixed)
 
 
-def test_kappas_are_those_of_statsmodels():
+@pytest.mark.parametrize(("weights", "wt"), [("none", None), ("quadratic", "quadratic")])
+def test_kappas_are_those_of_statsmodels(weights, wt):
     frame = judged()
-    found = collect(kappas(frame, [LABEL], sampling=SAMPLING))["pair_kappa"].set_index("pair")
+    found = collect(kappas(frame, [LABEL], sampling=SAMPLING))["pair_kappa"].set_index("weights").loc[weights]
+    found = found.set_index("pair")
     wide = frame.pivot_table(index=["dialogue", "turn"], columns="annotator", values="score")
     for a, b in (("A1", "A2"), ("A1", "A3"), ("A2", "A3")):
         both = wide[[a, b]].dropna()
         table = pd.crosstab(both[a], both[b]).to_numpy()
-        assert found.loc[f"{a} and {b}", "estimate"] == pytest.approx(cohens_kappa(table).kappa)
+        assert found.loc[f"{a} and {b}", "estimate"] == pytest.approx(cohens_kappa(table, wt=wt, return_results=False))
         assert found.loc[f"{a} and {b}", "n"] == len(both)
         assert found.loc[f"{a} and {b}", "ci_low"] < found.loc[f"{a} and {b}", "estimate"]
     assert found["n_clusters"].max() <= 40  # dialogues, not turns
+
+
+def test_values_without_an_order_have_no_weights():
+    names = Label("fine", "turn_rating", "Fine", (1, 3), level="nominal")
+    found = collect(kappas(judged(), [names], sampling=SAMPLING))["pair_kappa"]
+    assert found["weights"].tolist() == ["none"] * 3
 
 
 def test_positions_and_few_items_have_none():

@@ -155,7 +155,7 @@ def test_one_call_gives_all_results_of_the_notebook(judged):
     results = analysis.analyse(judged, LABEL_SETS["abc_eval"], **options, control=True)
     resampled = set(results["alpha"]["resample"].dropna())
     assert resampled == {"turn", "dialogue", "dialogue and annotator", "without one annotator"}
-    assert set(results.select("alpha", resample=None)["measurement"]) == {"nominal"}
+    assert set(results.select("alpha", resample=None)["measurement"]) == {"nominal", "interval"}
     assert isinstance(results["facet_variance"], pd.DataFrame)
 
 

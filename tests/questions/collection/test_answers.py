@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.display.names import display_names
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.collection import tables
-from judgebook.questions.collection.answers import answers
+from judgebook.questions.collection.answers import answers, of_systems
 from judgebook.sources import build, places
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
@@ -47,6 +47,23 @@ def test_shares_and_majorities_by_counting(marks):
     assert len(fold(found, study="x", notebook="00")) == sum(map(len, found.values()))
 
 
+def test_outcomes_of_systems_by_counting():
+    """a beats b twice and loses to c once; b and c tie; a system compared with itself says nothing of it."""
+    rows = [("a", "b", 1), ("b", "a", -2), ("a", "c", -1), ("b", "c", 0), ("a", "a", 1)]
+    cell = {"corpus": "main", "group": "all", "method": "pairwise_dialogue", "label": "better"}
+    pairs = pd.DataFrame(rows, columns=["system", "system_b", "score"]).assign(dialogue="d", dialogue_b="e", **cell)
+    found = collect(of_systems(pairs))
+    counts = found["system_outcomes"].pivot_table(index="system", columns="outcome", values="estimate")
+    assert counts[["win", "tie", "loss"]].to_numpy().tolist() == [[2, 0, 1], [0, 1, 2], [1, 1, 0]]
+    assert found["best_worst"].set_index("system")["estimate"].to_dict() == pytest.approx(
+        {"a": 1 / 3, "b": -2 / 3, "c": 0.5}
+    )
+    assert found["best_worst"].set_index("system")["n"].to_dict() == {"a": 3, "b": 3, "c": 2}
+    (shown,) = tables.answers(found, DisplayNames({}, {"method": {}, "group": {}, "system": {}}))
+    assert shown.frame[["Won", "Tied", "Lost"]].to_numpy().tolist() == [[2, 0, 1], [0, 1, 2], [1, 1, 0]]
+    assert collect(of_systems(pairs.iloc[:0])) == {}
+
+
 def test_labels_with_an_order_have_a_mean_instead(marks):
     assert collect(answers(marks.assign(label="liked", score=marks["score"] + 1), [LIKED], sampling=SAMPLING)) == {}
 
@@ -65,6 +82,6 @@ def test_printed_majorities_and_kappas_of_pandalm(raw_data, monkeypatch):
     found = collect(answers(votes, labels, sampling=SAMPLING), kappas(votes, labels, sampling=SAMPLING))
     counts = found["majority_count"].set_index("answer")["estimate"].to_dict()
     assert counts == {"shown first": 422, "tie": 105, "shown second": 472, "none": 0}
-    assert found["pair_kappa"]["estimate"].round(2).tolist() == [0.85, 0.88, 0.86]
+    assert found.select("pair_kappa", weights="none")["estimate"].round(2).tolist() == [0.85, 0.88, 0.86]
     shown = list(tables.answers(found, display_names(study, votes)))
     assert [len(t.frame) for t in shown] == [3, 1]

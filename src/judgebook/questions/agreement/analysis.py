@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -71,7 +71,8 @@ def analyse(
     scope : Scope, optional
         What a paper left out; its alphas are added, with `scope` of `paper`.
     control : bool
-        Add nominal alpha of ordered labels, and alpha of all annotations: other definitions than the printed one.
+        Add alpha of ordinal labels at the nominal and interval levels, and alpha of all annotations: what other papers
+        print, and wrong definitions.
     unit : str, optional
         What the study wants resampled (`bootstrap.unit`).
     people : {"auto", "sample", "fixed"}
@@ -85,7 +86,7 @@ def analyse(
         added.append(alone["alpha"].assign(scope="paper"))
     if control:
         plain = without_weights(annotations)
-        added.append(nominal_alphas(plain, labels, first=first))
+        added += [alphas_at(level, plain, labels, first=first) for level in ("nominal", "interval")]
         added += [plain_alphas(plain, labels)] if first else []
     others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=sampling.confidence)
     results = collect(
@@ -210,10 +211,16 @@ def plain_alphas(annotations: Annotations, labels: Iterable[Label], *, first: in
     return collect(rows)["alpha"]
 
 
-def nominal_alphas(annotations: Annotations, labels: Iterable[Label], *, first: int | None = None) -> ResultRows:
-    """`plain_alphas` of ordered labels as if their order meant nothing: a wrong definition, as a control of what
-    matches the right one."""
-    ordered = {(x.method, x.id): replace(x, level="nominal") for x in labels if x.level == "ordinal" and not x.binary}
+def alphas_at(
+    level: Literal["nominal", "interval"],
+    annotations: Annotations,
+    labels: Iterable[Label],
+    *,
+    first: int | None = None,
+) -> ResultRows:
+    """`plain_alphas` of ordinal labels at another level: as if their order meant nothing (nominal), or as if their
+    scores were equally far apart (interval)."""
+    ordered = {(x.method, x.id): replace(x, level=level) for x in labels if x.level == "ordinal" and not x.binary}
     keep = [pair in ordered for pair in zip(annotations["method"], annotations["label"], strict=True)]
     return plain_alphas(annotations[keep], ordered.values(), first=first)
 

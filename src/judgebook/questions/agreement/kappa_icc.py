@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.special import fdtri
 
 from judgebook.questions.agreement.items import matrix
-from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import CELL, Annotations, unordered
@@ -193,12 +193,15 @@ class Coefficient:
     columns: Mapping[str, CoefficientColumn]
 
 
+def _ordered(label: Label) -> bool:
+    return label.level not in ("nominal", "sets") and not label.binary
+
+
 def _cohen(ratings: Ratings) -> Iterator[dict[str, Any]]:
     label = ratings.label
     if ratings.scores.shape[1] != 2:
         return
-    ordered = label.level not in ("nominal", "sets") and not label.binary
-    for weights in ("none", "linear", "quadratic") if ordered else ("none",):
+    for weights in ("none", "linear", "quadratic") if _ordered(label) else ("none",):
         kappa, note = cohen_kappa(ratings.scores, weights)
         yield {"weights": weights, "estimate": kappa, "note": note or None}
 
@@ -251,61 +254,63 @@ MOST_PEOPLE, MIN_COMMON, MOST_VALUES = 10, 30, 11
 
 
 def kappas(annotations: Annotations, labels: Iterable[Label], *, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """Unweighted kappa of each two known people of a group over the items that both judged.
+    """Kappa of each two known people of a group over the items that both judged.
 
     Resampled are dialogues, of comparisons pairs. Comparisons are taken as they are stored, in one orientation each.
 
-    Yields `pair_kappa`; `pair` names the two people.
+    Yields `pair_kappa` with `weights` none and, of labels with an order, quadratic; `pair` names the two people.
     """
-    whole = {(x.method, x.id) for x in labels if x.integer and x.scale[1] - x.scale[0] < MOST_VALUES}
+    whole = {(x.method, x.id): x for x in labels if x.integer and x.scale[1] - x.scale[0] < MOST_VALUES}
     people = annotations[annotations["annotator_known"].astype(bool) & (annotations["annotator_kind"] == "human")]
     for key, rows in people.groupby(CELL, sort=False):
         names = sorted(rows["annotator"].unique())
         if key[2:] not in whole or not 2 <= len(names) <= MOST_PEOPLE:
             continue
         head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[2]].unit, "statistic": "pair_kappa"}
-        for a, b, n, interval in _of_pairs(rows, names, sampling, key):
-            row = head | {"pair": f"{a} and {b}", "n": n, "n_annotators": 2, "seed": sampling.seed}
-            yield row | interval.row()
+        weights = ("none", "quadratic") if _ordered(whole[key[2:]]) else ("none",)
+        for a, b, sums, unit in _of_pairs(rows, names):
+            intervals = bootstrap_sums(
+                sums,
+                lambda s, w=weights: np.column_stack([_kappa(s, kind) for kind in w]),
+                unit=unit,
+                rng=sampling.stream("pair kappa", *key, a, b),
+                n_resamples=sampling.n_resamples,
+                confidence=sampling.confidence,
+            )
+            assert isinstance(intervals, list)  # one for each column
+            row = head | {"pair": f"{a} and {b}", "n": int(sums.sum()), "n_annotators": 2, "seed": sampling.seed}
+            for kind, interval in zip(weights, intervals, strict=True):
+                yield row | {"weights": kind} | interval.row()
 
 
-def _of_pairs(
-    rows: Annotations, names: list[str], sampling: Sampling, key: tuple[str, ...]
-) -> Iterator[tuple[str, str, int, Interval]]:
-    """Kappa of each two people with MIN_COMMON common items, and their number. rows : of one label; key : its names."""
-    paired = METHODS[key[2]].unit == "pair"
+def _of_pairs(rows: Annotations, names: list[str]) -> Iterator[tuple[str, str, np.ndarray, str]]:
+    """Each two people with MIN_COMMON common items: (units, v v) counts of their scores, and what a unit is.
+
+    rows : of one label. v : values that occur among the items of the two.
+    """
     ends = unordered(rows)
     unit = ends["low"].astype(str) + " and " + ends["high"].astype(str)
-    unit = unit.where(rows["dialogue_b"].notna(), rows["dialogue"].astype(str))
+    paired = rows["dialogue_b"].notna()
+    unit = unit.where(paired, rows["dialogue"].astype(str))
     wide = rows.assign(unit=unit, turn=rows["turn"].fillna(-1)).drop_duplicates(["unit", "turn", "annotator"])
     wide = wide.set_index(["unit", "turn", "annotator"])["score"].unstack()  # noqa: PD010 (twice must raise)
-    kinds, units = np.unique(rows["score"]), pd.factorize(wide.index.get_level_values("unit"))[0]
     for a, b in combinations(names, 2):
-        values = wide[[a, b]].to_numpy(float)
-        common = np.isfinite(values).all(axis=1)
-        if common.sum() < MIN_COMMON:
+        both = wide[[a, b]].dropna()
+        if len(both) < MIN_COMMON:
             continue
-        codes = np.searchsorted(kinds, values[common])
+        kinds, codes = np.unique(both.to_numpy(float), return_inverse=True)
+        codes = codes.reshape(len(both), 2)
+        units = pd.factorize(both.index.get_level_values("unit"))[0]
         sums = np.zeros((units.max() + 1, len(kinds) ** 2))
-        np.add.at(sums, (units[common], codes[:, 0] * len(kinds) + codes[:, 1]), 1.0)
-        interval = bootstrap_sums(
-            sums[np.unique(units[common])],
-            _kappa,
-            unit="pair" if paired else "dialogue",
-            rng=sampling.stream("pair kappa", *key, a, b),
-            n_resamples=sampling.n_resamples,
-            confidence=sampling.confidence,
-        )
-        assert isinstance(interval, Interval)  # of one value per resample
-        yield a, b, int(common.sum()), interval
+        np.add.at(sums, (units, codes[:, 0] * len(kinds) + codes[:, 1]), 1.0)
+        yield a, b, sums, "pair" if paired.any() else "dialogue"
 
 
-def _kappa(sums: np.ndarray) -> np.ndarray:
-    """(k,) of (k, v v) counts, rows by one person and columns by the other."""
+def _kappa(sums: np.ndarray, weights: str) -> np.ndarray:
+    """(k,) of (k, v v) counts, rows by one person and columns by the other. Weights go by rank."""
     v = round(np.sqrt(sums.shape[1]))
+    apart = np.subtract.outer(np.arange(v), np.arange(v)) ** 2 if weights == "quadratic" else 1 - np.eye(v)
     table = sums.reshape(-1, v, v)
-    n = table.sum(axis=(1, 2))
-    observed = np.trace(table, axis1=1, axis2=2) / n
-    expected = (table.sum(axis=2) * table.sum(axis=1)).sum(axis=1) / n**2
+    by_chance = np.einsum("ki,kj,ij->k", table.sum(axis=2), table.sum(axis=1), apart) / table.sum(axis=(1, 2))
     with np.errstate(invalid="ignore"):
-        return np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+        return np.where(by_chance > 0, 1 - (table * apart).sum(axis=(1, 2)) / by_chance, np.nan)

@@ -163,17 +163,22 @@ def over_people(results: Results, names: DisplayNames) -> Table | Prose | None:
     return Table(names.named(out.reset_index()), "people", caption, why=why)
 
 
+#: heading -> weights of kappa: none, or by the squared distance in rank
+KAPPAS = {"Kappa": "none", "Weighted kappa": "quadratic"}
+
+
 def pairs_of_people(results: Results, names: DisplayNames) -> Table | None:
     """Cohen's kappa of every two people, where few are known."""
     rows = results["pair_kappa"]
     if rows.empty:
         return None
-    rows = names.sort(rows).assign(text=lambda f: tables.intervals(f))
-    out = names.named(rows[CELL]).assign(People=rows["pair"].to_numpy(), Items=rows["n"].to_numpy())
-    out["Kappa"] = rows["text"].to_numpy()
+    spec: dict[str, tuple[str, Mapping[str, object]]] = {h: ("pair_kappa", {"weights": w}) for h, w in KAPPAS.items()}
+    wide = tables.side_by_side(results, [*CELL, "pair", "n"], spec, with_interval=KAPPAS)
+    out = names.named(names.sort(wide).rename(columns={"pair": "People", "n": "Items"}))
     units = " and ".join(f"{u}s" for u in dict.fromkeys(rows["resample_unit"]))
     caption = f"Cohen's kappa of each pair of people over the items that both judged; CI over {units}."
-    return Table(out, "pairs_of_people", caption)
+    why = {"Weighted kappa": "The label has two values, or values without an order."}
+    return Table(out, "pairs_of_people", caption, why={h: reason for h, reason in why.items() if h in out})
 
 
 def reliability(results: Results, names: DisplayNames) -> Table | Prose:

@@ -9,7 +9,7 @@ import pandas as pd
 from judgebook.annotations import summary
 from judgebook.questions.agreement.analysis import plain_alphas
 from judgebook.questions.collection import pilot, screening
-from judgebook.questions.collection.answers import answers
+from judgebook.questions.collection.answers import answers, of_systems
 from judgebook.questions.collection.costs import costs, medians
 from judgebook.questions.collection.question import Costs, Pilot
 from judgebook.statistics.intervals import Sampling
@@ -38,6 +38,7 @@ def data_set(
         summary.coverage(main, dialogues),
         summary.shares(main, labels),
         answers(main, labels, sampling=sampling),
+        of_systems(main),
         [{"statistic": "count", "what": "annotations kept", "estimate": float(len(annotations))}],
     )
 

@@ -15,6 +15,8 @@ from judgebook.study.schema import CELL, ITEM, Annotations, unordered
 
 #: answers up to which a label has a row for each
 MOST = 11
+#: of a comparison, for one system: the sign of its score
+OUTCOMES = {"win": 1, "tie": 0, "loss": -1}
 
 
 def titles(label: Label) -> dict[float, str]:
@@ -62,6 +64,26 @@ def answers(annotations: Annotations, labels: Iterable[Label], *, sampling: Samp
                 yield head_of_part | {"answer": word} | interval.row()
         for word, n, total in _majorities(rows, words) if label.level != "sets" else ():
             yield head | {"statistic": "majority_count", "answer": word, "estimate": float(n), "n": total}
+
+
+def of_systems(annotations: Annotations) -> pd.DataFrame:
+    """What became of the systems that were compared: every judgement counts once for either system, of people and
+    models together by group.
+
+    Returns rows of `system_outcomes` by `outcome` (win, tie, loss) and of `best_worst`, wins less losses per judgement
+    (the score of best-worst scaling), with n judgements; empty without comparisons.
+    """
+    pairs = annotations[annotations["dialogue_b"].notna() & (annotations["system"] != annotations["system_b"])]
+    turned = pairs.assign(system=pairs["system_b"], score=-pairs["score"])
+    rows = []
+    for key, scores in pd.concat([pairs, turned]).groupby([*CELL, "system"], sort=False)["score"]:
+        head = dict(zip([*CELL, "system"], key, strict=True)) | {"level": METHODS[key[2]].unit, "n": len(scores)}
+        sign = np.sign(scores)
+        for outcome, value in OUTCOMES.items():
+            n = float((sign == value).sum())
+            rows.append(head | {"statistic": "system_outcomes", "outcome": outcome, "estimate": n})
+        rows.append(head | {"statistic": "best_worst", "estimate": float(sign.mean())})
+    return pd.DataFrame(rows)
 
 
 def _as_shown(rows: Annotations) -> Annotations | None:

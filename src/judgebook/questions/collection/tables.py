@@ -19,7 +19,7 @@ from judgebook.study.definitions import definitions
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
-from judgebook.study.schema import Annotations
+from judgebook.study.schema import CELL, Annotations
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
 JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]
@@ -156,6 +156,20 @@ def answers(results: Results, names: DisplayNames) -> Iterator[Table]:
         wide = rows.set_index([*keys[:-1], "answer"])["estimate"].astype(int).unstack("answer", sort=False)  # noqa: PD010
         table = names.named(names.sort(wide.reset_index())).rename(columns={"none": "No majority"})
         yield Table(table, "majorities", "Items judged by two or more people, by the answer given most often.")
+    yield from _of_systems(results, names)
+
+
+def _of_systems(results: Results, names: DisplayNames) -> Iterator[Table]:
+    if results["best_worst"].empty:
+        return
+    spec: dict[str, tuple[str, dict[str, object]]] = {
+        title: ("system_outcomes", {"outcome": outcome})
+        for outcome, title in {"win": "Won", "tie": "Tied", "loss": "Lost"}.items()
+    }
+    spec["Balance"] = ("best_worst", {})
+    wide = tables.side_by_side(results, [*CELL, "system"], spec)
+    caption = "Judgements that each system won, tied and lost; balance: won less lost, per judgement."
+    yield Table(names.named(names.sort(wide)), "outcomes", caption, dict.fromkeys(("Won", "Tied", "Lost"), 0))
 
 
 def card(results: Results, names: DisplayNames) -> Table:
