@@ -49,7 +49,8 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 def make_run(folder, simulated=False, formats=("png",), **wanted):
     figures = Figures(formats=list(formats), dpi=100, **wanted)
     study = SimpleNamespace(figures=figures)
-    return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", run_id="x", figures=folder)
+    about = {"notebook": "03_iaa", "run_id": "x", "headline": "alpha"}
+    return SimpleNamespace(study=study, simulated=simulated, figures=folder, **about)
 
 
 @pytest.fixture

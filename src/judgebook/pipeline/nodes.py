@@ -157,7 +157,7 @@ class StudyNodes:
         they are given other input for."""
         before, computed = self.manifest.parts(name), made_by(store.kept(self.key, name))
         changed = {part for part in {**parts, **before} if before.get(part) != parts.get(part)}
-        code = {part for part in changed if part.split(".")[0] in NAMES} | {"notebook", "package data"}
+        code = {part for part in changed if part.split(".")[0] in NAMES} | {"notebook", "package data", "figures (YAML)"}
         return (
             bool(computed)
             and changed <= code
