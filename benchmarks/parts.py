@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: read by each Python that starts; a process that is forked goes on noting
-NOTING = '''
+NOTING = """
 import os, signal, sys, time
 
 last = time.process_time()
@@ -50,10 +50,10 @@ if "NOTES" in os.environ:
     signal.signal(signal.SIGPROF, note)
     os.register_at_fork(after_in_child=begin)
     begin()
-'''
+"""
 #: part -> what the path of the innermost call matches
 PARTS = {
-    "figures": r"/(matplotlib|seaborn|fontTools|kiwisolver)/|/figures\.py|/display/(plots|style|marks|narrow|options|grid)",
+    "figures": r"/(matplotlib|seaborn|fontTools)/|/figures\.py|/display/(plots|style|marks|narrow|options|grid)",
     "tables and texts": r"/tables\.py|/text\.py|/findings\.py|judgebook/display/",
     "reading the data": r"judgebook/(sources|simulation)/",
     "pages": r"judgebook/(report|summary|extras)/|pipeline/(rendering|reading/|pages)",
@@ -99,14 +99,22 @@ def main() -> None:
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "NOTES": str(notes), "PYTHONPATH": path}
         begun = time.monotonic()
-        code = subprocess.run([sys.executable, str(ROOT / "run_all.py"), *arguments], env=environment).returncode
+        run = [sys.executable, "-u", str(ROOT / "run_all.py"), *arguments]
+        with subprocess.Popen(run, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                if line.startswith("  first page: "):
+                    print(f"  up to it, {noted(notes, by).total():.1f} s of CPU time were noted", flush=True)
         wall, use = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = noted(notes, by)
     print(f"\n| {'part' if by == 'part' else f'{by} | part'} | CPU, s |\n| --- | --- |" + " --- |" * (by != "part"))
     for name, took in seconds.most_common(None if by == "part" else 40):
         print(f"| {name} | {took:.1f} |")
-    print(f"\nnoted {seconds.total():.1f} s; user {use.ru_utime:.1f} s, system {use.ru_stime:.1f} s; {wall:.1f} s by the clock")
-    raise SystemExit(code)
+    print(
+        f"\nnoted {seconds.total():.1f} s; user {use.ru_utime:.1f} s, system {use.ru_stime:.1f} s; {wall:.1f} s in all"
+    )
+    raise SystemExit(process.returncode)
 
 
 if __name__ == "__main__":

@@ -119,8 +119,9 @@ def save(
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
     `tips` as titles), pdf (fonts embedded; of the headline always, for a paper) and png at 300 dpi;
-    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook holds a lighter PNG at `figures.dpi`. A simulated study's figures say so. The same
-    figure gives the same bytes: no dates, fixed salt. title, subtitle, of : as of `views.Plot`.
+    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook holds a lighter PNG at
+    `figures.dpi`. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
+    title, subtitle, of : as of `views.Plot`.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
     """
