@@ -14,7 +14,6 @@ from typing import Any
 import scipy.linalg  # noqa: F401  # only libraries that are loaded are limited to one thread
 from threadpoolctl import threadpool_limits
 
-from judgebook import project
 from judgebook.display.by_hand import DoesNotApplyError
 from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag, run, worker
@@ -124,7 +123,7 @@ def made(notebook: str, parameters: dict[str, Any]) -> NotebookPage:
 
 def _helper(notebook: str) -> ModuleType:
     """The helper module of a notebook, under a name of ours: a user may have a package `helpers`, too."""
-    path = project.ROOT / "src" / "helpers" / f"{notebook.partition('_')[2]}.py"
+    path = dag.helper(notebook)
     found = importlib.util.spec_from_file_location(f"judgebook.carried_helpers.{path.stem}", path)
     assert found is not None
     assert found.loader is not None

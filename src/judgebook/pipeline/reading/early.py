@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from judgebook.pipeline import rendering, worker
+from judgebook.pipeline import dag, rendering, worker
 from judgebook.pipeline.nodes import ANALYSIS, Node, StudyNodes
 from judgebook.pipeline.rendering import TO_COME, WAITED, IndexJob, PageJob, Row
 from judgebook.pipeline.worker import timed
@@ -26,6 +26,7 @@ def ahead(study: StudyNodes, notebooks: Iterable[str]) -> list[str]:
         name
         for name in notebooks
         if study.entries[name].early
+        and dag.helper(name).is_file()
         and not study.missing(name)
         and study.manifest.why(name, study.parts(name), study.cache)
     ]
