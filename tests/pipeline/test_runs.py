@@ -127,6 +127,10 @@ def test_other_words_and_colours_compute_nothing_again(base, tmp_path):
     why = "changed: judgebook.questions.made.words; drawn anew, statistics only if their input differs"
     assert run("--dry-run") == (("would run", why), first)
     assert run() == (("done", why), first)
+    formats = ("--set", "figures.formats=[svg, pdf]")
+    why = "changed: figures (YAML); drawn anew, statistics only if their input differs"
+    assert run(*formats) == (("done", why), first)
+    assert run() == (("done", why), first)
     project.edit("src/judgebook/questions/made/analysis.py", "1e9", "1e9 + 100")
     state, second = run()
     assert state == ("done", "changed: judgebook.questions.made.analysis")
