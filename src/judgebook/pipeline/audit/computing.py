@@ -74,7 +74,6 @@ def one(path: Path, notebook: str, values: list[str]) -> NotebookPage:
             if reason := nodes.missing(name):
                 raise DoesNotApplyError(reason)
             page = _page(nodes, name)
-        page.complete()
     return page
 
 
@@ -111,8 +110,10 @@ def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
 
 
 def _page(nodes: StudyNodes, name: str) -> NotebookPage:
-    """What the first cell of a notebook makes, with the parameters of a run: it reads, computes and stores."""
-    return made(name, nodes.parameters(name) | {"run_id": RUN_ID})
+    """What a notebook makes, with the parameters of a run: it reads, computes and stores."""
+    page = made(name, nodes.parameters(name) | {"run_id": RUN_ID})
+    page.complete()
+    return page
 
 
 def made(notebook: str, parameters: dict[str, Any]) -> NotebookPage:
