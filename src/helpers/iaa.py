@@ -1,10 +1,13 @@
 """Notebook 03: do annotators agree?"""
 
+from functools import cached_property
+
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
-from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
+from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables, variance
+from judgebook.study.results import Results, collect
 
 
 class Page(NotebookPage):
@@ -14,18 +17,26 @@ class Page(NotebookPage):
         super().__init__("03_iaa", study, run_id, n_resamples=n_resamples, seed=seed)
         self.annotations, self.iaa = self.evaluated("annotations"), self.study.iaa
         self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
-        self.results = self.analysed(
+        self.first = self.results = self.analysed(
             analysis.analyse,
             *(self.annotations, self.labels),
             sampling=self.sampling,
             first=self.iaa.first,
             scope=self.study.scope,
             control=comparison.is_source(self.run),
-            modelled=self.study.mixed_models.labels,
             unit=self.study.bootstrap.unit,
             people=self.study.inference.annotators,
             people_resamples=people_resamples,
         )
+        self.run.save_results(self.results)
+
+    @cached_property
+    def shares(self) -> Results:
+        labels, only = self.labels, self.study.mixed_models.labels
+        return self.analysed(variance.variance_shares, self.annotations, labels, confidence=self.level, only=only)
+
+    def complete(self) -> None:
+        self.results = collect(self.first, self.shares)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
@@ -50,6 +61,7 @@ class Page(NotebookPage):
         yield from (tables.over_people(self.results, self.names), tables.pairs_of_people(self.results, self.names))
 
     def variance(self) -> Section:
+        self.complete()
         yield from (findings.variance(self.results, self.names), figures.variance(self.results, self.names))
         yield tables.variance(self.results, self.names, self.level)
 

@@ -49,7 +49,8 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 def make_run(folder, simulated=False, formats=("png",), **wanted):
     figures = Figures(formats=list(formats), dpi=100, **wanted)
     study = SimpleNamespace(figures=figures)
-    return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", run_id="x", figures=folder)
+    about = {"notebook": "03_iaa", "run_id": "x", "headline": "alpha"}
+    return SimpleNamespace(study=study, simulated=simulated, figures=folder, **about)
 
 
 @pytest.fixture
@@ -137,6 +138,12 @@ def test_the_same_figure_gives_the_same_bytes_in_every_format_asked_for(tmp_path
         assert first.read_bytes() == second.read_bytes(), suffix
     style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / "c"))
     assert [p.name for p in (tmp_path / "c").iterdir()] == ["03_iaa_f.png"]
+
+
+def test_the_headline_of_a_notebook_has_a_pdf_whatever_is_asked_for(tmp_path, shown):
+    for name in ("alpha", "other"):
+        style.save(line_figure(), name, alt="Line", run=make_run(tmp_path, formats=("svg",)))
+    assert {p.name for p in tmp_path.glob("*.pdf")} == {"03_iaa_alpha.pdf"}
 
 
 def test_a_figure_is_drawn_once_for_each_file_and_the_notebook(tmp_path, shown, monkeypatch):

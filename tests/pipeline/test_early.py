@@ -10,16 +10,32 @@ from fixtures.project_copy import Project, result
 
 SECONDS = 40
 
-DAG = "01_counts: {early: true}\n02_waits: {}\n"
+DAG = "01_counts: {early: true}\n02_waits: {}\n03_ahead: {early: true}\n04_fails: {early: true}\n"
+#: what a notebook's own module has
+PAGE = """\
+from judgebook.study import store
+from judgebook.study.results import collect
+class Page:
+    def __init__(self, study, run_id, twice=1):
+        run = store.start(study, "03_ahead", run_id)
+        assert twice == 2
+        run.save_results(collect([{"statistic": "count", "what": "c", "estimate": 5.0}]))
+"""
 WAIT = "import time\nfrom pathlib import Path\nwhile not Path({path!r}).exists():\n    time.sleep(0.05)\n"
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A project whose second notebook waits for a file, which is not there yet."""
+    """A project whose notebooks but the first wait for a file, which is not there yet; modules of two of them can do
+    without, and of these one fails."""
     project = Project(tmp_path_factory.mktemp("early") / "project")
     project.notebook("01_counts", [result("a", "len(run.read('annotations'))")], title="How many?")
     project.notebook("02_waits", [WAIT.format(path=str(project.folder.parent / "go")), result("b")], title="Why wait?")
+    for name in ("03_ahead", "04_fails"):
+        cells = [WAIT.format(path=str(project.folder.parent / "go")), result(name)]
+        project.notebook(name, cells, title=f"{name}?", knobs="twice: int = 2\n")
+        page = PAGE if name == "03_ahead" else PAGE.replace("== 2", "== 1")
+        (project.folder / "src" / "helpers" / f"{name[3:]}.py").write_text(page)
     project.dag(DAG)
     return project
 
@@ -45,10 +61,19 @@ def stopped(made):
     return made
 
 
+def test_what_the_page_needs_is_computed_ahead_of_notebooks(stopped):
+    """Of a module that fails there is nothing, and nothing is said: its notebook will."""
+    results = stopped.out("data", "processed", "tiny", "results")
+    assert ",5.0," in (results / "03_ahead.csv").read_text()
+    assert not (results / "04_fails.csv").exists()
+    assert "03_ahead" not in stopped.nodes
+
+
 def test_the_page_says_what_is_still_computed_and_leads_to_what_is_there(stopped):
     assert re.fullmatch(r" +first page: reports/tiny/index.html after \d+\.\d s; the rest fills in\n", stopped.told)
     (banner,) = re.findall(r'<p class="banner" role="status">(.*?)</p>', stopped.early)
-    assert "this page is written anew when it is done:</strong> 02 Why wait?" in banner
+    to_come = "02 Why wait? · 03 03_ahead? · 04 04_fails?"
+    assert f"this page is written anew when they are done:</strong> {to_come}" in banner
     assert "01_counts.html" in stopped.links
     assert stopped.dead == []
     assert "Not in this report" not in stopped.early

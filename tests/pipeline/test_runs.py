@@ -127,6 +127,10 @@ def test_other_words_and_colours_compute_nothing_again(base, tmp_path):
     why = "changed: judgebook.questions.made.words; drawn anew, statistics only if their input differs"
     assert run("--dry-run") == (("would run", why), first)
     assert run() == (("done", why), first)
+    formats = ("--set", "figures.formats=[svg, pdf]")
+    why = "changed: figures (YAML); drawn anew, statistics only if their input differs"
+    assert run(*formats) == (("done", why), first)
+    assert run() == (("done", why), first)
     project.edit("src/judgebook/questions/made/analysis.py", "1e9", "1e9 + 100")
     state, second = run()
     assert state == ("done", "changed: judgebook.questions.made.analysis")
@@ -143,8 +147,8 @@ def test_changed_data_reach_what_reads_them(project):
     assert states["01_counts"][1].startswith("changed: notebook, annotations.parquet")
     assert states["02_seeded"] == ("done", "changed: annotations.parquet, results of 01_counts")
     assert "03_extra" not in states
-    assert not project.out("figures", "tiny", "01_counts_line.png").exists()
-    assert not project.out("reports", "tiny", "files", "01_counts_line.png").exists()
+    assert not project.out("figures", "tiny", "01_counts_line.svg").exists()
+    assert not project.out("reports", "tiny", "files", "01_counts_line.svg").exists()
     assert "<figure" not in project.out("reports", "tiny", "01_counts.html").read_text()
 
 
@@ -166,10 +170,10 @@ def test_the_same_result_stops_what_follows_a_changed_notebook(project):
 
 def test_lost_and_altered_outputs_are_made_again(project):
     """And the same result stops what follows."""
-    project.out("figures", "tiny", "01_counts_line.png").unlink()
+    project.out("figures", "tiny", "01_counts_line.svg").unlink()
     project.out("data", "processed", "tiny", "results", "03_extra.csv").write_text("edited by hand\n")
     states = project.states()
-    assert states["01_counts"] == ("done", "missing or altered: 01_counts_line.png")
+    assert states["01_counts"] == ("done", "missing or altered: 01_counts_line.svg")
     assert states["02_seeded"] == ("up to date", "")
     assert states["03_extra"] == ("done", "missing or altered: 03_extra.csv")
     assert "edited" not in project.out("data", "processed", "tiny", "results", "03_extra.csv").read_text()

@@ -53,8 +53,8 @@ class Nothing:
 class NotebookPage(metaclass=_Timed):
     """What one notebook shows of one study.
 
-    A notebook's own class reads, computes and stores the results when it is made. It has a method for each section,
-    which gives what `show` shows there.
+    A notebook's own class reads, computes and stores the results when it is made (but see `complete`). It has a method
+    for each section, which gives what `show` shows there.
 
     run : the notebook and where it writes. study : the YAML, with the notebook's parameters in place of its values.
     labels : those of the study, in the order of figures. seconds : how long it took to make.
@@ -89,6 +89,10 @@ class NotebookPage(metaclass=_Timed):
     def evaluated(self, frame: str) -> pd.DataFrame:
         """A frame of the study without pilots, gold units and extra corpora."""
         return evaluated(self.run.read(frame))
+
+    def complete(self) -> None:
+        """Compute and store what takes long and what neither the first page nor another notebook reads, where there is
+        any; the section that shows it does so."""
 
     def show(self, *shown: Prose | Section | None) -> None:
         """Show figures, tables and text, and store the former two."""

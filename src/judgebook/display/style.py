@@ -118,9 +118,10 @@ def save(
     """Write a figure to `run.figures/<notebook>_<name>.*`, show it with its alt text and caption, and close it.
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
-    `tips` as titles), pdf (fonts embedded) and png at 300 dpi; `<stem>_narrow.svg` for phones, where the figure can be
-    read so (`narrow`). The notebook holds a lighter PNG at `figures.dpi`. A simulated study's figures say so. The same
-    figure gives the same bytes: no dates, fixed salt. title, subtitle, of : as of `views.Plot`.
+    `tips` as titles), pdf (fonts embedded; of the headline always, for a paper) and png at 300 dpi;
+    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook holds a lighter PNG at
+    `figures.dpi`. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
+    title, subtitle, of : as of `views.Plot`.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
     """
@@ -136,7 +137,8 @@ def save(
     with mpl.rc_context(STYLE):
         lay_out(fig, settings.dpi)
         shown = _drawn(fig, "png", settings.dpi, stem, alt)
-        files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(settings.formats)}
+        formats = {*settings.formats, *(["pdf"] if name == run.headline else [])}
+        files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(formats)}
         if "svg" in settings.formats and narrow(fig, below=STRIP if run.simulated else 0):
             files[f"{stem}_narrow.svg"] = _drawn(fig, "svg", FILE_DPI, stem, alt)
     for name_, content in files.items():

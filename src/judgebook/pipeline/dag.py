@@ -44,6 +44,11 @@ def file(name: str, folder: Path = NOTEBOOKS) -> Path:
     return next((p for f in _folders(folder) if (p := f / f"{name}.ipynb").is_file()), folder / f"{name}.ipynb")
 
 
+def helper(name: str) -> Path:
+    """The module in `helpers` that a notebook of the project calls; somebody's own has none."""
+    return params.ROOT / "src" / "helpers" / f"{name.partition('_')[2]}.py"
+
+
 def _folders(folder: Path) -> list[Path]:
     return list(dict.fromkeys([folder, project.folder() / "notebooks"]))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from judgebook.pipeline import dag, durations, worker
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import NAMES, closure, package_data
 from judgebook.pipeline.manifest import Manifest, environment
-from judgebook.pipeline.notebook import Facts, facts
+from judgebook.pipeline.notebook import ALWAYS, Facts, facts
 from judgebook.published import mapping
 from judgebook.sources import places
 from judgebook.sources.ids import recorded
@@ -48,6 +49,8 @@ _NOT_DATA = {
 #: nodes that are neither notebooks nor pages of notebooks or extras
 _OTHERS = ("simulate", "annotations", "index", "search", "scoreboard", "papers")
 Parts = dict[str, str | None]
+#: the node that analyses a notebook ahead of the first page
+ANALYSIS = "analysis of {}"
 #: where what the analyses gave may be kept, by module
 QUESTIONS = "judgebook.questions."
 #: in the scratch folder, the first page as it is where the run is stopped before the rest is computed, followed by the
@@ -127,24 +130,30 @@ class StudyNodes:
         )
         return [*nodes, frames]
 
-    def notebooks(self, selected: list[str]) -> list[Node]:
-        return [self._notebook(name) for name in selected]
+    def notebooks(self, selected: list[str], ahead: Collection[str] = ()) -> list[Node]:
+        """ahead : those that are analysed before they run (`reading.early`)."""
+        return [self._notebook(name, (ANALYSIS.format(name),) if name in ahead else ()) for name in selected]
 
-    def _notebook(self, name: str) -> Node:
+    def _notebook(self, name: str, first: tuple[str, ...]) -> Node:
         entry = self.entries[name]
         return Node(
             self.key,
             name,
-            ("annotations", *entry.needs),
+            ("annotations", *entry.needs, *first),
             lambda: self.parts(name),
             lambda: self.outputs(name),
             worker.notebook,
-            lambda: self._job(name),
+            lambda: self.job(name),
             lambda: self.missing(name),
             seconds=self.manifest.seconds(name) or durations.estimated(entry, self.profile()),
         )
 
-    def _job(self, name: str) -> worker.NotebookJob:
+    def parameters(self, name: str) -> dict[str, Any]:
+        """What the parameters cell of a notebook sets, as the YAML changes it; `run_id` is not among it."""
+        defaults = {k.name: ast.literal_eval(k.default) for k in self.facts(name).knobs if k.name not in ALWAYS}
+        return {"study": self.key, **defaults, **self.knobs[name]}
+
+    def job(self, name: str) -> worker.NotebookJob:
         values = {"study": self.key, "run_id": digest(self.parts(name)), **self.knobs[name]}
         done, failed = self.executed(name), self.executed(f"{name}.failed")
         allowed = tuple(closure(self.facts(name).imports, self.cache))
@@ -157,7 +166,11 @@ class StudyNodes:
         they are given other input for."""
         before, computed = self.manifest.parts(name), made_by(store.kept(self.key, name))
         changed = {part for part in {**parts, **before} if before.get(part) != parts.get(part)}
-        code = {part for part in changed if part.split(".")[0] in NAMES} | {"notebook", "package data"}
+        code = {part for part in changed if part.split(".")[0] in NAMES} | {
+            "notebook",
+            "package data",
+            "figures (YAML)",
+        }
         return (
             bool(computed)
             and changed <= code

@@ -36,6 +36,10 @@ DESIGN = "17_design_check"
 NOT_RUN = "`{command} --study {study} --only {name}` answers this"
 #: state of a notebook that was not run and has no page, but whose analysis was carried out (`pipeline.audit`)
 COMPUTED = "computed"
+#: state of a notebook that this run has analysed for the first page and has still to run
+ANALYSED = "analysed"
+#: states of notebooks whose pages are still to come
+TO_COME = (WAITED, ANALYSED)
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -91,7 +95,7 @@ class Row:
 
     @property
     def has_results(self) -> bool:
-        return self.executed is not None or self.state == COMPUTED
+        return self.executed is not None or self.state in (COMPUTED, ANALYSED)
 
 
 @dataclass(frozen=True)
@@ -216,7 +220,7 @@ def first_page(job: IndexJob) -> FirstPage:
 
     evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.has_results})
     answers = findings.answers(evidence)
-    if not any(row.executed for row in job.rows):
+    if job.shared.whole and not any(row.executed for row in job.rows):
         answers = [replace(answer, text=_where_notebooks_are(answer.text)) for answer in answers]
     return FirstPage(evidence, _before(job), findings.preface(evidence), answers)
 
@@ -250,7 +254,8 @@ def drawn(job: IndexJob, first: FirstPage) -> tuple[Callable[[IndexJob], str], l
     compared = places.compared(first.evidence, shown)
 
     def page(job: IndexJob) -> str:
-        lacking = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.has_results]
+        without = [row for row in job.rows if not row.executed and row.state != COMPUTED]
+        lacking = [report.Absent(r.name, r.title, r.state, r.reason) for r in without]
         return report.index_page(
             job.shared.page(),
             description=job.description,
@@ -259,8 +264,8 @@ def drawn(job: IndexJob, first: FirstPage) -> tuple[Callable[[IndexJob], str], l
             answers=answered,
             facts=_sizes(job.profile, counted=first.preface is not None),
             cards=cards,
-            absent=[row for row in lacking if row.state != WAITED],
-            awaited=[row for row in lacking if row.state == WAITED],
+            absent=[row for row in lacking if row.state not in TO_COME],
+            awaited=[row for row in lacking if row.state in TO_COME],
             made=job.made,
             compared=compared,
             cite=job.cite,

@@ -19,6 +19,7 @@ from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
 from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.pages import Pages
+from judgebook.pipeline.reading import early
 from judgebook.pipeline.rendering import FIRST_PAGE
 from judgebook.pipeline.worker import Spec
 from judgebook.sources.instead import embedded
@@ -206,7 +207,11 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
         for study in (s for s in studies.values() if s.study.across == across):
             pages = Pages(study, partial(_state, runner, study, rest=options.rest), partial(_awaited, runner, study))
             chosen = [name for name in selected if name in study.entries]
-            nodes += [*study.notebooks(chosen), *(pages.nodes(chosen) if not options.dry else [])]
+            ahead = (
+                early.ahead(study, chosen) if options.executor == HOME and not (options.dry or options.force) else []
+            )
+            nodes += [*early.analyses(study, ahead), *study.notebooks(chosen, ahead)]
+            nodes += pages.nodes(chosen, ahead) if not options.dry else []
         runner.run(nodes)
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
 

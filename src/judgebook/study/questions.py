@@ -61,7 +61,9 @@ class Question(Section):
     weighted: str = Field("", description="what on its page uses sampling weights, where they differ")
     unweighted: str = Field("", description="what does not")
     across: bool = Field(False, description="it reads results of other studies, and runs after them")
-    headline: str | None = Field(None, description="the figure the gallery shows of it; by default the first one")
+    headline: str | None = Field(
+        None, description="the figure the gallery and papers show of it; by default the first one"
+    )
     seconds: Annotated[list[float], Field(min_length=3, max_length=3)] = Field(
         [3, 0, 0],
         description="CPU seconds: a constant, for 10⁵ judgements, for 1,000 pairs of systems × labels",
@@ -72,7 +74,8 @@ class Question(Section):
     )
     early: bool = Field(
         False,
-        description="the first page is written once all that are so declared are done, and again at the end",
+        description="the first page is written once what all that are so declared compute is there, and again at the "
+        "end; what it does not need is computed by `NotebookPage.complete`",
     )
     first_page: str = Field(
         "", description="a question of its own on the first page, which `first_page.answer` of its folder answers"

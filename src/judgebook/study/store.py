@@ -264,6 +264,11 @@ class Run:
         return self.study.extra
 
     @property
+    def headline(self) -> str | None:
+        """The figure that stands for the notebook: papers get it as PDF."""
+        return self.question.headline if self.question else None
+
+    @property
     def simulated(self) -> bool:
         """Whether figures and tables say that their data are simulated."""
         return self.study.simulated and self.of_study

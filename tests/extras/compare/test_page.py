@@ -73,7 +73,7 @@ def test_two_runs_of_a_study(ran, capsys):
     assert not any("zz_" in text for text in seen)
     labels = pd.read_csv(folder / "files" / "comparison_labels.csv")
     assert labels["r"].between(0.9, 1).all()
-    assert {p.suffix for p in (folder / "files").iterdir()} >= {".png", ".csv", ".tex"}
+    assert {p.suffix for p in (folder / "files").iterdir()} >= {".svg", ".csv", ".tex"}
 
 
 def test_from_python_the_comparison_is_the_one_of_the_command(ran, capsys):

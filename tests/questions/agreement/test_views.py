@@ -186,7 +186,7 @@ def people(n=40, m=6, per=3, contexts=None, known=True, seed=1, label="quality")
 
 
 def analysed(frame, **options):
-    how = {"first": None, "people_resamples": 50, "sampling": QUICK, "modelled": []}
+    how = {"first": None, "people_resamples": 50, "sampling": QUICK}
     return analysis.analyse(frame, LABEL_SETS["abc_eval"], **how | options)
 
 

@@ -34,7 +34,7 @@ FOLDERS = {
     "report": "Pages to read, starting with index.html; texts, tables and figures for a paper in paper/",
     "notebooks": "Notebooks as executed",
     "results": "All numbers: one row per estimate, as Parquet and CSV",
-    "figures": "Figures as PDF, PNG and SVG",
+    "figures": "Figures",
     "tables": "Tables as CSV and LaTeX",
     "params": "The settings of the run, defaults included",
     "data": "Description of the data and their sources, and judgements where they are shared",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import os
 import tempfile
@@ -10,17 +9,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import scipy.linalg  # noqa: F401  # only libraries that are loaded are limited to one thread
 from threadpoolctl import threadpool_limits
 
-from judgebook import project
 from judgebook.display.by_hand import DoesNotApplyError
 from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag, run, worker
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import StudyNodes
-from judgebook.pipeline.notebook import ALWAYS
 from judgebook.pipeline.rendering import COMPUTED, Row
 from judgebook.sources import build
 
@@ -120,14 +118,21 @@ def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
 
 
 def _page(nodes: StudyNodes, name: str) -> NotebookPage:
-    """What the first cell of a notebook makes, with the parameters of a run: it reads, computes and stores."""
-    defaults = {k.name: ast.literal_eval(k.default) for k in nodes.facts(name).knobs if k.name not in ALWAYS}
-    return _helper(name).Page(nodes.key, RUN_ID, **(defaults | nodes.knobs[name]))
+    """What a notebook makes, with the parameters of a run: it reads, computes and stores."""
+    page = made(name, nodes.parameters(name) | {"run_id": RUN_ID})
+    page.complete()
+    return page
+
+
+def made(notebook: str, parameters: dict[str, Any]) -> NotebookPage:
+    """The page of a notebook with these parameters."""
+    page: NotebookPage = _helper(notebook).Page(**parameters)
+    return page
 
 
 def _helper(notebook: str) -> ModuleType:
     """The helper module of a notebook, under a name of ours: a user may have a package `helpers`, too."""
-    path = project.ROOT / "src" / "helpers" / f"{notebook.partition('_')[2]}.py"
+    path = dag.helper(notebook)
     found = importlib.util.spec_from_file_location(f"judgebook.carried_helpers.{path.stem}", path)
     assert found is not None
     assert found.loader is not None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from judgebook.pipeline import rendering
-from judgebook.pipeline.rendering import WAITED, IndexJob, PageJob, Row
+from judgebook.pipeline import dag, rendering, worker
+from judgebook.pipeline.nodes import ANALYSIS, Node, StudyNodes
+from judgebook.pipeline.rendering import TO_COME, WAITED, IndexJob, PageJob, Row
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
 
@@ -15,6 +18,32 @@ from judgebook.study import store
 STOPPED = "The run was stopped before it was done."
 #: the answer that could be another when the rest is there: what to do next
 LAST = "next"
+
+
+def ahead(study: StudyNodes, notebooks: Iterable[str]) -> list[str]:
+    """The notebooks of a run that the first page waits for and that will run."""
+    return [
+        name
+        for name in notebooks
+        if study.entries[name].early
+        and dag.helper(name).is_file()
+        and not study.missing(name)
+        and study.manifest.why(name, study.parts(name), study.cache)
+    ]
+
+
+def analyses(study: StudyNodes, notebooks: Iterable[str]) -> list[Node]:
+    """What these compute for the first page, without kernels and figures: a node each, nothing of which is recorded."""
+
+    def node(name: str) -> Node:
+        def job() -> worker.NotebookJob:
+            made = study.job(name)
+            return replace(made, parameters=study.parameters(name) | made.parameters)
+
+        options: dict[str, Any] = {"quiet": True, "recorded": False, "seconds": study.manifest.seconds(name) or 1.0}
+        return Node(study.key, ANALYSIS.format(name), ("annotations",), dict, list, worker.analyse, job, **options)
+
+    return [node(name) for name in notebooks]
 
 
 @dataclass(frozen=True)
@@ -48,4 +77,4 @@ def write(job: FirstPageJob) -> str:
 
 
 def _stopped(row: Row) -> Row:
-    return replace(row, state="not run", reason=STOPPED) if row.state == WAITED else row
+    return replace(row, state="not run", reason=STOPPED) if row.state in TO_COME else row

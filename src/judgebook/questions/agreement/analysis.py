@@ -8,7 +8,7 @@ orientations, as in the original files; resampling keeps the two together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -32,7 +32,7 @@ from judgebook.questions.agreement.items import (
 from judgebook.questions.agreement.kappa_icc import COEFFICIENTS, Ratings, kappas
 from judgebook.questions.agreement.over_annotators import alpha_over_annotators, judgements
 from judgebook.questions.agreement.population import SAMPLE, population, with_primary, without_others
-from judgebook.questions.agreement.variance import decision_study, variance_shares
+from judgebook.questions.agreement.variance import decision_study
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect
@@ -52,12 +52,12 @@ def analyse(
     people_resamples: int,
     scope: Scope | None = None,
     control: bool = False,
-    modelled: Collection[str] | None = None,
     unit: str | None = None,
     people: str = "auto",
 ) -> Results:
-    """Everything notebook 03 says of a study: alpha with its intervals and the measures behind it, the decision study,
-    and where the variance comes from.
+    """What notebook 03 says of a study: alpha with its intervals, the measures behind it, and the decision study.
+
+    Not where the variance comes from (`variance.variance_shares`), which takes far longer.
 
     Parameters
     ----------
@@ -94,7 +94,6 @@ def analyse(
         *(frame.assign(statistic="alpha") for frame in (others["alpha"], *added)),
         kappas(annotations, labels, sampling=replace(sampling, n_resamples=people_resamples)),
         decision_study(annotations, labels, seed=sampling.seed, confidence=sampling.confidence),
-        variance_shares(annotations, labels, confidence=sampling.confidence, only=modelled),
     )
     return with_primary(without_others(results) if people == "fixed" else results)
 

@@ -233,9 +233,10 @@ class Figures(Section):
     """Figures of all notebooks."""
 
     formats: list[Literal["png", "svg", "pdf"]] = Field(
-        ["pdf", "png", "svg"],
-        description="formats of the files in figures/: pages show svg, png has 300 dpi",
-        examples=[["svg", "pdf"]],
+        ["svg"],
+        description="formats of the files in figures/: pages show svg, png has 300 dpi, pdf is for print; the headline "
+        "figure of a notebook is always there as pdf, too",
+        examples=[["svg", "pdf", "png"]],
     )
     dpi: int = Field(150, ge=50, le=600, description="resolution of the PNG in notebooks and the gallery")
     width: float = Field(
