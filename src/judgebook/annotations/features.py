@@ -229,10 +229,10 @@ def _directed(annotations: Annotations, study: Study) -> str | None:
 
 
 def _preparation(frames: Frames, study: Study) -> str | None:
-    corpora = pd.concat([frames[name]["corpus"] for name in ("annotations", "dialogues")])
+    corpora = {corpus for name in ("annotations", "dialogues") for corpus in frames[name]["corpus"].unique()}
     quiz = study.pilot.quiz
-    prepared = corpora.str.contains("_pilot_").any() or len(frames["screening"])
-    prepared = prepared or (quiz is not None and (corpora == quiz.corpus).any())
+    prepared = any("_pilot_" in corpus for corpus in corpora) or len(frames["screening"])
+    prepared = prepared or (quiz is not None and quiz.corpus in corpora)
     return _reason(prepared, "The data contain neither a pilot nor screening attempts.")
 
 
@@ -319,7 +319,7 @@ class _Frames(Frames):
 def profile(frames: Frames, study: Study) -> dict[str, Any]:
     """What the study offers: `features` (name -> null, or why it is absent) and the sizes a reader asks for first."""
     annotations = frames["annotations"]
-    labels = annotations[["method", "label"]].drop_duplicates()
+    labels = codes.plain(annotations[["method", "label"]].drop_duplicates())
     return {
         "study": study.key,
         "features": {name: feature(frames, study) for name, feature in FEATURES.items()},

@@ -89,8 +89,11 @@ def _named(frame: pd.DataFrame, spec: Mapping[str, Column]) -> None:
         plain = cells.dtype == object or pd.api.types.is_numeric_dtype(cells)
         if plain and pd.api.types.infer_dtype(cells) not in _PLAIN["text"]:
             frame[column] = cells = cells.map(str, na_action="ignore")
-        odd = {v: _id(v) for v in cells.unique() if isinstance(v, str) and _id(v) != v} if column not in _FREE else {}
-        if odd:
+        ids = [v for v in cells.unique() if isinstance(v, str)] if column not in _FREE else []
+        odd = {v: id_ for v, id_ in zip(ids, map(_id, ids), strict=True) if id_ != v}
+        if odd and codes.is_coded(cells):
+            frame[column] = codes.mapped(cells, lambda v, odd=odd: odd.get(v, v))
+        elif odd:
             frame[column] = pd.Series([odd.get(v, v) for v in cells], frame.index, dtype=cells.dtype)
 
 

@@ -77,7 +77,7 @@ class State:
         row = marks.groupby(["file", "_row" if "_row" in marks else "_place"], sort=False).ngroup()
         size, filled = np.bincount(row), np.bincount(row, ~missing)
         answered = ((filled > 0) | (size == 1))[row[missing]]
-        marks = marks[missing]
+        marks = codes.plain(marks[missing])
         reason = codes.mapped(marks["_blank"], lambda cell: f"{cell!r} (`na_values`)" if cell else EMPTY).fillna(EMPTY)
         reason = reason.where(answered, UNANSWERED)
         reason = reason.mask(marks["label"].isin(list(source.composites)), TOO_FEW)
@@ -114,6 +114,7 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
         if label.level == "sets":
             code = {word: 2**i for i, word in enumerate(label.categories)}
         mine = _of(label, marks, labels) & marks["score"].notna()
+        score = codes.decoded(score)
         odd = marks.index[mine & ~marks["score"].isin(list(code)) & score.map(lambda x: isinstance(x, str))]
 
         def wrong(i: Any, marks: pd.DataFrame = marks, label: Label = label, code: Iterable[str] = code) -> Problem:
@@ -237,6 +238,7 @@ def reversed_(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label]
     turned = marks["label"].isin(source.reversed)
     if not turned.any():
         return marks
+    marks = marks.assign(score=codes.decoded(marks["score"]))
     ends = pd.Series(np.nan, marks.index)
     for label in (x for x in labels if x.id in source.reversed):
         ends = ends.mask(_of(label, marks, labels), sum(label.scale))
@@ -264,7 +266,13 @@ def with_method(marks: pd.DataFrame, labels: list[Label]) -> pd.DataFrame:
     methods = [
         [by.get(u) or next(iter(by.values()), default) for u in units] for by in (of.get(id_, {}) for id_ in ids)
     ]
-    return marks.assign(method=np.array(methods, dtype=object)[code, unit] if len(marks) else [])
+    if not len(marks):
+        return marks.assign(method=[])
+    of_label = np.array(methods, dtype=object)
+    if not codes.is_coded(marks["label"]):
+        return marks.assign(method=of_label[code, unit])
+    method, names = pd.factorize(of_label.ravel())
+    return marks.assign(method=codes.coded(method.reshape(of_label.shape)[code, unit], names, marks.index))
 
 
 def sets(marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
