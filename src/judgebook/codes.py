@@ -42,26 +42,32 @@ def decoded(values: pd.Series) -> pd.Series:
     return pd.Series(texts[values.cat.codes], values.index, dtype=object)
 
 
-def interleaved(columns: list[pd.Series]) -> pd.Series:
+def interleaved(many: list[pd.Series]) -> pd.Series:
     """The values of columns row by row; coded where one is."""
-    if not any(map(is_coded, columns)):
-        return pd.Series(np.column_stack([column.to_numpy() for column in columns]).ravel(), dtype=object)
-    texts, parts = {}, []
-    for code, distinct in map(factorized, columns):
+    if not any(map(is_coded, many)):
+        return pd.Series(np.column_stack([column.to_numpy() for column in many]).ravel(), dtype=object)
+    texts: dict[Any, int] = {}
+    parts = []
+    for code, distinct in map(factorized, many):
         places = [texts.setdefault(text, len(texts)) for text in distinct]
         parts.append(np.array([*places, -1], dtype=np.int32)[code])
     every = np.column_stack(parts).ravel()
     return coded(every, np.array(list(texts), dtype=object), pd.RangeIndex(len(every)))
 
 
+def columns(frame: pd.DataFrame) -> list[Any]:
+    """The coded columns of a frame."""
+    return [column for column, dtype in frame.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)]
+
+
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame without coded columns."""
-    return frame.assign(**{c: decoded(frame[c]) for c in frame if is_coded(frame[c])})
+    """A frame with coded columns as objects."""
+    return frame.assign(**{c: decoded(frame[c]) for c in columns(frame)})
 
 
 def texts(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with coded columns as texts, of type str."""
-    return frame.assign(**{c: as_text(frame[c]) for c in frame if is_coded(frame[c])})
+    return frame.assign(**{c: as_text(frame[c]) for c in columns(frame)})
 
 
 def plain_texts(values: pd.Series) -> bool:

@@ -87,7 +87,7 @@ def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object)
     n, out = len(frame), {}
     for name, column in spec.items():
         if name in constant:
-            texts = column.dtype == "str" and any(map(codes.is_coded, (frame[c] for c in frame)))
+            texts = column.dtype == "str" and bool(codes.columns(frame))
             once = codes.constant(str(constant[name]), pd.RangeIndex(n)).array if texts else None
             out[name] = _repeated(constant[name], column.dtype, n) if once is None else once
             continue

@@ -34,7 +34,7 @@ def read(source: Table, open_file: Files) -> Reading:
     repeated = cells.attrs.get(REPEATED, ()) if source.layout == "wide" else ()
     spelt = spellings(source, open_file.labels, open_file.spelling)
     alike = twice_named(source.file, [source.scores], repeated, spelt)
-    file = codes.constant(source.file, cells.index) if any(codes.is_coded(cells[c]) for c in cells) else source.file
+    file = codes.constant(source.file, cells.index) if codes.columns(cells) else source.file
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": file}), open_file.spelling)
     problems += alike
     base = open_file.spelling.frame(mapped(source, cells, source.columns))
@@ -71,7 +71,7 @@ def read(source: Table, open_file: Files) -> Reading:
 def _simple(source: Table, labels: list[Label]) -> bool:
     """Whether rows stay coded: nothing of the YAML makes new texts of those of several columns or rows."""
     sides = {"dialogue_b", "system_b", "annotator_kind"} & {*source.columns, *source.constants}
-    changed = [source.identify, source.patterns, source.repeat, source.composites, source.judges, source.metrics]
+    changed = [source.identify, source.patterns, source.repeat, source.composites, source.judges]
     asks = [source.ruled, source.sampling, source.repeats != "error", source.annotators == "positions"]
     named = set(paths.placeholders(source.scores)) - {"label"}
     return not (sides or any(changed) or any(asks) or named or any(label.level == "sets" for label in labels))

@@ -277,4 +277,4 @@ def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, 
         value = arithmetic.evaluate(formula, numbers)
         scores[metric] = value.where(np.isfinite(value)).astype(object)  # nothing comes of dividing by 0
     parts = [base[key].assign(metric=metric, score=score) for metric, score in scores.items()]
-    return pd.concat(parts).drop_duplicates() if parts else None
+    return codes.plain(pd.concat(parts).drop_duplicates()) if parts else None
