@@ -209,6 +209,8 @@ def numbered(frames: dict[str, pd.DataFrame], columns: Mapping[str, str]) -> dic
         mine = [c for c, p in columns.items() if p == pattern]
         seen = (f[c].dropna().unique() for f in frames.values() for c in mine if c in f)
         values = list(dict.fromkeys(v for some in seen for v in some))
+        if not any(str(v).startswith(LONG) for v in values):
+            continue
         taken = {v for v in values if not str(v).startswith(LONG)}
         free = (name for i in range(1, len(values) + len(taken) + 1) if (name := pattern.format(i)) not in taken)
         frames = _mapped(frames, mine, {v: next(free) for v in values if str(v).startswith(LONG)})

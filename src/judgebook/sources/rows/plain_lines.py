@@ -62,7 +62,10 @@ def table(data: bytes, delimiter: str, *, quoting: bool, coded: bool = False) ->
     if not len(cells):
         return None
     index = pd.RangeIndex(2, len(cells) + 2)
-    return pd.DataFrame({name: _column(cells[name], index) for name in names}, index=index)
+    out = pd.DataFrame({name: _column(cells[name], index) for name in names}, index=index)
+    del cells
+    pa.default_memory_pool().release_unused()
+    return out
 
 
 def _repeats(cells: pa.ChunkedArray) -> bool:
