@@ -62,7 +62,7 @@ def _reason(present: Any, reason: str) -> str | None:
 
 
 def _repeated(frames: Frames, study: Study) -> str | None:
-    twice = _human(frames).groupby([*ITEM, "group"], dropna=False, sort=False).size().ge(2).any()
+    twice = _human(frames).duplicated([*ITEM, "group"]).any()
     return _reason(twice, "No item was judged by two people of one group.")
 
 

@@ -125,7 +125,7 @@ def joined(readings: list[Reading], name: str) -> pd.DataFrame:
     out = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0].reset_index(drop=True)
     absent = [c for c in spec if c not in out and c != "study"]
     whole = codes.is_coded(out["file"]) if "file" in out else False
-    out = out.assign(**{c: _repeated(np.nan, out.index, whole and spec[c].dtype == "str") for c in absent})
+    out = out.assign(**{c: _absent(spec[c].dtype, out.index, whole) for c in absent})
     if "source_row" in spec:
         # one order over all sources, the adapter's own within each
         out["source_row"] = np.arange(len(out))
@@ -133,12 +133,19 @@ def joined(readings: list[Reading], name: str) -> pd.DataFrame:
 
 
 def _repeated(value: Any, index: pd.Index, coded: bool) -> pd.Series:
-    """A column that holds one value; texts, and what is missing, as codes."""
+    """A column that holds one value; a text as codes."""
     if coded and isinstance(value, str):
         return codes.constant(value, index)
-    if coded and pd.isna(value):
-        return codes.coded(np.full(len(index), -1, np.int8), [], index)
     return pd.Series(np.full(len(index), value, dtype=object), index)
+
+
+def _absent(dtype: str, index: pd.Index, coded: bool) -> pd.Series:
+    """A column of which all is missing; as objects, or of a type that takes less where others are coded."""
+    if coded and dtype == "str":
+        return codes.coded(np.full(len(index), -1, np.int8), [], index)
+    if coded and dtype.startswith("datetime"):
+        return pd.Series(np.full(len(index), "NaT", dtype="datetime64[us]"), index)
+    return pd.Series(np.full(len(index), np.nan, dtype=float if coded else object), index)
 
 
 def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
