@@ -1,4 +1,8 @@
-"""Work on columns of text once for each distinct value, not once for each row."""
+"""Work on columns of text once for each distinct value, not once for each row.
+
+A coded column is a categorical one whose categories are texts, as objects, in any order: a number for each row. The
+rows of a plain table are held so from the file to the frames on disk.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +18,69 @@ import pyarrow.compute as pc
 _SAMPLE = 10_000
 
 
+def is_coded(values: pd.Series) -> bool:
+    """Whether values are coded."""
+    return isinstance(values.dtype, pd.CategoricalDtype)
+
+
+def coded(code: np.ndarray, texts: Any, index: pd.Index) -> pd.Series:
+    """A coded column. code : (rows,) place in `texts` of each, -1 where it is missing. texts : each text once."""
+    categories = pd.Index(np.asarray(texts, dtype=object), dtype=object)
+    return pd.Series(pd.Categorical.from_codes(code, categories), index)
+
+
+def constant(text: str, index: pd.Index) -> pd.Series:
+    """A coded column that holds one text."""
+    return coded(np.zeros(len(index), np.int8), [text], index)
+
+
+def decoded(values: pd.Series) -> pd.Series:
+    """Coded values as objects, None where they are missing; others as they are."""
+    if not is_coded(values):
+        return values
+    texts = np.append(values.cat.categories.to_numpy(object), None)
+    return pd.Series(texts[values.cat.codes], values.index, dtype=object)
+
+
+def interleaved(many: list[pd.Series]) -> pd.Series:
+    """The values of columns row by row; coded where one is."""
+    if not any(map(is_coded, many)):
+        return pd.Series(np.column_stack([column.to_numpy() for column in many]).ravel(), dtype=object)
+    texts: dict[Any, int] = {}
+    parts = []
+    for code, distinct in map(factorized, many):
+        places = [texts.setdefault(text, len(texts)) for text in distinct]
+        parts.append(np.array([*places, -1], dtype=np.int32)[code])
+    every = np.column_stack(parts).ravel()
+    return coded(every, np.array(list(texts), dtype=object), pd.RangeIndex(len(every)))
+
+
+def columns(frame: pd.DataFrame) -> list[Any]:
+    """The coded columns of a frame."""
+    return [column for column, dtype in frame.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)]
+
+
+def plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with coded columns as objects."""
+    return frame.assign(**{c: decoded(frame[c]) for c in columns(frame)})
+
+
+def texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with coded columns as texts, of type str."""
+    return frame.assign(**{c: as_text(frame[c]) for c in columns(frame)})
+
+
 def plain_texts(values: pd.Series) -> bool:
     """Whether values are all text, or missing."""
+    if is_coded(values):
+        return True
     text = isinstance(values.dtype, pd.StringDtype)
     return text or (values.dtype == object and pd.api.types.infer_dtype(values) == "string")
 
 
 def mapped(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
-    """`values` of type object, with texts changed; all else stays, and what is missing.
+    """`values` of type object, with texts changed; all else stays, and what is missing. Coded ones stay coded where
+    texts become texts.
 
     change : gives the same for the same text. It is called once for each, or for each row where not all are text.
     """
@@ -30,6 +89,8 @@ def mapped(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
             return values.astype(object)
         changed = [change(v) if isinstance(v, str) else v for v in values]
         return pd.Series(changed, values.index, dtype=object)
+    if is_coded(values):
+        return _recoded(values, change)
     if len(values) > _SAMPLE and values.iloc[:_SAMPLE].nunique() > _SAMPLE / 2:
         code, texts = np.arange(len(values)), values.to_numpy(dtype=object)
         texts = np.where(values.isna(), None, texts)
@@ -39,6 +100,14 @@ def mapped(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
     held = np.empty(len(texts) + 1, dtype=object)  # the last one is what -1, a missing value, means
     held[:-1] = [text if text is None else change(text) for text in texts]
     return pd.Series(held[code], values.index, dtype=object)
+
+
+def _recoded(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
+    new = [change(text) for text in values.cat.categories]
+    if not all(text is None or isinstance(text, str) for text in new):
+        return pd.Series(np.array([*new, None], dtype=object)[values.cat.codes], values.index, dtype=object)
+    code, texts = pd.factorize(np.array(new, dtype=object))
+    return coded(np.append(code, -1)[values.cat.codes], texts, values.index)
 
 
 def rows(frame: pd.DataFrame, keep: pd.Series) -> pd.DataFrame:
@@ -55,17 +124,23 @@ def numbered(before: str, numbers: pd.Index) -> pd.api.extensions.ExtensionArray
 
 def as_text(values: pd.Series) -> pd.Series:
     """`values` of type str; missing ones stay missing."""
-    if values.dtype != object or not plain_texts(values):
+    if not is_coded(values) and (values.dtype != object or not plain_texts(values)):
         return values.astype("str") if values.notna().any() else pd.Series(None, values.index, dtype="str")
-    code, distinct = pd.factorize(values)
+    code, distinct = factorized(values)
     texts = pa.DictionaryArray.from_arrays(pa.array(code, mask=code < 0), pa.array(distinct, pa.large_string()))
     return pd.Series(pd.array(texts.cast(pa.large_string()), dtype="str"), values.index)
+
+
+def factorized(values: pd.Series) -> tuple[np.ndarray, Any]:
+    """The place of each text among the distinct ones, -1 where it is missing; and the distinct ones (of coded values,
+    also those that no row has)."""
+    return (values.cat.codes.to_numpy(), values.cat.categories) if is_coded(values) else pd.factorize(values)
 
 
 def numbers(values: pd.Series) -> pd.Series:
     """`values` as floating-point numbers, missing where they are none."""
     if not plain_texts(values):
         return pd.to_numeric(values, errors="coerce").astype("float64")
-    code, distinct = pd.factorize(values)
+    code, distinct = factorized(values)
     read = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce").to_numpy("float64")
     return pd.Series(np.append(read, np.nan)[code], values.index)

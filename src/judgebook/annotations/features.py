@@ -62,7 +62,7 @@ def _reason(present: Any, reason: str) -> str | None:
 
 
 def _repeated(frames: Frames, study: Study) -> str | None:
-    twice = _human(frames).groupby([*ITEM, "group"], dropna=False, sort=False).size().ge(2).any()
+    twice = _human(frames).duplicated([*ITEM, "group"]).any()
     return _reason(twice, "No item was judged by two people of one group.")
 
 
@@ -100,9 +100,11 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
     section, people = study.importance, _scored(_human(frames), study)
     label = section.target
     talked = frames["dialogues"][["corpus", "dialogue", "interactor"]].dropna().drop_duplicates()
-    judged = people[["corpus", "dialogue", "annotator", "label", "turn"]].merge(talked, on=["corpus", "dialogue"])
+    on_label = (people["label"] == label) & people["turn"].isna()
+    who = people[["corpus", "dialogue", "annotator"]].assign(on_label=on_label).drop_duplicates()
+    judged = codes.plain(who).merge(talked, on=["corpus", "dialogue"])
     self_rated = judged["annotator"] == judged["interactor"]
-    rated = judged.loc[self_rated & (judged["label"] == label) & judged["turn"].isna(), ["corpus", "dialogue"]]
+    rated = judged.loc[self_rated & judged["on_label"], ["corpus", "dialogue"]]
     if section.quality_group is not None or (rated.empty and section.quality_label):
         return _external_quality(people, study)
     if rated.empty:
@@ -151,7 +153,8 @@ def _comparable_systems(frames: Frames, study: Study) -> str | None:
     out = {study.control_system, *study.unranked_systems}
     by = ["corpus", "group", "method"]
     other = people[[*by, "system_b", "dialogue_b"]].set_axis([*by, "system", "dialogue"], axis=1)
-    judged = pd.concat([people[list(other)], other]).dropna().drop_duplicates()
+    judged = pd.concat([codes.plain(side.drop_duplicates()) for side in (people[list(other)], other)])
+    judged = judged.dropna().drop_duplicates()
     size = judged[~judged["system"].isin(out)].groupby([*by, "system"]).size()
     enough = size[size >= MIN_DIALOGUES].groupby(by).size()
     return _reason((enough >= 2).any(), f"No two systems have {MIN_DIALOGUES} judged dialogues each.")
@@ -172,8 +175,9 @@ def _groups(frames: Frames, study: Study) -> str | None:
     marks, key = _scored(frames["annotations"], study), ["corpus", "method", "label", "group"]
     if marks.empty:
         return NO_MEANS
-    marks = marks[~marks["corpus"].str.fullmatch(PREPARATION)]
-    sides = pd.concat([marks[[*key, "system"]], marks[[*key, "system_b"]].rename(columns={"system_b": "system"})])
+    marks = codes.rows(marks, ~marks["corpus"].str.fullmatch(PREPARATION))
+    sides = (marks[[*key, side]].set_axis([*key, "system"], axis=1) for side in ("system", "system_b"))
+    sides = pd.concat([codes.plain(side.drop_duplicates()) for side in sides])
     enough = sides.groupby(key)["system"].nunique().ge(2).groupby(level=key[:3]).sum().ge(2).any()
     return _reason(
         enough, "No two groups of annotators judged the same label for two systems, so groups cannot be compared."
@@ -229,10 +233,10 @@ def _directed(annotations: Annotations, study: Study) -> str | None:
 
 
 def _preparation(frames: Frames, study: Study) -> str | None:
-    corpora = pd.concat([frames[name]["corpus"] for name in ("annotations", "dialogues")])
+    corpora = {corpus for name in ("annotations", "dialogues") for corpus in frames[name]["corpus"].unique()}
     quiz = study.pilot.quiz
-    prepared = corpora.str.contains("_pilot_").any() or len(frames["screening"])
-    prepared = prepared or (quiz is not None and (corpora == quiz.corpus).any())
+    prepared = any("_pilot_" in corpus for corpus in corpora) or len(frames["screening"])
+    prepared = prepared or (quiz is not None and quiz.corpus in corpora)
     return _reason(prepared, "The data contain neither a pilot nor screening attempts.")
 
 
@@ -319,7 +323,7 @@ class _Frames(Frames):
 def profile(frames: Frames, study: Study) -> dict[str, Any]:
     """What the study offers: `features` (name -> null, or why it is absent) and the sizes a reader asks for first."""
     annotations = frames["annotations"]
-    labels = annotations[["method", "label"]].drop_duplicates()
+    labels = codes.plain(annotations[["method", "label"]].drop_duplicates())
     return {
         "study": study.key,
         "features": {name: feature(frames, study) for name, feature in FEATURES.items()},
@@ -329,8 +333,8 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
         "labels": sorted(labels["method"] + ":" + labels["label"]),
         "units": [u for u in get_args(Unit) if u in ("turn", "dialogue") or annotations[u].notna().all()],
         "n_annotations": len(annotations),
-        "n_items": len(annotations.drop_duplicates([column for column in ITEM if column not in ("method", "label")])),
-        "n_items_by_label": len(annotations.drop_duplicates(ITEM)),  # summed over labels
+        "n_items": int((~annotations.duplicated([c for c in ITEM if c not in ("method", "label")])).sum()),
+        "n_items_by_label": int((~annotations.duplicated(ITEM)).sum()),  # summed over labels
         "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),
         "n_annotators": int(_human(frames)["annotator"].nunique()),
         "sampling": _sampling(annotations, study),

@@ -29,7 +29,10 @@ _EVALUATION = ["corpus", "group", "method"]
 
 def evaluated(frame: Annotations) -> Annotations:
     """The rows of a frame that belong to the evaluation itself, not to pilots, gold units or extra corpora."""
-    return frame[~frame["corpus"].str.fullmatch(f"{PREPARATION}|{_EXTRA}")]
+    corpus = frame["corpus"]
+    apart = [c for c in corpus.unique() if re.fullmatch(f"{PREPARATION}|{_EXTRA}", c)]
+    # pandas copies values only where some are changed
+    return frame[~corpus.isin(apart)] if apart else frame.copy(deep=False)
 
 
 def with_means(annotations: Annotations, labels: Iterable[Label]) -> Annotations:

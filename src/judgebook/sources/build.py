@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.annotations.features import profile
 from judgebook.sources import checks, filters, joining, sampling
 from judgebook.sources.accounts import balance, physical
@@ -33,7 +35,8 @@ from judgebook.study.schema import DataError, Problem
 class Built:
     """What became of a study's sources.
 
-    frames : one frame per key of `schema.FRAMES`. profile : what the study offers (`annotations.features`).
+    coded : one frame per key of `schema.FRAMES`, columns of texts coded where reading had them so (`codes`). frames :
+    the same with all texts as such. profile : what the study offers (`annotations.features`).
     seen : some judgements as the sources have them, with own ids, `file` and `where`: for the user's eyes only.
     unused : file -> column that nothing in the YAML names -> its cells. notes : what adapters have to say.
     own_ids : kind (person or work unit), pseudonym and id of the source, where these differ: for the user alone.
@@ -41,7 +44,7 @@ class Built:
     of_bundle : frames that only a bundle has (`shared.read`).
     """
 
-    frames: dict[str, pd.DataFrame]
+    coded: dict[str, pd.DataFrame]
     profile: dict[str, Any]
     seen: pd.DataFrame = field(default_factory=pd.DataFrame)
     unused: dict[str, dict[str, pd.Series]] = field(default_factory=dict)
@@ -49,6 +52,10 @@ class Built:
     own_ids: pd.DataFrame = field(default_factory=pd.DataFrame)
     sections: dict[str, Any] = field(default_factory=dict)
     of_bundle: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    @cached_property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        return {name: codes.texts(frame) for name, frame in self.coded.items()}
 
 
 def files(study: Study) -> list[Path]:
@@ -122,7 +129,7 @@ def _built(study: Study, out: Path | None) -> Built:
     table_cells.alike(readings)
     problems += transcripts.complete(readings)
     joined = _join(study, readings, problems)
-    seen = _some(joined.raw["annotations"]).join(joined.where)
+    seen = codes.plain(_some(joined.raw["annotations"]).join(joined.where))
     for reading in readings:  # joined by now: of millions of judgements one copy fewer in memory
         reading.annotations = reading.annotations.iloc[:0].copy()
     people = {i for name in joining.WITH_GROUPS for i in joined.raw[name]["annotator"].dropna().unique()}
@@ -212,7 +219,7 @@ def _some(marks: pd.DataFrame) -> pd.DataFrame:
     others = marks["annotator"].ne(marks["annotator"].iloc[0]).to_numpy()
     both = others & marks["label"].ne(marks["label"].iloc[0]).to_numpy()
     other = np.flatnonzero(both if both.any() else others)[:1]
-    return marks.iloc[list(dict.fromkeys([0, *other, len(marks) * 2 // 3]))]
+    return codes.plain(marks.iloc[list(dict.fromkeys([0, *other, len(marks) * 2 // 3]))])
 
 
 def _unused(readings: list[Reading]) -> dict[str, dict[str, pd.Series]]:
@@ -225,7 +232,7 @@ def _unused(readings: list[Reading]) -> dict[str, dict[str, pd.Series]]:
 
 
 def _write(built: Built, out: Path) -> None:
-    for name, frame in built.frames.items():
+    for name, frame in built.coded.items():
         store.write_frame(frame, out / f"{name}.parquet")
     for name, content in (("profile.json", built.profile), (recorded.SECTIONS, built.sections)):
         with store.atomic(out / name) as temporary:

@@ -33,7 +33,10 @@ def wrong_kinds(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:
         return Problem(where.at[i, "file"], where.at[i, "where"], "annotator_kind", expected, repr(kind[i]), hint)
 
     problems = several(odd, lambda i: wrong(i, expected, hint))
-    people = marks[marks["annotator_known"].astype(bool) & kind.isin(schema.KINDS) & marks["annotator"].notna()]
+    people = marks.loc[
+        marks["annotator_known"].astype(bool) & kind.isin(schema.KINDS) & marks["annotator"].notna(),
+        ["annotator", "annotator_kind"],
+    ]
     if people["annotator_kind"].nunique() < 2:
         return problems
     first = people.groupby("annotator", sort=False)["annotator_kind"].transform("first")

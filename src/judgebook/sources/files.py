@@ -6,6 +6,7 @@ there first in the folder named for the study. Nothing here writes.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -92,6 +93,7 @@ def _shown(path: Path) -> str:
 
 #: characters of a header that a message quotes
 _HEADER = 80
+_UTF8 = ("utf-8", "utf-8-sig", "utf8")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -191,19 +193,20 @@ def read_csv(
     fill: bool = False,
     columns: Collection[str] = (),
     counts: Counts | None = None,
+    coded: bool = False,
 ) -> pd.DataFrame:
     """The file as text cells; an empty cell is an empty string, empty lines are passed over.
 
     header, skip_rows, fill : as in `as_table`. columns : those that must be there. counts : takes up
-    how many lines there are, and what became of them.
+    how many lines there are, and what became of them. coded : columns whose cells repeat may be coded (`codes`).
 
     The index is the row in the file as a spreadsheet counts it: 1-based, header included. Raises DataError for an
     unclosed quote, and as `as_table` does.
     """
-    text = read_text(path, name, encoding)
-    quick = plain_lines.table(text, delimiter, quoting=quoting) if header == 1 and not skip_rows else None
+    plain = header == 1 and not skip_rows
+    quick = plain_lines.table(_utf8(path, name, encoding), delimiter, quoting=quoting, coded=coded) if plain else None
     if quick is None:
-        frame = _row_by_row(text, name, header, delimiter, quoting, skip_rows, fill, counts)
+        frame = _row_by_row(read_text(path, name, encoding), name, header, delimiter, quoting, skip_rows, fill, counts)
     else:
         frame = quick
         frame.attrs[REPEATED] = []
@@ -214,6 +217,15 @@ def read_csv(
         names = f"columns {', '.join(frame.columns)}"[:200]
         raise DataError([Problem(name, "row 1", absent, f"columns {', '.join(columns)}", names)])
     return frame
+
+
+def _utf8(path: Path, name: str, encoding: str) -> bytes:
+    """The file's text as bytes of UTF-8; of a file in UTF-8 its own, of which `plain_lines` finds out whether they are
+    text."""
+    data = read_bytes(path, name)
+    if encoding.lower() not in _UTF8 or data.startswith(_UTF16):
+        return read_text(path, name, encoding).encode()
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _row_by_row(

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.annotations import exclusions
 from judgebook.sources import typed
 from judgebook.sources.foreign import child
@@ -182,7 +183,7 @@ def of_study(
     drop: dict[str, Any] = {str(column): values for column, values in study.drop.items()}
     if not (keep or drop):
         return raw, counts.frame(), []
-    marks = raw["annotations"]
+    marks = codes.plain(raw["annotations"])
     reason, unknown = of_rows(marks, marks, keep, drop)
     pairs = marks[marks["dialogue_b"].notna()]
     out = reason.notna()
@@ -216,6 +217,7 @@ def by_agreement(
     place = study.path.name if study.path else study.key
     if not study.filters:
         return marks, counts.frame(), []
+    marks = codes.texts(marks)
     unknown = {label for rule in study.filters for label in rule.labels} - set(marks["label"])
     if unknown:
         there = ", ".join(sorted(marks["label"].unique())[:8])

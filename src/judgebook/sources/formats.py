@@ -48,10 +48,13 @@ def kind(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def read_table(path: Path, name: str, options: FileOptions, counts: Counts | None = None) -> pd.DataFrame:
+def read_table(
+    path: Path, name: str, options: FileOptions, counts: Counts | None = None, *, coded: bool = False
+) -> pd.DataFrame:
     """All cells of a table as text; the index is the row in the file, 1-based, header included.
 
-    counts : takes up how many lines and rows there are. `attrs[SUMS]` are rows that sum up others.
+    counts : takes up how many lines and rows there are. `attrs[SUMS]` are rows that sum up others. coded : columns whose
+    cells repeat may be coded (`codes`).
 
     Raises DataError for a file that cannot be read, or whose columns are not as many as `column_names`.
     """
@@ -80,6 +83,7 @@ def read_table(path: Path, name: str, options: FileOptions, counts: Counts | Non
             skip_rows=skipped,
             fill=fill,
             counts=counted,
+            coded=coded,
         )
     if options.column_names:
         if len(options.column_names) != len(cells.columns):

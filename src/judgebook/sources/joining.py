@@ -112,18 +112,40 @@ def joined(readings: list[Reading], name: str) -> pd.DataFrame:
             continue
         defaults = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human"}
         missing = {c: v for c, v in defaults.items() if c in spec and c not in part}
-        as_objects = {c: codes.mapped(part[c], str) for c in part if part[c].dtype != object and c not in _AS_READ}
+        whole = codes.is_coded(part["file"]) if "file" in part else False
+        as_objects = {
+            c: codes.mapped(part[c], str)
+            for c in part
+            if part[c].dtype != object and not codes.is_coded(part[c]) and c not in _AS_READ
+        }
         part = part.assign(**as_objects)
-        parts.append(part.assign(**{c: np.full(len(part), v, dtype=object) for c, v in missing.items()}))
+        parts.append(part.assign(**{c: _repeated(v, part.index, whole) for c, v in missing.items()}))
     if not parts:
         return pd.DataFrame(columns=[c for c in spec if c != "study"], dtype=object)
     out = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0].reset_index(drop=True)
     absent = [c for c in spec if c not in out and c != "study"]
-    out = out.assign(**{c: np.full(len(out), np.nan, dtype=object) for c in absent})
+    whole = codes.is_coded(out["file"]) if "file" in out else False
+    out = out.assign(**{c: _absent(spec[c].dtype, out.index, whole) for c in absent})
     if "source_row" in spec:
         # one order over all sources, the adapter's own within each
         out["source_row"] = np.arange(len(out))
     return out
+
+
+def _repeated(value: Any, index: pd.Index, coded: bool) -> pd.Series:
+    """A column that holds one value; a text as codes."""
+    if coded and isinstance(value, str):
+        return codes.constant(value, index)
+    return pd.Series(np.full(len(index), value, dtype=object), index)
+
+
+def _absent(dtype: str, index: pd.Index, coded: bool) -> pd.Series:
+    """A column of which all is missing; as objects, or of a type that takes less where others are coded."""
+    if coded and dtype == "str":
+        return codes.coded(np.full(len(index), -1, np.int8), [], index)
+    if coded and dtype.startswith("datetime"):
+        return pd.Series(np.full(len(index), "NaT", dtype="datetime64[us]"), index)
+    return pd.Series(np.full(len(index), np.nan, dtype=float if coded else object), index)
 
 
 def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
@@ -139,7 +161,7 @@ def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
         if not group_of:
             continue
         open_ = frame["group"] == "all"
-        frame["group"] = frame["annotator"].map(group_of).astype(object).where(open_).fillna(frame["group"])
+        frame["group"] = frame["annotator"].map(group_of).astype(object).where(open_).fillna(codes.decoded(frame["group"]))
     place = study.path.name if study.path else study.key
     return [
         Problem(place, "", f"groups.{g}.annotators", "an annotator of the data", repr(i), "check the spelling")
@@ -154,7 +176,7 @@ def training_apart(
     """Judgements of training items become attempts: counts of them, and problems with the intended answers."""
     if not study.elicitation.training:
         return Counts().frame(), []
-    marks = raw["annotations"]
+    marks = codes.plain(raw["annotations"])
     mask, attempts, counts, problems = training.taken_out(study, marks.assign(file=file), labels)
     raw["annotations"] = marks[~mask]
     only = set(marks.loc[mask, "work_unit"].dropna()) - set(marks.loc[~mask, "work_unit"])
@@ -170,8 +192,10 @@ def all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.Data
     side = {"dialogue_b": "dialogue", "system_b": "system"}
     left = ["corpus", "dialogue", "system", "session", "context", "turn"]
     right = annotations.loc[annotations["dialogue_b"].notna(), ["corpus", *side, "session", "context", "turn"]]
-    judged = pd.concat([annotations[left], right.rename(columns=side)], ignore_index=True)
-    judged = judged[judged["dialogue"].notna()].drop_duplicates(["corpus", "dialogue", "system", "turn"])
+    key = ["corpus", "dialogue", "system", "turn"]
+    once = [codes.plain(sides.drop_duplicates(key)) for sides in (annotations[left], right.rename(columns=side))]
+    judged = pd.concat(once, ignore_index=True)
+    judged = judged[judged["dialogue"].notna()].drop_duplicates(key)
     in_sources = pd.MultiIndex.from_frame(dialogues[["corpus", "dialogue"]])
     new = judged[~pd.MultiIndex.from_frame(judged[["corpus", "dialogue"]]).isin(in_sources)]
     out = pd.concat([f for f in (dialogues, new) if len(f)] or [dialogues], ignore_index=True)

@@ -89,8 +89,12 @@ def _named(frame: pd.DataFrame, spec: Mapping[str, Column]) -> None:
         plain = cells.dtype == object or pd.api.types.is_numeric_dtype(cells)
         if plain and pd.api.types.infer_dtype(cells) not in _PLAIN["text"]:
             frame[column] = cells = cells.map(str, na_action="ignore")
-        odd = {v: _id(v) for v in cells.unique() if isinstance(v, str) and _id(v) != v} if column not in _FREE else {}
-        if odd:
+        ids = [v for v in cells.unique() if isinstance(v, str)] if column not in _FREE else []
+        plain = list(map(str.strip, ids)) == ids and "" not in ids
+        odd = {} if plain else {v: id_ for v, id_ in zip(ids, map(_id, ids), strict=True) if id_ != v}
+        if odd and codes.is_coded(cells):
+            frame[column] = codes.mapped(cells, lambda v, odd=odd: odd.get(v, v))
+        elif odd:
             frame[column] = pd.Series([odd.get(v, v) for v in cells], frame.index, dtype=cells.dtype)
 
 
@@ -149,12 +153,27 @@ def parsed(values: pd.Series, column: Column) -> tuple[pd.Series, str]:
 
 def _times(values: pd.Series) -> tuple[pd.Series, str]:
     local = values.isna().all() or _local(values)
+    if local and (times := _quick_times(values)) is not None:
+        return times, "a date and time (YYYY-MM-DD HH:MM:SS)"
     values = values if local else values.map(_dated)
     times = pd.to_datetime(values, errors="coerce", format="ISO8601", utc=True).dt.tz_localize(None)
     if local or not (zoned := _zoned(values)).any():
         return times, "a date and time (YYYY-MM-DD HH:MM:SS)"
     # a time without a zone cannot be put in order with those that have one
     return times.where(zoned | values.isna()), "a date and time with a time zone, as in other rows"
+
+
+def _quick_times(values: pd.Series) -> pd.Series | None:
+    """Times that Arrow reads at once, of those that `_local` lets pass; None where one may not exist."""
+    if not isinstance(values.dtype, pd.StringDtype):
+        return None
+    texts = pa.array(values, from_pandas=True)
+    try:
+        times = texts.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        return None
+    # a year that pandas does not have
+    return None if pc.any(pc.starts_with(texts, "0000")).as_py() else times.to_pandas().set_axis(values.index)
 
 
 def _local(times: pd.Series) -> bool:

@@ -87,7 +87,9 @@ def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object)
     n, out = len(frame), {}
     for name, column in spec.items():
         if name in constant:
-            out[name] = _repeated(constant[name], column.dtype, n)
+            texts = column.dtype == "str" and bool(codes.columns(frame))
+            once = codes.constant(str(constant[name]), pd.RangeIndex(n)).array if texts else None
+            out[name] = _repeated(constant[name], column.dtype, n) if once is None else once
             continue
         elif name in frame:
             values = frame[name]
@@ -131,13 +133,16 @@ def _cast(values: pd.Series, dtype: str) -> pd.Series:
     if dtype == "float64":
         return pd.to_numeric(values).astype("float64")
     if dtype == "str":
-        return codes.as_text(values)
+        return values if codes.is_coded(values) else codes.as_text(values)
     return values.astype(dtype)
 
 
 def unordered(pairs: pd.DataFrame) -> pd.DataFrame:
     """The two dialogues of each row in an order that does not depend on the side: columns `low`, `high`."""
-    left, right = pairs["dialogue"].astype(object), pairs["dialogue_b"].astype(object)
+    left, right = pairs["dialogue"], pairs["dialogue_b"]
+    if codes.is_coded(left) and right.isna().all():
+        return pd.DataFrame({"low": left, "high": right})
+    left, right = left.astype(object), right.astype(object)
     if right.isna().all():
         return pd.DataFrame({"low": left, "high": right})
     swap = right.notna() & (right.astype(str) < left.astype(str))
@@ -301,7 +306,8 @@ def _check_units(report: _Report, annotations: Annotations) -> None:
     hint = write.format("comparative", "leave out", "dialogue_b")
     report_where(single, "dialogue_b", "no other dialogue", "judges one", hint)
     hint = 'to leave such comparisons out, write `drop: {dialogue: "= dialogue_b"}` under their source'
-    same = annotations.index[(other == annotations["dialogue"]).fillna(False).to_numpy(dtype=bool)]
+    pairs = annotations.loc[other.notna(), ["dialogue", "dialogue_b"]].astype(object)
+    same = pairs.index[pairs["dialogue"] == pairs["dialogue_b"]]
     for i in same[: limits.PROBLEMS]:
         report.one(i, "dialogue_b", "a dialogue other than the left one", "the same on both sides", hint)
     report.left_out(len(same) - limits.PROBLEMS)
@@ -310,7 +316,7 @@ def _check_units(report: _Report, annotations: Annotations) -> None:
 def judgement_keys(annotations: Annotations) -> pd.DataFrame:
     """What tells the judgements of an annotator apart, with the index of `annotations`: columns of KEY that are there,
     the dialogues of a pair in one order, and of the work unit what positions differ by."""
-    pair = unordered(annotations) if "dialogue_b" in annotations else annotations[["dialogue"]].astype(object)
+    pair = unordered(annotations) if "dialogue_b" in annotations else codes.plain(annotations[["dialogue"]]).astype(object)
     key = annotations[[c for c in KEY if c in annotations and c not in ("dialogue", "dialogue_b")]].join(pair)
     if "work_unit" in key and "annotator_known" in annotations:
         key["work_unit"] = key["work_unit"].where(~annotations["annotator_known"].astype(bool))
@@ -356,7 +362,8 @@ def _check_systems(report: _Report, annotations: Annotations) -> None:
     """A dialogue belongs to one system, on either side of a comparison."""
     left = annotations[["corpus", "dialogue", "system"]]
     right = annotations[["corpus", "dialogue_b", "system_b"]].set_axis(left.columns, axis=1)
-    owner = pd.concat([left, right[right["dialogue"].notna()]]).dropna().drop_duplicates()
+    sides = (left, right[right["dialogue"].notna()])
+    owner = pd.concat([codes.plain(side.drop_duplicates()) for side in sides]).dropna().drop_duplicates()
     shared = owner[owner.duplicated(["corpus", "dialogue"], keep=False)]
     hint = "give dialogues of different systems different ids, or map a context column"
     for _, rows in shared.groupby(["corpus", "dialogue"], sort=False):

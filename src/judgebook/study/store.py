@@ -37,6 +37,8 @@ _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 _UNFINISHED = re.compile(r"\..*\.([0-9a-f]{8})-([0-9]+)(?:-[a-z0-9_]+)?\.tmp")
 #: older ones (in seconds) are left over whatever process has this number now: writing takes seconds, fetching minutes
 _FORGOTTEN = 24 * 3600
+#: rows of a group in a parquet file, by default
+_GROUP = 1 << 20
 #: in the folder of a study that was read from a bundle
 OF_BUNDLE = "of_bundle"
 
@@ -169,12 +171,16 @@ def write_frame(frame: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
 
     raw : a csv that our readers of raw files take in, text as it is; in others a spreadsheet runs no formula.
     """
-    with atomic(path) as temporary:
-        if path.suffix == ".csv":
+    if path.suffix == ".csv":
+        with atomic(path) as temporary:
             text = frame.to_csv(index=False, lineterminator="\n") if raw else escape.csv(frame)
             temporary.write_text(text, encoding="utf-8", newline="")
-        else:
-            frame.to_parquet(temporary, index=False)
+        return
+    from judgebook import codes
+
+    # as many rows at a time as are a group in the file: of coded columns, no more are texts at once
+    firsts = range(0, len(frame) or 1, _GROUP)
+    write_parts((codes.texts(frame.iloc[first : first + _GROUP]) for first in firsts), path)
 
 
 def write_parts(frames: Iterable[pd.DataFrame], path: Path) -> None:

@@ -31,7 +31,7 @@ def test_same_cells_and_counts_as_row_by_row(text, delimiter, quoting):
     rows = dict(enumerate(reader, start=1))
     counts = [Counts(), Counts()]
     physical.of_table(counts[0], "f", rows, header=1, skip_rows=(), text=text, delimiter=delimiter)
-    cells = plain_lines.table(text, delimiter, quoting=quoting)
+    cells = plain_lines.table(text.encode(), delimiter, quoting=quoting)
     expected = as_table("f", rows)
     physical.of_lines(counts[1], "f", len(cells))
     assert cells.equals(expected)
@@ -60,4 +60,4 @@ def test_same_cells_and_counts_as_row_by_row(text, delimiter, quoting):
     ],
 )
 def test_what_is_read_row_by_row(text):
-    assert plain_lines.table(text, ",", quoting=True) is None
+    assert plain_lines.table(text.encode(), ",", quoting=True) is None

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources.rows import numbers
 
 #: attribute of a table that was read: the rows that sum up others
@@ -34,11 +35,11 @@ def rows(cells: pd.DataFrame) -> list[int]:
     below = _block(cells)
     if len(below) and any(WORD.fullmatch(_first(row)) for row in below.to_numpy()):
         return list(below.index)
-    said = cells[names].tail(_MOST).apply(lambda x: x.str.strip().str.fullmatch(WORD)).any(axis=1)
+    said = codes.plain(cells[names].tail(_MOST)).apply(lambda x: x.str.strip().str.fullmatch(WORD)).any(axis=1)
     n = int(said[::-1].cummin().sum())
-    last, above = cells.tail(n), cells.head(len(cells) - n)
-    if not n or len(above) < n:
+    if not n or len(cells) < 2 * n:
         return []
+    last, above = (codes.plain(part) for part in (cells.tail(n), cells.head(len(cells) - n)))
     filled = [c for c in cells if c and above[c].str.strip().ne("").all()]
     empty = last[filled].apply(lambda x: x.str.strip().eq("")).any(axis=1)
     return list(last.index) if (empty | _computed(last, above)).all() else []

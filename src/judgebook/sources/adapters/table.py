@@ -27,12 +27,15 @@ def read(source: Table, open_file: Files) -> Reading:
     file is the context they share, and each system's response to it a dialogue of its own.
     """
     counts = Counts()
-    cells = table_cells.load(source, open_file(source.file), counts)
+    cells = table_cells.load(
+        source, open_file(source.file), counts, coded=_simple(source, open_file.labels) and not open_file.spelling.names
+    )
     columns = [c for c in cells if c and not table_cells.ours(c)]
     repeated = cells.attrs.get(REPEATED, ()) if source.layout == "wide" else ()
     spelt = spellings(source, open_file.labels, open_file.spelling)
     alike = twice_named(source.file, [source.scores], repeated, spelt)
-    cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}), open_file.spelling)
+    file = codes.constant(source.file, cells.index) if codes.columns(cells) else source.file
+    cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": file}), open_file.spelling)
     problems += alike
     base = open_file.spelling.frame(mapped(source, cells, source.columns))
     base["_record"] = base["_item"] = base.index
@@ -65,6 +68,15 @@ def read(source: Table, open_file: Files) -> Reading:
     return reading
 
 
+def _simple(source: Table, labels: list[Label]) -> bool:
+    """Whether rows stay coded: nothing of the YAML makes new texts of those of several columns or rows."""
+    sides = {"dialogue_b", "system_b", "annotator_kind"} & {*source.columns, *source.constants}
+    changed = [source.identify, source.patterns, source.repeat, source.composites, source.judges]
+    asks = [source.ruled, source.sampling, source.repeats != "error", source.annotators == "positions"]
+    named = set(paths.placeholders(source.scores)) - {"label"}
+    return not (sides or any(changed) or any(asks) or named or any(label.level == "sets" for label in labels))
+
+
 def _wide(
     source: Table, cells: pd.DataFrame, base: pd.DataFrame, open_file: Files
 ) -> tuple[pd.DataFrame, list[Problem], set[str]]:
@@ -86,12 +98,15 @@ def _wide(
         raise DataError([Problem(source.file, "row 1", "", expected, f"{len(columns):,}", hint)])
     # row by row, the columns of each in their order
     marks = base.iloc[np.repeat(np.arange(len(base)), len(columns))].reset_index(drop=True)
+    whole = codes.is_coded(base["file"])
     for name in next(iter(columns.values())):
-        marks[name] = np.tile(np.array([named[name] for named in columns.values()], dtype=object), len(base))
+        of_column = np.array([named[name] for named in columns.values()], dtype=object)
+        code, texts = pd.factorize(of_column)
+        values = codes.coded(code, texts, pd.RangeIndex(len(columns))) if whole else pd.Series(of_column, dtype=object)
+        marks[name] = values.take(np.tile(np.arange(len(columns)), len(base))).array
     marks = open_file.spelling.frame(marks)
     no_value = set(source.na_values)
-    texts = np.column_stack([codes.mapped(cells[column], str.strip).to_numpy() for column in columns])
-    score = pd.Series(texts.ravel(), dtype=object)
+    score = codes.interleaved([codes.mapped(cells[column], str.strip) for column in columns])
     marks["_blank"] = codes.mapped(score, lambda text: text if text in no_value else None)
     marks["score"] = codes.mapped(score, lambda text: None if text in no_value else text)
     ends = pd.Series([f", {column}" for column in columns], dtype="str")

@@ -95,7 +95,8 @@ class Names:
         also where something is attached to it. Ids of one or two characters, or of up to four digits, name nobody.
         """
         words = _WORD.findall(value.lower())
-        return self._replaced(value, self._among(words) | self._inside("".join(words)))[0]
+        named = self._among(words) | self._inside("".join(words))
+        return self._replaced(value, named)[0] if named else value
 
     def texts(self, text: str, *, every: bool = False) -> tuple[str, int]:
         """A text with MASK for ids, and how many were taken out.
@@ -111,7 +112,7 @@ class Names:
 
     def _among(self, words: Iterable[str]) -> set[str]:
         given = set(words)
-        return {id_ for word in self._words.keys() & given for id_, parts in self._words[word] if parts <= given}
+        return {id_ for word in given if word in self._words for id_, parts in self._words[word] if parts <= given}
 
     def _inside(self, squeezed: str) -> set[str]:
         if not self._starts:
@@ -204,12 +205,12 @@ def numbered(frames: dict[str, pd.DataFrame], columns: Mapping[str, str]) -> dic
     ----------
     columns : column -> pattern of its numbers; columns of one pattern share them.
     """
-    import pandas as pd
-
     for pattern in dict.fromkeys(columns.values()):
         mine = [c for c, p in columns.items() if p == pattern]
-        seen = [f[c].dropna() for f in frames.values() for c in mine if c in f]
-        values = pd.concat(seen).unique() if seen else []
+        seen = (f[c].dropna().unique() for f in frames.values() for c in mine if c in f)
+        values = list(dict.fromkeys(v for some in seen for v in some))
+        if not any(str(v).startswith(LONG) for v in values):
+            continue
         taken = {v for v in values if not str(v).startswith(LONG)}
         free = (name for i in range(1, len(values) + len(taken) + 1) if (name := pattern.format(i)) not in taken)
         frames = _mapped(frames, mine, {v: next(free) for v in values if str(v).startswith(LONG)})
@@ -221,7 +222,11 @@ def _mapped(frames: dict[str, pd.DataFrame], columns: list[str], names: Mapping[
         return frames
     import pandas as pd
 
+    from judgebook import codes
+
     def mapped(values: pd.Series) -> pd.Series:
+        if codes.is_coded(values):
+            return codes.mapped(values, lambda v: names.get(v, v))
         return pd.Series([names.get(v, v) for v in values], values.index, dtype=values.dtype)
 
     return {key: frame.assign(**{c: mapped(frame[c]) for c in columns if c in frame}) for key, frame in frames.items()}

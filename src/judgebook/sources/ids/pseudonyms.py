@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources.ids import naming
 from judgebook.sources.ids.private import own_ids as recorded_ids
 from judgebook.sources.reading import Counts
@@ -39,7 +40,8 @@ def replaced(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.
     if len(odd):
         raise ValueError("an adapter marks annotators as unknown whose names are not pos0, pos1, …")
     # who is a person anywhere gets a pseudonym everywhere
-    stay = set(marks.loc[~(human & known), "annotator"].dropna()) - set(marks.loc[human & known, "annotator"])
+    stay = set(marks.loc[~(human & known), "annotator"].dropna().unique())
+    stay -= set(marks.loc[human & known, "annotator"].unique())
     places = _PEOPLE
     units = {"annotations": "work_unit", "work_units": "work_unit", "screening": "work_unit"}
     # a position is nobody, even where a person has its name as an id
@@ -54,7 +56,10 @@ def replaced(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.
     own_ids = own_ids.set_axis(["kind", "pseudonym", "own_id"], axis=1) if rows else pd.DataFrame()
     within = naming.Names.of(rows)
     named = _renamed(_renamed(raw, places, people), units, tasks)
-    named["annotations"].loc[positions.index, "annotator"] = positions
+    if len(positions):
+        annotator = codes.decoded(named["annotations"]["annotator"])
+        annotator.loc[positions.index] = codes.decoded(positions)
+        named["annotations"] = named["annotations"].assign(annotator=annotator)
     named = naming.numbered(named, _IDS)
     named = naming.renamed(named, _IDS, within)
     facts = named["dialogue_facts"]
@@ -71,8 +76,8 @@ def shuffled(raw: dict[str, pd.DataFrame], folder: Path | None) -> dict[str, pd.
     """
     marks = raw["annotations"]
     nobody = (marks["annotator_kind"] != "human") | ~marks["annotator_known"].astype(bool)
-    others = set(marks.loc[nobody, "annotator"])
-    ids = pd.concat([raw[name][column] for name, column in _PEOPLE.items()]).dropna().unique()
+    others = set(marks.loc[nobody, "annotator"].unique())
+    ids = _distinct(raw, _PEOPLE)
     people = [p for p in ids if p not in others]
     before = recorded_ids(folder) if folder is not None else {}
     numbers = {p: before.get(naming.plain(p), p) for p in people}
@@ -81,7 +86,7 @@ def shuffled(raw: dict[str, pd.DataFrame], folder: Path | None) -> dict[str, pd.
     else:
         secrets.SystemRandom().shuffle(people)
     place = {p: i for i, p in enumerate(people)}
-    rows = {name: raw[name][column].map(place).sort_values(kind="stable").index for name, column in _PEOPLE.items()}
+    rows = {name: codes.decoded(raw[name][column]).map(place).sort_values(kind="stable").index for name, column in _PEOPLE.items()}
     out = raw | {name: raw[name].loc[index] for name, index in rows.items()}
     return out | {"annotations": out["annotations"].assign(source_row=range(len(marks)))}
 
@@ -99,7 +104,8 @@ def texts_cleared(
         for column in columns:
             texts = frames[name][column]
             cleared = {t: within.texts(t) for t in texts.dropna().unique() if isinstance(t, str)}
-            if n := int(texts.map({t: n for t, (_, n) in cleared.items()}).sum()):
+            taken = {t: n for t, (_, n) in cleared.items() if n}
+            if n := int(codes.decoded(texts).map(taken).sum()) if taken else 0:
                 out[name] = out[name].assign(**{column: [cleared[t][0] if t in cleared else t for t in texts]})
                 counts.add(name, "texts", "mended", "an id of a person or task taken out", n)
     return out, counts.frame()
@@ -107,13 +113,22 @@ def texts_cleared(
 
 def _numbered(raw: dict[str, pd.DataFrame], places: dict[str, str], pattern: str, stay: set) -> dict[str, str]:
     """Id -> pseudonym, by first appearance; what is in `stay` keeps its name."""
-    ids = pd.concat([raw[name][column] for name, column in places.items()]).dropna().unique()
+    ids = _distinct(raw, places)
     free = (name for i in itertools.count(1) if (name := pattern.format(i)) not in stay)
     return {id_: id_ if id_ in stay else next(free) for id_ in ids} | {id_: id_ for id_ in stay}
 
 
+def _distinct(raw: dict[str, pd.DataFrame], places: dict[str, str]) -> list[Any]:
+    """What columns hold, in the order of its first appearance."""
+    return list(dict.fromkeys(v for name, column in places.items() for v in raw[name][column].dropna().unique()))
+
+
 def _renamed(raw: dict[str, pd.DataFrame], places: dict[str, str], names: dict[str, str]) -> dict[str, pd.DataFrame]:
-    return {n: f.assign(**{places[n]: f[places[n]].map(names)}) if n in places else f for n, f in raw.items()}
+    return {n: f.assign(**{places[n]: _named(f[places[n]], names)}) if n in places else f for n, f in raw.items()}
+
+
+def _named(ids: pd.Series, names: dict[str, str]) -> pd.Series:
+    return codes.mapped(ids, names.get) if codes.is_coded(ids) else ids.map(names)
 
 
 def write_own_ids(own_ids: pd.DataFrame, path: Path) -> None:

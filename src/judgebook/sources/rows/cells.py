@@ -21,6 +21,8 @@ from judgebook.study.schema import KINDS, Problem, several
 from judgebook.study.source_shared import OURS, JudgementOptions
 
 TEXTS = ("user_text", "system_text", "reference")
+#: columns of which most texts differ
+_AS_READ = (*TEXTS, "completed_at")
 #: column of `cells` that says where a row is from: no column of a file and no name of a pattern is called so
 WHERE = "{.where}"
 #: the same of the record that the row is in
@@ -56,15 +58,17 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
 
     columns : our column -> the column of `cells`.
     """
-    out = pd.DataFrame({"corpus": "main", "system": "system"}, index=cells.index, dtype=object)
-    for ours, value in source.constants.items():
-        out[ours] = str(value)
+    whole = codes.is_coded(cells["{file}"])
+    out = pd.DataFrame(index=cells.index)
+    for ours, value in {"corpus": "main", "system": "system", **source.constants}.items():
+        out[ours] = codes.constant(str(value), cells.index) if whole else pd.Series(str(value), cells.index, dtype=object)
     bound = {ours: f"{{{ours}}}" for ours in OURS if f"{{{ours}}}" in cells}
     for ours, column in {**bound, **columns}.items():
-        if ours == "completed_at" and isinstance(cells[column].dtype, pd.StringDtype):
-            out[ours] = cells[column].str.strip()  # most differ
+        values = codes.as_text(cells[column]) if ours in _AS_READ and codes.is_coded(cells[column]) else cells[column]
+        if ours == "completed_at" and isinstance(values.dtype, pd.StringDtype):
+            out[ours] = values.str.strip()  # most differ
         else:
-            out[ours] = codes.mapped(cells[column], str if ours in TEXTS else str.strip)
+            out[ours] = codes.mapped(values, str if ours in TEXTS else str.strip)
     for ours in source.identify:
         out[ours] = cells[f"identify.{ours}"]
     for name in source.ruled:
@@ -79,11 +83,12 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
             out[name] = out[name].where(~empty, None)
         elif empty.any():
             out[name] = codes.mapped(out[name], lambda text: None if text in no_value else text)
-        elif out[name].dtype != object:
+        elif out[name].dtype != object and not codes.is_coded(out[name]):
             out[name] = codes.mapped(out[name], str)
     if "turn" in out:
-        number = pd.to_numeric(out["turn"], errors="coerce") - source.first_turn
-        out["turn"] = number.astype(object).where(number.notna(), out["turn"])
+        turn = codes.decoded(out["turn"])
+        number = pd.to_numeric(turn, errors="coerce") - source.first_turn
+        out["turn"] = number.astype(object).where(number.notna(), turn)
     if "annotator_kind" in out:
         kind = out["annotator_kind"].str.lower().replace({"code": "classifier"})
         out["annotator_kind"] = kind.where(kind.isin(KINDS), out["annotator_kind"])
@@ -98,8 +103,12 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
         )
     if "work_unit" in out:
         # the same number in two files is not the same work unit
-        named = out["file"].astype("str") + ":" + out["work_unit"].astype("str")
-        out["work_unit"] = named.where(out["work_unit"].notna(), None)
+        if codes.is_coded(out["work_unit"]):
+            file = out["file"].iloc[0]
+            out["work_unit"] = codes.mapped(out["work_unit"], lambda unit: f"{file}:{unit}")
+        else:
+            named = out["file"].astype("str") + ":" + out["work_unit"].astype("str")
+            out["work_unit"] = named.where(out["work_unit"].notna(), None)
     return out
 
 

@@ -50,7 +50,7 @@ def finish(
     name : the file, as the YAML calls it. state : with the rows that were read, and what is wrong so far.
     item_of_marks : dialogues are those of `marks`, not of `base`.
     """
-    marks["label"] = marks["label"].replace(source.label_names)
+    marks["label"] = codes.mapped(marks["label"], lambda label: source.label_names.get(label, label))
     _check_names(source, name, marks, labels, state)
     marks = scored(source, marks, labels, state)
     marks = with_method(composed(source, marks, {label.id for label in labels}, state), labels)
@@ -83,7 +83,7 @@ def finish(
     state.count(items[unknown], "dropped", "no dialogue id or no system", what="dialogues")
     if "order_shown" in items:
         items = items.assign(order_shown=_numbers(items, items["order_shown"], "order_shown", DIALOGUES, state))
-    dialogues, differing = _dialogues(items[~unknown])
+    dialogues, differing = _dialogues(codes.rows(items, ~unknown))
     return Reading(
         annotations[[c for c in annotations if c not in _ONLY_DIALOGUES and c[0] != "_"]],
         dialogues,
@@ -112,7 +112,7 @@ def _summing(marks: pd.DataFrame) -> list[Problem]:
 def _check_names(source: JudgementOptions, name: str, marks: pd.DataFrame, labels: list[Label], state: State) -> None:
     """Report what the source names and nothing is called: annotators that are models, labels."""
     ids = {label.id for label in labels}
-    people = set(marks["annotator"].dropna()) if "annotator" in marks else set()
+    people = set(marks["annotator"].dropna().unique()) if "annotator" in marks else set()
     items = {item for c in source.composites.values() for item in c.mean}
     wanted = [("judges", "an annotator", [j for j in source.judges if "*" not in j], people)]
     wanted += [("reversed", "a declared label", source.reversed, ids)]
@@ -138,7 +138,8 @@ def _who(source: JudgementOptions, marks: pd.DataFrame, sets: set[str]) -> pd.Da
     """
     marks = marks.assign(annotator_known=True)
     if "annotator_kind" not in marks:
-        marks["annotator_kind"] = "human"
+        whole = codes.is_coded(marks["file"])
+        marks["annotator_kind"] = codes.constant("human", marks.index) if whole else "human"
     if source.judges and "annotator" in marks:
         named = {a: _judge(source, a) for a in marks["annotator"].dropna().unique()}
         marks["annotator_kind"] = marks["annotator"].map(named).fillna(marks["annotator_kind"])
@@ -240,7 +241,7 @@ def _dialogues(items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
             return Problem(*place, column, "one text in all rows of a dialogue", again, hint)
 
         problems += several(items.index[there & (items[column] != group[column].transform("first"))], wrong)
-    return items[columns].drop_duplicates(key), problems
+    return codes.plain(items[columns].drop_duplicates(key)), problems
 
 
 def _numbers(
@@ -276,4 +277,4 @@ def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, 
         value = arithmetic.evaluate(formula, numbers)
         scores[metric] = value.where(np.isfinite(value)).astype(object)  # nothing comes of dividing by 0
     parts = [base[key].assign(metric=metric, score=score) for metric, score in scores.items()]
-    return pd.concat(parts).drop_duplicates() if parts else None
+    return codes.plain(pd.concat(parts).drop_duplicates()) if parts else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -33,25 +33,24 @@ class State:
     problems: list[Problem] = field(default_factory=list)
 
     def count(self, rows: pd.DataFrame, action: str, reason: str = "", what: str = "annotations") -> None:
-        for (file, corpus), part in rows.groupby(["file", "corpus"], sort=False, dropna=False):
-            where = physical.places(part["where"]) if reason else ()
+        for (file, corpus), n, places in _parts(rows, ["file", "corpus"], "where" if reason else ""):
             corpus = None if pd.isna(corpus) else corpus
-            self.counts.add(file, what, action, reason, len(part), corpus=corpus, where=where)
+            self.counts.add(file, what, action, reason, n, corpus=corpus, where=physical.places(places))
 
     def count_rows(self, before: pd.DataFrame, after: pd.DataFrame) -> None:
         """Rows (or records) of files: with an answer, without one, and left out with all of their judgements."""
-        columns = [c for c in ("file", "_row" if "_row" in before else "_place") if c in before]
-        every = before if after is before else pd.concat([before[columns], after[columns]])
-        row = every.groupby(columns, sort=False).ngroup().to_numpy()
+        columns = ["file", "_row" if "_row" in before else "_place"]
+        row = _records(before[columns] if after is before else pd.concat([before[columns], after[columns]]))
         of_after = row[-len(after) :]  # `_filtered` leaves some
-        first = before[~pd.Series(row[: len(before)]).duplicated().to_numpy()]
-        stay, answered = (np.isin(np.arange(len(first)), of_after[m]) for m in (slice(None), after["score"].notna()))
+        # they are numbered as they appear: a first row has a higher number than all before it
+        is_first = np.diff(np.maximum.accumulate(row[: len(before)]), prepend=-1) > 0
+        first = before.loc[is_first, ["file", "_place"]]
+        stay, answered = np.zeros((2, len(first)), dtype=bool)
+        stay[of_after] = answered[of_after[after["score"].notna().to_numpy()]] = True
         for reason, rows in ((DROPPED, ~stay), (BLANK, stay & ~answered), ("", answered)):
-            for file, part in first[["file", "_place"]][rows].groupby("file", sort=False):
-                where = part["_place"] if reason else ()
-                self.counts.add(
-                    file, self.of_rows(file), "dropped" if reason else "kept", reason, len(part), where=where
-                )
+            action = "dropped" if reason else "kept"
+            for (file,), n, places in _parts(codes.rows(first, rows), ["file"], "_place" if reason else ""):
+                self.counts.add(file, self.of_rows(file), action, reason, n, where=places)
 
     def count_joined(self, before: pd.DataFrame, after: pd.DataFrame, gone: Mapping[str, pd.DataFrame]) -> None:
         """Rows that stand in a mean with others: kept, but for those left `gone` as repeats, by reason."""
@@ -74,10 +73,10 @@ class State:
         systems lack more."""
         if not missing.any():
             return
-        row = marks.groupby(["file", "_row" if "_row" in marks else "_place"], sort=False).ngroup()
+        row = _records(marks[["file", "_row" if "_row" in marks else "_place"]])
         size, filled = np.bincount(row), np.bincount(row, ~missing)
         answered = ((filled > 0) | (size == 1))[row[missing]]
-        marks = marks[missing]
+        marks = codes.plain(marks[missing])
         reason = codes.mapped(marks["_blank"], lambda cell: f"{cell!r} (`na_values`)" if cell else EMPTY).fillna(EMPTY)
         reason = reason.where(answered, UNANSWERED)
         reason = reason.mask(marks["label"].isin(list(source.composites)), TOO_FEW)
@@ -90,6 +89,25 @@ class State:
             corpus = None if pd.isna(corpus) else corpus
             places = physical.places(where)
             self.counts.add(file, "annotations", "dropped", why, len(where), corpus=corpus, missing=ids, where=places)
+
+
+def _parts(rows: pd.DataFrame, by: list[str], where: str) -> Iterator[tuple[tuple[Any, ...], int, Iterable[str]]]:
+    """Each part of rows, by some columns: what they hold, how many rows there are, and those of the column `where`, if
+    one is named."""
+    if not where:
+        for of, n in rows[by].groupby(by, sort=False, dropna=False).size().items():
+            yield (of if isinstance(of, tuple) else (of,)), n, ()
+        return
+    for of, part in rows[[*by, where]].groupby(by, sort=False, dropna=False):
+        yield of, len(part), part[where]
+
+
+def _records(rows: pd.DataFrame) -> np.ndarray:
+    """(rows,) number of the record that each is from, as they appear. rows : columns `file`, and the record's."""
+    file, record = (rows[column] for column in rows)
+    if codes.is_coded(file) and len(file.cat.categories) == 1 and record.is_monotonic_increasing:
+        return np.cumsum(np.diff(record, prepend=record.iloc[:1]) > 0)
+    return rows.groupby(list(rows), sort=False).ngroup().to_numpy()
 
 
 #: why a row has no judgement, or a judgement no score
@@ -114,6 +132,7 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
         if label.level == "sets":
             code = {word: 2**i for i, word in enumerate(label.categories)}
         mine = _of(label, marks, labels) & marks["score"].notna()
+        score = codes.decoded(score)
         odd = marks.index[mine & ~marks["score"].isin(list(code)) & score.map(lambda x: isinstance(x, str))]
 
         def wrong(i: Any, marks: pd.DataFrame = marks, label: Label = label, code: Iterable[str] = code) -> Problem:
@@ -237,6 +256,7 @@ def reversed_(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label]
     turned = marks["label"].isin(source.reversed)
     if not turned.any():
         return marks
+    marks = marks.assign(score=codes.decoded(marks["score"]))
     ends = pd.Series(np.nan, marks.index)
     for label in (x for x in labels if x.id in source.reversed):
         ends = ends.mask(_of(label, marks, labels), sum(label.scale))
@@ -264,7 +284,13 @@ def with_method(marks: pd.DataFrame, labels: list[Label]) -> pd.DataFrame:
     methods = [
         [by.get(u) or next(iter(by.values()), default) for u in units] for by in (of.get(id_, {}) for id_ in ids)
     ]
-    return marks.assign(method=np.array(methods, dtype=object)[code, unit] if len(marks) else [])
+    if not len(marks):
+        return marks.assign(method=[])
+    of_label = np.array(methods, dtype=object)
+    if not codes.is_coded(marks["label"]):
+        return marks.assign(method=of_label[code, unit])
+    method, names = pd.factorize(of_label.ravel())
+    return marks.assign(method=codes.coded(method.reshape(of_label.shape)[code, unit], names, marks.index))
 
 
 def sets(marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:

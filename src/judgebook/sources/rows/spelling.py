@@ -58,6 +58,8 @@ class Spelling:
         return frame
 
     def _noted(self, frame: pd.DataFrame, column: str, kind: str, note: str) -> pd.DataFrame:
+        if kind not in self.names:
+            return frame
         spelt = self.of(kind, frame[column])
         changed = spelt.ne(frame[column]) & frame[column].notna()
         if not changed.any():

@@ -36,28 +36,29 @@ _LONG = 60
 _END = 20
 
 
-def load(source: Table, path: Path, counts: Counts) -> pd.DataFrame:
-    """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it. Of several
-    sheets, rows are one below the other, and a column `{name}` says what the names in `sheet` stand for.
+def load(source: Table, path: Path, counts: Counts, *, coded: bool = False) -> pd.DataFrame:
+    """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it where the YAML
+    names it. Of several sheets, rows are one below the other, and a column `{name}` says what the names in `sheet`
+    stand for.
 
-    counts : takes up how many lines and rows there are.
+    counts : takes up how many lines and rows there are. coded : columns whose cells repeat may be coded.
 
     Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have, or that
     only some of the sheets have.
     """
     parts: list[pd.DataFrame] = []
     for sheet in sheets(source, path, source.file):
-        cells = read_table(path, source.file, sheet.options, counts)
+        cells = read_table(path, source.file, sheet.options, counts, coded=coded)
         _check_columns(source, list(cells.columns))
         if parts and (other := sorted({*cells} ^ {c for c in parts[0] if not ours(c)})):
             hint = "give all sheets the same columns, or each a source of its own"
             place = f"{sheet.where}row 1"
             expected = "the columns of the first sheet"
             raise DataError([Problem(source.file, place, other[0], expected, ", ".join(cells)[:200], hint)])
-        row = codes.numbered("", cells.index)
         first = sum(map(len, parts))
         more: dict[str, Any] = {braced(name): text for name, text in sheet.named.items()}
-        more |= {ROW: row, WHERE_RECORD: codes.numbered(f"{sheet.where}row ", cells.index)}
+        more |= {ROW: codes.numbered("", cells.index)} if ROW in named_columns(source) else {}
+        more |= {WHERE_RECORD: codes.numbered(f"{sheet.where}row ", cells.index)}
         more |= {RECORD: np.arange(first, first + len(cells)), SUMMING: cells.index.isin(cells.attrs[SUMS])}
         parts.append(cells.assign(**more))
     return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
@@ -102,7 +103,7 @@ def ours(column: str) -> bool:
 
 def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
     """Columns -> their cells, for saying why they are not used."""
-    return {c: cells[c] for c in columns if c in cells}
+    return {c: codes.as_text(cells[c]) if codes.is_coded(cells[c]) else cells[c] for c in columns if c in cells}
 
 
 def _check_columns(source: Table, columns: list[str]) -> None:
