@@ -7,13 +7,18 @@ rows of a plain table are held so from the file to the frames on disk.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from hashlib import blake2b
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+T = TypeVar("T")
+#: columns of which `once_per_column` keeps what was told of them
+_COLUMNS = 50_000
 #: values at the beginning that show whether most of them differ
 _SAMPLE = 10_000
 
@@ -144,3 +149,20 @@ def numbers(values: pd.Series) -> pd.Series:
     code, distinct = factorized(values)
     read = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce").to_numpy("float64")
     return pd.Series(np.append(read, np.nan)[code], values.index)
+
+
+def once_per_column(tell: Callable[[str, pd.Series], T]) -> Callable[[str, pd.Series], T]:
+    """A function of a column's name and cells that is called once for each name and cells, whatever the index."""
+    answers: dict[tuple[str, int, bytes], T] = {}
+
+    @wraps(tell)
+    def told(name: str, values: pd.Series) -> T:
+        content = repr(values.tolist()).encode("utf-8", "backslashreplace")
+        key = name, len(values), blake2b(content, digest_size=16).digest()
+        if key not in answers:
+            if len(answers) >= _COLUMNS:
+                answers.clear()
+            answers[key] = tell(name, values)
+        return answers[key]
+
+    return told

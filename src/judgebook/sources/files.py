@@ -17,6 +17,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,15 +119,31 @@ def read_bytes(path: Path, name: str) -> bytes:
     if path.suffix.lower() != ".gz":
         return data
     most = unpacked_at_most(len(data))
+    size = 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            unpacked = file.read(most + 1)
+            while size <= most and (block := file.read(limits.BLOCK)):
+                size += len(block)
+            file.seek(0)
+            unpacked = file.read() if size <= most else b""
     except (OSError, EOFError, zlib.error) as error:
         message = str(error) or type(error).__name__
         raise DataError([Problem(name, "", "", "a complete gzip file", message, "fetch or export it again")]) from None
-    if len(unpacked) > most:
+    if size > most:
         raise DataError([Problem(name, "", "", f"at most {most:,} bytes when unpacked", "more", UNPACK)])
     return unpacked
+
+
+def _refuse_blank_bytes(path: Path, name: str) -> None:
+    """Raise DataError for a file that has a block of nothing but null bytes, as one with holes, before it is read."""
+    with suppress(OSError), path.open("rb") as file:
+        if path.stat().st_size < limits.BLOCK:
+            return
+        while block := file.read(limits.BLOCK):
+            if len(block) == limits.BLOCK and not block.strip(b"\0"):
+                place = f"byte {file.tell() - len(block) + 1:,}"
+                hint = "it was not written to its end: fetch or export it again"
+                raise DataError([Problem(name, place, "", "data", f"{len(block):,} null bytes", hint)])
 
 
 UNPACK = "if this is correct, unpack the file and name the unpacked one"
@@ -142,6 +159,7 @@ def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
 
     A file that begins with the byte order mark of UTF-16, as spreadsheets write it, is read as that.
     """
+    _refuse_blank_bytes(path, name)
     data = read_bytes(path, name)
     if encoding == "utf-8-sig" and data.startswith(_UTF16):
         encoding = "utf-16"
@@ -242,9 +260,14 @@ def _row_by_row(
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     options = {"strict": True} if quoting else {"quoting": csv.QUOTE_NONE}
     reader, rows, n = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **options), {}, 0
+    empty = 0
     try:
         for n, cells in enumerate(reader, start=1):
             rows[n] = cells
+            empty += not cells
+            if empty > limits.EMPTY_LINES:
+                expected, hint = f"at most {limits.EMPTY_LINES:,} empty lines", "delete them"
+                raise DataError([Problem(name, f"line {reader.line_num:,}", "", expected, "more", hint)])
     except csv.Error as error:
         hint = "is a quote left open? `quoting: false` reads quotes as text"
         if n == 0 and text.lstrip()[:1] in ("{", "["):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -90,6 +91,10 @@ def read_table(
             expected, n = f"{len(options.column_names)} columns, as in `column_names`", str(len(cells.columns))
             raise DataError([Problem(name, "row 1", "", expected, n, "check delimiter and names")])
         cells.columns = options.column_names
+    if long := [column for column in cells.columns if len(column) > limits.COLUMN]:
+        expected = f"a name of at most {limits.COLUMN:,} characters"
+        found, hint = f"{len(long[0]):,}: {long[0]}"[: limits.QUOTED], "shorten it; are delimiter and quoting right?"
+        raise DataError([Problem(name, "row 1", "", expected, found, hint)])
     if bound := [column for column in cells.columns if paths.ALONE.fullmatch(column)]:
         # patterns of a YAML, and what they stand for, are written so
         expected, hint = "a name without braces, which are for patterns in a YAML", "rename the column"
@@ -159,26 +164,48 @@ def _lines(text: str, name: str, counts: Counts, whole: json.JSONDecodeError | N
 
 def _parquet_rows(path: Path, name: str) -> list[dict[str, Any]]:
     """The rows with the lists and objects that they hold."""
-    return _parquet(path, name).to_pylist()
+    table = _parquet(path, name)
+    for title in table.column_names if len({*table.column_names}) == table.num_columns else ():
+        if not pa.types.is_nested(table[title].type):
+            _texts(table[title], name, title)  # raises DataError for what Python has no values for
+    return table.to_pylist()
+
+
+def holds_lists(path: Path, name: str) -> bool:
+    """Whether a Parquet file has columns of lists or objects."""
+    return any(pa.types.is_nested(c.type) and c.null_count < len(c) for c in _parquet(path, name).columns)
 
 
 def _parquet(path: Path, name: str) -> pa.Table:
     hint = {"hint": "export it again", "large": "export it as CSV"}
     return pa.ipc.open_stream(
-        child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS)
+        child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS, listed=limits.LISTED)
     ).read_all()
 
 
 def _read_parquet(path: Path, name: str) -> pd.DataFrame:
-    frame = _parquet(path, name).to_pandas()
-    if frame.empty:
+    table = _parquet(path, name)
+    if not len(table) or not table.column_names:
         raise DataError([Problem(name, "", "", "rows of data", "none", "export the file again")])
-    frame.index = pd.RangeIndex(2, len(frame) + 2)
-    frame.columns = frame.columns.map(str)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
+    if len({*table.column_names}) < table.num_columns:
+        twice = next(c for c, n in Counter(table.column_names).items() if n > 1)
         raise DataError([Problem(name, "", twice, "a column name given once", "it again", "rename one")])
-    return frame.apply(_as_text)
+    cells = {column: _texts(table[column], name, column) for column in table.column_names}
+    return pd.DataFrame(cells, index=pd.RangeIndex(2, len(table) + 2))
+
+
+def _texts(column: pa.ChunkedArray, name: str, title: str) -> pd.api.extensions.ExtensionArray:
+    """Cells of a column as text, each distinct value made once. Raises DataError for values that are no cells."""
+    try:
+        coded = pa.types.is_nested(column.type) or column.dictionary_encode().combine_chunks()
+        values = pd.Series((column if coded is True else coded.dictionary).to_pandas())
+    except (pa.ArrowException, OverflowError, ValueError) as error:
+        message = str(error).partition("\n")[0][: limits.QUOTED]
+        raise DataError([Problem(name, "", title, "values that are cells", message, "write them as text")]) from None
+    texts = pa.array(_as_text(values), pa.large_string())
+    if coded is not True:
+        texts = pa.DictionaryArray.from_arrays(coded.indices, texts).cast(pa.large_string()).fill_null("")
+    return pd.array(texts, dtype="str")
 
 
 def _as_text(values: pd.Series) -> pd.Series:

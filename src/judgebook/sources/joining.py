@@ -64,6 +64,9 @@ def unforeseen(read: Iterable[str], expected: str, error: Exception) -> Problem:
     place = Path(traceback.extract_tb(error.__traceback__)[-1].filename).name
     line = traceback.extract_tb(error.__traceback__)[-1].lineno
     files = ", ".join(dict.fromkeys(read))[: limits.QUOTED]
+    if isinstance(error, MemoryError):
+        hint = "use a machine with more, or leave out columns that no judgement needs"
+        return Problem(files, "", "", "data that fit into the memory", "more than there is of it", hint)
     what = f"{type(error).__name__}: {error}"[: limits.QUOTED] + f" ({place}, line {line})"
     return Problem(files, "", "", expected, what, UNFORESEEN)
 

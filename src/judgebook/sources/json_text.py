@@ -61,6 +61,9 @@ def parse(text: str, name: str, where: str = "") -> Any:
         return DataError([Problem(name, place, column, expected, content, hint)])
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(pairs) > limits.JSON_KEYS:
+            expected, hint = f"objects of at most {limits.JSON_KEYS:,} keys", "write a list of records"
+            raise refused(expected, f"{len(pairs):,}, e.g. {pairs[0][0]}"[: limits.QUOTED], -1, "", hint)
         out = dict(pairs)
         if len(out) < len(pairs):
             key = _first_twice(k for k, _ in pairs)

@@ -6,10 +6,15 @@ Nothing a run does depends on this: it helps to guess a first YAML, and to say w
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.rows import numbers as number_texts
 
@@ -104,6 +109,8 @@ NOTHING = {
     ),
 }
 _MAX_LEVELS = 15
+_CLOCK = re.compile("[0-9]:[0-9]")
+_DIGIT, _DIGITS, _HUNDREDTHS = re.compile("[0-9]"), re.compile("[0-9]+"), re.compile(r"[.,][0-9]{2}")
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,7 @@ class Nature:
         return self.kind in ("rating", "slider", "words")
 
 
+@codes.once_per_column
 def nature(name: str, values: pd.Series) -> Nature:
     """What a column of text cells (missing or empty: no value) looks like."""
     seems = _nature(name, values)
@@ -129,48 +137,65 @@ def nature(name: str, values: pd.Series) -> Nature:
 
 
 def _nature(name: str, values: pd.Series) -> Nature:
-    held = values[values.notna()].astype(str).str.strip()
-    held = held[held != ""]
-    seen = held.unique()
-    if not len(seen):
+    held = Counter(text for value in values.dropna() if (text := str(value).strip()))
+    seen = list(held)
+    if not seen:
         return Nature("empty", "empty")
     shown = repr(seen[0][:30])
     if len(seen) == 1 and len(values) > 1:
         return Nature("constant", f"the same in every row: {shown}")
     if _PLATFORM.fullmatch(name):
         return Nature("platform", "of the platform itself")
-    words = held[~held.str.lower().isin(NOTHING)]
-    numbers = number_texts.read(words)
+    words = {text: n for text, n in held.items() if text.lower() not in NOTHING}
+    numbers = dict(zip(words, _numbers(map(number_texts.plain, words)), strict=True))
     # 1 - poor, 2, 3, 4 - good are numbers; 1 - fluency, 2 - relevance are not
-    bare = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce").notna().any()
-    if len(words) and bare and numbers.notna().all():
-        return _numeric(name, words, numbers)
-    if len(words) and words.str.fullmatch(_RANKING).mean() > 0.9:
+    bare = not np.isnan(_numbers(text.replace(",", ".") for text in words)).all()
+    if bare and not np.isnan([*numbers.values()]).any():
+        stripped = (str(value).strip() for value in values.dropna())
+        return _numeric(name, words, np.array([numbers[text] for text in stripped if text in numbers]))
+    if _share(words, _RANKING.fullmatch) > 0.9:
         return Nature("ranking", f"rankings: {shown}; `adapter: records` reads them by `{name}:ranking.{{system}}`")
-    if words.str.match(_DATE).mean() > 0.9 or (_WHEN.search(name) and words.str.contains("[0-9]:[0-9]").mean() > 0.9):
+    if _share(words, _DATE.match) > 0.9 or (_WHEN.search(name) and _share(words, _CLOCK.search) > 0.9):
         return Nature("date", f"a date or time: {shown}")
-    if words.str.count(" ").mean() >= 3 or words.str.len().mean() > 60:
+    blanks = _mean(words, lambda text: text.count(" "))
+    if blanks >= 3 or _mean(words, len) > 60:
         return Nature("text", "text")
-    if _ID.search(name) or _IDS.search(name) or len(seen) == len(held) > 1 or numbered(words):
+    rows = held.total()
+    if _ID.search(name) or _IDS.search(name) or len(seen) == rows > 1 or numbered(words):
         return Nature("id", "an id")
-    if len(seen) <= 8 and len(held) >= 2 * len(seen) and pd.Series(seen).str.contains("[0-9]").mean() < 0.5:
+    if len(seen) <= 8 and rows >= 2 * len(seen) and sum(map(bool, map(_DIGIT.search, seen))) < 0.5 * len(seen):
         return Nature("words", "answers in words: " + ", ".join(s[:20] for s in seen[:8]))
-    if numbers.notna().mean() > 0.5:
-        odd = ", ".join(repr(w[:30]) for w in words[numbers.isna()].unique()[:3])
+    none = [text for text, number in numbers.items() if np.isnan(number)]
+    if sum(words[text] for text in none) < 0.5 * sum(words.values()):
+        odd = ", ".join(repr(text[:30]) for text in none[:3])
         return Nature("mixed", f"numbers and words: {odd}")
-    return Nature("text" if words.str.count(" ").mean() >= 1 else "names", "names or text")
+    return Nature("text" if blanks >= 1 else "names", "names or text")
 
 
-def numbered(values: pd.Series) -> bool:
+def _mean(words: Mapping[str, int], tell: Callable[[str], Any]) -> float:
+    """The mean of a number (or of whether) over rows of texts, which say how often each is there; 0 of none."""
+    return sum(tell(text) * n for text, n in words.items()) / max(1, sum(words.values()))
+
+
+def _share(words: Mapping[str, int], fits: Callable[[str], Any]) -> float:
+    return _mean(words, lambda text: fits(text) is not None)
+
+
+def _numbers(texts: Iterable[str]) -> np.ndarray:
+    """Texts as numbers; missing where one is none."""
+    return np.asarray(pd.to_numeric(np.array([*texts], dtype=object), errors="coerce"), dtype=float)
+
+
+def numbered(values: Iterable[str]) -> bool:
     """Whether short names differ in their numbers only, as in `dialogue 7`: ids, whatever else they say."""
-    names = values.str.strip()
-    few = len(names) > 0 and names.str.count(" ").max() <= 1 and names.nunique() > 2
-    return few and len(set(names.str.replace(r"[0-9]+", "0", regex=True))) == 1
+    names = {value.strip() for value in values}
+    few = len(names) > 2 and max(name.count(" ") for name in names) <= 1
+    return few and len({_DIGITS.sub("0", name) for name in names}) == 1
 
 
-def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:
+def _numeric(name: str, words: Iterable[str], numbers: np.ndarray) -> Nature:
     whole = bool((numbers % 1 == 0).all())
-    low, high, n = numbers.min(), numbers.max(), numbers.nunique()
+    low, high, n = numbers.min(), numbers.max(), len(np.unique(numbers))
     span = f"{low:g} to {high:g}"
     if _DURATION.search(_spaced(name)):
         return Nature("duration", f"a duration: {span}")
@@ -184,12 +209,12 @@ def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:
         return Nature("counter", f"{said}: {span}")
     if whole and _WHERE.search(_spaced(name)):
         return Nature("counter", f"a place in a text by its name: {span}")
-    if not whole and words.str.contains(r"\.[0-9]{2}|,[0-9]{2}").any():
+    if not whole and any(map(_HUNDREDTHS.search, words)):
         return Nature("fraction", f"fractions: {span}")
     steps = (numbers * 2 % 1 == 0).all()
     if n <= _MAX_LEVELS and steps and low >= -3 and high <= 100 and (high <= 10 or n > 2):
         return Nature("rating", f"numbers that look like ratings: {span}")
-    if whole and low >= 0 and high <= 100 and not numbers.is_monotonic_increasing:
+    if whole and low >= 0 and high <= 100 and (np.diff(numbers) < 0).any():
         return Nature("slider", f"whole numbers as from a slider: {span}")
     return Nature("number", f"numbers: {span}")
 

@@ -60,9 +60,21 @@ CHILD_BYTES = 100_000
 #: bytes that a packed file may become whatever its size, and times its size beyond: text is packed to a tenth or a
 #: fiftieth, a file made to fill the memory to a thousandth
 UNPACKED = 50_000_000
-UNPACKED_TIMES = 200
+UNPACKED_TIMES = 100
 #: objects and lists within each other in JSON: annotation tools nest to 12; Python's own limit is the stack
 JSON_DEPTH = 100
+#: keys of one object in JSON, each of which is looked at: dialogues by their ids are tens of thousands
+JSON_KEYS = 200_000
+#: values in lists of a Parquet file, which become objects of Python
+LISTED = 2_000_000
+#: characters of the name of a column: whole questions have hundreds
+COLUMN = 5_000
+#: rows of a table that `new` looks at: a million takes it a minute and a gigabyte
+GUESSED_ROWS = 2_000_000
+#: empty lines of a table: one between dialogues, not a file made of them
+EMPTY_LINES = 1_000_000
+#: bytes of a file that are read at a time
+BLOCK = 1 << 24
 #: digits of a number in JSON: the longest id (128 bits) has 39
 JSON_DIGITS = 50
 #: problems of one file that are listed before reading it stops; the message shows 20 kinds of them

@@ -21,9 +21,13 @@ def missing_words(out: Guess, column: str, values: pd.Series, labels: list[pd.Se
     """
     held = values.str.strip()
     held = held[(held != "") & ~held.isin(out.na_values)]
-    number = number_texts.read(held)
-    words = list(held[number.isna()].unique())
-    if not words or number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
+    distinct = held.unique()
+    number = number_texts.read(pd.Series(distinct, distinct, dtype=object))
+    words = list(number.index[number.isna()])
+    if not words:
+        return
+    number = number.reindex(held).set_axis(held.index)
+    if number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
         return
     by_label = (label[held.index] for label in labels)
     if any(set(label[number.isna()]).isdisjoint(label[number.notna()]) for label in by_label):

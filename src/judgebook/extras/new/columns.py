@@ -81,10 +81,13 @@ class Guess(Doubts):
 
 def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
     """The column as numbers; None where a cell is none."""
-    text = values.str.strip()
-    number = pd.to_numeric(text.where(~text.isin(na_values)), errors="coerce")
-    odd = ~np.isfinite(number) & ~text.isin(na_values)
-    return None if odd.any() or number.notna().sum() == 0 else number
+    texts = [value.strip() if isinstance(value, str) else value for value in values]
+    distinct = np.array([text for text in dict.fromkeys(texts) if text not in na_values], dtype=object)
+    read = pd.to_numeric(distinct, errors="coerce")
+    if not len(read) or not np.isfinite(read).all():
+        return None
+    number = dict(zip(distinct, read, strict=True))
+    return pd.Series([number.get(text) for text in texts], values.index)
 
 
 def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Series | None:
@@ -99,10 +102,11 @@ def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Ser
 
 def is_rating(name: str, values: pd.Series) -> bool:
     """Whether numbers look like ratings: few of them, whole or halves, and not called a count."""
-    seen = values.dropna()
-    whole = (seen % 1 == 0).all() and seen.between(-3, 100).all()
-    halves = (seen * 2 % 1 == 0).all() and seen.between(1, 10).all()
-    return bool((whole or halves) and seen.nunique() <= MAX_LEVELS and not COUNT.search(name))
+    seen = values.dropna().unique().astype(float)
+    low, high = seen.min(initial=np.inf), seen.max(initial=-np.inf)
+    whole = (seen % 1 == 0).all() and low >= -3 and high <= 100
+    halves = (seen * 2 % 1 == 0).all() and low >= 1 and high <= 10
+    return bool((whole or halves) and len(seen) <= MAX_LEVELS and not COUNT.search(name))
 
 
 #: names that end so say what else whole numbers may be

@@ -38,6 +38,7 @@ from judgebook.sources.formats import (
     Records,
     filled_sheets,
     kind,
+    holds_lists,
     read_records,
     read_table,
     read_workbook,
@@ -132,7 +133,7 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         raise DataError([absent(data)])
     file = relative_to(data, folder)
     head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
-    if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):
+    if not is_table(data.name) and (kind(data) != ".parquet" or holds_lists(data, data.name)):
         return [*head, *_json_source(data, file, out, given)]
     try:
         cells, options = cells_of(data)
@@ -140,6 +141,10 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         if kind(data) not in (".parquet", *WORKBOOKS) and lines_in_blocks(data):
             raise DataError([blocks_problem(data.name)]) from None
         raise
+    if len(cells) > limits.GUESSED_ROWS:
+        expected = f"at most {limits.GUESSED_ROWS:,} rows to guess from"
+        hint = "describe an extract of the file, and name the whole file in the YAML"
+        raise DataError([Problem(data.name, "", "", expected, f"{len(cells):,}", hint)])
     if options.get("header") == "none":
         guess = nameless(cells)
     else:
@@ -248,10 +253,6 @@ def _parsed(cells: pd.Series) -> list[Any] | None:
         return [json_text.parse(text, "") if text else None for text in held]
     except (ValueError, DataError):
         return None
-
-
-def _nested(data: Path) -> bool:
-    return not all(map(_flat, read_records(data, data.name, FileOptions()).records))
 
 
 def _flat(record: Any) -> bool:

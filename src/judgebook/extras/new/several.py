@@ -17,6 +17,7 @@ from judgebook.sources.nature import plain
 from judgebook.sources.rows import numbers as number_texts
 
 _INDEXED = re.compile(r"(.*?[^0-9])([0-9]{1,2})")
+_JSON = re.compile(r'["{}[\]]')
 
 
 def items_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
@@ -140,9 +141,10 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
     """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
     for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):
         held = cells[column].str.strip()
-        if held.str.contains(r'["{}[\]]').any():  # JSON
+        texts = [*held.unique()]
+        if any(map(_JSON.search, texts)):
             continue
-        for divider in (";", "|", ","):
+        for divider in (d for d in (";", "|", ",") if any(d in text for text in texts)):
             parts = split(held[held != ""], divider)
             each = parts.explode()
             each = each[each != ""]  # a divider at the end

@@ -42,10 +42,11 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
         hint = "if this is correct, save the sheet as CSV"
         return Refusal("", f"at most {unpacked:,} bytes when unpacked", "more", hint)
     book = python_calamine.CalamineWorkbook.from_path(path)
+    parts = _parts(zipped, book.sheet_names) if zipped is not None else {}
     rows = {}
     for name in (n for n in book.sheet_names if sheet in (None, n)):
         rows[name] = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-        if zipped is not None and (refusal := _fill_in_errors(zipped, name, rows[name])):
+        if name in parts and (refusal := _fill_in_errors(zipped, parts[name], name, rows[name])):
             return refusal
     return book.sheet_names, rows
 
@@ -54,11 +55,12 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
 _SUSPECTS = rb"<(?:[^<>/\s]+:)?f[\s>/]|\bt\s*=\s*[\"']e|\bformula\s*=|[\"']error[\"']"
 
 
-def _fill_in_errors(file: Any, sheet: str, rows: list[list[Any]]) -> Refusal | None:
-    """Write errors into the cells that are empty for them; returns what is to be said of formulas without a value."""
-    ods = "content.xml" in file.namelist()
-    part = "content.xml" if ods else _part(file, sheet)
-    content = file.read(part) if part else b""
+def _fill_in_errors(file: Any, part: str, sheet: str, rows: list[list[Any]]) -> Refusal | None:
+    """Write errors into the cells that are empty for them; returns what is to be said of formulas without a value.
+
+    part : the file in the archive that has the sheet
+    """
+    content, ods = file.read(part), part == _ODS
     if not re.search(_SUSPECTS, content):
         return None
     open_cells = []
@@ -75,26 +77,31 @@ def _fill_in_errors(file: Any, sheet: str, rows: list[list[Any]]) -> Refusal | N
     return Refusal(where, "a value", "a formula without one", hint)
 
 
-def _part(file: Any, sheet: str) -> str | None:
-    """The file in the archive that has a sheet of an .xlsx; None for other formats."""
+#: the file in an .ods that has its sheets
+_ODS = "content.xml"
+
+
+def _parts(file: Any, sheets: list[str]) -> dict[str, str]:
+    """The file in the archive that has each sheet, by its name; none in other formats than .xlsx and .ods."""
     import posixpath
     from xml.etree import ElementTree
 
+    members = set(file.namelist())
+    if _ODS in members:
+        return dict.fromkeys(sheets, _ODS)
     try:
         book = ElementTree.fromstring(file.read("xl/workbook.xml"))
         links = ElementTree.fromstring(file.read("xl/_rels/workbook.xml.rels"))
     except KeyError:
-        return None
-    ids = [
-        value
-        for element in book.iter()
-        if _plain(element.tag) == "sheet" and element.get("name") == sheet
-        for key, value in element.items()
-        if _plain(key) == "id"
-    ]
-    targets = [link.get("Target", "") for link in links if link.get("Id") in ids]
-    names = [posixpath.normpath(posixpath.join("/xl", target)).lstrip("/") for target in targets]
-    return next((name for name in names if name in file.namelist()), None)
+        return {}
+    targets = {link.get("Id"): posixpath.normpath(posixpath.join("/xl", link.get("Target", ""))) for link in links}
+    parts = {}
+    for element in (one for one in book.iter() if _plain(one.tag) == "sheet"):
+        ids = [value for key, value in element.items() if _plain(key) == "id"]
+        part = targets.get(ids[0] if ids else None, "").lstrip("/")
+        if part in members:
+            parts[element.get("name", "")] = part
+    return parts
 
 
 def _plain(tag: str) -> str:
@@ -162,14 +169,19 @@ def _letters(number: int) -> str:
     return out
 
 
-def parquet(path: str, columns: int) -> bytes | Refusal:
-    """The table as a stream of Arrow's, with every value written out. columns : as many as it may have."""
+def parquet(path: str, columns: int, listed: int) -> bytes | Refusal:
+    """The table as a stream of Arrow's, with every value written out. columns, values listed : as many as there may be.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
         if file.metadata.num_columns > columns:
             return Refusal("", f"at most {columns:,} columns", f"{file.metadata.num_columns:,}")
+        lists = [i for i in range(len(file.schema)) if file.schema.column(i).max_repetition_level]
+        groups = [file.metadata.row_group(i) for i in range(file.num_row_groups if lists else 0)]
+        if (n := sum(group.column(i).num_values for group in groups for i in lists)) > listed:
+            return Refusal("", f"at most {listed:,} values in lists", f"{n:,}", "write one value a row")
     table = pq.read_table(path, use_threads=False)
     for i, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):

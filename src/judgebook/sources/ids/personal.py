@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import islice
 
 import pandas as pd
 
@@ -39,8 +40,8 @@ def personal(name: str, values: pd.Series) -> bool:
         return True
     if any(_NAME.fullmatch(w) for w in words) and not any(_THINGS.fullmatch(w) for w in words):
         return True
-    held = values[values.notna()].astype(str).str.strip()
-    return any(map(_tells, held[held != ""].unique()[:1000]))
+    held = dict.fromkeys(text for value in values.dropna() if (text := str(value).strip()))
+    return any(map(_tells, islice(held, 1000)))
 
 
 def _tells(value: str) -> bool:
