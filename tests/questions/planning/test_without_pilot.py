@@ -1,10 +1,13 @@
 """Sizes of studies without a pilot: against statsmodels, an exact enumeration and simulated studies."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 
+from judgebook import project
 from judgebook.pipeline import cli
 from judgebook.questions.planning.assumed.stated import sizes
 
@@ -74,6 +77,13 @@ def test_a_table_by_agreement_and_people_is_printed(capsys):
     assert rows[1] == ["none", "(0)", "176", "89", "60"]
     assert rows[-1] == ["complete", "(1)", "176", "176", "176"]
     assert "the correlation of the scores that two people give" in " ".join(out.split())
+
+
+def test_the_table_of_the_documentation_is_what_is_printed(capsys):
+    page = (project.ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    _, out, _ = call(capsys, "--difference 0.3 --sd 1")
+    assert shown in out
 
 
 @pytest.mark.parametrize(
