@@ -31,10 +31,8 @@ class Page(NotebookPage):
 
     def findings(self) -> Section:
         of, iaa, level = (self.results, self.names), self.iaa, self.level
-        unit = population.misleading(self.annotations, self.study.bootstrap.unit)
-        yield findings.findings(
-            *of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=unit, confidence=level
-        )
+        per = population.misleading(self.annotations, self.study.bootstrap.unit)
+        yield findings.findings(*of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=per, confidence=level)
         yield nothing_because(tables.never_twice(*of), tables.reliability(*of))
 
     def alphas(self) -> Section:
