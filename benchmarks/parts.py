@@ -1,7 +1,7 @@
 """Where the CPU time of a run goes: prints a table of its parts, and when the first page was there.
 
     python benchmarks/size.py write out/size/small.yaml --judgements 5e3 --systems 5 --labels 6 --people 60
-    COMPENDIUM_RAW=out/size/small python benchmarks/parts.py --study out/size/small.yaml --out out/parts
+    COMPENDIUM_RAW=out/size python benchmarks/parts.py --study out/size/small.yaml --out out/parts
     python benchmarks/parts.py --by notebook --study ji2022 --out out/parts
 
 All arguments but `--by` are those of a run. Each process of it notes, every 5 ms of its CPU time, what it is at: the

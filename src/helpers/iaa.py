@@ -1,13 +1,11 @@
 """Notebook 03: do annotators agree?"""
 
-from functools import cached_property
-
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
 from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables, variance
-from judgebook.study.results import Results, collect
+from judgebook.study.results import collect
 
 
 class Page(NotebookPage):
@@ -17,34 +15,24 @@ class Page(NotebookPage):
         super().__init__("03_iaa", study, run_id, n_resamples=n_resamples, seed=seed)
         self.annotations, self.iaa = self.evaluated("annotations"), self.study.iaa
         self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
-        self.first = self.results = self.analysed(
-            analysis.analyse,
-            *(self.annotations, self.labels),
-            sampling=self.sampling,
-            first=self.iaa.first,
-            scope=self.study.scope,
-            control=comparison.is_source(self.run),
-            unit=self.study.bootstrap.unit,
-            people=self.study.inference.annotators,
-            people_resamples=people_resamples,
-        )
+        self.results = self.analysed(
+            analysis.analyse, self.annotations, self.labels, sampling=self.sampling, first=self.iaa.first,
+            scope=self.study.scope, control=comparison.is_source(self.run), unit=self.study.bootstrap.unit,
+            people=self.study.inference.annotators, people_resamples=people_resamples,
+        )  # fmt: skip
         self.run.save_results(self.results)
-
-    @cached_property
-    def shares(self) -> Results:
-        labels, only = self.labels, self.study.mixed_models.labels
-        return self.analysed(variance.variance_shares, self.annotations, labels, confidence=self.level, only=only)
 
     def complete(self) -> None:
-        self.results = collect(self.first, self.shares)
-        self.run.save_results(self.results)
+        if "variance_share" not in self.results:
+            of, only = (self.annotations, self.labels), self.study.mixed_models.labels
+            shares = self.analysed(variance.variance_shares, *of, confidence=self.level, only=only)
+            self.results = collect(self.results, shares)
+            self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        of, iaa = (self.results, self.names), self.iaa
-        turns = population.misleading(self.annotations, self.study.bootstrap.unit)
-        yield findings.findings(
-            *of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=turns, confidence=self.level
-        )
+        of, iaa, level = (self.results, self.names), self.iaa, self.level
+        per = population.misleading(self.annotations, self.study.bootstrap.unit)
+        yield findings.findings(*of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=per, confidence=level)
         yield nothing_because(tables.never_twice(*of), tables.reliability(*of))
 
     def alphas(self) -> Section:

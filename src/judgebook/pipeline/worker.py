@@ -245,7 +245,8 @@ def analyse(job: NotebookJob) -> str:
     from judgebook.pipeline.audit.computing import made
 
     before = {name: os.environ.pop(name, None) for name in (CODE, tasks.PROGRESS)}
-    with tempfile.TemporaryDirectory(prefix=f"{job.name}-") as folder, suppress(Exception):
+    job.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=job.work, prefix=f"{job.name}-") as folder, suppress(Exception):
         os.environ[CODE] = os.path.join(folder, "code.json")
         Path(os.environ[CODE]).write_text(json.dumps(job.code), encoding="utf-8")
         made(job.name, job.parameters)

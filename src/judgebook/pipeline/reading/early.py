@@ -40,7 +40,7 @@ def analyses(study: StudyNodes, notebooks: Iterable[str]) -> list[Node]:
             made = study.job(name)
             return replace(made, parameters=study.parameters(name) | made.parameters)
 
-        options: dict[str, Any] = {"quiet": True, "recorded": False, "seconds": study.manifest.seconds(name) or 1.0}
+        options: dict[str, Any] = {"quiet": True, "recorded": False}
         return Node(study.key, ANALYSIS.format(name), ("annotations",), dict, list, worker.analyse, job, **options)
 
     return [node(name) for name in notebooks]
