@@ -33,9 +33,12 @@ STATE_NAMES = {
 
 
 def outcomes(audited: Audit) -> Plot:
-    """Checks by outcome, and printed numbers by state, per paper."""
-    checks = _counted(by_check(audited.checks), "kind", KINDS, audited.titles)
+    """Checks by outcome, and printed numbers by state, per paper; those of whose numbers none is related to another
+    share a row."""
     numbers = _counted(audited.cells, "state", STATE_NAMES, audited.titles)
+    alone = numbers.index[numbers[STATE_NAMES[analysis.NONE].capitalize()] == numbers.sum(axis=1)]
+    numbers = _pooled(numbers, alone)
+    checks = _pooled(_counted(by_check(audited.checks), "kind", KINDS, audited.titles), alone)
     fig, axes = subplots(2, 1, height=0.4 * len(checks) + 2.2)
     for ax, (title, counts) in zip(axes, {"Checks": checks, "Printed numbers": numbers}.items(), strict=True):
         total = counts.sum(axis=1)
@@ -64,6 +67,14 @@ def failures_title(checks: pd.DataFrame) -> str:
     """How many checks fail. checks : of `by_check`."""
     firm, conditional = map(len, failures(checks))
     return _PHRASES.say("failures_title", checks=len(checks), firm=firm, conditional=conditional)
+
+
+def _pooled(counted: pd.DataFrame, rows: pd.Index) -> pd.DataFrame:
+    """Some rows, where there are several, as one at the end, which says how many they are."""
+    if len(rows) < 2:
+        return counted
+    together = counted.loc[rows].sum().to_frame(f"{len(rows)} others").T
+    return pd.concat([counted.drop(index=rows), together])
 
 
 def _counted(frame: pd.DataFrame, column: str, kinds: Mapping[str, str], titles: Mapping[str, str]) -> pd.DataFrame:
