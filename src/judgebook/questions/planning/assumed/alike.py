@@ -94,7 +94,7 @@ def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -
 class Reference:
     """What a label of the next study may be like: a location-scale t distribution of its log variance.
 
-    mean, sd : of the distribution. df : studies less one. n_labels, n_studies : that it rests on.
+    mean, sd : of the distribution. df : degrees of freedom of its spread. n_labels, n_studies : that the mean is of.
     """
 
     mean: float
@@ -114,16 +114,30 @@ class Reference:
         return Reference(self.mean, (1 / (1 / self.sd**2 + 1 / pilot)) ** 0.5, self.df, self.n_labels, self.n_studies)
 
 
-def reference(rows: pd.DataFrame) -> Reference:
-    """The distribution of a label of another study, from `log_variances` of at least two studies.
+def reference(rows: pd.DataFrame, of_form: pd.DataFrame | None = None) -> Reference:
+    """The distribution of a label of another study.
 
-    Components by moments of unbalanced groups, the mean weighted by what each study's varies by.
+    rows : `log_variances` of the labels that are like it. of_form : of all labels of its form, at least two studies:
+    how much studies, and the labels of a study, differ is taken to be the same whatever they are about, because five
+    studies say little of it. None: `rows`.
 
     References
     ----------
-    Searle, Casella and McCulloch 1992, Variance Components, ch. 3.6 (moments).
-    Higgins, Thompson and Spiegelhalter 2009, JRSS A 172, 137-159, sec. 3.2 (prediction, studies less one degrees).
+    Searle, Casella and McCulloch 1992, Variance Components, ch. 3.6 (components by moments, groups of unequal size).
+    Higgins, Thompson and Spiegelhalter 2009, JRSS A 172, 137-159, sec. 3.2 (prediction; t, studies less one degrees).
     """
+    across, inside, df = _components(rows if of_form is None else of_form)
+    groups = rows.groupby("study")["log_variance"]
+    size, mean = groups.size().to_numpy(float), groups.mean().to_numpy()
+    if across + inside == 0:
+        return Reference(float(mean.mean()), 0.0, df, len(rows), len(size))
+    weight = 1 / (across + inside / size)
+    sd = float(np.sqrt(across + inside + 1 / weight.sum()))
+    return Reference(float((weight * mean).sum() / weight.sum()), sd, df, len(rows), len(size))
+
+
+def _components(rows: pd.DataFrame) -> tuple[float, float, int]:
+    """Variance across studies, inside a study, and degrees of freedom of the former."""
     groups = rows.groupby("study")["log_variance"]
     size, mean = groups.size().to_numpy(float), groups.mean().to_numpy()
     n, k = size.sum(), len(size)
@@ -131,24 +145,7 @@ def reference(rows: pd.DataFrame) -> Reference:
     inside = within / (n - k) if n > k else 0.0
     between = (size * (mean - (size * mean).sum() / n) ** 2).sum() / (k - 1)
     across = max((between - inside) / ((n - (size**2).sum() / n) / (k - 1)), 0.0)
-    weight = 1 / (across + inside / size) if across + inside > 0 else np.ones(k)
-    centre = float((weight * mean).sum() / weight.sum())
-    sd = float(np.sqrt(across + inside + 1 / weight.sum())) if across + inside > 0 else 0.0
-    return Reference(centre, sd, k - 1, int(n), k)
-
-
-@dataclass(frozen=True)
-class Likely:
-    """Dialogues per system, or comparisons per pair; None where more than MOST.
-
-    dialogues : that find the difference with the wanted probability, on average over labels like these. low, high :
-    what the middle 80% of them need.
-    """
-
-    annotators: int
-    dialogues: int | None
-    low: int | None
-    high: int | None
+    return float(across), float(inside), k - 1
 
 
 def likely(

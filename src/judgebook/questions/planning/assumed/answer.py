@@ -74,6 +74,7 @@ def like(
     chosen = alike.comparable(labels, kept)
     scale = _scale(alike.form(chosen), scale)
     pairwise = bool((alike.form(chosen) == "comparative").all())
+    of_form = labels[alike.form(labels).isin(alike.form(chosen))]
     tests = systems * (systems - 1) // 2
     unit = "pair" if pairwise else "dialogue"
     relative = difference / (scale[1] - scale[0])
@@ -81,7 +82,8 @@ def like(
         raise ValueError(f"expected a difference below the width of the scale, {scale[0]:g} to {scale[1]:g}")
     rows = [[f"people a {unit}", f"{unit}s", "80% need", f"after a pilot of {pilot}"]]
     for m in each:
-        known = alike.reference(alike.log_variances(chosen, values, m))
+        rows_of = (alike.log_variances(part, values, m) for part in (chosen, of_form))
+        known = alike.reference(*rows_of)
         now, then = (
             alike.likely(one, relative, m, pairwise=pairwise, tests=tests, wanted=power)
             for one in (known, known.after(pilot, pairwise))
