@@ -161,7 +161,9 @@ def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
         if not group_of:
             continue
         open_ = frame["group"] == "all"
-        frame["group"] = frame["annotator"].map(group_of).astype(object).where(open_).fillna(codes.decoded(frame["group"]))
+        frame["group"] = (
+            frame["annotator"].map(group_of).astype(object).where(open_).fillna(codes.decoded(frame["group"]))
+        )
     place = study.path.name if study.path else study.key
     return [
         Problem(place, "", f"groups.{g}.annotators", "an annotator of the data", repr(i), "check the spelling")

@@ -316,7 +316,9 @@ def _check_units(report: _Report, annotations: Annotations) -> None:
 def judgement_keys(annotations: Annotations) -> pd.DataFrame:
     """What tells the judgements of an annotator apart, with the index of `annotations`: columns of KEY that are there,
     the dialogues of a pair in one order, and of the work unit what positions differ by."""
-    pair = unordered(annotations) if "dialogue_b" in annotations else codes.plain(annotations[["dialogue"]]).astype(object)
+    pair = (
+        unordered(annotations) if "dialogue_b" in annotations else codes.plain(annotations[["dialogue"]]).astype(object)
+    )
     key = annotations[[c for c in KEY if c in annotations and c not in ("dialogue", "dialogue_b")]].join(pair)
     if "work_unit" in key and "annotator_known" in annotations:
         key["work_unit"] = key["work_unit"].where(~annotations["annotator_known"].astype(bool))

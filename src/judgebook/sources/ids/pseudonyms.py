@@ -86,7 +86,10 @@ def shuffled(raw: dict[str, pd.DataFrame], folder: Path | None) -> dict[str, pd.
     else:
         secrets.SystemRandom().shuffle(people)
     place = {p: i for i, p in enumerate(people)}
-    rows = {name: codes.decoded(raw[name][column]).map(place).sort_values(kind="stable").index for name, column in _PEOPLE.items()}
+    rows = {
+        name: codes.decoded(raw[name][column]).map(place).sort_values(kind="stable").index
+        for name, column in _PEOPLE.items()
+    }
     out = raw | {name: raw[name].loc[index] for name, index in rows.items()}
     return out | {"annotations": out["annotations"].assign(source_row=range(len(marks)))}
 

@@ -61,7 +61,9 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, 
     whole = codes.is_coded(cells["{file}"])
     out = pd.DataFrame(index=cells.index)
     for ours, value in {"corpus": "main", "system": "system", **source.constants}.items():
-        out[ours] = codes.constant(str(value), cells.index) if whole else pd.Series(str(value), cells.index, dtype=object)
+        out[ours] = (
+            codes.constant(str(value), cells.index) if whole else pd.Series(str(value), cells.index, dtype=object)
+        )
     bound = {ours: f"{{{ours}}}" for ours in OURS if f"{{{ours}}}" in cells}
     for ours, column in {**bound, **columns}.items():
         values = codes.as_text(cells[column]) if ours in _AS_READ and codes.is_coded(cells[column]) else cells[column]
