@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
+from pyarrow import parquet
 
 from judgebook.sources import build, places, typed
 from judgebook.sources.files import Files, read_csv, read_json, read_text
@@ -135,11 +136,10 @@ def test_the_same_files_give_the_same_bytes(tmp_path):
 def test_a_failure_while_writing_leaves_no_half_file(tmp_path, monkeypatch):
     path = studies.write(tmp_path, TWO, one_csv=ONE_CSV, two_csv=TWO_CSV)
 
-    def broken(self, path, index):
-        path.write_bytes(b"half")
-        raise OSError("disk full")
+    def broken(self, table, *args, **kwargs):
+        raise OSError("disk full")  # after the first bytes
 
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", broken)
+    monkeypatch.setattr(parquet.ParquetWriter, "write_table", broken)
     with pytest.raises(OSError, match="disk full"):
         build.build(params.load(path), out=tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []

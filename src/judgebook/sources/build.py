@@ -233,7 +233,7 @@ def _unused(readings: list[Reading]) -> dict[str, dict[str, pd.Series]]:
 
 def _write(built: Built, out: Path) -> None:
     for name, frame in built.coded.items():
-        store.write_frame(frame, out / f"{name}.parquet")
+        store.write_coded(frame, out / f"{name}.parquet")
     for name, content in (("profile.json", built.profile), (recorded.SECTIONS, built.sections)):
         with store.atomic(out / name) as temporary:
             temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

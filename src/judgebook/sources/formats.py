@@ -54,8 +54,8 @@ def read_table(
 ) -> pd.DataFrame:
     """All cells of a table as text; the index is the row in the file, 1-based, header included.
 
-    counts : takes up how many lines and rows there are. `attrs[SUMS]` are rows that sum up others. coded : columns whose
-    cells repeat may be coded (`codes`).
+    counts : takes up how many lines and rows there are. `attrs[SUMS]` are rows that sum up others. coded : columns
+    whose cells repeat may be coded (`codes`).
 
     Raises DataError for a file that cannot be read, or whose columns are not as many as `column_names`.
     """

@@ -171,16 +171,24 @@ def write_frame(frame: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
 
     raw : a csv that our readers of raw files take in, text as it is; in others a spreadsheet runs no formula.
     """
-    if path.suffix == ".csv":
-        with atomic(path) as temporary:
+    with atomic(path) as temporary:
+        if path.suffix == ".csv":
             text = frame.to_csv(index=False, lineterminator="\n") if raw else escape.csv(frame)
             temporary.write_text(text, encoding="utf-8", newline="")
-        return
+        else:
+            frame.to_parquet(temporary, index=False)
+
+
+def write_coded(frame: pd.DataFrame, path: Path) -> None:
+    """Write a frame that may have coded columns (`codes`) as `write_frame` writes one with their texts: as many rows
+    at a time as are a group in the file, so that no more are texts at once."""
     from judgebook import codes
 
-    # as many rows at a time as are a group in the file: of coded columns, no more are texts at once
-    firsts = range(0, len(frame) or 1, _GROUP)
-    write_parts((codes.texts(frame.iloc[first : first + _GROUP]) for first in firsts), path)
+    if codes.columns(frame):
+        firsts = range(0, len(frame) or 1, _GROUP)
+        write_parts((codes.texts(frame.iloc[first : first + _GROUP]) for first in firsts), path)
+    else:
+        write_frame(frame, path)
 
 
 def write_parts(frames: Iterable[pd.DataFrame], path: Path) -> None:
