@@ -43,7 +43,7 @@ def decoded(values: pd.Series) -> pd.Series:
     """Coded values as objects, None where they are missing; others as they are."""
     if not is_coded(values):
         return values
-    texts = np.append(values.cat.categories.to_numpy(object), None)
+    texts = np.array([*values.cat.categories, None], dtype=object)
     return pd.Series(texts[values.cat.codes], values.index, dtype=object)
 
 

@@ -93,7 +93,7 @@ def _named(frame: pd.DataFrame, spec: Mapping[str, Column]) -> None:
         plain = list(map(str.strip, ids)) == ids and "" not in ids
         odd = {} if plain else {v: id_ for v, id_ in zip(ids, map(_id, ids), strict=True) if id_ != v}
         if odd and codes.is_coded(cells):
-            frame[column] = codes.mapped(cells, lambda v, odd=odd: odd.get(v, v))
+            frame[column] = codes.mapped(cells, {v: odd.get(v, v) for v in ids}.get)
         elif odd:
             frame[column] = pd.Series([odd.get(v, v) for v in cells], frame.index, dtype=cells.dtype)
 

@@ -170,7 +170,7 @@ def _letters(number: int) -> str:
 
 
 def parquet(path: str, columns: int, listed: int) -> bytes | Refusal:
-    """The table as a stream of Arrow's, with every value written out. columns, values listed : as many as there may be."""
+    """The table as a stream of Arrow's, with every value written out. columns, listed : as many as there may be."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -148,6 +148,20 @@ def _components(rows: pd.DataFrame) -> tuple[float, float, int]:
     return float(across), float(inside), k - 1
 
 
+@dataclass(frozen=True)
+class Likely:
+    """Dialogues per system, or comparisons per pair; None where more than MOST.
+
+    dialogues : that find the difference with the wanted probability, on average over labels like these. low, high :
+    what the middle 80% of them need.
+    """
+
+    annotators: int
+    dialogues: int | None
+    low: int | None
+    high: int | None
+
+
 def likely(
     known: Reference, difference: float, annotators: int, *, pairwise: bool = False, tests: int = 1, wanted: float = 0.8
 ) -> Likely:
