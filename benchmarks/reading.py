@@ -52,7 +52,7 @@ def read(path: Path) -> str:
     from judgebook.sources import build
     from judgebook.study import params
 
-    n = len(build.build(params.load(path), out=path.parent / "out").frames["annotations"])
+    n = len(build.build(params.load(path), out=path.parent / "out").coded["annotations"])
     use = resource.getrusage(resource.RUSAGE_SELF)
     unit = 1 if sys.platform == "darwin" else 1024  # bytes, kilobytes
     return f"| {n:,} | {use.ru_utime + use.ru_stime:.1f} | {use.ru_maxrss * unit / 2**20:,.0f} |"
