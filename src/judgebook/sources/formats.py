@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from judgebook.study.source_shared import FileOptions
 
 _TABS = (".tsv", ".txt", ".tab")
 WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
+#: what pandas writes for the index of a frame that has no name
+_UNNAMED = re.compile(r"__index_level_[0-9]+__")
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
 
 
@@ -190,7 +193,8 @@ def _read_parquet(path: Path, name: str) -> pd.DataFrame:
     if len({*table.column_names}) < table.num_columns:
         twice = next(c for c, n in Counter(table.column_names).items() if n > 1)
         raise DataError([Problem(name, "", twice, "a column name given once", "it again", "rename one")])
-    cells = {column: _texts(table[column], name, column) for column in table.column_names}
+    columns = [column for column in table.column_names if not _UNNAMED.fullmatch(column)]
+    cells = {column: _texts(table[column], name, column) for column in columns}
     return pd.DataFrame(cells, index=pd.RangeIndex(2, len(table) + 2))
 
 
