@@ -102,7 +102,9 @@ class TestNotebook:
             assert read in FRAMES if "/" not in read else list(ROOT.glob(read))
 
     def test_stores_its_results(self, path):
-        assert helper(path).read_text(encoding="utf-8").count("self.run.save_results(") == 1
+        text = helper(path).read_text(encoding="utf-8")
+        # once when it is made, and once more what takes long
+        assert text.count("self.run.save_results(") == 1 + text.count("def complete(")
 
     def test_is_parameters_one_call_and_one_show_per_section(self, path):
         first, second, *others = [cell["source"] for cell in cells(path, "code")]

@@ -268,7 +268,7 @@ def _check_labels(report: _Report, annotations: Annotations, known: Mapping[tupl
     declared = kind.isin(list(spec))
     names = {m: ", ".join(sorted(i for k, i in known if k == m)) or "none declared" for m in METHODS}
     undeclared = ~declared & ~odd & (kind >= 0)
-    expected = method[undeclared].map(lambda m: f"a label of method {m}: {names[m]}")
+    expected = codes.decoded(method[undeclared]).map(lambda m: f"a label of method {m}: {names[m]}")
     hint = "correct it, or declare it under `labels:` in the YAML"
     report.rows(undeclared, "label", expected, hint, kind="label")
     # the last one is of a kind that is missing, which is -1
