@@ -68,8 +68,15 @@ def nearest(labels: pd.DataFrame, values: pd.DataFrame, asked: Sequence[str], an
 
 
 def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd.DataFrame:
-    """`study` and `log_variance` of labels of the atlas whose values of dialogues, each the mean of so many annotators
-    of its own, have a known variance.
+    """`study` and `log_variance` of labels of the atlas whose variance is known (`variances`), other than 0."""
+    relative = variances(labels, values, annotators)
+    out = pd.DataFrame({"log_variance": np.log(relative.where(relative > 0))}).dropna()
+    return out.reset_index()[["study", "log_variance"]]
+
+
+def variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd.Series:
+    """Variances of values of dialogues, each the mean of so many annotators of its own, by label, in squared widths of
+    the scale; labels for which it is not known are left out.
 
     labels, values : `labels.csv` and `values.csv` of the atlas; judgements that are means of several people are left
     out. A label of which no dialogue was judged twice does not
@@ -85,9 +92,7 @@ def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -
         dict.fromkeys(names, 0.0)
     )
     variance = known[list(_SHARED)].sum(axis=1) + known[list(_ALONE)].sum(axis=1) / annotators
-    relative = variance / (known["high"] - known["low"]) ** 2
-    out = pd.DataFrame({"log_variance": np.log(relative.where(relative > 0))}).dropna()
-    return out.reset_index()[["study", "log_variance"]]
+    return variance / (known["high"] - known["low"]) ** 2
 
 
 @dataclass(frozen=True)
@@ -115,16 +120,22 @@ class Reference:
 
 
 def reference(rows: pd.DataFrame) -> Reference:
-    """The distribution of a label of another study, from `log_variances` of at least two studies.
+    """The distribution of a label of another study, from `log_variances` of at least two studies."""
+    return nested(rows["study"], rows["log_variance"])[0]
 
-    Components by moments of unbalanced groups, the mean weighted by what each study's varies by.
+
+def nested(study: pd.Series, values: pd.Series) -> tuple[Reference, float]:
+    """The distribution of the value of a label of another study, and the standard error of its mean.
+
+    study, values : of labels, of at least two studies. Components by moments of unbalanced groups, the mean weighted by
+    what each study's varies by.
 
     References
     ----------
     Searle, Casella and McCulloch 1992, Variance Components, ch. 3.6 (moments).
     Higgins, Thompson and Spiegelhalter 2009, JRSS A 172, 137-159, sec. 3.2 (prediction, studies less one degrees).
     """
-    groups = rows.groupby("study")["log_variance"]
+    groups = values.groupby(study)
     size, mean = groups.size().to_numpy(float), groups.mean().to_numpy()
     n, k = size.sum(), len(size)
     within = groups.apply(lambda y: ((y - y.mean()) ** 2).sum()).sum()
@@ -133,8 +144,8 @@ def reference(rows: pd.DataFrame) -> Reference:
     across = max((between - inside) / ((n - (size**2).sum() / n) / (k - 1)), 0.0)
     weight = 1 / (across + inside / size) if across + inside > 0 else np.ones(k)
     centre = float((weight * mean).sum() / weight.sum())
-    sd = float(np.sqrt(across + inside + 1 / weight.sum())) if across + inside > 0 else 0.0
-    return Reference(centre, sd, k - 1, int(n), k)
+    error = 1 / weight.sum() if across + inside > 0 else 0.0
+    return Reference(centre, float(np.sqrt(across + inside + error)), k - 1, int(n), k), float(np.sqrt(error))
 
 
 @dataclass(frozen=True)
