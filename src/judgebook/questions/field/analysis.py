@@ -35,13 +35,13 @@ FEWEST = 5
 _UNIT = "study"
 
 
-def labelled(labels: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+def labelled(labels: pd.DataFrame, values: pd.DataFrame, *, aggregated: bool = False) -> pd.DataFrame:
     """Values that there are, with what is known of their labels, in a row each.
 
-    labels, values : tables of the atlas. Only labels of the corpus and group that a study answers from, and none whose
-    judgements are already those of several people.
+    labels, values : tables of the atlas. Only labels of the corpus and group that a study answers from. aggregated :
+    also those whose judgements are already those of several people, which say nothing of agreement and variance.
     """
-    kept = labels[(labels["main"] == 1) & (labels["aggregated"] == 0)].assign(form=form, none="all")
+    kept = labels[(labels["main"] == 1) & (aggregated | (labels["aggregated"] == 0))].assign(form=form, none="all")
     kept = kept[[*KEYS, *MODERATORS, "none"]]
     return values[values["estimate"].notna()].merge(kept, on=KEYS)
 
@@ -63,7 +63,7 @@ def analyse(labels: pd.DataFrame, values: pd.DataFrame, sampling: Sampling) -> R
     return collect(
         list(_means(rows, sampling.confidence)),
         list(_differences(rows, sampling)),
-        list(_stand(rows, sampling)),
+        list(_stand(labelled(labels, values, aggregated=True), sampling)),
         list(_agreement(rows, sampling)),
         [_second_rater(second_rater(labels, values), sampling)],
     )
@@ -76,16 +76,20 @@ def _means(rows: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
             for category, part in of.groupby(moderator):
                 if part["study"].nunique() < FEWEST:
                     continue
-                forth, back = (np.log, np.exp) if quantity.startswith("design") else (np.asarray, float)
-                reference, error = nested(part["study"], forth(part["estimate"].astype(float)) + 0 * part["estimate"])
+                logarithm = quantity.startswith("design")
+                back = np.exp if logarithm else float
+                value = part["estimate"].astype(float)
+                reference, error = nested(part["study"], np.log(value) if logarithm else value)
                 t = float(stdtrit(reference.df, (1 + confidence) / 2))
                 row = {"quantity": quantity, "moderator": moderator, "category": category, "ci_kind": "t"}
                 row |= {"estimate": float(back(reference.mean)), "resample_unit": _UNIT}
                 row |= {"n": reference.n_labels, "n_clusters": reference.n_studies}
                 for statistic, sd in {"field_mean": error, "field_prediction": reference.sd}.items():
                     ends = (float(back(reference.mean + sign * t * sd)) for sign in (-1, 1))
-                    yield row | {"statistic": statistic} | dict(
-                        zip(("ci_low", "ci_high"), np.clip([*ends], low, high), strict=True)
+                    yield (
+                        row
+                        | {"statistic": statistic}
+                        | dict(zip(("ci_low", "ci_high"), np.clip([*ends], low, high), strict=True))
                     )
 
 

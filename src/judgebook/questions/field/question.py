@@ -13,6 +13,6 @@ QUESTIONS = [
         sections=["bootstrap", "seeds.bootstrap"],
         across=True,
         only="atlas",
-        headline="findings",
+        headline="claims",
     ),
 ]
