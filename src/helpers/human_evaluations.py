@@ -10,7 +10,7 @@ class Page(NotebookPage):
         super().__init__("92_human_evaluations", study, run_id, of_study=False)
         self.titles, labels, values = read()
         self.rows = analysis.labelled(labels, values)
-        self.every = analysis.labelled(labels, values, aggregated=True)
+        self.stand = {against: analysis.claims(labels, values, against) for against in analysis.STAND}
         self.ratios = analysis.second_rater(labels, values)
         self.results = analysis.analyse(labels, values, self.sampling)
         self.run.save_results(self.results)
@@ -19,10 +19,10 @@ class Page(NotebookPage):
         yield findings.findings(self.results)
 
     def claims(self) -> Section:
-        yield figures.claims(self.every, self.results, self.titles)
+        yield figures.claims(self.stand, self.results, self.titles)
 
     def explained(self) -> Section:
-        yield findings.explained(self.results, self.ratios)
+        yield findings.explained(self.results, self.ratios, self.stand["rerun"], self.titles)
         yield tables.findings(self.results)
         yield figures.second_rater(self.ratios, self.results, self.titles)
 

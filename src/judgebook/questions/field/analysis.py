@@ -35,13 +35,13 @@ FEWEST = 5
 _UNIT = "study"
 
 
-def labelled(labels: pd.DataFrame, values: pd.DataFrame, *, aggregated: bool = False) -> pd.DataFrame:
+def labelled(labels: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     """Values that there are, with what is known of their labels, in a row each.
 
-    labels, values : tables of the atlas. Only labels of the corpus and group that a study answers from. aggregated :
-    also those whose judgements are already those of several people, which say nothing of agreement and variance.
+    labels, values : tables of the atlas. Only labels of the corpus and group that a study answers from, and none whose
+    judgements are already those of several people, which say nothing of agreement and variance.
     """
-    kept = labels[(labels["main"] == 1) & (aggregated | (labels["aggregated"] == 0))].assign(form=form, none="all")
+    kept = labels[(labels["main"] == 1) & (labels["aggregated"] == 0)].assign(form=form, none="all")
     kept = kept[[*KEYS, *MODERATORS, "none"]]
     return values[values["estimate"].notna()].merge(kept, on=KEYS)
 
@@ -63,7 +63,7 @@ def analyse(labels: pd.DataFrame, values: pd.DataFrame, sampling: Sampling) -> R
     return collect(
         list(_means(rows, sampling.confidence)),
         list(_differences(rows, sampling)),
-        list(_stand(labelled(labels, values, aggregated=True), sampling)),
+        list(_stand(labels, values, sampling)),
         list(_agreement(rows, sampling)),
         [_second_rater(second_rater(labels, values), sampling)],
     )
@@ -117,19 +117,21 @@ def _differences(rows: pd.DataFrame, sampling: Sampling) -> Iterator[dict[str, A
             yield interval.row() | row | {"n_clusters": len(wide), "n": int(wide["inside"].count())}  # type: ignore[union-attr]
 
 
-def claims(rows: pd.DataFrame, against: str) -> pd.DataFrame:
+def claims(labels: pd.DataFrame, values: pd.DataFrame, against: str) -> pd.DataFrame:
     """Of each study, the claims that stand (`stand`) `against` one of STAND, and those for which that is known (`of`).
 
-    rows : of `labelled`; its index is the study. Studies without such a claim are left out.
+    labels, values : tables of the atlas. The index is the study; those without such a claim are left out. Of the corpus
+    and group that a study answers from; against another run, of every run.
     """
-    part = rows[rows["statistic"] == f"claims_{against}"]
+    rows = values[values["statistic"] == f"claims_{against}"].merge(labels[[*KEYS, "main"]], on=KEYS)
+    part = rows if against == "rerun" else rows[rows["main"] == 1]
     sums = part.groupby("study")[["estimate", "n"]].sum().set_axis(["stand", "of"], axis=1)
     return sums[sums["of"] > 0]
 
 
-def _stand(rows: pd.DataFrame, sampling: Sampling) -> Iterator[dict[str, Any]]:
+def _stand(labels: pd.DataFrame, values: pd.DataFrame, sampling: Sampling) -> Iterator[dict[str, Any]]:
     for against in STAND:
-        of = claims(rows, against)
+        of = claims(labels, values, against)
         share = (of["stand"] / of["of"]).to_numpy()
         for summary, sums in {"mean": np.stack([share, np.ones(len(of))], 1), "pooled": of.to_numpy(float)}.items():
             row = {"statistic": "field_finding", "finding": f"stand_{against}", "summary": summary}

@@ -22,14 +22,11 @@ def word(name: str) -> str:
     return _PHRASES.say("word", name=name)
 
 
-def claims(rows: pd.DataFrame, results: Results, titles: Mapping[str, str]) -> Plot:
-    """Shares of claims that stand. rows : `analysis.labelled`, with aggregated labels."""
-    strips = {}
-    for against in analysis.STAND:
-        of = analysis.claims(rows, against)
-        strips[f"stand_{against}"] = of["stand"] / of["of"]
+def claims(stand: Mapping[str, pd.DataFrame], results: Results, titles: Mapping[str, str]) -> Plot:
+    """Shares of claims that stand. stand : against what -> `analysis.claims`."""
+    strips = {f"stand_{against}": of["stand"] / of["of"] for against, of in stand.items()}
     means = results.select("field_finding", summary="mean").set_index("finding")
-    title = _PHRASES.say("claims_title", **{name: means.loc[name] for name in strips})
+    title = _PHRASES.say("claims_title", **{name: means.loc[name] for name in [*strips][:2]})
     return _strips("claims", strips, means, titles, title, "Share of a study's claims that stand")
 
 
@@ -93,8 +90,7 @@ def _strips(
         tips(ax, [f"{titles[s]}: {number(v)}" for s, v in values.items()], values, places)
         ax.plot([values.median()] * 2, [-y - 0.28, -y + 0.28], color=INK, linewidth=1.2)
         lines.append(f"{word(row)}, median {number(values.median())} of {len(values)}")
-        if row in means.index:
-            mean = means.loc[row]
+        if row in means.index and np.isfinite((mean := means.loc[row])["ci_low"]):
             ax.plot([mean["ci_low"], mean["ci_high"]], [-y - 0.2] * 2, color=COLORS[0], linewidth=1.6)
             ax.plot(mean["estimate"], -y - 0.2, "D", color=COLORS[0], markersize=5)
             said = interval(*(mean[c] for c in ("estimate", "ci_low", "ci_high")))

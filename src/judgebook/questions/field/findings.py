@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
@@ -23,12 +23,14 @@ def findings(results: Results) -> Iterator[Prose]:
     )
 
 
-def explained(results: Results, ratios: pd.Series) -> Iterator[Prose]:
-    """The five findings, each with its caveat. ratios : of `analysis.second_rater`."""
+def explained(results: Results, ratios: pd.Series, rerun: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Prose]:
+    """The five findings, each with its caveat. ratios : of `analysis.second_rater`. rerun : of `analysis.claims`.
+    titles : of studies."""
     rows = results["field_finding"]
     pooled = {f"pooled_{r.finding}": r for r in rows[rows["summary"] == "pooled"].itertuples()}
     quartiles = [float(ratios.quantile(q)) for q in (0.25, 0.75)]
-    yield Prose(_PHRASES.say("explained", quartiles=quartiles, **_facts(rows), **pooled))
+    runs = [(titles[row.Index], int(row.stand), int(row.of)) for row in rerun.itertuples()]
+    yield Prose(_PHRASES.say("explained", rerun=runs, quartiles=quartiles, **_facts(rows), **pooled))
 
 
 def _facts(rows: ResultRows) -> dict[str, object]:
