@@ -1,4 +1,4 @@
-"""Notebook 92: each finding against a second computation, written from the CSV files of the atlas; what is said of it."""
+"""Notebook 92: findings against a second computation from the CSV files of the atlas, and what is said of them."""
 
 import csv
 import statistics

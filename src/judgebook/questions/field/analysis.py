@@ -134,7 +134,7 @@ def _stand(labels: pd.DataFrame, values: pd.DataFrame, sampling: Sampling) -> It
         of = claims(labels, values, against)
         share = (of["stand"] / of["of"]).to_numpy()
         for summary, sums in {"mean": np.stack([share, np.ones(len(of))], 1), "pooled": of.to_numpy(float)}.items():
-            row = {"statistic": "field_finding", "finding": f"stand_{against}", "summary": summary}
+            row: dict[str, Any] = {"statistic": "field_finding", "finding": f"stand_{against}", "summary": summary}
             if len(of) < FEWEST:
                 sums = sums.sum(axis=0)
                 row |= {"estimate": sums[0] / sums[1], "note": f"{len(of)} studies are too few for an interval"}
