@@ -72,7 +72,7 @@ def test_what_was_understood_is_said_with_pseudonyms_of_people(tmp_path):
 
 
 #: made from other studies, simulated, not public
-ELSEWHERE = {"scoreboard", "demo", "abc_eval"}
+ELSEWHERE = {"scoreboard", "atlas", "demo", "abc_eval"}
 
 
 @pytest.mark.data

@@ -303,7 +303,7 @@ def why_not(question: Question, study: Study, read: Callable[[str], pd.DataFrame
 
     read : a frame of the study by its name; called only for frames that decide.
     """
-    if question.across != study.across:
+    if question.across != study.across or question.only not in ("", study.key):
         return ACROSS if question.across else NO_DATA
     frames = _Frames(read)
     return " ".join(filter(None, (FEATURES[name](frames, study) for name in question.requires)))

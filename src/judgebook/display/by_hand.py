@@ -61,7 +61,7 @@ def check(run: store.Run) -> None:
 def _that_have(question: Question) -> list[str]:
     """The studies that were run and can have a notebook."""
     if question.across:
-        return ["scoreboard"]
+        return [question.only]
     out = []
     for path in sorted(store.processed("x").parent.glob("[!.]*/profile.json")):
         features = json.loads(path.read_text(encoding="utf-8")).get("features", {})

@@ -108,7 +108,8 @@ def absent(entries: dict[str, Question]) -> list[str]:
 
 def of(entries: dict[str, Question], study: Study) -> dict[str, Question]:
     """The notebooks a study can have: notebooks across studies belong to studies without data of their own."""
-    return {name: entry for name, entry in entries.items() if entry.across == study.across}
+    ours = {name: entry for name, entry in entries.items() if entry.across == study.across}
+    return {name: entry for name, entry in ours.items() if entry.only in ("", study.key)}
 
 
 def _check(name: str, entry: Question, names: list[str]) -> list[str]:

@@ -243,7 +243,7 @@ class StudyNodes:
         for needed in entry.needs:
             results = sorted((self.home / "results").glob(f"{needed}.*parquet"))
             parts[f"results of {needed}"] = digest({p.name: self.cache.file(p) for p in results})
-        for study, notebook in mapping.sources() if entry.across else ():
+        for study, notebook in mapping.sources() if entry.across and "data/published/*" in entry.reads else ():
             path = store.processed(study) / "results" / f"{notebook}.parquet"
             parts[f"results of {study}/{notebook}"] = self.cache.file(path)
         return parts | self.code(*about.imports)

@@ -11,6 +11,7 @@ QUESTIONS = [
         follows="all five, and public data sets",
         reads=["data/published/*"],
         across=True,
+        only="scoreboard",
         headline="verdicts",
     ),
     Question(

@@ -61,6 +61,7 @@ class Question(Section):
     weighted: str = Field("", description="what on its page uses sampling weights, where they differ")
     unweighted: str = Field("", description="what does not")
     across: bool = Field(False, description="it reads results of other studies, and runs after them")
+    only: str = Field("", description="the one study across others whose report has it; by default each of them")
     headline: str | None = Field(
         None, description="the figure the gallery and papers show of it; by default the first one"
     )

@@ -43,7 +43,7 @@ PARTS = {
     "xhate_stability": ("12",),
 }
 #: studies that run as a whole, and the notebooks that others show as well; `demo` shows what no real study can
-WHOLE = ("scoreboard", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
+WHOLE = ("scoreboard", "atlas", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
 ELSEWHERE = {
     "demo": ("00", "02", "03", "04", "05", "06", "08", "14", "15", "16", "17", "80"),
     "gpt_abceval": ("05", "08", "11", "14", "16", "80"),
@@ -91,7 +91,7 @@ def _write_study(study: str, folder: Path) -> None:
     if not (home / "manifest.json").is_file():
         return
     target = folder / study
-    if loaded.across:
+    if scoreboard_page.has(study):
         absent = scoreboard_page.missing(target / scoreboard_page.CSV)
         if absent:
             raise GalleryError(f"gallery: {study} depends on results of {', '.join(absent)}: run these studies first")
@@ -111,11 +111,11 @@ def _write_study(study: str, folder: Path) -> None:
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
     extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
-    if loaded.across:
+    if scoreboard_page.has(study):
         cells, readme = scoreboard_page.last_run(), folder.parent / scoreboard_page.README
         extra[scoreboard_page.CSV] = scoreboard_page.table(cells)
         _put(readme, scoreboard_page.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
-    else:
+    elif not loaded.across:
         _refuse_dialogue_text(study, pages)
     for name, text in pages.items():
         _put(target / name, text.encode())
@@ -142,7 +142,7 @@ def runs(needed: Iterable[str], studies: Iterable[str]) -> dict[tuple[str, ...],
     """
     studies = set(studies)
     out: dict[tuple[str, ...], list[str]] = {}
-    read = mapping.sources() if any(params.load(s).across for s in studies) else []
+    read = mapping.sources() if any(map(scoreboard_page.has, studies)) else []
     for study in needed:
         notebooks = {*PARTS.get(study, ()), *(name.partition("_")[0] for s, name in read if s == study)}
         only = tuple(sorted(notebooks)) if study in PARTS or study not in studies else ()
@@ -180,7 +180,7 @@ def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[B
             parts.append(f"![{alt(figure.text)}]({figure.name}.png)")
         parts.append(without_html(first_sentences(section(visible, "What we see"))))
     parts.append(f"The numbers behind these pages, at most {MOST} per notebook: [numbers.csv](numbers.csv).")
-    if study.across:
+    if scoreboard_page.has(study.key):
         name = scoreboard_page.CSV
         parts.append(f"Every printed number, its verdict and the reason: [{name}]({name}).")
     return "\n\n".join(p for p in parts if p) + "\n"

@@ -7,19 +7,25 @@ from pathlib import Path
 
 import pandas as pd
 
+from judgebook.pipeline import dag
 from judgebook.published import mapping, scoreboard
 from judgebook.study import escape, params, store
 
-CSV, README = "replication.csv", "README.md"
+CSV, README, NOTEBOOK = "replication.csv", "README.md", "90_scoreboard"
 START, END = "<!-- scoreboard: written by `python run_all.py gallery` -->", "<!-- /scoreboard -->"
 _KEY = ["paper", "element", "panel", "row", "column"]
 _NOT_COMMITTED = ["arithmetic", "shows"]  # only the page needs them
 
 
+def has(study: str) -> bool:
+    """Whether the report of a study holds the scoreboard."""
+    return NOTEBOOK in dag.of(dag.load(), params.load(study))
+
+
 def needed(studies: Iterable[str]) -> list[str]:
     """The studies, each after those whose results it reads."""
     studies = list(studies)
-    if not any(params.load(s).across for s in studies):
+    if not any(map(has, studies)):
         return studies
     return list(dict.fromkeys([*(study for study, _ in mapping.sources()), *studies]))
 

@@ -68,8 +68,15 @@ def nearest(labels: pd.DataFrame, values: pd.DataFrame, asked: Sequence[str], an
 
 
 def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd.DataFrame:
-    """`study` and `log_variance` of labels of the atlas whose values of dialogues, each the mean of so many annotators
-    of its own, have a known variance.
+    """`study` and `log_variance` of labels of the atlas whose variance is known (`variances`), other than 0."""
+    relative = variances(labels, values, annotators)
+    out = pd.DataFrame({"log_variance": np.log(relative.where(relative > 0))}).dropna()
+    return out.reset_index()[["study", "log_variance"]]
+
+
+def variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd.Series:
+    """Variances of values of dialogues, each the mean of so many annotators of its own, by label, in squared widths of
+    the scale; labels for which it is not known are left out.
 
     labels, values : `labels.csv` and `values.csv` of the atlas; judgements that are means of several people are left
     out. A label of which no dialogue was judged twice does not
@@ -85,9 +92,7 @@ def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -
         dict.fromkeys(names, 0.0)
     )
     variance = known[list(_SHARED)].sum(axis=1) + known[list(_ALONE)].sum(axis=1) / annotators
-    relative = variance / (known["high"] - known["low"]) ** 2
-    out = pd.DataFrame({"log_variance": np.log(relative.where(relative > 0))}).dropna()
-    return out.reset_index()[["study", "log_variance"]]
+    return variance / (known["high"] - known["low"]) ** 2
 
 
 @dataclass(frozen=True)
@@ -120,25 +125,45 @@ def reference(rows: pd.DataFrame, of_form: pd.DataFrame | None = None) -> Refere
     rows : `log_variances` of the labels that are like it. of_form : of all labels of its form, at least two studies:
     how much studies, and the labels of a study, differ is taken to be the same whatever they are about, because five
     studies say little of it. None: `rows`.
+    """
+    spread = rows if of_form is None else of_form
+    return _next(rows["study"], rows["log_variance"], _components(spread["study"], spread["log_variance"]))[0]
+
+
+def nested(study: pd.Series, values: pd.Series) -> tuple[Reference, float]:
+    """The distribution of the value of a label of another study, and the standard error of its mean.
+
+    study, values : of labels, of at least two studies.
+    """
+    return _next(study, values, _components(study, values))
+
+
+def _next(study: pd.Series, values: pd.Series, components: tuple[float, float, int]) -> tuple[Reference, float]:
+    """The mean weighted by what each study's varies by, and the spread of the next label around it.
 
     References
     ----------
-    Searle, Casella and McCulloch 1992, Variance Components, ch. 3.6 (components by moments, groups of unequal size).
     Higgins, Thompson and Spiegelhalter 2009, JRSS A 172, 137-159, sec. 3.2 (prediction; t, studies less one degrees).
     """
-    across, inside, df = _components(rows if of_form is None else of_form)
-    groups = rows.groupby("study")["log_variance"]
+    across, inside, df = components
+    groups = values.groupby(study)
     size, mean = groups.size().to_numpy(float), groups.mean().to_numpy()
     if across + inside == 0:
-        return Reference(float(mean.mean()), 0.0, df, len(rows), len(size))
+        return Reference(float(mean.mean()), 0.0, df, len(values), len(size)), 0.0
     weight = 1 / (across + inside / size)
-    sd = float(np.sqrt(across + inside + 1 / weight.sum()))
-    return Reference(float((weight * mean).sum() / weight.sum()), sd, df, len(rows), len(size))
+    centre, error = float((weight * mean).sum() / weight.sum()), 1 / weight.sum()
+    sd = float(np.sqrt(across + inside + error))
+    return Reference(centre, sd, df, len(values), len(size)), float(np.sqrt(error))
 
 
-def _components(rows: pd.DataFrame) -> tuple[float, float, int]:
-    """Variance across studies, inside a study, and degrees of freedom of the former."""
-    groups = rows.groupby("study")["log_variance"]
+def _components(study: pd.Series, values: pd.Series) -> tuple[float, float, int]:
+    """Variance across studies, inside a study, and degrees of freedom of the former.
+
+    References
+    ----------
+    Searle, Casella and McCulloch 1992, Variance Components, ch. 3.6 (by moments, groups of unequal size).
+    """
+    groups = values.groupby(study)
     size, mean = groups.size().to_numpy(float), groups.mean().to_numpy()
     n, k = size.sum(), len(size)
     within = groups.apply(lambda y: ((y - y.mean()) ** 2).sum()).sum()

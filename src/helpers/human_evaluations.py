@@ -1,0 +1,41 @@
+"""Notebook 92: what are human evaluations like?"""
+
+from judgebook.display.page import NotebookPage, Section
+from judgebook.questions.field import analysis, figures, findings, tables
+from judgebook.questions.field.reading import read
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None) -> None:
+        super().__init__("92_human_evaluations", study, run_id, of_study=False)
+        self.titles, labels, values = read()
+        self.rows = analysis.labelled(labels, values)
+        self.stand = {against: analysis.claims(labels, values, against) for against in analysis.STAND}
+        self.ratios = analysis.second_rater(labels, values)
+        self.results = analysis.analyse(labels, values, self.sampling)
+        self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        yield findings.findings(self.results)
+
+    def claims(self) -> Section:
+        yield figures.claims(self.stand, self.results, self.titles)
+
+    def explained(self) -> Section:
+        yield findings.explained(self.results, self.ratios, self.stand["rerun"], self.titles)
+        yield tables.findings(self.results)
+        yield figures.second_rater(self.ratios, self.results, self.titles)
+
+    def agreement(self) -> Section:
+        yield figures.moderated(self.rows, self.results, "kind", self.titles)
+        yield figures.moderated(self.rows, self.results, "form", self.titles)
+
+    def spread(self) -> Section:
+        yield figures.shares(self.rows, self.results, self.titles)
+        yield figures.design_effects(self.rows, self.results, self.titles)
+
+    def means(self) -> Section:
+        yield tables.means(self.results)
+
+    def differences(self) -> Section:
+        yield tables.differences(self.results)

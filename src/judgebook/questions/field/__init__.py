@@ -1,0 +1,1 @@
+"""What changed from week to week, and who."""

@@ -1,0 +1,227 @@
+"""Notebook 92: findings against a second computation from the CSV files of the atlas, and what is said of them."""
+
+import csv
+import statistics
+from collections import defaultdict
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.regression.mixed_linear_model import MixedLM
+
+from judgebook.pipeline import dag
+from judgebook.questions.field import analysis, figures, findings, reading, tables
+from judgebook.questions.planning.assumed.alike import nested
+from judgebook.statistics.intervals import Sampling
+from judgebook.study import params
+
+SAMPLING = Sampling(n_resamples=2000, confidence=0.95, seed=1)
+
+
+@pytest.fixture(scope="module")
+def tables_read():
+    return reading.read()
+
+
+@pytest.fixture(scope="module")
+def results(tables_read):
+    return analysis.analyse(*tables_read[1:], SAMPLING)
+
+
+@pytest.fixture(scope="module")
+def lines():
+    """Rows of values.csv as text, each with that of its label."""
+
+    def read(name):
+        with (reading.FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    labels = {tuple(row[k] for k in analysis.KEYS): row for row in read("labels")}
+    values = [row for row in read("values") if row["estimate"]]
+    return [(row, labels[tuple(row[k] for k in analysis.KEYS)]) for row in values]
+
+
+def finding(results, name, summary):
+    rows = results.select("field_finding", finding=name, summary=summary)
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def resampled(values, statistic, n=4000):
+    """Percentile interval over studies, one resample at a time."""
+    rng, values = np.random.default_rng(7), np.asarray(values, float)
+    drawn = [statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(n)]
+    return np.nanquantile(drawn, [0.025, 0.975])
+
+
+@pytest.mark.parametrize("against", ["dialogues", "annotators", "rerun"])
+def test_shares_of_claims_that_stand(results, lines, against):
+    stand, of = defaultdict(float), defaultdict(int)
+    for value, label in lines:
+        if value["statistic"] == f"claims_{against}" and (against == "rerun" or label["main"] == "1"):
+            stand[value["study"]] += float(value["estimate"])
+            of[value["study"]] += int(value["n"])
+    pairs = [(stand[s], of[s]) for s in of if of[s]]
+    mean, pooled = (finding(results, f"stand_{against}", summary) for summary in ("mean", "pooled"))
+    assert mean["estimate"] == pytest.approx(statistics.mean(k / n for k, n in pairs))
+    assert pooled["estimate"] == pytest.approx(sum(k for k, _ in pairs) / sum(n for _, n in pairs))
+    assert [mean["n_clusters"], pooled["n"]] == [len(pairs), sum(n for _, n in pairs)]
+    if len(pairs) < analysis.FEWEST:
+        assert mean[["ci_low", "ci_high"]].isna().all()
+        assert mean["note"] == f"{len(pairs)} studies are too few for an interval"
+        return
+    low, high = resampled(pairs, lambda x: (x[:, 0] / x[:, 1]).mean())  # BCa moves it away from the bound at 1
+    assert [mean["ci_low"], mean["ci_high"]] == pytest.approx([low, high], abs=0.06)
+
+
+@pytest.mark.parametrize("other", ["different", "reliability"])
+def test_what_agreement_predicts(results, lines, other):
+    usable = [(v, label) for v, label in lines if label["main"] == "1" and label["aggregated"] == "0"]
+    by_label = defaultdict(dict)
+    for value, _ in usable:
+        share = int(value["n"]) if value["statistic"] == "pairs_different" else 1
+        if share:
+            by_label[tuple(value[k] for k in analysis.KEYS)][value["statistic"]] = float(value["estimate"]) / share
+    name = {"different": "pairs_different"}.get(other, other)
+    alphas, others = defaultdict(list), defaultdict(list)
+    for key, one in by_label.items():
+        if "alpha" in one:
+            alphas[key[0]].append(one["alpha"])
+            if name in one:
+                others[key[0]].append(one[name])
+    pairs = [(statistics.median(alphas[s]), statistics.median(others[s])) for s in others]
+    row = finding(results, f"agreement_{other}", "correlation")
+    assert row["n_clusters"] == len(pairs)
+    assert row["estimate"] == pytest.approx(stats.spearmanr(*zip(*pairs, strict=True)).statistic)
+    low, high = resampled(pairs, lambda x: stats.spearmanr(x[:, 0], x[:, 1]).statistic, 1000)
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx([low, high], abs=0.12)
+
+
+def test_a_second_rater(results, lines):
+    shared = {f"variance_{w}" for w in ("session", "side", "dialogue", "item")}
+    alone = {f"variance_{w}" for w in ("annotator", "annotator_of_system", "residual")}
+    parts = defaultdict(dict)
+    for value, label in lines:
+        usable = label["main"] == "1" and label["aggregated"] == "0" and int(label["twice"]) > 0
+        if usable and value["statistic"] in shared | alone:
+            parts[tuple(value[k] for k in analysis.KEYS)][value["statistic"]] = float(value["estimate"])
+    ratios = defaultdict(list)
+    for key, one in parts.items():
+        if "variance_residual" in one:
+            between, within = (sum(v for k, v in one.items() if k in names) for names in (shared, alone))
+            if between + within:
+                ratios[key[0]].append((between + within) / (between + within / 2))
+    medians = [statistics.median(v) for v in ratios.values()]
+    row = finding(results, "second_rater", "mean")
+    assert row["estimate"] == pytest.approx(statistics.mean(medians))
+    assert row["n_clusters"] == len(medians)
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(resampled(medians, np.mean), abs=0.02)
+
+
+@pytest.mark.parametrize(("moderator", "category"), [("judges", "expert"), ("kind", "coherence"), ("unit", "pair")])
+def test_differences(results, lines, moderator, category):
+    sides = {True: defaultdict(list), False: defaultdict(list)}
+    for value, label in lines:
+        usable = value["statistic"] == "alpha" and label["main"] == "1" and label["aggregated"] == "0"
+        if usable and (moderator != "judges" or label["judges"] in ("expert", "crowd")):
+            sides[label[moderator] == category][value["study"]].append(float(value["estimate"]))
+    means = {side: statistics.mean(map(statistics.median, of.values())) for side, of in sides.items()}
+    row = results.select("field_difference", moderator=moderator, category=category).iloc[0]
+    assert row["estimate"] == pytest.approx(means[True] - means[False])
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    assert row["n_clusters"] == len({*sides[True], *sides[False]})
+
+
+def test_random_effects_are_those_of_a_mixed_model():
+    """Where every study has as many labels, moments and REML agree; a t quantile turns the rest into intervals."""
+    rng = np.random.default_rng(2)
+    study = pd.Series(np.repeat(np.arange(15), 4))
+    values = pd.Series(rng.normal(0, 0.3, 15)[study] + rng.normal(0.4, 0.2, 60))
+    reference, error = nested(study, values)
+    fit = MixedLM(values, np.ones(60), study).fit()
+    assert reference.mean == pytest.approx(fit.params.iloc[0], abs=1e-6)
+    assert error == pytest.approx(fit.bse.iloc[0], rel=1e-3)
+    variance = fit.cov_re.iloc[0, 0] + fit.scale + fit.bse.iloc[0] ** 2
+    assert reference.sd == pytest.approx(variance**0.5, rel=1e-3)
+
+
+def test_means_over_studies(results, tables_read):
+    """Of the atlas, where studies differ in their labels, moments and REML agree to a fraction of the interval."""
+    rows = analysis.labelled(*tables_read[1:])
+    for quantity in analysis.QUANTITIES:
+        of = rows[rows["statistic"] == quantity]
+        value = np.log(of["estimate"]) if quantity.startswith("design") else of["estimate"]
+        fit = MixedLM(value.to_numpy(), np.ones(len(of)), of["study"].to_numpy()).fit()
+        t = stats.t.ppf(0.975, of["study"].nunique() - 1)
+        ends = [fit.params[0] + sign * t * fit.bse[0] for sign in (-1, 0, 1)]
+        row = results.select("field_mean", quantity=quantity, moderator="none").iloc[0]
+        mine = row[["ci_low", "estimate", "ci_high"]].astype(float).to_numpy()
+        mine = np.log(mine) if quantity.startswith("design") else mine
+        assert mine == pytest.approx(ends, abs=0.15 * (ends[2] - ends[0])), quantity
+        wider = results.select("field_prediction", quantity=quantity, moderator="none").iloc[0]
+        assert wider["ci_low"] <= row["ci_low"]
+        assert wider["ci_high"] >= row["ci_high"]
+        low, high = analysis.QUANTITIES[quantity]
+        assert low <= wider["ci_low"]
+        assert wider["ci_high"] <= high
+
+
+def test_few_studies_have_neither_mean_nor_difference(results, tables_read):
+    rows = analysis.labelled(*tables_read[1:])
+    few = rows[rows["statistic"] == "alpha"].groupby("kind")["study"].nunique() < analysis.FEWEST
+    assert few.any()
+    for statistic in ("field_mean", "field_difference"):
+        shown = results.select(statistic, quantity="alpha", moderator="kind")["category"]
+        assert {*shown}.isdisjoint(few[few].index)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.1, 0.5, "Where people agree more, more pairs of systems are shown to differ"),
+        (-0.5, -0.1, "Where people agree more, fewer pairs of systems are shown to differ"),
+        (-0.1, 0.5, "It is open whether systems can be told apart more often where people agree more"),
+    ],
+)
+def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high, expected):
+    rows = results["field_finding"].copy()
+    rows.loc[rows["finding"] == "agreement_different", ["ci_low", "ci_high"]] = low, high
+    (prose,) = findings.findings(type(results)(results | {"field_finding": rows}))
+    assert expected in prose.text
+    assert prose.text.count("\n- ") == 4, "five sentences"
+
+
+def test_the_second_run_names_its_studies(results, tables_read):
+    titles, labels, values = tables_read
+    rerun = analysis.claims(labels, values, "rerun")
+    (prose,) = findings.explained(results, analysis.second_rater(labels, values), rerun, titles)
+    assert len(rerun) == 3
+    assert "of 3 studies, too few for an interval" in prose.text
+    for row in rerun.itertuples():
+        assert f"{row.stand:.0f} of {row.of:.0f} in" in prose.text
+
+
+def test_every_study_is_a_point_with_its_title(results, tables_read):
+    titles, labels, values = tables_read
+    rows = analysis.labelled(labels, values)
+    plot = figures.moderated(rows, results, "kind", titles)
+    of = analysis.by_study(rows[rows["statistic"] == "alpha"], "kind")
+    points = [line for line in plot.fig.axes[0].lines if line.get_marker() == "o"]
+    assert sorted(x for line in points for x in line.get_xdata()) == pytest.approx(sorted(of["estimate"]))
+    medians = of.groupby("kind")["estimate"].median()
+    order = [label.get_text().rpartition(" (")[0] for label in plot.fig.axes[0].get_yticklabels()]
+    assert all(medians[a] >= medians[b] for a, b in pairwise(order))
+
+
+def test_tables_have_a_row_for_each_result(results):
+    assert len(tables.findings(results).frame) == len(results["field_finding"])
+    assert len(tables.means(results).frame) == len(results["field_mean"])
+    assert len(tables.differences(results).frame) == len(results["field_difference"])
+
+
+def test_a_study_across_others_has_its_own_notebooks_only():
+    entries = dag.load()
+    assert [*dag.of(entries, params.load("atlas"))] == ["92_human_evaluations"]
+    assert [*dag.of(entries, params.load("scoreboard"))] == ["90_scoreboard"]
