@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, LESS, NOT_SIMULATED, World, check_alpha, worker_ids
+from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, NOT_SIMULATED, World, check_alpha, worker_ids
 
 from judgebook.annotations import summary as collection
 from judgebook.extras.gallery import committed, front
@@ -25,10 +25,10 @@ OLD_PROCESSOR = {
 def demo(tmp_path_factory):
     """The simulated study from nothing, with the settings it comes with, on another processor than the gallery's."""
     folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, ROOT / "run_all.py", "--study", "demo", "--out", str(folder), "--set", *LESS[:1]]
+    command = [sys.executable, ROOT / "run_all.py", "--study", "demo", "--out", str(folder)]
     env = os.environ | (OLD_PROCESSOR if platform.machine() in ("x86_64", "AMD64") else {})
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=3600)
-    return World(folder, ["demo"], LESS[:1], done.returncode, done.stdout + done.stderr)
+    return World(folder, ["demo"], [], done.returncode, done.stdout + done.stderr)
 
 
 @pytest.mark.slow

@@ -31,7 +31,9 @@ def blocks(language):
 def shell(tmp_path_factory):
     """A folder outside the checkout, and what carries out a line there as if the package were installed."""
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("anywhere")
-    shutil.copytree(ROOT / "src" / "judgebook", site / "judgebook", ignore=shutil.ignore_patterns("paper", "*.pyc.*"))
+    shutil.copytree(
+        ROOT / "src" / "judgebook", site / "judgebook", ignore=shutil.ignore_patterns("paper", "atlas", "*.pyc.*")
+    )
     for name in CARRIED:
         shutil.copytree(ROOT / name, site / "judgebook" / "carried" / name)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("COMPENDIUM_")} | {"PYTHONPATH": str(site)}
