@@ -46,3 +46,13 @@ def test_rows():
     frame = pd.DataFrame({"a": [1, 2]})
     assert codes.rows(frame, frame["a"] > 0) is frame
     assert codes.rows(frame, frame["a"] > 1).index.tolist() == [1]
+
+
+def test_a_column_is_looked_at_once_for_its_name_and_cells():
+    asked = []
+    tell = codes.once_per_column(lambda name, values: asked.append(name) or list(values))
+    cells = pd.Series(["1", None], dtype=object)
+    assert tell("a", cells) == tell("a", cells.set_axis([7, 9])) == ["1", None]
+    for name, others in (("b", cells), ("a", pd.Series([1, None], dtype=object)), ("a", cells[:1])):
+        assert tell(name, others) == list(others)
+    assert asked == ["a", "b", "a", "a"]

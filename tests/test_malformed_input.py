@@ -18,6 +18,7 @@ from fixtures import workbook
 from fixtures import yaml_studies as studies
 
 from judgebook import project
+from judgebook.extras.new import draft
 from judgebook.pipeline import cli, run
 from judgebook.sources import build, joining
 from judgebook.sources.adapters import table
@@ -567,6 +568,28 @@ def test_what_no_check_foresees_names_the_file_and_the_line_of_code(tmp_path, mo
     monkeypatch.setattr(table, "read", broken)
     with pytest.raises(DataError, match="what `adapter: table` reads, found KeyError"):
         build.build(params.load(path))
+
+
+def test_data_that_do_not_fit_into_the_memory_are_no_bug(tmp_path, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(table, "read", full)
+    assert "my.csv: expected data that fit into the memory, found more" in str(refusal(tmp_path, LONG, {"my_csv": CSV}))
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (pa.array([0], pa.timestamp("us", "Mars/Olympus")), "my.parquet, when: expected values that are cells, found"),
+        (pa.array([[0] * 2_000_001]), "my.parquet: expected at most 2,000,000 values in lists, found 2,000,001"),
+    ],
+)
+def test_a_parquet_column_that_holds_no_cells_is_refused(tmp_path, column, said):
+    pq.write_table(pa.table({"chat": ["d1"], "when": column}), tmp_path / "my.parquet")
+    assert said in str(refusal(tmp_path, LONG.replace("my.csv", "my.parquet"), {}))
+    with pytest.raises(DataError, match=said):
+        draft.new_yaml("mine", tmp_path / "my.parquet")
 
 
 @pytest.mark.parametrize(

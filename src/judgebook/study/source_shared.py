@@ -294,5 +294,5 @@ def pattern_names(text: str) -> set[str]:
 
     try:
         return paths.Matcher(text).names
-    except re.error as error:
+    except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f"patterns: {text!r} is not a valid regular expression: {error}") from None

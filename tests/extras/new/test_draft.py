@@ -476,3 +476,12 @@ def test_the_ends_of_a_scale_come_back_as_the_same_numbers(ends, text):
     """`1.23457e+06`, of six digits, would be another number, and a text in a YAML."""
     assert words.scale_text(*ends) == text
     assert yaml.safe_load(text) == [*ends]
+
+
+def test_a_table_of_too_many_rows_to_guess_from_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "my.csv").write_text("id,model,fluency\n" + "d1,A,3\n" * 3)
+    monkeypatch.setattr(draft.limits, "GUESSED_ROWS", 2)
+    with pytest.raises(
+        DataError, match=r"my\.csv: expected at most 2 rows to guess from, found 3; describe an extract"
+    ):
+        draft.new_yaml("mine", tmp_path / "my.csv")

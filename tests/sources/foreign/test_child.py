@@ -1,6 +1,7 @@
 """Files and expressions that take more memory or time than they may end in a message; so does what a workbook lacks."""
 
 import zipfile
+from xml.etree import ElementTree
 
 import pytest
 from fixtures import workbook
@@ -80,6 +81,14 @@ def test_a_formula_without_a_value_is_refused_with_its_cell(tmp_path, cell):
         formats.read_workbook(path, "my.xlsx", None)
     (problem,) = caught.value.problems
     assert (problem.where, problem.found) == ("sheet S, cell B3", "a formula without one")
+
+
+def test_the_list_of_sheets_is_read_once(tmp_path, monkeypatch):
+    path, parsed = workbook.write(tmp_path / "my.xlsx", {f"S{i}": ROWS for i in range(9)}), []
+    parse = ElementTree.fromstring
+    monkeypatch.setattr(ElementTree, "fromstring", lambda content: parsed.append(content) or parse(content))
+    assert len(tasks.workbook(str(path), None, 10**6)[1]) == 9
+    assert len(parsed) == 2
 
 
 def test_cells_are_named_as_spreadsheets_name_them():

@@ -35,7 +35,7 @@ def parse(value: Any) -> Condition | None:
     if match := _MATCHED.fullmatch(text):
         try:
             re.compile(match[1])
-        except re.error as error:
+        except (re.error, RecursionError, OverflowError) as error:
             raise ValueError(f"{text!r}: expected a regular expression, found {match[1]!r} ({error})") from None
         return Condition("matches", expression=match[1])
     if match := _COMPARED.fullmatch(text):
