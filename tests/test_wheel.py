@@ -26,7 +26,7 @@ ROWS = "dialogue,annotator,system,fluency\n" + "".join(
 def build(folder):
     """Make the wheel in `folder`, of a copy: building leaves files beside the sources."""
     copy = folder / "copy"
-    for name in ("src", "notebooks", "params", "docs", "data/embedded", "data/published"):
+    for name in ("src", "notebooks", "params", "docs", "data/embedded", "data/published", "data/atlas"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "requirements.lock", "codemeta.json"):
         shutil.copy(ROOT / name, copy)
