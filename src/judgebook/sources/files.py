@@ -137,7 +137,10 @@ def read_bytes(path: Path, name: str) -> bytes:
 def _refuse_blank_bytes(path: Path, name: str) -> None:
     """Raise DataError for a file that has a block of nothing but null bytes, as one with holes, before it is read."""
     with suppress(OSError), path.open("rb") as file:
-        if path.stat().st_size < limits.BLOCK:
+        size = path.stat().st_size
+        if not size:  # nor may it be read: some of the system's wait for ever
+            raise DataError([Problem(name, "", "", "data", "an empty file", "fetch or export it again")])
+        if size < limits.BLOCK:
             return
         while block := file.read(limits.BLOCK):
             if len(block) == limits.BLOCK and not block.strip(b"\0"):

@@ -55,7 +55,7 @@ FILLED_CELLS = 20_000_000
 #: bytes of memory and seconds of CPU time that a child process may use to read a small file of a foreign format, or to
 #: match a regular expression; and bytes of a file for which it gets another second
 CHILD_MEMORY = 500_000_000
-CHILD_SECONDS = 10
+CHILD_SECONDS = 8
 CHILD_BYTES = 100_000
 #: bytes that a packed file may become whatever its size, and times its size beyond: text is packed to a tenth or a
 #: fiftieth, a file made to fill the memory to a thousandth

@@ -129,6 +129,11 @@ def test_judgements_beside_texts_are_no_transcripts(tmp_path):
     assert draft.text.index("ratings.csv") < draft.text.index("talks.csv")
 
 
+def test_what_is_no_file_is_no_data_in_a_folder(tmp_path):
+    (tmp_path / "old.csv").mkdir()
+    assert "file: " in drafted(tmp_path, {"ratings.csv": RATINGS}, []).text
+
+
 def test_a_folder_without_data_is_refused(tmp_path):
     with pytest.raises(DataError, match="expected data files in the folder, found none"):
         drafted(tmp_path, {".hidden.csv": RATINGS}, [])

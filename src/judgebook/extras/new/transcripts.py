@@ -147,7 +147,8 @@ def _files(paths: list[Path]) -> list[Path]:
     out: list[Path] = []
     for path in paths:
         inside = sorted(path.iterdir()) if os.path.isdir(path) else []  # without an error for an impossible name
-        data = [p for p in inside if p.name[0] != "." and (is_table(p.name) or kind(p) in (*_JSON, ".parquet"))]
+        of_data = [p for p in inside if p.name[0] != "." and (is_table(p.name) or kind(p) in (*_JSON, ".parquet"))]
+        data = [p for p in of_data if params.is_file(p)]  # a pipe or a device has no end
         if not data and os.path.isdir(path):
             raise DataError([Problem(path.name, "", "", "data files in the folder", "none", "check the path")])
         if not data and not params.is_file(path):

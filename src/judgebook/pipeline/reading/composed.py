@@ -24,10 +24,6 @@ class PageRun(store.Run):
     folder: Path = Path()
 
     @property
-    def simulated(self) -> bool:
-        return self.study.simulated
-
-    @property
     def figures(self) -> Path:
         return self.folder
 

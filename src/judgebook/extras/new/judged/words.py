@@ -66,11 +66,12 @@ def split(held: pd.Series, divider: str) -> pd.Series:
 def divides(parts: pd.Series) -> bool:
     """Whether cells in parts hold several answers each: not so if, as in `greeting, or thanks`, no part is without the
     others."""
+    distinct = [*dict.fromkeys(map(tuple, parts))]
     cells_of: dict[str, set[int]] = {}
-    for i, many in enumerate(parts):
+    for i, many in enumerate(distinct):
         for part in many:
             cells_of.setdefault(part, set()).add(i)
-    return any(cells_of[part] != cells_of[many[0]] for many in parts for part in many)
+    return any(cells_of[part] != cells_of[many[0]] for many in distinct for part in many)
 
 
 def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
