@@ -182,7 +182,7 @@ def test_few_studies_have_neither_mean_nor_difference(results, tables_read):
     [
         (0.1, 0.5, "Where people agree more, more pairs of systems are shown to differ"),
         (-0.5, -0.1, "Where people agree more, fewer pairs of systems are shown to differ"),
-        (-0.1, 0.5, "It is open whether systems can be told apart more often where people agree more"),
+        (-0.1, 0.5, "It is open whether systems can be distinguished more often where people agree more"),
     ],
 )
 def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high, expected):
