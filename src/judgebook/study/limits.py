@@ -67,8 +67,8 @@ JSON_DEPTH = 100
 JSON_KEYS = 200_000
 #: values in lists of a Parquet file, which become objects of Python
 LISTED = 2_000_000
-#: characters of the name of a column: whole questions have hundreds
-COLUMN = 5_000
+#: characters of the name of a column: forms have the whole text that is judged in it, of up to 16,000
+COLUMN = 50_000
 #: rows of a table that `new` looks at: a million takes it a minute and a gigabyte
 GUESSED_ROWS = 2_000_000
 #: empty lines of a table: one between dialogues, not a file made of them
