@@ -191,10 +191,10 @@ def _write_front(folder: Path) -> None:
     parts = [
         "# Gallery",
         "Reports to read without installing anything: answers, figures and tables. `python run_all.py` makes the full "
-        "reports, with all rows of all tables; the code is in the [notebooks](../docs/notebooks.md).",
-        "A page opens with its finding. Brackets hold 95% intervals; SD is the standard deviation of scores. The "
-        "[glossary](../docs/glossary.md) has the other terms, [how the six answers are made](../docs/six_answers.md) "
-        "what each answer rests on.",
+        "reports, with every row of every table; the code is in the [notebooks](../docs/notebooks.md).",
+        "Each page opens with its finding. Brackets hold 95% intervals; SD is the standard deviation of scores. The "
+        "[glossary](../docs/glossary.md) explains the other terms; [how the six answers are "
+        "made](../docs/six_answers.md) says what each answer rests on.",
     ]
     present = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     whole = [s for s in present if s not in PARTS]
@@ -207,7 +207,7 @@ def _write_front(folder: Path) -> None:
         about.append(f"- [{elements.TITLE}]({PAPERS})")
         _put(folder / PAPERS, papers(folder).encode())
     if about:
-        parts += ["## The papers", "\n".join(about)]
+        parts += ["## Across papers and studies", "\n".join(about)]
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
     readme = folder.parent / scoreboard_page.README
     if readme.is_file():
