@@ -213,7 +213,7 @@ def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high,
     rows.loc[rows["finding"] == "agreement_different", ["ci_low", "ci_high"]] = low, high
     (prose,) = findings.findings(type(results)(results | {"field_finding": rows}))
     assert expected in prose.text
-    assert opening(prose.text)[1].startswith("That annotators are shared"), "two sentences and three bullets are read first"
+    assert opening(prose.text)[1].startswith("That annotators are shared"), "two sentences, three bullets"
 
 
 def test_the_second_run_names_its_studies(results, tables_read):
