@@ -14,6 +14,7 @@ from statsmodels.regression.mixed_linear_model import MixedLM
 from judgebook.pipeline import dag
 from judgebook.questions.field import analysis, figures, findings, reading, tables
 from judgebook.questions.planning.assumed.alike import nested
+from judgebook.report.prose import opening
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 
@@ -74,6 +75,28 @@ def test_shares_of_claims_that_stand(results, lines, against):
         return
     low, high = resampled(pairs, lambda x: (x[:, 0] / x[:, 1]).mean())  # BCa moves it away from the bound at 1
     assert [mean["ci_low"], mean["ci_high"]] == pytest.approx([low, high], abs=0.06)
+
+
+def test_both_tests_are_compared_on_the_same_claims(results, tables_read):
+    dialogues, annotators = (analysis.claims(*tables_read[1:], against) for against in ("dialogues", "annotators"))
+    same = dialogues.loc[annotators.index]
+    assert (same["of"] == annotators["of"]).all(), "the text says that these are the same claims"
+    both = finding(results, "stand_dialogues", "both")
+    assert both["estimate"] == pytest.approx(statistics.mean(same["stand"] / same["of"]))
+    assert both["n_clusters"] == finding(results, "stand_annotators", "mean")["n_clusters"] == len(same)
+
+
+def test_share_of_pairs_that_differ(results, lines):
+    shares = defaultdict(list)
+    for value, label in lines:
+        usable = label["main"] == "1" and label["aggregated"] == "0"
+        if usable and value["statistic"] == "pairs_different" and int(value["n"]):
+            shares[value["study"]].append(float(value["estimate"]) / int(value["n"]))
+    row = results.select("field_mean", quantity="different", moderator="none").iloc[0]
+    assert row["n_clusters"] == len(shares)
+    assert row["n"] == sum(map(len, shares.values()))
+    means = [statistics.mean(of) for of in shares.values()]
+    assert row["ci_low"] < statistics.mean(means) < row["ci_high"]
 
 
 @pytest.mark.parametrize("other", ["different", "reliability"])
@@ -180,9 +203,9 @@ def test_few_studies_have_neither_mean_nor_difference(results, tables_read):
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (0.1, 0.5, "Where people agree more, more pairs of systems are shown to differ"),
-        (-0.5, -0.1, "Where people agree more, fewer pairs of systems are shown to differ"),
-        (-0.1, 0.5, "It is open whether systems can be distinguished more often where people agree more"),
+        (0.1, 0.5, "; more are where people agree more"),
+        (-0.5, -0.1, "; fewer are where people agree more"),
+        (-0.1, 0.5, "; whether more are where people agree more is open"),
     ],
 )
 def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high, expected):
@@ -190,7 +213,7 @@ def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high,
     rows.loc[rows["finding"] == "agreement_different", ["ci_low", "ci_high"]] = low, high
     (prose,) = findings.findings(type(results)(results | {"field_finding": rows}))
     assert expected in prose.text
-    assert prose.text.count("\n- ") == 4, "five sentences"
+    assert opening(prose.text)[1].startswith("That annotators are shared"), "two sentences, three bullets"
 
 
 def test_the_second_run_names_its_studies(results, tables_read):

@@ -56,7 +56,7 @@ def without_html(markdown: str) -> str:
 
 
 def alt(text: str) -> str:
-    return re.sub(r"[\[\]]", "", without_html(" ".join(text.split())))
+    return without_html(" ".join(text.split())).replace("[", "(").replace("]", ")")
 
 
 def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:

@@ -22,6 +22,7 @@ KEYS = ["study", "corpus", "group", "method", "label"]
 #: quantity -> the values it can have; design effects are averaged as logarithms
 QUANTITIES = {
     "alpha": (-np.inf, 1.0),
+    "different": (0.0, 1.0),
     "reliability": (0.0, 1.0),
     "design_effect_dialogue": (0.0, np.inf),
     "design_effect_annotator": (0.0, np.inf),
@@ -39,11 +40,15 @@ def labelled(labels: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     """Values that there are, with what is known of their labels, in a row each.
 
     labels, values : tables of the atlas. Only labels of the corpus and group that a study answers from, and none whose
-    judgements are already those of several people, which say nothing of agreement and variance.
+    judgements are already those of several people, which say nothing of agreement and variance. `different` is added:
+    the share of pairs of systems that are shown to differ.
     """
     kept = labels[(labels["main"] == 1) & (labels["aggregated"] == 0)].assign(form=form, none="all")
     kept = kept[[*KEYS, *MODERATORS, "none"]]
-    return values[values["estimate"].notna()].merge(kept, on=KEYS)
+    rows = values[values["estimate"].notna()].merge(kept, on=KEYS)
+    pairs = rows[(rows["statistic"] == "pairs_different") & (rows["n"] > 0)]
+    shares = pairs.assign(statistic="different", estimate=pairs["estimate"] / pairs["n"])
+    return pd.concat([rows, shares], ignore_index=True)
 
 
 def by_study(rows: pd.DataFrame, by: str = "none") -> pd.DataFrame:
@@ -130,28 +135,28 @@ def claims(labels: pd.DataFrame, values: pd.DataFrame, against: str) -> pd.DataF
 
 
 def _stand(labels: pd.DataFrame, values: pd.DataFrame, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    for against in STAND:
-        of = claims(labels, values, against)
-        share = (of["stand"] / of["of"]).to_numpy()
-        for summary, sums in {"mean": np.stack([share, np.ones(len(of))], 1), "pooled": of.to_numpy(float)}.items():
-            row: dict[str, Any] = {"statistic": "field_finding", "finding": f"stand_{against}", "summary": summary}
-            if len(of) < FEWEST:
-                sums = sums.sum(axis=0)
-                row |= {"estimate": sums[0] / sums[1], "note": f"{len(of)} studies are too few for an interval"}
-            else:
-                row |= ratio_interval(sums, _UNIT, sampling.stream("claims", against, summary), sampling).row()
-            yield row | {"n": int(of["of"].sum()), "n_clusters": len(of)}
+    stand = {against: claims(labels, values, against) for against in STAND}
+    both = stand["dialogues"].index.intersection(stand["annotators"].index)
+    summaries = [(against, summary, of) for against, of in stand.items() for summary in ("mean", "pooled")]
+    for against, summary, of in [*summaries, ("dialogues", "both", stand["dialogues"].loc[both])]:
+        share = of["stand"] / of["of"]
+        sums = of.to_numpy(float) if summary == "pooled" else np.stack([share, np.ones(len(of))], 1)
+        row: dict[str, Any] = {"statistic": "field_finding", "finding": f"stand_{against}", "summary": summary}
+        if len(of) < FEWEST:
+            sums = sums.sum(axis=0)
+            row |= {"estimate": sums[0] / sums[1], "note": f"{len(of)} studies are too few for an interval"}
+        else:
+            row |= ratio_interval(sums, _UNIT, sampling.stream("claims", against, summary), sampling).row()
+        yield row | {"n": int(of["of"].sum()), "n_clusters": len(of)}
 
 
 def resolved(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of each study the medians over its labels of alpha, of the share of pairs of systems shown to differ
-    (`different`) and of reliability; missing where no label has both alpha and the other.
+    """Of each study the medians over its labels of alpha, `different` and reliability; missing where no label has both
+    alpha and the other.
 
     rows : of `labelled`; the index is the study.
     """
     wide = rows.pivot_table(index=KEYS, columns="statistic", values="estimate", aggfunc="first")
-    pairs = rows[rows["statistic"] == "pairs_different"].set_index(KEYS)
-    wide["different"] = pairs["estimate"] / pairs["n"].where(pairs["n"] > 0)
     wide = wide[wide["alpha"].notna()]
     return wide.groupby("study")[["alpha", "different", "reliability"]].median()
 

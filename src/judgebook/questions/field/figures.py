@@ -66,6 +66,14 @@ def _quantities(rows: pd.DataFrame, names: list[str]) -> dict[str, pd.Series]:
     return {name: of.loc[of["statistic"] == name, "estimate"] for name in names}
 
 
+def _stacked(values: pd.Series, *, log: bool) -> np.ndarray:
+    """How far above its line each point lies: those that would cover each other are stacked, the first on the line."""
+    on_axis = np.log10(values) if log else values
+    width = max(float(np.ptp(on_axis)), 1e-9) / 60
+    level = on_axis.groupby((on_axis / width).round()).cumcount()
+    return level.to_numpy() * min(0.13, 0.62 / max(1, level.max()))
+
+
 def _overall(results: Results) -> ResultRows:
     return results.select("field_mean", moderator="none").set_index("quantity")
 
@@ -82,10 +90,10 @@ def _strips(
     at: float | None = None,
 ) -> Plot:
     """strips : row -> study -> value. means : indexed by row. at : a value with a line of its own."""
-    fig, ax = subplots(height=0.42 * len(strips) + 1.25)
+    fig, ax = subplots(height=0.55 * len(strips) + 1.25)
     lines = []
     for y, (row, values) in enumerate(strips.items()):
-        places = np.full(len(values), -float(y))
+        places = _stacked(values, log=log) - y
         ax.plot(values, places, "o", color=NEUTRAL[2], markersize=4.5, alpha=0.8)
         tips(ax, [f"{titles[s]}: {number(v)}" for s, v in values.items()], values, places)
         ax.plot([values.median()] * 2, [-y - 0.28, -y + 0.28], color=INK, linewidth=1.2)
@@ -101,7 +109,7 @@ def _strips(
     if log:
         log_axis(ax)
     ax.set_yticks([-y for y in range(len(strips))], [f"{word(row)} ({len(v)})" for row, v in strips.items()])
-    ax.set_ylim(-len(strips) + 0.4, 0.6)
+    ax.set_ylim(-len(strips) + 0.6, 0.75)
     ax.set_xlabel(about)
     ax.grid(axis="x")
     keys = [handle("a study", NEUTRAL[2], "o", linewidth=0), handle("median", INK, "|", linewidth=0)]

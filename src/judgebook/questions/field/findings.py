@@ -14,13 +14,13 @@ _PHRASES = Phrases(__package__)
 
 
 def findings(results: Results) -> Iterator[Prose]:
-    """Five sentences to repeat."""
+    """What to repeat."""
     rows = results["field_finding"]
-    yield Prose(
-        _PHRASES.say(
-            "seen", alpha=_all(results["field_mean"]), another=_all(results["field_prediction"]), **_facts(rows)
-        )
-    )
+    means, expected = (_overall(results[name]) for name in ("field_mean", "field_prediction"))
+    facts = _facts(rows)
+    facts |= {name: means[name] for name in ("alpha", "different")}
+    facts |= {f"{name}s": means[f"design_effect_{name}"] for name in ("dialogue", "annotator")}
+    yield Prose(_PHRASES.say("seen", another=expected["alpha"], **facts))
 
 
 def explained(results: Results, ratios: pd.Series, rerun: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Prose]:
@@ -34,8 +34,11 @@ def explained(results: Results, ratios: pd.Series, rerun: pd.DataFrame, titles: 
 
 
 def _facts(rows: ResultRows) -> dict[str, object]:
-    return {r.finding: r for r in rows[rows["summary"] != "pooled"].itertuples()}
+    """By name of the finding; `both` is that of dialogues in the studies in which annotators can be a sample, too."""
+    main = rows[rows["summary"].isin(["mean", "correlation"])]
+    both = next(rows[rows["summary"] == "both"].itertuples())
+    return {r.finding: r for r in main.itertuples()} | {"both": both}
 
 
-def _all(rows: ResultRows) -> object:
-    return next(rows[(rows["quantity"] == "alpha") & (rows["moderator"] == "none")].itertuples())
+def _overall(rows: ResultRows) -> dict[str, object]:
+    return {r.quantity: r for r in rows[rows["moderator"] == "none"].itertuples()}

@@ -17,9 +17,9 @@ def findings(results: Results) -> Table:
     out = out.assign(Value=cells.intervals(rows), Studies=rows["n_clusters"])
     caption = (
         "The five findings. Brackets hold 95% intervals over studies, which are resampled; of fewer than five, there is"
-        " none. *Pooled* counts every claim alike, *mean* every study."
+        " none. Pooled counts every claim alike, mean every study, both those where annotators can be a sample."
     )
-    return Table(out, "five", caption.replace("*", ""))
+    return Table(out, "five", caption)
 
 
 def means(results: Results) -> Table:
