@@ -27,17 +27,17 @@ def explained(results: Results, ratios: pd.Series, rerun: pd.DataFrame, titles: 
     """The five findings, each with its caveat. ratios : of `analysis.second_rater`. rerun : of `analysis.claims`.
     titles : of studies."""
     rows = results["field_finding"]
-    pooled = {f"pooled_{r.finding}": r for r in rows[rows["summary"] == "pooled"].itertuples()}
     quartiles = [float(ratios.quantile(q)) for q in (0.25, 0.75)]
     runs = [(titles[row.Index], int(row.stand), int(row.of)) for row in rerun.itertuples()]
-    yield Prose(_PHRASES.say("explained", rerun=runs, quartiles=quartiles, **_facts(rows), **pooled))
+    yield Prose(_PHRASES.say("explained", rerun=runs, quartiles=quartiles, **_facts(rows)))
 
 
 def _facts(rows: ResultRows) -> dict[str, object]:
-    """By name of the finding; `both` is that of dialogues in the studies in which annotators can be a sample, too."""
-    main = rows[rows["summary"].isin(["mean", "correlation"])]
-    both = next(rows[rows["summary"] == "both"].itertuples())
-    return {r.finding: r for r in main.itertuples()} | {"both": both}
+    """By name of the finding, `pooled_` and its name for that over all claims alike; `both` is that of dialogues in the
+    studies in which annotators can be a sample, too."""
+    prefix = {"pooled": "pooled_"}
+    facts = {prefix.get(r.summary, "") + str(r.finding): r for r in rows[rows["summary"] != "both"].itertuples()}
+    return facts | {"both": next(rows[rows["summary"] == "both"].itertuples())}
 
 
 def _overall(rows: ResultRows) -> dict[str, object]:
