@@ -7,7 +7,7 @@ Mächler, Bolker and Walker 2015, Journal of Statistical Software 67(1) (spheric
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import log
+from math import exp, log
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -174,6 +174,14 @@ class LaplaceLikelihood:
         d_distance = tail[1:] * self._distances(parameters)
         gradient = np.r_[tail[0], d_distance, self.x.T @ e, d_sd]
         return -(value - log_det(d, schur) / 2), -gradient
+
+    def by_sd(self, values: np.ndarray) -> tuple[float, np.ndarray]:
+        """The deviance and its gradient by the parameters with standard deviations instead of their logarithms, of
+        which it is an even function."""
+        first = self.k - 1 + self.p
+        sd, size = values[first:], np.maximum(np.abs(values[first:]), exp(LOG_SD[0]))
+        value, gradient = self.evaluate(np.r_[values[:first], np.log(size)])
+        return 2 * value, 2 * np.r_[gradient[:first], gradient[first:] * sd / size**2]
 
     def minimise(
         self, start: np.ndarray, of: variance_shares.Pinned | None = None, precision: float = 1e-10

@@ -1,4 +1,8 @@
-"""What fits of mixed models have in common: random effects and shares of variance, and the search for the optimum."""
+"""What fits of mixed models have in common: random effects and shares of variance, and the searches for an optimum.
+
+References: Nocedal and Wright 2006, Numerical Optimization, sections 6.2 (symmetric rank-one updates of a Hessian) and
+18.1 (Newton's steps under a constraint).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
+from scipy.special import logit
 
+#: a value and its gradient
+Valued = tuple[float, np.ndarray]
+#: of a search with a pinned share: the fall of the deviance that it would still bring at which it ends, and below which
+#: it may be rounding; steps, and shortenings of one, before it is given up
+_ENOUGH, _ROUNDING, _STEPS, _SHORTER = 1e-9, 1e-6, 40, 6
+#: least standard deviation, over the residual one, at which it starts: at 0 the deviance has no slope
+_LEAST_SD = 0.1
 #: searches, each from the best point of the one before, as rounding can end one early
 SEARCHES = 3
 
@@ -82,3 +94,99 @@ def search(
         if settled := settles(best):
             break
     return best, settled
+
+
+class PinnedSearch:
+    """Least deviances of a model where a part has a given share of the variance.
+
+    All searches are of one function of the parameters, so that what one learns of its curvature serves the next, and
+    each begins where the one of the nearest share ended: far fewer values are asked for than by `search`. A share pins a
+    weighted sum of squared standard deviations. With these, and not their logarithms, a variance of 0 is an optimum like
+    others; their signs do not matter.
+
+    Parameters
+    ----------
+    deviance : callable
+        (k,) other parameters, then standard deviations -> deviance and gradient (k,).
+    best : (k,)
+        Those of least deviance.
+    m : int
+        How many of these are standard deviations.
+    base : float
+        Variance of the residual.
+    """
+
+    def __init__(self, deviance: Callable[[np.ndarray], Valued], best: np.ndarray, m: int, base: float):
+        self.deviance, self.first, self.base = deviance, len(best) - m, base
+        self.ends = [(np.inf, np.inf, best)]  # part, logit of the share, and where the search ended
+        begin, step = self._lifted(best), 1e-4
+        here = deviance(begin)[1]
+        hessian = np.array([deviance(begin + ahead)[1] - here for ahead in np.eye(len(best)) * step]) / step
+        self.hessian = (hessian + hessian.T) / 2
+
+    def least(self, part: int, share: float) -> float:
+        """Least deviance with this share of a factor, [0, 1), or of the residual, whose number is that of factors,
+        (0, 1]; NaN where none is found."""
+        sds = slice(self.first, None)
+        weights, at = np.zeros(len(self.hessian)), logit(share)
+        residual = part == len(weights[sds])
+        odds = (1 - share) / share if residual else share / (1 - share)
+        weights[sds] = 1.0 if residual else -odds
+        if not residual:
+            weights[self.first + part] = 1.0
+
+        def pin(z: np.ndarray) -> np.ndarray:
+            z = z.copy()
+            if residual:
+                z[sds] *= np.sqrt(self.base * odds / (z[sds] @ z[sds]))
+            else:
+                z[self.first + part] = 0.0
+                z[self.first + part] = np.sqrt(self.base * odds - weights @ z**2)
+            return z
+
+        nearest = min(self.ends, key=lambda end: (end[0] != part, abs(end[1] - at)))[2]
+        z = pin(self._lifted(nearest))
+        value, slope = self.deviance(z)
+        for _ in range(_STEPS):
+            move = self._move(z, slope, weights, at_zero=odds == 0)
+            fall = -float(slope @ move)
+            if not fall >= _ENOUGH:
+                break
+            for shorter in 0.25 ** np.arange(_SHORTER):
+                new = pin(z + shorter * move)
+                new_value, new_slope = self.deviance(new)
+                self._learn(new - z, new_slope - slope)
+                if new_value <= value - 1e-4 * shorter * fall:
+                    break
+            else:
+                break
+            z, value, slope = new, new_value, new_slope
+        if not fall < _ROUNDING:
+            return np.nan
+        self.ends.append((part, at, z))
+        return value
+
+    def _lifted(self, z: np.ndarray) -> np.ndarray:
+        least = np.full(len(z) - self.first, _LEAST_SD * np.sqrt(self.base))
+        return np.r_[z[: self.first], np.maximum(np.abs(z[self.first :]), least)]
+
+    def _move(self, z: np.ndarray, slope: np.ndarray, weights: np.ndarray, *, at_zero: bool) -> np.ndarray:
+        """Newton's step among parameters with this share, always downwards."""
+        hessian = self.hessian
+        if at_zero:
+            free = np.eye(len(z))[:, weights <= 0]
+        else:
+            normal = weights * z
+            free = np.linalg.qr(normal[:, None], mode="complete")[0][:, 1:]
+            hessian = hessian - np.diag(weights * (slope @ normal) / (normal @ normal))
+        curvature, axes = np.linalg.eigh(free.T @ hessian @ free)
+        axes = free @ axes
+        moved: np.ndarray = -axes @ ((slope @ axes) / np.maximum(np.abs(curvature), 1e-6))
+        return moved
+
+    def _learn(self, step: np.ndarray, change: np.ndarray) -> None:
+        """What two gradients say of the curvature, by a symmetric update of rank one."""
+        rest = change - self.hessian @ step
+        scale = float(rest @ step)
+        if abs(scale) > 1e-8 * np.sqrt((rest @ rest) * (step @ step)):
+            self.hessian += np.outer(rest, rest) / scale

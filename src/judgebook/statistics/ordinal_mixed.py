@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import log, pi
+from math import isnan, log, pi
 
 import numpy as np
 from scipy.special import gammaincinv
 
 from judgebook.statistics import variance_shares
 from judgebook.statistics.laplace import FAR, LOG_SD, LaplaceLikelihood, effects_of, log_det, with_level
-from judgebook.statistics.mixed_fits import MixedFit
+from judgebook.statistics.mixed_fits import MixedFit, PinnedSearch
 
 #: variance of the logistic distribution, which is the residual variance on the latent scale
 LATENT_VARIANCE = pi**2 / 3
@@ -154,24 +154,30 @@ def _share_intervals(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Low and high ends of the intervals of all shares. wald : the covariance of the logarithms of the variances, where
     intervals from it are wanted; a share without one has a profile interval."""
-    m = len(shares) - 1
+    m, quick = len(shares) - 1, None
     low, high = np.full((2, m + 1), np.nan)
     if wald is not None:
         low, high = variance_shares.wald(2 * best[-m:], wald, LATENT_VARIANCE, confidence)
     allowed = float(2 * gammaincinv(0.5, confidence))  # of chi-square with 1 df
     for i in np.flatnonzero(np.isnan(low)):
-        rise = _rise(model, int(i), best, deviance)
+        quick = quick or PinnedSearch(model.by_sd, np.r_[best[:-m], np.exp(best[-m:])], m, LATENT_VARIANCE)
+        rise = _rise(model, quick, int(i), best, deviance)
         low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m, edge=_EDGE)
     return low, high
 
 
-def _rise(model: LaplaceLikelihood, i: int, best: np.ndarray, least: float) -> Callable[[float], float]:
+def _rise(
+    model: LaplaceLikelihood, quick: PinnedSearch, i: int, best: np.ndarray, least: float
+) -> Callable[[float], float]:
     """Share of part i -> least deviance with this share, less that of the best parameters."""
     first, m = model.k - 1 + model.p, len(model.factors)
     start = np.r_[best[:first], variance_shares.start(i, 2 * best[first:], LATENT_VARIANCE)]
 
     def rise(share: float) -> float:
-        return 2 * (model.minimise(start, variance_shares.pinned(i, share, LATENT_VARIANCE, m), 1e-7)[1] - least)
+        value = quick.least(i, share)
+        if isnan(value):
+            value = 2 * model.minimise(start, variance_shares.pinned(i, share, LATENT_VARIANCE, m), 1e-7)[1]
+        return value - 2 * least
 
     return rise
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import log, log2, nan, pi
+from math import exp, isnan, log, log2, nan, pi
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,15 @@ from scipy.special import gammaincinv
 
 from judgebook.statistics import variance_shares
 from judgebook.statistics.elimination import Elimination
-from judgebook.statistics.mixed_fits import MixedFit, Point, search
+from judgebook.statistics.mixed_fits import MixedFit, PinnedSearch, Point, search
 
 #: logarithms of the smallest and largest ratio of a factor's variance to the residual one that are tried
 LIMITS = (log(1e-10), log(1e8))
 #: derivative of the deviance by a log ratio that no longer matters, with up to a hundred levels: with more the deviance
 #: is that much steeper, and its sums are that much longer
 FLAT, LEVELS = 1e-2, 100
+#: root of the smallest ratio
+_LEAST_SD = exp(LIMITS[0] / 2)
 #: levels of the main factor whose errors are found together
 _PIECE = 512
 #: up to this many entries dense matrices take less time than sparse ones
@@ -126,6 +128,12 @@ class RestrictedDeviance:
         gradient[self.main] = self.multiplicity @ (1 - 1 / d) - (slope * scale * self.twice) @ around
         deviance = free * (log(2 * pi * residual) + 1) + log_det
         return _Solution(float(deviance), gradient, float(residual), values, inverse)
+
+    def by_sd(self, sd: np.ndarray) -> tuple[float, np.ndarray]:
+        """The deviance and its gradient by roots of the ratios, of which it is an even function."""
+        size = np.maximum(np.abs(sd), _LEAST_SD)
+        at = self.solve(size**2)
+        return at.deviance, 2 * at.gradient * sd / size**2
 
     def minimise(
         self, start: np.ndarray, of: variance_shares.Pinned | None = None, precision: float = 1e-12
@@ -300,8 +308,9 @@ def _fit(
     if confidence is not None and shares[-1] > 1e-7:
         # of chi-square with 1 df
         allowed, logs = float(2 * gammaincinv(0.5, confidence)), np.log(np.maximum(ratios, 1e-3))
+        quick = PinnedSearch(model.by_sd, np.sqrt(ratios), m, 1.0)
         for i in range(m + 1):
-            rise = _rise(model, i, logs, deviance)
+            rise = _rise(model, quick, i, logs, deviance)
             low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m)
     effects, errors, totals = model.effects(ratios, at)
     fitted = LinearMixedFit(
@@ -340,7 +349,16 @@ def _without_noise(model: RestrictedDeviance, ratios: np.ndarray, deviance: floa
     return ratios, deviance
 
 
-def _rise(model: RestrictedDeviance, i: int, logs: np.ndarray, least: float) -> Callable[[float], float]:
+def _rise(
+    model: RestrictedDeviance, quick: PinnedSearch, i: int, logs: np.ndarray, least: float
+) -> Callable[[float], float]:
     """Share of part i -> least deviance with this share, less `least`."""
     start = variance_shares.start(i, logs, 1.0)
-    return lambda share: model.minimise(start, variance_shares.pinned(i, share, 1.0, len(logs)), 1e-8)[1] - least
+
+    def rise(share: float) -> float:
+        value = quick.least(i, share)
+        if isnan(value):
+            value = model.minimise(start, variance_shares.pinned(i, share, 1.0, len(logs)), 1e-8)[1]
+        return value - least
+
+    return rise

@@ -12,6 +12,7 @@ Bates, Mächler, Bolker and Walker 2015, Journal of Statistical Software 67(1), 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy import optimize
@@ -95,7 +96,7 @@ def profile(
     -----
     The root of the rise is nearly linear in the logit of the share, so that few values are needed.
     """
-    first, last = (edge, 1.0) if residual else (0.0, 1 - edge)
+    rise, (first, last) = cache(rise), (edge, 1.0) if residual else (0.0, 1 - edge)
     ends = []
     for limit, end in ((first, 0.0), (last, 1.0)):
         ends.append(end if abs(share - end) <= edge else _end(share, rise, allowed, limit, end))
