@@ -60,6 +60,11 @@ def interleaved(many: list[pd.Series]) -> pd.Series:
     return coded(every, np.array(list(texts), dtype=object), pd.RangeIndex(len(every)))
 
 
+def distinct(*many: pd.Series) -> set[Any]:
+    """The values that occur in columns, without missing ones; no object is made for each row."""
+    return {value for column in many for value in column.drop_duplicates().dropna()}
+
+
 def columns(frame: pd.DataFrame) -> list[Any]:
     """The coded columns of a frame."""
     return [column for column, dtype in frame.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)]

@@ -82,7 +82,7 @@ def _scored(annotations: Annotations, study: Study) -> pd.DataFrame:
 def _systems(frames: Frames) -> list[str]:
     """All systems that were judged, on either side of a comparison."""
     annotations = frames["annotations"]
-    return sorted({*annotations["system"].unique(), *annotations["system_b"].dropna().unique()})
+    return sorted(codes.distinct(annotations["system"], annotations["system_b"]))
 
 
 def _techniques(frames: Frames, study: Study) -> str | None:

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from judgebook.codes import distinct
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations, Dialogues
 
@@ -165,7 +166,7 @@ def _amounts(part: pd.DataFrame, unit: str, kind: str) -> list[dict[str, object]
     times = items.groupby(pairs, dropna=False, sort=False).max()
     known = part["annotator_known"].all()
     out = [
-        ("dialogues", len(set(part["dialogue"]) | set(part["dialogue_b"].dropna())), None),
+        ("dialogues", len(distinct(part["dialogue"], part["dialogue_b"])), None),
         ("labels", part["label"].nunique(), None),
         ("items", len(items), None),
         ("annotations", len(part), None),
@@ -267,7 +268,7 @@ def card(annotations: Annotations, dialogues: Dialogues) -> pd.DataFrame:
         instances = part.drop_duplicates(["dialogue", "turn", "dialogue_b"])
         keys = {"corpus": corpus, "method": method, "level": unit}
         amounts = {"instances": len(instances), "criteria": part["label"].nunique(), "annotations": len(part)}
-        amounts["systems"] = len(set(part["system"]) | set(part["system_b"].dropna()))
+        amounts["systems"] = len(distinct(part["system"], part["system_b"]))
         amounts |= {"contexts": part["context"].nunique()} if part["context"].notna().all() else {}
         rows += [keys | _count(what, n) | {"level": unit} for what, n in amounts.items()]
         lengths = _of_turns(instances, sizes) if unit == "turn" else _whole(instances, last)

@@ -123,8 +123,10 @@ def _timed_with(annotations: pd.DataFrame, items: pd.Series) -> pd.Series:
             both = (spent[[other, method]].dropna() for other in methods[:i])
             alike = [x.columns[0] for x in both if len(x) and (x.iloc[:, 0] == x.iloc[:, 1]).all()]
             first[*place, method] = first[*place, alike[0]] if alike else method
-    ours = zip(*(annotations[c] for c in ("corpus", "group", "method")), strict=True)
-    return pd.Series([first[key] for key in ours], index=annotations.index, dtype=object)
+    groups = annotations[["corpus", "group", "method"]]
+    code = groups.groupby(list(groups), sort=False, observed=True).ngroup()
+    methods = [first[key] for key in groups.drop_duplicates().itertuples(index=False, name=None)]
+    return pd.Series(np.array(methods, dtype=object)[code], index=annotations.index, dtype=object)
 
 
 def paid(

@@ -46,9 +46,12 @@ def row_titles(
     rows: pd.DataFrame, names: DisplayNames, columns: Iterable[str], always: Collection[str] = ()
 ) -> pd.Series:
     """Names of rows: those of the `columns` (ids) that differ between rows or are in `always`; else the method."""
-    shown = {c: rows[c].map(lambda key, c=c: names.name(c, key)) for c in columns}
-    named = [c for c in shown if c in always or len(set(rows[c])) > 1] or ["method"]
-    return pd.DataFrame({c: shown[c].astype(object) for c in named}).agg(", ".join, axis=1)
+    ids = rows[list(columns)]
+    once = ids.drop_duplicates()  # of millions of rows, few differ
+    named = [c for c in once if c in always or len(set(once[c])) > 1] or ["method"]
+    shown = {c: once[c].map(lambda key, c=c: names.name(c, key)).astype(object) for c in named}
+    place = ids.groupby(list(ids), sort=False, dropna=False).ngroup()
+    return pd.DataFrame(shown).agg(", ".join, axis=1).take(place).set_axis(rows.index)
 
 
 def kind_names(annotations: Annotations, names: DisplayNames) -> dict[str, str]:

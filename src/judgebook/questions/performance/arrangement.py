@@ -9,6 +9,7 @@ import pandas as pd
 
 from judgebook.annotations.scores import sampling_weights
 from judgebook.annotations.summary import evaluated, evaluations
+from judgebook.codes import distinct
 from judgebook.display.many import DRAWN, MANY, MOST
 from judgebook.display.names import DisplayNames
 from judgebook.questions.performance import davidson
@@ -188,7 +189,7 @@ def by_score(study: Study, annotations: Annotations) -> list[str]:
         signed = [(rows, signs.get((method, label), 0)) for label, rows in part.groupby("label", sort=False)]
         signed = [(rows, sign) for rows, sign in signed if sign]
         entering = [(rows, sign) for rows, sign in signed if wanted == "all" or rows["label"].iloc[0] in wanted]
-        scores = list(_standardised(entering, {*part["system"], *part["system_b"].dropna()}))
+        scores = list(_standardised(entering, distinct(part["system"], part["system_b"])))
         if len(scores) < 2:
             scores = [s for s in (_scores(*one) for one in signed) if len(s) > 1][:1]
         if scores:

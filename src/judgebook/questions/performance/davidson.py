@@ -27,6 +27,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.annotations.scores import known_people, require_unit, sampling_weights
+from judgebook.codes import distinct
 from judgebook.questions.performance.davidson_likelihood import Votes, chances, covariance, information, strengths_of
 from judgebook.statistics.clusters import LEAST_DF, Covariance, effective_number, heaviest, largest_share
 from judgebook.study.labels import METHODS
@@ -163,7 +164,7 @@ def _degrees(
 
 def point(comparisons: pd.DataFrame, weight: np.ndarray | None = None) -> pd.Series:
     """Strengths by system, of all votes together, without intervals; NaN where they do not exist. weight : of votes."""
-    systems = sorted({*comparisons["system"], *comparisons["system_b"]})
+    systems = sorted(distinct(comparisons["system"], comparisons["system_b"]))
     names, score = pd.Index(systems), comparisons["score"].to_numpy(float)
     votes = names.get_indexer(comparisons["system"]), names.get_indexer(comparisons["system_b"]), score
     return pd.Series(strengths_of(*_counts(*votes, np.zeros(len(score), int), len(systems), weight))[0][0], systems)

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.annotations.scores import known_people, require_unit, sampled
+from judgebook.codes import distinct
 from judgebook.questions.performance.margins import lead_row, leads
 from judgebook.questions.performance.ranking import BLOCK, rank_intervals, system_scores, too_few
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
@@ -56,7 +57,7 @@ def overall(
     direction = {(x.method, x.id): x.direction for x in labels if wanted == "all" or x.id in set(wanted)}
     rows: list[dict[str, Any]] = []
     for block, part in annotations.groupby(BLOCK, sort=False):
-        systems = sorted({*part["system"].unique(), *part["system_b"].dropna().unique()})
+        systems = sorted(distinct(part["system"], part["system_b"]))
         scores = []
         for label, of_label in part.groupby("label", sort=False):
             sign = direction.get((block[1], label), 0)

@@ -30,6 +30,7 @@ from scipy.special import fdtrc, fdtri, ndtr
 
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.population import Population
+from judgebook.codes import distinct
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import SYSTEM_CELL
@@ -64,7 +65,7 @@ def who_judged(
 
 
 def _ranked(part: pd.DataFrame) -> bool:
-    return len({*part["system"], *part["system_b"].dropna()}) > 1
+    return len(distinct(part["system"], part["system_b"])) > 1
 
 
 def _of_label(key: tuple, part: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
@@ -101,7 +102,7 @@ def _of_label(key: tuple, part: pd.DataFrame, confidence: float) -> Iterator[dic
 def _units(part: pd.DataFrame) -> tuple[pd.DataFrame, str, bool]:
     """One row per annotator and dialogue (pair), with `one` and `two`, codes of systems, and `block`, which is taken
     out; what that is; and whether the effects of annotators and blocks can be separated."""
-    systems = pd.Index(sorted({*part["system"], *part["system_b"].dropna()}))
+    systems = pd.Index(sorted(distinct(part["system"], part["system_b"])))
     shared = next((c for c in ("session", "context") if c in part and part[c].notna().all()), None)
     one, two = systems.get_indexer(part["system"]), systems.get_indexer(part["system_b"])
     swap = (two >= 0) & (two < one)
