@@ -243,6 +243,7 @@ def test_the_schema_for_editors_knows_every_key():
         (('"{label}_{annotator}"', '"{annotator}"'), ["expected a pattern with {label}"]),
         (('"{label}_{annotator}"', '"{label}"'), ["says who judged", "annotators: positions"]),
         (("file: my.csv", 'file: "{period}.csv"'), ["expected the name of one file", "`adapter: records` reads"]),
+        (("file: my.csv", 'file: "*.csv"'), ["expected the name of one file, found '*.csv'"]),
         (("layout: wide", "layout: long"), ["a long table needs `columns: {label: …, score: …}`"]),
         (("layout: wide", "layout: broad"), ["'wide' or 'long'", "found 'broad'"]),
         (("layout: wide", "layout: wide, repeat: [3, 1]"), ["repeat: expected [first, last], found [3, 1]"]),

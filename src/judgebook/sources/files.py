@@ -101,8 +101,10 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 def read_bytes(path: Path, name: str) -> bytes:
     """The file's bytes, unpacked where it is a .gz.
 
-    Raises DataError for a file that cannot be opened, or is no whole gzip file or one that unpacks to far too much.
+    Raises DataError for a file that cannot be opened, has megabytes of nothing, or is no whole gzip file or one that
+    unpacks to far too much.
     """
+    _refuse_blanks(path, name)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -134,8 +136,9 @@ def read_bytes(path: Path, name: str) -> bytes:
     return unpacked
 
 
-def _refuse_blank_bytes(path: Path, name: str) -> None:
-    """Raise DataError for a file that has a block of nothing but null bytes, as one with holes, before it is read."""
+def _refuse_blanks(path: Path, name: str) -> None:
+    """Raise DataError for a file with a block of nothing but null bytes, as one with holes, or blanks, before it is
+    read."""
     with suppress(OSError), path.open("rb") as file:
         size = path.stat().st_size
         if not size:  # nor may it be read: some of the system's wait for ever
@@ -143,10 +146,12 @@ def _refuse_blank_bytes(path: Path, name: str) -> None:
         if size < limits.BLOCK:
             return
         while block := file.read(limits.BLOCK):
-            if len(block) == limits.BLOCK and not block.strip(b"\0"):
-                place = f"byte {file.tell() - len(block) + 1:,}"
-                hint = "it was not written to its end: fetch or export it again"
-                raise DataError([Problem(name, place, "", "data", f"{len(block):,} null bytes", hint)])
+            if len(block) < limits.BLOCK or block.strip(b"\0 \t\r\n"):
+                continue
+            place, null = f"byte {file.tell() - len(block) + 1:,}", b"\0" in block
+            what = f"{len(block):,} {'null bytes' if null else 'blanks and line breaks'}"
+            hint = "it was not written to its end: fetch or export it again" if null else "delete them"
+            raise DataError([Problem(name, place, "", "data", what, hint)])
 
 
 UNPACK = "if this is correct, unpack the file and name the unpacked one"
@@ -162,7 +167,6 @@ def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
 
     A file that begins with the byte order mark of UTF-16, as spreadsheets write it, is read as that.
     """
-    _refuse_blank_bytes(path, name)
     data = read_bytes(path, name)
     if encoding == "utf-8-sig" and data.startswith(_UTF16):
         encoding = "utf-16"
@@ -170,7 +174,8 @@ def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
     expected = f"text in {encoding}"
     try:
         text = data.decode(encoding).removeprefix("\ufeff")
-        text.encode("utf-8")  # some encodings allow half of a surrogate pair, which nothing can store
+        if encoding.lower() not in _UTF8:
+            text.encode("utf-8")  # some encodings allow half of a surrogate pair, which nothing can store
     except LookupError:
         raise DataError([Problem(name, "", "encoding", "an encoding", repr(encoding), hint)]) from None
     except UnicodeDecodeError as error:
@@ -182,7 +187,7 @@ def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
     if (null := text.find("\0")) >= 0:
         line = text.count("\n", 0, null) + 1
         raise DataError([Problem(name, f"line {line}", "", expected, "a null character", hint)])
-    if not text.strip():
+    if not text or text.isspace():
         raise DataError([Problem(name, "", "", "data", "an empty file", "fetch or export it again")])
     return text
 

@@ -32,6 +32,8 @@ WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
 #: what pandas writes for the index of a frame that has no name
 _UNNAMED = re.compile(r"__index_level_[0-9]+__")
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
+#: number of a row -> its cells, of which an empty row has none
+Rows = dict[int, list[str]]
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,18 @@ def kind(path: Path) -> str:
 
 
 def read_table(
-    path: Path, name: str, options: FileOptions, counts: Counts | None = None, *, coded: bool = False
+    path: Path,
+    name: str,
+    options: FileOptions,
+    counts: Counts | None = None,
+    *,
+    coded: bool = False,
+    sheet: Rows | None = None,
 ) -> pd.DataFrame:
     """All cells of a table as text; the index is the row in the file, 1-based, header included.
 
     counts : takes up how many lines and rows there are. `attrs[SUMS]` are rows that sum up others. coded : columns
-    whose cells repeat may be coded (`codes`).
+    whose cells repeat may be coded (`codes`). sheet : rows of a workbook's sheet, where they have been read.
 
     Raises DataError for a file that cannot be read, or whose columns are not as many as `column_names`.
     """
@@ -72,7 +80,7 @@ def read_table(
         cells = _read_parquet(path, name)
         counted.add(name, "rows", "read", n=len(cells))
     elif suffix in WORKBOOKS:
-        rows = read_workbook(path, name, options.sheet)
+        rows = read_workbook(path, name, options.sheet) if sheet is None else sheet
         physical.of_table(counted, name, rows, header=header, skip_rows=skipped)
         cells = as_table(name, rows, header=header, skip_rows=skipped, fill=fill)
     else:
@@ -106,9 +114,13 @@ def read_table(
     return cells
 
 
-def read_records(path: Path, name: str, options: FileOptions, counts: Counts | None = None) -> Records:
+def read_records(
+    path: Path, name: str, options: FileOptions, counts: Counts | None = None, *, sheet: Rows | None = None
+) -> Records:
     """The records of a table (rows, as column -> text), of JSON Lines, or of JSON (elements of its list, or itself);
     a log of Inspect is one record.
+
+    counts, sheet : as in `read_table`.
 
     Raises DataError for a file that cannot be read.
     """
@@ -118,7 +130,7 @@ def read_records(path: Path, name: str, options: FileOptions, counts: Counts | N
         counted.add(name, "rows", "read", n=len(rows))
         return Records(rows, [f"row {i}" for i in range(2, len(rows) + 2)])
     if is_table(path.name):
-        cells = read_table(path, name, options, counted)
+        cells = read_table(path, name, options, counted, sheet=sheet)
         repeated = tuple(cells.attrs.get(REPEATED, ()))
         sums = {f"row {i}" for i in cells.attrs[summaries.SUMS]}
         cells = cells[[c for c in cells if c]]
@@ -220,30 +232,30 @@ def _as_text(values: pd.Series) -> pd.Series:
     return values.astype(object).where(values.notna(), "").astype(str)
 
 
-def read_workbook(path: Path, name: str, sheet: str | None) -> dict[int, list[str]]:
+def read_workbook(path: Path, name: str, sheet: str | None) -> Rows:
     """The rows of a sheet, as many cells each as the widest has; an empty row has none."""
     names, sheets = _sheets(path, name, sheet)
     filled = [s for s, rows in sheets.items() if rows]
     if sheet is None and len(filled) != 1:
-        several = f"{len(filled)}: {', '.join(filled)}"
+        several = f"{len(filled)}: {', '.join(filled)}"[: limits.QUOTED]
         hint = (
             f"name one under the source: `sheet: {json.dumps(filled[0], ensure_ascii=False)}`" if filled else "fill one"
         )
         raise DataError([Problem(name, "", "", "one sheet with data", several, hint)])
     if sheet is not None and sheet not in sheets:
-        first = json.dumps((filled_sheets(path, name) or names)[0], ensure_ascii=False)
+        first = json.dumps([*filled_sheets(path, name), *names][0], ensure_ascii=False)
         hint = f"write `sheet: {first}`, or another of them, under the source"
-        raise DataError([Problem(name, "", "sheet", f"one of {', '.join(names)}", repr(sheet), hint)])
+        raise DataError([Problem(name, "", "sheet", f"one of {', '.join(names)}"[: limits.QUOTED], repr(sheet), hint)])
     return sheets[sheet or filled[0]]
 
 
-def filled_sheets(path: Path, name: str) -> list[str]:
-    """Sheets that hold data, that with most rows first."""
-    rows = {sheet: len(rows) for sheet, rows in _sheets(path, name)[1].items() if rows}
-    return sorted(rows, key=rows.__getitem__, reverse=True)
+def filled_sheets(path: Path, name: str) -> dict[str, Rows]:
+    """The rows of each sheet that holds data, of that with most rows first."""
+    filled = {sheet: rows for sheet, rows in _sheets(path, name)[1].items() if rows}
+    return dict(sorted(filled.items(), key=lambda each: len(each[1]), reverse=True))
 
 
-def _sheets(path: Path, name: str, sheet: str | None = None) -> tuple[list[str], dict[str, dict[int, list[str]]]]:
+def _sheets(path: Path, name: str, sheet: str | None = None) -> tuple[list[str], dict[str, Rows]]:
     """The names of all sheets, and the rows of one, or of all if `sheet` is None."""
     if find_spec("python_calamine") is None:
         hint = "save the sheet as CSV (UTF-8), or install the package: pip install python-calamine"

@@ -137,7 +137,12 @@ def nature(name: str, values: pd.Series) -> Nature:
 
 
 def _nature(name: str, values: pd.Series) -> Nature:
-    held = Counter(text for value in values.dropna() if (text := str(value).strip()))
+    code, distinct = codes.factorized(values)
+    texts = [str(value).strip() for value in distinct]
+    often, held = np.bincount(code[code >= 0], minlength=len(texts)), Counter[str]()
+    for text, n in zip(texts, often.tolist(), strict=True):
+        if text and n:
+            held[text] += n
     seen = list(held)
     if not seen:
         return Nature("empty", "empty")
@@ -151,8 +156,8 @@ def _nature(name: str, values: pd.Series) -> Nature:
     # 1 - poor, 2, 3, 4 - good are numbers; 1 - fluency, 2 - relevance are not
     bare = not np.isnan(_numbers(text.replace(",", ".") for text in words)).all()
     if bare and not np.isnan([*numbers.values()]).any():
-        stripped = (str(value).strip() for value in values.dropna())
-        return _numeric(name, words, np.array([numbers[text] for text in stripped if text in numbers]))
+        every = np.array([*(numbers.get(text, np.nan) for text in texts), np.nan])[code]
+        return _numeric(name, words, every[~np.isnan(every)])
     if _share(words, _RANKING.fullmatch) > 0.9:
         return Nature("ranking", f"rankings: {shown}; `adapter: records` reads them by `{name}:ranking.{{system}}`")
     if _share(words, _DATE.match) > 0.9 or (_WHEN.search(name) and _share(words, _CLOCK.search) > 0.9):

@@ -40,8 +40,18 @@ Ours = Literal[
 ]
 OURS: tuple[str, ...] = get_args(Ours)
 Name = Annotated[str, Field(min_length=1)]
+
+
+def _one_file(name: str) -> str:
+    if "*" in name or paths.placeholders(name):
+        hint = "`adapter: records` reads several, with the same `scores` and `columns`"
+        raise ValueError(f"expected the name of one file, found {name!r}; {hint}")
+    return name
+
+
 File = Annotated[
     str,
+    AfterValidator(_one_file),
     Field(
         min_length=1,
         max_length=limits.PATH,

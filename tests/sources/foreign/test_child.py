@@ -7,10 +7,12 @@ import pytest
 from fixtures import workbook
 from fixtures import yaml_studies as studies
 
+from judgebook.extras.new import draft
 from judgebook.sources import formats
 from judgebook.sources.foreign import child, tasks
 from judgebook.study.schema import DataError
 
+PEOPLE = studies.LONG.replace("my.csv", 'my.xlsx\n    sheet: "{annotator}"').replace(" annotator: worker,", "")
 ROWS = [["chat", "score"], ["d1", 3.0], ["d2", 4.0], ["d3", 5.0]]
 FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
 SHEET = "xl/worksheets/sheet1.xml"
@@ -89,6 +91,21 @@ def test_the_list_of_sheets_is_read_once(tmp_path, monkeypatch):
     monkeypatch.setattr(ElementTree, "fromstring", lambda content: parsed.append(content) or parse(content))
     assert len(tasks.workbook(str(path), None, 10**6)[1]) == 9
     assert len(parsed) == 2
+
+
+@pytest.mark.parametrize("read", [draft.cells_of, lambda path: studies.read(path.parent, PEOPLE)])
+def test_a_workbook_is_read_once_for_all_its_sheets(tmp_path, monkeypatch, read):
+    rows = [
+        ["chat", "bot", "what", "rating"],
+        *([f"d{i}", "AB"[i % 2], what, 3.0] for i in range(6) for what in ("fluency", "quality")),
+    ]
+    path, tasks_ = workbook.write(tmp_path / "my.xlsx", {f"w{i}": rows for i in range(4)}), []
+    of_file = child.of_file
+    monkeypatch.setattr(
+        child, "of_file", lambda task, *args, **more: tasks_.append(task) or of_file(task, *args, **more)
+    )
+    read(path)
+    assert tasks_ == ["workbook"]
 
 
 def test_cells_are_named_as_spreadsheets_name_them():

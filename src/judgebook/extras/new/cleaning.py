@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer, Doubts
-from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
+from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, distinct_texts, numbers
 from judgebook.sources import filters
 from judgebook.sources.accounts import levels, summaries
 from judgebook.sources.in_words import counted
@@ -19,15 +20,15 @@ def missing_words(out: Guess, column: str, values: pd.Series, labels: list[pd.Se
 
     labels : columns that say what was judged; where a label has words only, these are its answers.
     """
-    held = values.str.strip()
-    held = held[(held != "") & ~held.isin(out.na_values)]
-    distinct = held.unique()
+    distinct = [text for text in distinct_texts(values) if text and text not in out.na_values]
     number = number_texts.read(pd.Series(distinct, distinct, dtype=object))
     words = list(number.index[number.isna()])
-    if not words:
+    if not 0 < len(words) <= 3:
         return
+    held = values.str.strip()
+    held = held[held.isin(distinct)]
     number = number.reindex(held).set_axis(held.index)
-    if number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
+    if number.notna().mean() < 0.7 or number.nunique() > MAX_LEVELS:
         return
     by_label = (label[held.index] for label in labels)
     if any(set(label[number.isna()]).isdisjoint(label[number.notna()]) for label in by_label):
@@ -54,6 +55,9 @@ def few(n: int, of: int) -> bool:
 
 def stray_numbers(out: Guess, cells: pd.DataFrame, column: str) -> None:
     """Few numbers among answers in words."""
+    distinct = np.array(distinct_texts(cells[column]), dtype=object)
+    if np.isnan(np.asarray(pd.to_numeric(distinct, errors="coerce"), dtype=float)).all():
+        return
     held = cells[column].str.strip()
     held = held[~held.isin(out.na_values)]
     number = pd.to_numeric(held, errors="coerce").notna()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import plain
@@ -81,21 +82,27 @@ class Guess(Doubts):
 
 def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
     """The column as numbers; None where a cell is none."""
-    texts = [value.strip() if isinstance(value, str) else value for value in values]
-    distinct = np.array([text for text in dict.fromkeys(texts) if text not in na_values], dtype=object)
-    read = pd.to_numeric(distinct, errors="coerce")
-    if not len(read) or not np.isfinite(read).all():
+    code, held = codes.factorized(values)
+    texts = np.array([*(value.strip() if isinstance(value, str) else value for value in held), None], dtype=object)
+    none = np.array([text in na_values for text in texts])
+    number = np.asarray(pd.to_numeric(np.where(none, None, texts), errors="coerce"), dtype=float)
+    if none[:-1].all() or not np.isfinite(number[:-1][~none[:-1]]).all() or (code < 0).any():
         return None
-    number = dict(zip(distinct, read, strict=True))
-    return pd.Series([number.get(text) for text in texts], values.index)
+    return pd.Series(number[code], values.index)
+
+
+def distinct_texts(values: pd.Series) -> list[str]:
+    """Text cells without blanks around, each once."""
+    return [*dict.fromkeys(text.strip() for text in values.unique())]
 
 
 def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Series | None:
     """Ratings such as 3,5 and 4,0 as numbers; None where they are none. Other numbers with a comma may be lists."""
+    distinct = [text for text in distinct_texts(values) if text not in na_values]
+    if not (all(re.fullmatch(r"[0-9]+(?:,[0-9]{1,2})?", t) for t in distinct) and any("," in t for t in distinct)):
+        return None
     text = values.str.strip()
     held = text[~text.isin(na_values)]
-    if not (held.str.fullmatch(r"[0-9]+(?:,[0-9]{1,2})?").all() and held.str.contains(",").any()):
-        return None
     number = pd.to_numeric(held.str.replace(",", "."))
     return number.reindex(values.index) if is_rating(name, number) else None
 

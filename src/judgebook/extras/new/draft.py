@@ -36,12 +36,12 @@ from judgebook.sources.files import REPEATED, blocks_problem, in_blocks, lines_i
 from judgebook.sources.formats import (
     WORKBOOKS,
     Records,
+    Rows,
     filled_sheets,
     holds_lists,
     kind,
     read_records,
     read_table,
-    read_workbook,
     scalar,
 )
 from judgebook.sources.in_words import counted
@@ -87,7 +87,8 @@ def beside(data: Path) -> list[str]:
     def begin(path: Path) -> Any:
         try:
             if is_table(path.name) and kind(path) not in WORKBOOKS:
-                return read_text(path, path.name).partition("\n")[0]
+                text = read_text(path, path.name)
+                return text[: text.find("\n") + 1 or None]
             if kind(path) == ".json":
                 content = json.loads(read_text(path, path.name))
                 return sorted(content) if isinstance(content, dict) else None
@@ -265,12 +266,11 @@ def cells_of(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     if kind(data) == ".parquet":
         return read_table(data, data.name, FileOptions()), {}
     options: dict[str, Any] = {}
-    alike: list[str] = []
+    sheets: dict[str, Rows] = {}
     if kind(data) in WORKBOOKS:
         sheets = filled_sheets(data, data.name)
-        alike = _alike(data, sheets)
-        options = {"sheet": sheets[0]} if len(sheets) > 1 else {}
-        rows = read_workbook(data, data.name, options.get("sheet"))
+        options = {"sheet": next(iter(sheets))} if len(sheets) > 1 else {}
+        rows = next(iter(sheets.values()), {})
     else:
         try:
             sample = read_text(data, data.name)[:65536]
@@ -296,14 +296,15 @@ def cells_of(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
             )
         )
     options |= _heads([(n, cells) for n, cells in rows.items() if any(c.strip() for c in cells)])
-    cells = read_table(data, data.name, FileOptions(**options))
+    first = next(iter(sheets.values()), None)
+    cells = read_table(data, data.name, FileOptions(**options), sheet=first)
     summing = cells.loc[summaries.rows(cells)]
     if len(summing) and not summing.apply(lambda x: x.str.strip().str.fullmatch(summaries.WORD)).all().any():
         # not each of them has a name by which `drop` could leave it out
         options["skip_rows"] = [*options.get("skip_rows", []), *summing.index]
-        cells = read_table(data, data.name, FileOptions(**options))
-    if alike:
-        parts = [read_table(data, data.name, FileOptions(**options | {"sheet": s})) for s in alike]
+        cells = read_table(data, data.name, FileOptions(**options), sheet=first)
+    if alike := _alike(sheets):
+        parts = [read_table(data, data.name, FileOptions(**options), sheet=sheets[s]) for s in alike]
         named = any(plain(c) in NAMES["annotator"] for c in cells)
         options["sheet"] = "*" if named else "{annotator}"
         extra = {} if named else {"{annotator}": None}
@@ -317,10 +318,10 @@ def cells_of(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     return cells, {key: _as_yaml(value) for key, value in options.items()}
 
 
-def _alike(data: Path, sheets: list[str]) -> list[str]:
+def _alike(sheets: dict[str, Rows]) -> list[str]:
     """Sheets of a workbook that all have the first row of the largest, as where each is a person's; of one, none."""
-    heads = {s: next((r for r in read_workbook(data, data.name, s).values() if r), []) for s in sheets}
-    same = [s for s in sheets if heads[s] == heads[sheets[0]]]
+    heads = {sheet: next(filter(None, rows.values())) for sheet, rows in sheets.items()}
+    same = [sheet for sheet, head in heads.items() if head == next(iter(heads.values()))]
     return same if len(same) > 1 else []
 
 

@@ -10,7 +10,7 @@ import unicodedata
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.columns import Guess, distinct_texts
 from judgebook.extras.new.words import ANSWERS, SHORT, TEXT, are_names, is_prose, looks_like_model, ranked, side_of
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.nature import NAMES, nature, plain
@@ -283,8 +283,9 @@ _PLACE = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat|
 
 def names_something(column: str, held: pd.Series) -> bool:
     """Whether values may say which: each comes several times, and none is missing."""
-    text = held.str.strip()
-    return nature(column, text).kind in NAMING and (text != "").all() and 1 < text.nunique() <= len(text) / 2
+    distinct = distinct_texts(held)
+    several = "" not in distinct and 1 < len(distinct) <= len(held) / 2
+    return several and nature(column, held).kind in NAMING
 
 
 def _take(

@@ -12,7 +12,7 @@ import pandas as pd
 from judgebook.extras.new import cleaning, items, roles, several
 from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, left_out, numbers, one_an_item
+from judgebook.extras.new.columns import Guess, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.criteria import criterion
@@ -174,14 +174,17 @@ def _judged_again(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
 def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """A cell that names the two systems that are compared: alpha_beta."""
     for column in (c for c in cells if c not in numeric and c not in out.columns.values()):
-        held = cells[column].str.strip()
+        held = distinct_texts(cells[column])
         for s in (" vs. ", " vs ", "_vs_", "-vs-", "__", "|", "_"):
-            parts = held.str.split(s, regex=False)
-            if len(held) < 4 or not parts.str.len().eq(2).all():
+            parts = [text.split(s) for text in held]
+            if len(cells) < 4 or any(len(sides) != 2 for sides in parts):
                 continue
-            sides = [set(parts.str[i]) for i in (0, 1)]
-            every = sides[0] | sides[1]
-            if len(every) <= 30 and len(held) >= 2 * len(every) and sum(map(looks_like_model, every)) * 2 >= len(every):
+            every = {side for sides in parts for side in sides}
+            if (
+                len(every) <= 30
+                and len(cells) >= 2 * len(every)
+                and sum(map(looks_like_model, every)) * 2 >= len(every)
+            ):
                 out.patterns[column] = f"{{system}}{s}{{system_b}}"
                 out.why["patterns"] = "its cells name two systems"
                 out.columns = {k: v for k, v in out.columns.items() if k not in ("system", "system_b")}
@@ -191,12 +194,15 @@ def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Serie
 def _combined(out: Guess, cells: pd.DataFrame) -> None:
     """A cell with an id and a system in brackets: d000 (alpha-bot)."""
     for column in cells:
-        held = cells[column].str.strip()
-        held = held[held != ""]
-        if held.str.len().gt(limits.COMBINED).any():
+        distinct = [text for text in distinct_texts(cells[column]) if text]
+        if any(len(text) > limits.COMBINED for text in distinct) or out.columns.get("system"):
             continue
         form = r"[^()\s%]*[A-Za-z][^()\s%]* \([^()]*[A-Za-z][^()]*\)"
-        if len(held) < 2 or not held.str.fullmatch(form).all() or out.columns.get("system"):
+        if not all(re.fullmatch(form, text) for text in distinct):
+            continue
+        held = cells[column].str.strip()
+        held = held[held != ""]
+        if len(held) < 2:
             continue
         if held.str.extract(r"\((.*)\)")[0].nunique() * 2 > len(held) + 1:
             continue

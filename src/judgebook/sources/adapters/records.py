@@ -127,7 +127,7 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
     readers: list[_File] = []
     for name in open_file.fitting(source.file):
         for sheet in sheets(source, open_file(name), name):
-            content = read_records(open_file(name), name, sheet.options, state.counts)
+            content = read_records(open_file(name), name, sheet.options, state.counts, sheet=sheet.rows)
             readers.append(_File(source, name, content, labels, joins, sheet))
     joins.check()
     for reader, rows in zip(readers, _rows(source, readers, open_file.labels), strict=True):

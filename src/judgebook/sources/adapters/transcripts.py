@@ -34,7 +34,7 @@ def read(source: Transcripts, open_file: Files) -> Reading:
     rows: list[dict[str, Any]] = []
     for name in open_file.fitting(source.file):
         for sheet in sheets(source, open_file(name), name):
-            content = read_records(open_file(name), name, sheet.options, out.counts)
+            content = read_records(open_file(name), name, sheet.options, out.counts, sheet=sheet.rows)
             rows += _messages(source, name, content, sheet, out)
     if out.problems or not rows:
         raise DataError(out.problems or [Problem(source.file, "", "", "at least one message", "none", "check `turns`")])

@@ -41,7 +41,12 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
     if zipped is not None and sum(m.file_size for m in zipped.infolist()) > unpacked:
         hint = "if this is correct, save the sheet as CSV"
         return Refusal("", f"at most {unpacked:,} bytes when unpacked", "more", hint)
-    book = python_calamine.CalamineWorkbook.from_path(path)
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(path)
+    except Exception:
+        if refusal := _other(path, zipped):
+            return refusal
+        raise
     parts = _parts(zipped, book.sheet_names) if zipped is not None else {}
     rows = {}
     for name in (n for n in book.sheet_names if sheet in (None, n)):
@@ -49,6 +54,33 @@ def workbook(path: str, sheet: str | None, unpacked: int) -> tuple[list[str], di
         if name in parts and (refusal := _fill_in_errors(zipped, parts[name], name, rows[name])):
             return refusal
     return book.sheet_names, rows
+
+
+#: what is in the archive of a workbook, and how its file ends
+_MEMBERS = {"xl/workbook.xml": ".xlsx", "xl/workbook.bin": ".xlsb", "content.xml": ".ods"}
+_OLE = b"\xd0\xcf\x11\xe0"
+
+
+def _other(path: str, zipped: Any) -> Refusal | None:
+    """What a file is that is no workbook of the kind that its name says; None if that cannot be told."""
+    with open(path, "rb") as file:
+        content = file.read(1 << 16)
+    ends = next((end for member, end in _MEMBERS.items() if zipped is not None and member in zipped.namelist()), "")
+    if content.startswith(_OLE):
+        if "EncryptedPackage".encode("utf-16-le") in content:
+            return Refusal("", "a workbook", "an encrypted one", "save it without a password")
+        ends = ".xls"
+    if ends and not path.lower().endswith(ends):
+        return Refusal("", "a workbook of the kind that its name says", ends, f"name the file {ends}")
+    wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = content.decode("utf-16" if wide else "utf-8", "replace").strip("\ufeff \r\n\t")
+    if ends or zipped is not None or not text or not "".join(text.split()).isprintable():
+        return None
+    if text.startswith("<"):
+        hint = "open it in a spreadsheet, and save it as .xlsx or as CSV (UTF-8)"
+        return Refusal("", "a workbook", "XML" if text.startswith("<?xml") else "HTML, a web page", hint)
+    ends, divider = (".tsv", "tabs") if "\t" in text.partition("\n")[0] else (".csv", "commas or semicolons")
+    return Refusal("", "a workbook", "text", f"if its cells are divided by {divider}, name the file {ends}")
 
 
 #: what a sheet with formulas or errors has in it

@@ -40,7 +40,7 @@ def personal(name: str, values: pd.Series) -> bool:
         return True
     if any(_NAME.fullmatch(w) for w in words) and not any(_THINGS.fullmatch(w) for w in words):
         return True
-    held = dict.fromkeys(text for value in values.dropna() if (text := str(value).strip()))
+    held = dict.fromkeys(text for value in values.dropna().unique() if (text := str(value).strip()))
     return any(map(_tells, islice(held, 1000)))
 
 

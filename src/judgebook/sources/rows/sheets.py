@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judgebook.sources.formats import filled_sheets
+from judgebook.sources.formats import Rows, filled_sheets
 from judgebook.sources.places import matcher, wild
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
@@ -15,10 +15,12 @@ from judgebook.study.source_shared import FileOptions
 class Sheet:
     """One sheet, or a file without any.
 
-    options : those that read it. where : what its places begin with. named : what the {names} stand for in its name.
+    options : those that read it. rows : what it holds, where it has been read already. where : what its places begin
+    with. named : what the {names} stand for in its name.
     """
 
     options: FileOptions
+    rows: Rows | None = None
     where: str = ""
     named: dict[str, str] = field(default_factory=dict)
 
@@ -37,4 +39,4 @@ def sheets(options: FileOptions, path: Path, name: str) -> list[Sheet]:
         hint = "correct `sheet`, or the file"
         raise DataError([Problem(name, "", "sheet", f"one like {options.sheet!r}", shown, hint)])
     read = {sheet: options.model_copy(update={"sheet": sheet}) for sheet in fitting}
-    return [Sheet(read[sheet], f"sheet {sheet}, ", named) for sheet, named in fitting.items()]
+    return [Sheet(read[sheet], every[sheet], f"sheet {sheet}, ", named) for sheet, named in fitting.items()]

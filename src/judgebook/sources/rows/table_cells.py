@@ -48,7 +48,7 @@ def load(source: Table, path: Path, counts: Counts, *, coded: bool = False) -> p
     """
     parts: list[pd.DataFrame] = []
     for sheet in sheets(source, path, source.file):
-        cells = read_table(path, source.file, sheet.options, counts, coded=coded)
+        cells = read_table(path, source.file, sheet.options, counts, coded=coded, sheet=sheet.rows)
         _check_columns(source, list(cells.columns))
         if parts and (other := sorted({*cells} ^ {c for c in parts[0] if not ours(c)})):
             hint = "give all sheets the same columns, or each a source of its own"

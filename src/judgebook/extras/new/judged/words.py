@@ -37,7 +37,8 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
     for column in cells.columns.difference([*out.columns.values(), *out.categories], sort=False):
         held = cells[column].str.strip()
         given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
-        several = any(divides(split(given, divider)) for divider in ";|,")  # of "mark all that apply"
+        distinct = given.drop_duplicates()
+        several = any(divides(split(distinct, divider)) for divider in ";|,")  # of "mark all that apply"
         several |= given.str.startswith(("[", "{")).any()  # JSON
         if len({*given}) == 1 and given.iloc[0].lower() in ANSWERS and not _AGREED.search(column):
             ask_if_answers(out, column, f"it says {given.iloc[0]!r} in every row")  # nobody found any of it, say
@@ -81,17 +82,18 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     for column in (c for c in cells if c not in numeric):
         text = cells[column].str.strip()
         words = text[~text.isin(out.na_values)]
-        plain = number_texts.read(words)
-        number = plain if plain.notna().all() else words.str.lower().map(ANSWERS)
+        distinct = pd.Series({word: word for word in words.unique()}, dtype=object)
+        plain = number_texts.read(distinct)
+        number = plain if plain.notna().all() else distinct.str.lower().map(ANSWERS)
         if number.isna().any():
-            number = words.map(number_in)
+            number = distinct.map(number_in)
         varies = len({*number}) > 1 and is_rating(column, number)
         if words.empty or number.isna().any() or not (varies or f"label {column}" in out.answers):
             continue
         if nature(column, words).kind == "date" and f"label {column}" not in out.answers:  # 10-03-26 is no 10
             continue
-        values[column] = number.reindex(cells.index)
-        out.values |= dict(zip(words[plain.isna()], number[plain.isna()], strict=True))
+        values[column] = words.map(number).reindex(cells.index)
+        out.values |= number[plain.isna()].to_dict()
         worded += [column] if plain.isna().any() else []
     if worded:
         shown = ", ".join(worded[:8]) + (f" and {len(worded) - 8} more" if len(worded) > 8 else "")

@@ -53,9 +53,6 @@ class Table(FileOptions, JudgementOptions):
             paths.check_placeholders(self.scores, PLACEHOLDERS)
         except ValueError as error:
             raise ValueError(f"scores: {error}") from None
-        if paths.placeholders(self.file):
-            how = "`adapter: records` reads several, with the same `scores` and `columns`"
-            raise ValueError(f"file: expected the name of one file, found {self.file!r}; {how}")
         named = paths.placeholders(self.scores)
         if len(set(named)) < len(named):
             raise ValueError(f"scores: expected each {{name}} once, found {self.scores!r}")
