@@ -12,7 +12,7 @@ from PIL import Image
 from judgebook.display import style as plotting
 from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
-from judgebook.extras.gallery import front, markdown, scoreboard_page
+from judgebook.extras.gallery import front, markdown, sampled, scoreboard_page
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
 
@@ -154,7 +154,7 @@ def test_long_tables_open_with_twelve_rows():
 
 
 def numbers(*values):
-    frame = pd.DataFrame({c: "" for c in [*gallery._IDENTITY, *gallery.NUMBERS]}, index=range(len(values)))
+    frame = pd.DataFrame({c: "" for c in [*sampled.KEYS, *sampled.NUMBERS]}, index=range(len(values)))
     frame["statistic"] = [f"s{i}" for i in range(len(values))]
     frame["estimate"] = [f"{v:.6g}" if np.isfinite(v) else "" for v in values]
     return frame
@@ -174,7 +174,7 @@ def numbers(*values):
     ],
 )
 def test_compare_names_every_difference(before, after, lines):
-    assert gallery.compare(numbers(*before), numbers(*after)) == lines
+    assert sampled.compare(numbers(*before), numbers(*after)) == lines
 
 
 def test_the_committed_gallery_is_small_and_safe():
@@ -202,11 +202,11 @@ def test_the_figure_of_a_notebook_is_no_table_of_the_same_name():
 def test_a_sample_is_the_same_in_every_run_and_bounded():
     many = numbers(*range(1000)).assign(notebook="01_a")
     few = numbers(1.0, 2.0).assign(notebook="02_b")
-    chosen = gallery.sample(pd.concat([many, few], ignore_index=True))
-    assert chosen["notebook"].value_counts().to_dict() == {"01_a": gallery.MOST, "02_b": 2}
-    again = gallery.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
+    chosen = sampled.sample(pd.concat([many, few], ignore_index=True))
+    assert chosen["notebook"].value_counts().to_dict() == {"01_a": sampled.MOST, "02_b": 2}
+    again = sampled.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
     assert set(again["statistic"]) == set(chosen["statistic"])
-    assert gallery.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
+    assert sampled.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
 
 
 def drawn(dpi=120):

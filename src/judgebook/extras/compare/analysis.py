@@ -51,7 +51,7 @@ class Comparison:
     order_high, cv with cv_low, cv_high and cv_expected, verdict.
     means : a row per kind of scores, label, run and system: estimate, ci_low, ci_high, note.
     variation : a row per label and system: a, b, cv, ci_low, ci_high, expected.
-    pairs : a row per kind of scores, label and pair of systems: from `orders.gaps`, with change_p from `orders.changes`.
+    pairs : a row per kind of scores, label and pair of systems: from `orders.gaps`, and change_p from `orders.changes`.
     missing : what is not compared: kind, id, in_ (0: only a has it, 1: only b, 2: both, on other scales).
     copies : whose judgements seem to be in both.
     primary : the kind of scores that decides.

@@ -30,7 +30,7 @@ def copies(rows: pd.DataFrame) -> Copies:
 
     Parameters
     ----------
-    rows : corpus (the run), person, known, item (led by its run), pair, system, label, score; a comparison has two rows.
+    rows : corpus (the run), person, known, item (led by its run), pair, system, label, score; two rows for a comparison.
 
     Notes
     -----
