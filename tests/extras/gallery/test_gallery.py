@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -207,6 +208,33 @@ def test_a_sample_is_the_same_in_every_run_and_bounded():
     again = sampled.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
     assert set(again["statistic"]) == set(chosen["statistic"])
     assert sampled.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
+
+
+def test_what_is_committed_is_read_as_it_was(tmp_path):
+    """Notebooks by their number, and no column that is empty in all rows: a third less to keep."""
+    rows = numbers(1.0, np.nan, 3.0).assign(notebook="03_iaa", p_value=["", "0.5", ""])
+    (tmp_path / sampled.CSV).write_bytes(sampled.table(rows))
+    assert (tmp_path / sampled.CSV).read_text().splitlines()[0] == "notebook,statistic,estimate,p_value"
+    assert (tmp_path / sampled.CSV).read_text().splitlines()[2] == "03,s1,,0.5"
+    assert sampled.compare(sampled.read(tmp_path / sampled.CSV), rows) == []
+    other = rows.assign(estimate=["1", "", "4"])
+    assert sampled.compare(sampled.read(tmp_path / sampled.CSV), other) == [
+        "03_iaa s2: estimate is 4, the gallery says 3"
+    ]
+
+
+def test_what_is_said_of_evaluations_at_large_is_neither_a_report_nor_a_paper(tmp_path):
+    for study in ("atlas", "minp_forms", "ji2022", "scoreboard"):
+        (tmp_path / "gallery" / study).mkdir(parents=True)
+        shutil.copy(ROOT / "gallery" / study / "README.md", tmp_path / "gallery" / study)
+    gallery._write_front(tmp_path / "gallery")
+    sections = dict(
+        re.findall(r"^## (.+)\n\n((?:.+\n)+)", (tmp_path / "gallery" / "README.md").read_text(), re.MULTILINE)
+    )
+    links = {title: re.findall(r"\((\w+)/README\.md\)", text) for title, text in sections.items()}
+    assert links == {
+        "Whole reports": ["ji2022"], "Evaluations at large": ["atlas", "minp_forms"], "The papers": ["scoreboard"]
+    }  # fmt: skip
 
 
 def drawn(dpi=120):

@@ -53,9 +53,7 @@ def numbers(study: str, only: Collection[str] = ()) -> pd.DataFrame:
 
 def sample(results: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
     """At most `most` rows per notebook, the same ones in every run that computes them."""
-    rank = pd.Series(
-        [hashlib.sha256("|".join(i).encode()).hexdigest() for i in results[KEYS].itertuples(index=False)]
-    )
+    rank = pd.Series([hashlib.sha256("|".join(i).encode()).hexdigest() for i in results[KEYS].itertuples(index=False)])
     place = rank.groupby(results["notebook"]).rank(method="first")
     return results[place <= most].reset_index(drop=True)
 

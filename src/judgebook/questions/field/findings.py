@@ -27,14 +27,14 @@ def explained(results: Results, ratios: pd.Series, rerun: pd.DataFrame, titles: 
     """The five findings, each with its caveat. ratios : of `analysis.second_rater`. rerun : of `analysis.claims`.
     titles : of studies."""
     rows = results["field_finding"]
-    pooled = {f"pooled_{r.finding}": r for r in rows[rows["summary"] == "pooled"].itertuples()}
     quartiles = [float(ratios.quantile(q)) for q in (0.25, 0.75)]
     runs = [(titles[row.Index], int(row.stand), int(row.of)) for row in rerun.itertuples()]
-    yield Prose(_PHRASES.say("explained", rerun=runs, quartiles=quartiles, **_facts(rows), **pooled))
+    yield Prose(_PHRASES.say("explained", rerun=runs, quartiles=quartiles, **_facts(rows)))
 
 
 def _facts(rows: ResultRows) -> dict[str, object]:
-    return {r.finding: r for r in rows[rows["summary"] != "pooled"].itertuples()}
+    """The findings by name; those over all claims alike, `pooled_` and their name."""
+    return {("pooled_" if r.summary == "pooled" else "") + str(r.finding): r for r in rows.itertuples()}
 
 
 def _all(rows: ResultRows) -> object:
