@@ -30,7 +30,8 @@ def copies(rows: pd.DataFrame) -> Copies:
 
     Parameters
     ----------
-    rows : corpus (the run), person, known, item (led by its run), pair, system, label, score; two rows for a comparison.
+    rows : corpus (the run), person, known, item (led by its run), pair (its comparison has two rows), system, label,
+        score.
 
     Notes
     -----
