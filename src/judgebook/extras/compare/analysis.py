@@ -114,8 +114,10 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
     copied = in_both.most and not identical
     labels["verdict"] = [OPEN if copied else verdict(row) for row in labels.to_dict("records")]
     primary = STANDARDISED if chosen is not None else RAW
-    tables = labels, means, varied, pairs, missing
-    return Comparison(a, b, identical, settings(a, b), *tables, in_both, of_label, shared, primary, confidence)
+    differ = settings(a, b)
+    return Comparison(
+        a, b, identical, differ, labels, means, varied, pairs, missing, in_both, of_label, shared, primary, confidence
+    )
 
 
 def _same(a: Side, b: Side) -> bool:
