@@ -96,6 +96,9 @@ def test_a_repetition_of_clear_differences_reproduces_and_its_reverse_contradict
         ({"r_low": 0.51, "opposite": 1, "sure_opposite": 1}, NOT),
         ({"r": -0.8, "r_low": -0.9, "r_high": -0.1}, NOT),
         ({"r": -0.8, "r_low": -0.9, "r_high": 0.1}, OPEN),
+        ({"r": -0.8, "r_low": -0.9, "r_high": 0.1, "changed": 1}, NOT),
+        ({"r": 0.1, "r_low": -0.3, "r_high": 0.5, "changed": 1}, OPEN),
+        ({"changed": 1}, CLEARLY),
         ({"r_low": np.nan, "r_high": np.nan, "fisher_low": 0.6}, CLEARLY),
         ({"r_low": np.nan, "r_high": np.nan, "fisher_low": 0.2}, WEAKLY),
         ({"r": np.nan, "r_low": np.nan, "r_high": np.nan, "fisher_low": np.nan, "fisher_high": np.nan}, OPEN),
@@ -104,7 +107,30 @@ def test_a_repetition_of_clear_differences_reproduces_and_its_reverse_contradict
 )
 def test_labels_are_graded_by_the_interval_of_r_and_opposite_pairs(facts, verdict):
     row = {"r": 0.9, "r_low": 0.8, "r_high": 0.95, "fisher_low": -0.1, "fisher_high": 0.99, "opposite": 0}
-    assert analysis.verdict(row | {"sure_opposite": 0} | facts) == verdict
+    assert analysis.verdict(row | {"sure_opposite": 0, "changed": 0} | facts) == verdict
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(12, OPEN), (5, CLEARLY)])
+def test_a_file_with_other_ids_is_no_repetition(tmp_path, n, verdict):
+    """Most people of a run are in the other one, too; or a few, who happen to have judged the same in the same way."""
+    rng = np.random.default_rng(1)
+    first, own = (table(rng, TRUTH, workers=14, noise=0.2) for _ in range(2))
+    place = own["worker"].str.removeprefix("first").astype(int)
+    rating = first["rating"].where(place < n, own["rating"])
+    second = first.assign(run="second", worker=[f"x{i}" for i in place], rating=rating)
+    found = compare(*(side(tmp_path, pd.concat([first, second]), c, name=c) for c in ("first", "second")))
+    assert not found.identical
+    assert (found.copies.people, found.copies.judgements, found.copies.of) == (n, 12 * n, 12 * 14)
+    assert set(found.labels["verdict"]) == {verdict}
+
+
+def test_where_everybody_agrees_the_same_scores_are_no_sign_of_the_same_people(tmp_path):
+    frame = table(np.random.default_rng(1), TRUTH, noise=0)
+    frame = frame.assign(chat=frame["bot"], rating=frame["bot"].str[1:].astype(int) % 4 + 1)
+    others = frame.assign(run="second", worker="x" + frame["worker"])[:-1]
+    found = compare(*(side(tmp_path, pd.concat([frame, others]), c, name=c) for c in ("first", "second")))
+    assert found.copies.people == 0
+    assert set(found.labels["verdict"]) == {CLEARLY}
 
 
 def test_runs_without_differences_leave_it_open(tmp_path):

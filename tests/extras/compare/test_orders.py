@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgebook.extras.compare.orders import agreement, counts, gaps
+from judgebook.extras.compare.orders import agreement, changes, counts, gaps
 
 
 def jackknife(values):
@@ -16,8 +16,18 @@ def runs(rng, truth, n=20, noise=1.0):
     return [t + rng.normal(0, noise, (n, len(t))) for t in truth]
 
 
+def both(means, without):
+    """Means of both runs without each cluster, of which none took part in both; and in which run it did."""
+    runs = np.repeat([0, 1], [len(without[0]), len(without[1])])
+    left = np.broadcast_to(means, (len(runs), *means.shape)).copy()
+    for i in range(2):
+        left[runs == i, i] = without[i]
+    return left, runs
+
+
 def found(data, alpha=0.05):
-    pairs = gaps(np.stack([d.mean(axis=0) for d in data]), [jackknife(d) for d in data])
+    means, without = np.stack([d.mean(axis=0) for d in data]), [jackknife(d) for d in data]
+    pairs = gaps(means, without).assign(change_p=changes(means, *both(means, without)))
     return pairs, counts(pairs, alpha)
 
 
@@ -44,7 +54,20 @@ def test_a_case_worked_by_hand():
     _, n = found([np.array([1.0, 2, 3]) + each, np.array([3.0, 2, 3]) + each])
     assert (n["pairs"], n["ties"], n["same"]) == (2, 1, 1)
     assert (n["same_sign"], n["opposite"], n["only_a"], n["only_b"], n["neither"]) == (1, 1, 1, 0, 0)
+    assert n["changed"] == 2
     assert agreement(n) == (0.5, 0.5, 0.5)
+
+
+def test_a_change_is_tested_as_by_t_tests():
+    """Other people in each run: pooled (Student) where both have as many; the same people: paired."""
+    data = runs(np.random.default_rng(6), np.array([[0, 0.5, 1.0], [0, -0.5, 1.0]]))
+    pairs, _ = found(data)
+    means, without = np.stack([d.mean(axis=0) for d in data]), np.stack([jackknife(d) for d in data], axis=1)
+    paired = changes(means, without, np.zeros(20, dtype=int))
+    for place, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+        a, b = (d[:, i] - d[:, j] for d in data)
+        assert pairs["change_p"][place] == pytest.approx(stats.ttest_ind(a, b).pvalue)
+        assert paired[place] == pytest.approx(stats.ttest_rel(a, b).pvalue)
 
 
 def test_every_tested_pair_is_counted_once():
@@ -73,7 +96,8 @@ def test_the_interval_holds_the_share_of_the_true_order(correlation):
 
 def test_without_tests_there_is_a_share_and_no_interval():
     means = np.array([[1.0, 2, 3], [1, 3, 2]])
-    n = counts(gaps(means, [np.empty((0, 3))] * 2), 0.05)
+    nobody = np.empty((0, 2, 3)), np.empty(0, dtype=int)
+    n = counts(gaps(means, [np.empty((0, 3))] * 2).assign(change_p=changes(means, *nobody)), 0.05)
     share, low, high = agreement(n)
     assert share == pytest.approx(2 / 3)
     assert np.isnan(low)

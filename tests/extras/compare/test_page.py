@@ -111,6 +111,7 @@ def test_the_answer_counts_labels_by_verdict(ran):
     from judgebook.display.names import display_names
     from judgebook.extras.compare import findings, sides
     from judgebook.extras.compare.analysis import compare
+    from judgebook.extras.compare.copies import Copies
 
     runs = compare(*sides.named_apart(*(sides.open_side(f"mine:zz_run_{i}") for i in (1, 2))))
     names = display_names(runs.a.study, runs.a.scores, runs.b.scores)
@@ -130,6 +131,16 @@ def test_the_answer_counts_labels_by_verdict(ran):
     assert said(clearly, clearly).startswith("**Yes: Second run clearly reproduces First run on both labels.**")
     assert said(weakly).startswith("**Only weakly: Second run reproduces First run, but the correlation")
     assert said(no).startswith("**No: Second run does not reproduce First run.**")
+    copied = replace(runs, copies=Copies(people=7, judgements=1200, of=1300))
+    text = findings.answer(copied, names).text
+    assert text.startswith(
+        "**It cannot be told whether Second run reproduces First run: 1,200 of 1,300 judgements seem to"
+    )
+    assert "7 people judged the same and gave the same scores in both" in text
+    one = one.assign(r_high=-0.1)
+    assert said(no).endswith("It puts systems in the opposite order.")
+    one = one.assign(r_high=0.1, changed=1, sure_opposite=0)
+    assert said(no).endswith("changed by more than chance, and system means do not correlate positively.")
     assert said(open_).startswith("**It cannot be told whether Second run reproduces First run**")
 
 

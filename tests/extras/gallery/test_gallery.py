@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from PIL import Image
 from judgebook.display import style as plotting
 from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
-from judgebook.extras.gallery import front, markdown, scoreboard_page
+from judgebook.extras.gallery import front, markdown, sampled, scoreboard_page
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
 
@@ -154,7 +155,7 @@ def test_long_tables_open_with_twelve_rows():
 
 
 def numbers(*values):
-    frame = pd.DataFrame({c: "" for c in [*gallery._IDENTITY, *gallery.NUMBERS]}, index=range(len(values)))
+    frame = pd.DataFrame({c: "" for c in [*sampled.KEYS, *sampled.NUMBERS]}, index=range(len(values)))
     frame["statistic"] = [f"s{i}" for i in range(len(values))]
     frame["estimate"] = [f"{v:.6g}" if np.isfinite(v) else "" for v in values]
     return frame
@@ -174,7 +175,7 @@ def numbers(*values):
     ],
 )
 def test_compare_names_every_difference(before, after, lines):
-    assert gallery.compare(numbers(*before), numbers(*after)) == lines
+    assert sampled.compare(numbers(*before), numbers(*after)) == lines
 
 
 def test_the_committed_gallery_is_small_and_safe():
@@ -202,11 +203,38 @@ def test_the_figure_of_a_notebook_is_no_table_of_the_same_name():
 def test_a_sample_is_the_same_in_every_run_and_bounded():
     many = numbers(*range(1000)).assign(notebook="01_a")
     few = numbers(1.0, 2.0).assign(notebook="02_b")
-    chosen = gallery.sample(pd.concat([many, few], ignore_index=True))
-    assert chosen["notebook"].value_counts().to_dict() == {"01_a": gallery.MOST, "02_b": 2}
-    again = gallery.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
+    chosen = sampled.sample(pd.concat([many, few], ignore_index=True))
+    assert chosen["notebook"].value_counts().to_dict() == {"01_a": sampled.MOST, "02_b": 2}
+    again = sampled.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
     assert set(again["statistic"]) == set(chosen["statistic"])
-    assert gallery.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
+    assert sampled.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
+
+
+def test_what_is_committed_is_read_as_it_was(tmp_path):
+    """Notebooks by their number, and no column that is empty in all rows: a third less to keep."""
+    rows = numbers(1.0, np.nan, 3.0).assign(notebook="03_iaa", p_value=["", "0.5", ""])
+    (tmp_path / sampled.CSV).write_bytes(sampled.table(rows))
+    assert (tmp_path / sampled.CSV).read_text().splitlines()[0] == "notebook,statistic,estimate,p_value"
+    assert (tmp_path / sampled.CSV).read_text().splitlines()[2] == "03,s1,,0.5"
+    assert sampled.compare(sampled.read(tmp_path / sampled.CSV), rows) == []
+    other = rows.assign(estimate=["1", "", "4"])
+    assert sampled.compare(sampled.read(tmp_path / sampled.CSV), other) == [
+        "03_iaa s2: estimate is 4, the gallery says 3"
+    ]
+
+
+def test_what_is_said_of_evaluations_at_large_is_neither_a_report_nor_a_paper(tmp_path):
+    for study in ("atlas", "minp_forms", "ji2022", "scoreboard"):
+        (tmp_path / "gallery" / study).mkdir(parents=True)
+        shutil.copy(ROOT / "gallery" / study / "README.md", tmp_path / "gallery" / study)
+    gallery._write_front(tmp_path / "gallery")
+    sections = dict(
+        re.findall(r"^## (.+)\n\n((?:.+\n)+)", (tmp_path / "gallery" / "README.md").read_text(), re.MULTILINE)
+    )
+    links = {title: re.findall(r"\((\w+)/README\.md\)", text) for title, text in sections.items()}
+    assert links == {
+        "Whole reports": ["ji2022"], "Evaluations at large": ["atlas", "minp_forms"], "The papers": ["scoreboard"]
+    }  # fmt: skip
 
 
 def drawn(dpi=120):

@@ -216,6 +216,21 @@ def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high,
     assert opening(prose.text)[1].startswith("That annotators are shared"), "two sentences, three bullets"
 
 
+def test_what_we_see_has_the_five_findings_with_their_intervals(results):
+    (prose,) = findings.findings(results)
+    for name, summary in {"dialogues": "both", "annotators": "mean"}.items():
+        row = finding(results, f"stand_{name}", summary)
+        assert f"{row['estimate']:.0%} [{row['ci_low']:.0%}, {row['ci_high']:.0%}]" in prose.text
+    again = finding(results, "stand_rerun", "pooled")
+    assert (
+        f"In a second run, {again['estimate']:.0%} of {again['n']:.0f} claims stand, but only 3 studies" in prose.text
+    )
+    second = finding(results, "second_rater", "mean")
+    assert f"divides the variance of a mean by {second['estimate']:.2f} [{second['ci_low']:.2f}, " in prose.text
+    other = finding(results, "agreement_different", "correlation")
+    assert f"{other['estimate']:.2f} [−{-other['ci_low']:.2f}, {other['ci_high']:.2f}]" in prose.text
+
+
 def test_the_second_run_names_its_studies(results, tables_read):
     titles, labels, values = tables_read
     rerun = analysis.claims(labels, values, "rerun")

@@ -22,6 +22,7 @@ import pandas as pd
 
 from judgebook.annotations.summary import with_means
 from judgebook.extras.compare import orders, variation
+from judgebook.extras.compare.copies import Copies, copies
 from judgebook.extras.compare.sides import ComparisonError, Side, data_hash, settings
 from judgebook.questions.quality_control import replication
 from judgebook.questions.quality_control.crowd import crowd
@@ -50,8 +51,9 @@ class Comparison:
     order_high, cv with cv_low, cv_high and cv_expected, verdict.
     means : a row per kind of scores, label, run and system: estimate, ci_low, ci_high, note.
     variation : a row per label and system: a, b, cv, ci_low, ci_high, expected.
-    pairs : a row per kind of scores, label and pair of systems: from `orders.gaps`.
+    pairs : a row per kind of scores, label and pair of systems: from `orders.gaps`, and change_p from `orders.changes`.
     missing : what is not compared: kind, id, in_ (0: only a has it, 1: only b, 2: both, on other scales).
+    copies : whose judgements seem to be in both.
     primary : the kind of scores that decides.
     """
 
@@ -64,6 +66,7 @@ class Comparison:
     variation: pd.DataFrame
     pairs: pd.DataFrame
     missing: pd.DataFrame
+    copies: Copies
     known: Mapping[Key, Label]
     systems: list[str]
     primary: str
@@ -98,6 +101,7 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
         where no label or fewer than two systems are in common.
     """
     rows, of_label, missing = _joined(a, b)
+    identical, in_both = _same(a, b), copies(rows)
     shared = _shared(rows, a, b)
     rows = rows[rows["system"].isin(shared)]
     parts = {RAW: (rows, "score")}
@@ -107,11 +111,12 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
     tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts_, strict=True)]
     labels, means, varied, pairs = tables
     labels = labels.merge(_of_labels(varied), on=["scores", "method", "label"], how="left")
-    labels["verdict"] = [verdict(row) for row in labels.to_dict("records")]
+    copied = in_both.most and not identical
+    labels["verdict"] = [OPEN if copied else verdict(row) for row in labels.to_dict("records")]
     primary = STANDARDISED if chosen is not None else RAW
     differ = settings(a, b)
     return Comparison(
-        a, b, _same(a, b), differ, labels, means, varied, pairs, missing, of_label, shared, primary, confidence
+        a, b, identical, differ, labels, means, varied, pairs, missing, in_both, of_label, shared, primary, confidence
     )
 
 
@@ -123,14 +128,15 @@ def _same(a: Side, b: Side) -> bool:
 def verdict(row: Mapping[str, Any]) -> str:
     """How far the second run reproduces the first on a label.
 
-    NOT where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at once, or
-    the interval of r lies below 0. CLEARLY where this interval lies above LARGE and no pair is significant with
+    NOT where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at once,
+    where the interval of r lies below 0, and where r is not above 0 and the difference between two systems changed,
+    significant for all pairs at once. CLEARLY where this interval lies above LARGE and no pair is significant with
     opposite signs even without adjustment, WEAKLY where it lies above 0, else OPEN. The interval of r is that over
     clusters or, where these give none, over systems; means that are the same up to their scale reproduce clearly.
     """
     over = "r" if np.isfinite(row["r_low"]) else "fisher"
     low, high = row[f"{over}_low"], row[f"{over}_high"]
-    if row["sure_opposite"] or high < 0:
+    if row["sure_opposite"] or high < 0 or (row["changed"] and row["r"] <= 0):
         return NOT
     exact = np.isfinite(row["r"]) and row["r"] >= 1 - 1e-12
     if exact or (low > LARGE and not row["opposite"]):
@@ -313,6 +319,7 @@ def _one(
     correlation = _correlation(t, left, overall, unit, confidence)
     correlation |= _rank(means, confidence) | {"systems": len(systems), "unit": unit}
     gaps = orders.gaps(means, [left.of_run(i) for i in range(2)])
+    gaps["change_p"] = orders.changes(means, left.means, left.groups)
     counted = orders.counts(gaps, 1 - confidence)
     share, low, high = orders.agreement(counted)
     correlation |= counted | {"order": share, "order_low": low, "order_high": high}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -122,8 +122,7 @@ def compare(
     from judgebook.questions.performance.arrangement import in_order
 
     one, two = (sides.open_side(os.fspath(x)) if isinstance(x, str | os.PathLike) else _stored(x) for x in (a, b))
-    if titles:
-        one, two = (replace(side, title=title) for side, title in zip((one, two), titles, strict=True))
+    one, two = sides.titled(one, two, titles)
     one, two = sides.named_apart(one, sides.renamed(two, renamed or {}))
     runs = compared(one, two)
     return ComparedStudies(runs, in_order(display_names(one.study, one.scores, two.scores), one.study, one.scores))

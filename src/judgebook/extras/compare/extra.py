@@ -15,13 +15,15 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--map", dest="renamed", nargs="+", action="extend", default=[], metavar="OLD=NEW", help=renames
     )
+    called = "what A and B are called on the page (default: the titles of their YAMLs)"
+    parser.add_argument("--titles", nargs=2, metavar=("A", "B"), help=called)
     parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="read results from, and write to, DIR")
 
 
 def _compare(args: argparse.Namespace) -> int:
     from judgebook.extras.compare import page
 
-    return page.command(args.a, args.b, args.renamed)
+    return page.command(args.a, args.b, args.renamed, args.titles)
 
 
 COMPARE = Command(

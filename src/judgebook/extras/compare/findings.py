@@ -17,6 +17,7 @@ _PHRASES = Phrases(__package__)
 def answer(runs: Comparison, names: DisplayNames) -> Prose:
     """How far did the repetition reproduce? The labels by verdict, in one sentence."""
     rows = tables.ordered(runs).loc[lambda f: f.index.isin(runs.deciding.index)]
+    ends = rows["r_high"].fillna(rows["fisher_high"])
     graded = {
         verdict: [label_name(r, names) for r in rows[rows["verdict"] == verdict].to_dict("records")]
         for verdict in (CLEARLY, WEAKLY, NOT, OPEN)
@@ -28,6 +29,8 @@ def answer(runs: Comparison, names: DisplayNames) -> Prose:
         "n": len(rows),
         "differ": len(runs.settings),
         "identical": runs.identical,
+        "copies": runs.copies,
+        "turned": bool(((rows["sure_opposite"] > 0) | (ends < 0))[rows["verdict"] == NOT].all()),
         "itself": runs.a.spec == runs.b.spec,
         "study": runs.a.study.title,
         "least": float(weak["r_low"].fillna(weak["fisher_low"]).min()),
@@ -47,7 +50,7 @@ def findings(runs: Comparison, names: DisplayNames) -> Iterator[Prose]:
     ends = [{"name": label_name(r, names)} | r for r in places.iloc[[0, -1]].to_dict("records")] if len(places) else []
     about = {"one": None if one is None else one.to_dict(), "over": over(rows), "confidence": runs.confidence}
     yield Prose(_PHRASES.say("agreement", ends=ends, **about))
-    counted = rows[["tested", "same_sign", "opposite", "only_a", "only_b"]].sum().astype(int).to_dict()
+    counted = rows[["tested", "same_sign", "opposite", "only_a", "only_b", "changed"]].sum().astype(int).to_dict()
     yield Prose(_PHRASES.say("conclusions", a=runs.a.title, b=runs.b.title, n=len(rows), **counted))
     raw = runs.labels[runs.labels["scores"] == "raw"].dropna(subset="cv")
     cells = runs.variation.dropna(subset="cv")

@@ -53,14 +53,49 @@ def gaps(means: np.ndarray, jackknife: list[np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(out)
 
 
+def changes(means: np.ndarray, jackknife: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """p-values of the hypotheses that the difference between two systems is the same in both runs.
+
+    Parameters
+    ----------
+    means : (2, systems) array
+    jackknife : (clusters, 2, systems) array
+        The means of both runs without each cluster.
+    groups : (clusters,) array
+        Codes of clusters that took part in the same runs.
+
+    Returns
+    -------
+    (pairs,) array in the order of `gaps`, two-sided, Student's t with clusters − groups degrees of freedom; NaN where
+    not estimable.
+
+    References
+    ----------
+    Wolter 2007, Introduction to Variance Estimation, section 4.5 (the jackknife in strata); Gelman and Stern 2006, The
+    American Statistician 60, 328-331 (why differences are tested, not compared by their significance).
+    """
+    i, j = np.triu_indices(means.shape[1], 1)
+    moved = np.subtract(*np.moveaxis(jackknife[..., i] - jackknife[..., j], 1, 0))
+    codes, n = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    degrees = len(codes) - len(n)
+    if degrees < 1:
+        return np.full(len(i), np.nan)
+    centre = np.stack([moved[codes == k].mean(axis=0) for k in range(len(n))])
+    error = np.sqrt(np.sum(((n - 1) / n)[codes, None] * (moved - centre[codes]) ** 2, axis=0))
+    change = np.abs(np.subtract(*(means[:, i] - means[:, j])))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 2 * stdtr(degrees, -change / np.where(error > 0, error, np.nan))
+
+
 def counts(pairs: pd.DataFrame, alpha: float) -> dict[str, float]:
-    """How the pairs of `gaps` agree.
+    """How the pairs of `gaps`, with `change_p` from `changes`, agree.
 
     Returns
     -------
     dict: pairs, with a difference in both runs; ties, those without one in a run; same, in the same order;
     significant at `alpha` without adjustment: same_sign, opposite, only_a, only_b, neither; the same for all pairs and
-    runs at once (Bonferroni): sure_same, sure_opposite; tested, pairs with a p-value in both runs.
+    runs at once (Bonferroni): sure_same, sure_opposite; tested, pairs with a p-value in both runs; changed, pairs whose
+    difference is not the same in both runs, for all pairs at once.
     """
     a, b = (pairs[f"{run}_estimate"].to_numpy() for run in "ab")
     defined = np.isfinite(a) & np.isfinite(b)
@@ -76,6 +111,7 @@ def counts(pairs: pd.DataFrame, alpha: float) -> dict[str, float]:
     out |= {"only_a": rejected[:, 0] & ~rejected[:, 1], "only_b": rejected[:, 1] & ~rejected[:, 0]}
     out["neither"] = tested & ~rejected.any(axis=1)
     out |= {"sure_same": sure.all(axis=1) & alike, "sure_opposite": sure.all(axis=1) & ~alike}
+    out["changed"] = tested & (pairs["change_p"].to_numpy() < alpha / max(tested.sum(), 1))
     return {name: int(rows.sum()) for name, rows in out.items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import nan
 from pathlib import Path
 
@@ -23,9 +23,9 @@ NAME = "compare"
 FRAMES = ("labels", "means", "variation", "pairs", "settings", "missing")
 
 
-def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
+def command(a: str, b: str, renamed: Iterable[str] = (), titles: Sequence[str] | None = None) -> int:
     """Compare two sides given as on the command line; returns the exit code."""
-    one, two = sides.open_side(a), sides.open_side(b)
+    one, two = sides.titled(sides.open_side(a), sides.open_side(b), titles)
     names = {}
     for item in renamed:
         old, equals, new = item.partition("=")

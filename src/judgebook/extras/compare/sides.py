@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -119,6 +119,12 @@ def results_in(path: Path) -> Path:
         raise ComparisonError(f"{path}: no results of a study; expected an output folder, or FOLDER/STUDY")
     names = ", ".join(p.name for p in inside)
     raise ComparisonError(f"{path}: results of several studies; name one: {path / inside[0].name} (there are {names})")
+
+
+def titled(a: Side, b: Side, titles: Sequence[str] | None) -> tuple[Side, Side]:
+    """Both sides with the titles that were asked for, if any."""
+    one, two = titles or (a.title, b.title)
+    return replace(a, title=one), replace(b, title=two)
 
 
 def named_apart(a: Side, b: Side) -> tuple[Side, Side]:

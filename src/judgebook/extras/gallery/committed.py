@@ -7,27 +7,22 @@ and no dialogue text (verified against the data). `check` compares the numbers c
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from judgebook import project
 from judgebook.display.text import plain
 from judgebook.errors import JudgebookError
-from judgebook.extras.gallery import front, scoreboard_page
+from judgebook.extras.gallery import front, sampled, scoreboard_page
 from judgebook.extras.gallery.markdown import alt, lighter, page, without_html
 from judgebook.pipeline import dag
 from judgebook.published import elements, mapping, scoreboard
 from judgebook.published.consistency import checks
 from judgebook.report.blocks import PRIVATE, Block, blocks, first_sentences, section
 from judgebook.sources.ids import private
-from judgebook.study import escape, params, store
-from judgebook.study.result_schema import IDENTITY
+from judgebook.study import params, store
 
 #: studies that are run for one kind of analysis -> the notebooks that are run and shown
 PARTS = {
@@ -43,25 +38,25 @@ PARTS = {
     "xhate_stability": ("12",),
 }
 #: studies that run as a whole, and the notebooks that others show as well; `demo` shows what no real study can
-WHOLE = ("scoreboard", "atlas", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
+WHOLE = ("scoreboard", "atlas", "abc_public", "finch2024", "ji2022", "gpt_abceval", "minp_forms", "demo")
 ELSEWHERE = {
+    "minp_forms": ("02", "14", "15"),
     "demo": ("00", "02", "03", "04", "05", "06", "08", "14", "15", "16", "17", "80"),
     "gpt_abceval": ("05", "08", "11", "14", "16", "80"),
     "abc_public": ("14", "15", "16"),
     "finch2024": ("80",),
     "ji2022": ("05", "14", "16"),
 }
+#: studies that are shown for what they say of evaluations at large -> what a reader finds there
+AT_LARGE = {
+    "atlas": "public studies side by side: how far people agree, and how many results stand when looked at again",
+    "minp_forms": "a study whose conclusion was disputed, and what its answers support",
+}
 STUDIES = (*WHOLE, *PARTS)
 FOLDER = params.ROOT / "gallery"
 #: the page of the papers' tables, figures and procedures
 PAPERS = "papers.md"
 LIMIT = 7_000_000  # bytes, all studies together: a clone stays small
-MOST = 80  # results per notebook that are kept for checking, chosen by a hash of their identity
-#: Two runs agree when no number differs by more than this share. Six digits are kept, so rounding alone can move a
-#: number by 1e-5. On a processor without AVX, with another BLAS kernel and libm, `demo` moved by up to 1e-11.
-TOLERANCE = 2e-5
-NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
-_IDENTITY = ["notebook", *[c for c in IDENTITY if c not in ("study", "notebook")]]
 
 
 class GalleryError(JudgebookError, ValueError):
@@ -110,7 +105,7 @@ def _write_study(study: str, folder: Path) -> None:
     answers, drawn = front.page(preface, answered, list(pages), simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
-    extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
+    extra = {sampled.CSV: sampled.table(sampled.numbers(study, PARTS.get(study, ())))}
     if scoreboard_page.has(study):
         cells, readme = scoreboard_page.last_run(), folder.parent / scoreboard_page.README
         extra[scoreboard_page.CSV] = scoreboard_page.table(cells)
@@ -179,7 +174,8 @@ def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[B
         if figure:
             parts.append(f"![{alt(figure.text)}]({figure.name}.png)")
         parts.append(without_html(first_sentences(section(visible, "What we see"))))
-    parts.append(f"The numbers behind these pages, at most {MOST} per notebook: [numbers.csv](numbers.csv).")
+    csv = f"[{sampled.CSV}]({sampled.CSV})"
+    parts.append(f"The numbers behind these pages, at most {sampled.MOST} per notebook: {csv}.")
     if scoreboard_page.has(study.key):
         name = scoreboard_page.CSV
         parts.append(f"Every printed number, its verdict and the reason: [{name}]({name}).")
@@ -197,11 +193,14 @@ def _write_front(folder: Path) -> None:
         "made](../docs/six_answers.md) says what each answer rests on.",
     ]
     present = [s for s in STUDIES if (folder / s / "README.md").is_file()]
-    whole = [s for s in present if s not in PARTS]
+    whole = [s for s in present if s not in PARTS and s not in AT_LARGE]
     across, studies = ([s for s in whole if params.load(s).across == wanted] for wanted in (True, False))
     parts += ["## Whole reports", front.table(folder, studies, "")]
     if single := [s for s in present if s in PARTS]:
         parts += ["## One kind of analysis each", "\n".join(_single(folder, s) for s in single)]
+    if large := [s for s in present if s in AT_LARGE]:
+        lines = [f"- [{plain(params.load(s).title)}]({s}/README.md): {AT_LARGE[s]}." for s in large]
+        parts += ["## Evaluations at large", "\n".join(lines)]
     about = [f"- [{plain(params.load(s).title)}]({s}/README.md)" for s in across]
     if elements.REGISTRY.is_file():
         about.append(f"- [{elements.TITLE}]({PAPERS})")
@@ -240,64 +239,22 @@ def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:
             raise GalleryError(f"gallery: {study}/{name} shows dialogue text: tag the cell `{PRIVATE}`")
 
 
-def numbers(study: str) -> pd.DataFrame:
-    """Every result of the study's last run: its identity and its numbers, to six digits."""
-    frames = [
-        pd.read_parquet(path, columns=[*_IDENTITY, *NUMBERS])
-        for path in sorted((store.processed(study) / "results").glob("*.parquet"))
-        if path.stem in dag.load() and path.stem.partition("_")[0] in PARTS.get(study, (path.stem[:2],))
-    ]
-    if not frames:
-        return pd.DataFrame(columns=[*_IDENTITY, *NUMBERS])
-    out = pd.concat(frames, ignore_index=True)
-    digits = {c: out[c].map(lambda v: "" if pd.isna(v) else f"{v:.6g}") for c in NUMBERS}
-    return out[_IDENTITY].fillna("").astype(str).assign(**digits).sort_values(_IDENTITY, ignore_index=True)
-
-
-def sample(results: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
-    """At most `most` rows per notebook, the same ones in every run that computes them."""
-    rank = pd.Series(
-        [hashlib.sha256("|".join(i).encode()).hexdigest() for i in results[_IDENTITY].itertuples(index=False)]
-    )
-    place = rank.groupby(results["notebook"]).rank(method="first")
-    return results[place <= most].reset_index(drop=True)
-
-
-def compare(committed: pd.DataFrame, fresh: pd.DataFrame, tolerance: float = TOLERANCE) -> list[str]:
-    """Differences between committed `numbers` and those of a run, one line each."""
-    keyed = [f.fillna("").astype(str).set_index(_IDENTITY) for f in (committed, fresh)]
-    old, new = ({i: row for i, row in zip(f.index, f.to_dict("records"), strict=True)} for f in keyed)
-    lines = [f"{_name(i)}: no longer computed" for i in old if i not in new]
-    sampled = sample(fresh.fillna("").astype(str))[_IDENTITY].itertuples(index=False, name=None)
-    lines += [f"{_name(i)}: not in the gallery" for i in sampled if i not in old]
-    for i in old:
-        for column in NUMBERS if i in new else ():
-            a, b = old[i][column], new[i][column]
-            if a != b and (not a or not b or not math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=1e-9)):
-                lines.append(f"{_name(i)}: {column} is {b or 'missing'}, the gallery says {a or 'missing'}")
-    return lines
-
-
-def _name(identity: tuple) -> str:
-    return " ".join(part for part in identity if part)
-
-
 def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
     """Compare the committed numbers with those of the last run; returns the exit code."""
     differing = 0
     for study in studies:
-        path, home = folder / study / "numbers.csv", store.processed(study)
+        path, home = folder / study / sampled.CSV, store.processed(study)
         if not (home / "manifest.json").is_file():
             continue
         if not path.is_file():
-            print(f"gallery: {study}: no numbers.csv; run `{project.command()} gallery`", file=sys.stderr)
+            print(f"gallery: {study}: no {sampled.CSV}; run `{project.command()} gallery`", file=sys.stderr)
             differing += 1
             continue
         absent = scoreboard_page.missing(path.parent / scoreboard_page.CSV)
         if absent:
             print(f"gallery: {study}: left out, as it depends on results of {', '.join(absent)}")
             continue
-        lines = compare(escape.read_csv(path), numbers(study))
+        lines = sampled.compare(sampled.read(path), sampled.numbers(study, PARTS.get(study, ())))
         if (path.parent / scoreboard_page.CSV).is_file():
             committed = scoreboard.read(path.parent / scoreboard_page.CSV)
             lines += scoreboard_page.differences(committed, scoreboard_page.last_run())
@@ -307,5 +264,5 @@ def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
         if len(lines) > 20:
             print(f"gallery: {study}: … and {len(lines) - 20} more", file=sys.stderr)
         if not lines:
-            print(f"gallery: {study}: every number as committed (relative tolerance {TOLERANCE:g})")
+            print(f"gallery: {study}: every number as committed (relative tolerance {sampled.TOLERANCE:g})")
     return 1 if differing else 0
