@@ -100,9 +100,9 @@ class PinnedSearch:
     """Least deviances of a model where a part has a given share of the variance.
 
     All searches are of one function of the parameters, so that what one learns of its curvature serves the next, and
-    each begins where the one of the nearest share ended: far fewer values are asked for than by `search`. A share pins a
-    weighted sum of squared standard deviations. With these, and not their logarithms, a variance of 0 is an optimum like
-    others; their signs do not matter.
+    each begins where the one of the nearest share ended: far fewer values are asked for than by `search`. A share pins
+    a weighted sum of squared standard deviations. With these, and not their logarithms, a variance of 0 is an optimum
+    like others; their signs do not matter.
 
     Parameters
     ----------

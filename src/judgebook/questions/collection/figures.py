@@ -270,7 +270,7 @@ def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot 
 
 
 def _color(row: Mapping, rows: pd.DataFrame, names: DisplayNames) -> str:
-    kind = "group" if rows["group"].nunique() > 1 else "method"
+    kind = "group" if rows["group"].drop_duplicates().size > 1 else "method"
     return names.color(kind, row[kind])
 
 

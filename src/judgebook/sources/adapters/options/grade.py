@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from judgebook.study import paths
+from judgebook.study import limits, paths
 from judgebook.study.source_shared import File, SourceModel
 
 
@@ -17,7 +17,12 @@ class Grade(SourceModel):
     file: File
     label: str = Field("coherence", description="what was rated")
     corpora: dict[str, str] = Field({}, description="name of a corpus in the file -> name here and in `texts`")
-    texts: File = Field("eval_data/{corpus}/{system}/human_{part}.txt", description="pattern of the text files")
+    texts: str = Field(
+        "eval_data/{corpus}/{system}/human_{part}.txt",
+        min_length=1,
+        max_length=limits.PATH,
+        description="pattern of the text files",
+    )
     references: dict[str, list[str]] = Field({}, description="corpus -> systems that have text files with references")
 
     @field_validator("texts")
