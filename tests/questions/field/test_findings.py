@@ -213,7 +213,7 @@ def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high,
     rows.loc[rows["finding"] == "agreement_different", ["ci_low", "ci_high"]] = low, high
     (prose,) = findings.findings(type(results)(results | {"field_finding": rows}))
     assert expected in prose.text
-    assert opening(prose.text)[1].startswith("That annotators are shared"), "two sentences, three bullets"
+    assert opening(prose.text)[1].startswith("Where dialogues share annotators"), "two sentences, three bullets"
 
 
 def test_what_we_see_has_the_five_findings_with_their_intervals(results):
@@ -222,11 +222,9 @@ def test_what_we_see_has_the_five_findings_with_their_intervals(results):
         row = finding(results, f"stand_{name}", summary)
         assert f"{row['estimate']:.0%} [{row['ci_low']:.0%}, {row['ci_high']:.0%}]" in prose.text
     again = finding(results, "stand_rerun", "pooled")
-    assert (
-        f"In a second run, {again['estimate']:.0%} of {again['n']:.0f} claims stand, but only 3 studies" in prose.text
-    )
+    assert f"of their {again['n']:.0f} claims, {again['estimate']:.0%} stand in another run" in prose.text
     second = finding(results, "second_rater", "mean")
-    assert f"divides the variance of a mean by {second['estimate']:.2f} [{second['ci_low']:.2f}, " in prose.text
+    assert f"divide a mean's variance by {second['estimate']:.2f} [{second['ci_low']:.2f}, " in prose.text
     other = finding(results, "agreement_different", "correlation")
     assert f"{other['estimate']:.2f} [−{-other['ci_low']:.2f}, {other['ci_high']:.2f}]" in prose.text
 
