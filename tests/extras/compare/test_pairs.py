@@ -2,6 +2,8 @@
 
 import pytest
 
+from judgebook.display.names import display_names
+from judgebook.extras.compare import tables
 from judgebook.extras.compare.analysis import NOT, OPEN, compare
 from judgebook.extras.compare.sides import Side
 from judgebook.published import numbers
@@ -35,6 +37,8 @@ def test_the_second_laboratory_contradicts_the_first(side, first):
     assert (row["label"], row["verdict"], len(found.deciding)) == ("coherence", NOT, 1)
     assert row["r"] < 0
     assert (row["same_sign"], row["opposite"], row["only_a"], row["only_b"], row["changed"]) == (0, 0, 2, 0, 1)
+    shown = tables.grades(found, display_names(found.a.study, found.a.scores)).frame.iloc[0]
+    assert (shown["Reproduced"], shown["Changed"]) == ("Not", 1)
     assert found.systems == ["sys1", "sys2", "sys3", "sys4"]
     assert found.copies.people == 0
     means = found.means.set_index(["run", "system"])["estimate"] - 1  # from the low end of the scale

@@ -60,11 +60,14 @@ def grades(runs: Comparison, names: DisplayNames) -> Table:
     out = _first(rows, runs, names).assign(Reproduced=rows["verdict"].map(VERDICTS), r=rows["r"])
     for end in ("low", "high"):
         out[f"r, {end}"] = rows[f"r_{end}"].where(by_clusters, rows[f"fisher_{end}"])
-    heads = {"same": "Same order", "pairs": "of pairs", "opposite": "Opposite, significant"}
+    heads = {"same": "Same order", "pairs": "of pairs", "opposite": "Opposite, significant", "changed": "Changed"}
     out = out.assign(**{heading: rows[column] for column, heading in heads.items()})
     caption = f"How far each label was reproduced: r of system means with the ends of its {runs.confidence:.0%} CI over"
     caption += f" {over(rows)}{'' if by_clusters.all() else ' or systems'}. Same order: pairs of systems. Opposite,"
     caption += f" significant: those that differ so in both runs (p < {1 - runs.confidence:.2g}, unadjusted)."
+    caption += (
+        " Changed: pairs whose difference is not the same in both runs, significant with all pairs tested at once."
+    )
     return Table(out, "grades", caption, why=pd.Series(_why(rows), rows.index))
 
 
