@@ -128,6 +128,7 @@ class TestLaplace:
         start = np.r_[-1.0, 0.0, 0.0, np.full(m, -1.0)]
         best = model.minimise(start)[0]
         search = PinnedSearch(model.by_sd, np.r_[best[:3], np.exp(best[3:])], m, 3.0)
+        least = 2 * model.evaluate(best)[0]
         for part in range(m + 1):
             for share in (0.05, 0.3, 0.6):
                 pinned, begin = variance_shares.pinned(part, share, 3.0, m), np.zeros(m - (part < m))

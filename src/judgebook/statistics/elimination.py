@@ -199,6 +199,8 @@ def _round(
 def cholesky_inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     """Inverse and log determinant of a symmetric matrix whose lower triangle alone is read; by Cholesky's method, in
     less than half the time of `inv`."""
+    if not matrix.size:  # of which LAPACK says that it is wrong
+        return matrix, 0.0
     factor, wrong = lapack.dpotrf(matrix, lower=True)
     if wrong:  # not positive within rounding
         matrix = np.tril(matrix) + np.tril(matrix, -1).T

@@ -246,9 +246,9 @@ def with_level(
 
 def _solved(schur: np.ndarray, side: np.ndarray) -> np.ndarray:
     """By Cholesky's method, in half the time of others."""
-    solution, wrong = side, 0
-    if len(side):  # LAPACK has no matrix of no size
-        _, solution, wrong = lapack.dposv(schur, side, lower=True)
+    if not len(side):
+        return side
+    _, solution, wrong = lapack.dposv(schur, side, lower=True)
     return np.linalg.solve(schur, side) if wrong else solution  # not positive within rounding
 
 

@@ -101,9 +101,9 @@ class PinnedSearch:
 
     All searches are of one function of the parameters, so that what one learns of its curvature serves the next, and
     each begins where that of the nearest share ended: far fewer values are asked for than by `search`. A share pins a
-    weighted sum of squared standard deviations. With these, and not their logarithms, a variance of 0 is an optimum like
-    others; their signs do not matter. Far from the estimate there may be several optima: where the deviance has risen by
-    less than 10, the lowest was missed in 33 of 1,679 cases, by `search` in 65 (60 simulated studies).
+    weighted sum of squared standard deviations. With these, and not their logarithms, a variance of 0 is an optimum as
+    any other; their signs do not matter. Far from the estimate there may be several optima: where the deviance has
+    risen by less than 10, the lowest was missed in 33 of 1,679 cases, by `search` in 65 (60 simulated studies).
 
     Parameters
     ----------
@@ -174,8 +174,9 @@ class PinnedSearch:
         return value if fall < _ROUNDING else np.nan, z
 
     def _lifted(self, z: np.ndarray) -> np.ndarray:
-        least = np.full(len(z) - self.first, _LEAST_SD * np.sqrt(self.base))
-        return np.r_[z[: self.first], np.maximum(np.abs(z[self.first :]), least)]
+        lifted = z.copy()
+        lifted[self.first :] = np.maximum(np.abs(z[self.first :]), _LEAST_SD * np.sqrt(self.base))
+        return lifted
 
     def _move(self, z: np.ndarray, slope: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Newton's step among parameters with this share, always downwards."""
