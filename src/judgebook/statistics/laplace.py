@@ -10,9 +10,11 @@ from collections.abc import Iterable, Sequence
 from math import exp, log
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.special import expit, log_expit
 
 from judgebook.statistics import variance_shares
+from judgebook.statistics.elimination import cholesky_inverse
 from judgebook.statistics.mixed_fits import Point, search
 
 #: smallest and largest log standard deviation that is tried; the smallest stands for 0
@@ -118,7 +120,7 @@ class LaplaceLikelihood:
             g1 = s * np.bincount(self.level, parts["score"], self.levels) - u
             g2 = self._sums(parts["score"], sd) - v
             d, border, schur = solved = self._solver(parts["weight"], sd)
-            dv = np.linalg.solve(schur, g2 - border.T @ (g1 / d))
+            dv = _solved(schur, g2 - border.T @ (g1 / d))
             du = (g1 - border @ dv) / d
             gain = float(g1 @ du + g2 @ dv)
             if gain < 1e-16 * (1 + abs(value)):
@@ -142,7 +144,7 @@ class LaplaceLikelihood:
         value, parts, (d, border, schur) = self.mode(thresholds, beta, sd)
         s, k, (u, v) = sd[self.main], self.level, self.u
         # q : z_i' H^-1 z_i, by factor q_f : its part; t = z_i' H^-1 sum w' q z
-        inverse = np.linalg.inv(schur)
+        inverse, log_det_schur = cholesky_inverse(schur)
         over = border @ inverse
         shrunk, quadratic = (s / d)[k], np.einsum("ij,ij->i", over, border)[k]
         by_factor = np.zeros((len(sd), self.n))
@@ -173,7 +175,7 @@ class LaplaceLikelihood:
         tail = np.cumsum(d_theta[::-1])[::-1]  # a distance moves its threshold and all above
         d_distance = tail[1:] * self._distances(parameters)
         gradient = np.r_[tail[0], d_distance, self.x.T @ e, d_sd]
-        return -(value - log_det(d, schur) / 2), -gradient
+        return -(value - (np.log(d).sum() + log_det_schur) / 2), -gradient
 
     def by_sd(self, values: np.ndarray) -> tuple[float, np.ndarray]:
         """The deviance and its gradient by the parameters with standard deviations instead of their logarithms, of
@@ -240,6 +242,14 @@ def with_level(
             variance = sd[i] ** 2 * np.diag(joint)[at] + 2 * sd[i] * joint[at, -1]
         out[i] = np.sqrt(variance + joint[-1, -1])
     return out
+
+
+def _solved(schur: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """By Cholesky's method, in half the time of others."""
+    if not len(side):
+        return side
+    _, solution, wrong = lapack.dposv(schur, side, lower=True)
+    return np.linalg.solve(schur, side) if wrong else solution  # not positive within rounding
 
 
 def log_det(d: np.ndarray, schur: np.ndarray) -> float:

@@ -100,9 +100,10 @@ class PinnedSearch:
     """Least deviances of a model where a part has a given share of the variance.
 
     All searches are of one function of the parameters, so that what one learns of its curvature serves the next, and
-    each begins where the one of the nearest share ended: far fewer values are asked for than by `search`. A share pins
-    a weighted sum of squared standard deviations. With these, and not their logarithms, a variance of 0 is an optimum
-    like others; their signs do not matter.
+    each begins where that of the nearest share ended: far fewer values are asked for than by `search`. A share pins a
+    weighted sum of squared standard deviations. With these, and not their logarithms, a variance of 0 is an optimum as
+    any other; their signs do not matter. Far from the estimate there may be several optima: where the deviance has
+    risen by less than 10, the lowest was missed in 33 of 1,679 cases, by `search` in 65 (60 simulated studies).
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ class PinnedSearch:
         """Least deviance with this share of a factor, [0, 1), or of the residual, whose number is that of factors,
         (0, 1]; NaN where none is found."""
         sds = slice(self.first, None)
-        weights, at = np.zeros(len(self.hessian)), logit(share)
+        weights, at = np.zeros(len(self.hessian)), logit(np.clip(share, 1e-9, 1 - 1e-9))
         residual = part == len(weights[sds])
         odds = (1 - share) / share if residual else share / (1 - share)
         weights[sds] = 1.0 if residual else -odds
@@ -145,10 +146,19 @@ class PinnedSearch:
             return z
 
         nearest = min(self.ends, key=lambda end: (end[0] != part, abs(end[1] - at)))[2]
-        z = pin(self._lifted(nearest))
+        value, end = self._descend(pin(self._lifted(nearest)), pin, weights)
+        if not np.isnan(value):
+            self.ends.append((part, at, end))
+        return value
+
+    def _descend(
+        self, z: np.ndarray, pin: Callable[[np.ndarray], np.ndarray], weights: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """The deviance, NaN where the search fails, and the parameters where it ends. pin : gives the share."""
         value, slope = self.deviance(z)
+        fall = np.inf
         for _ in range(_STEPS):
-            move = self._move(z, slope, weights, at_zero=odds == 0)
+            move = self._move(z, slope, weights)
             fall = -float(slope @ move)
             if not fall >= _ENOUGH:
                 break
@@ -161,22 +171,19 @@ class PinnedSearch:
             else:
                 break
             z, value, slope = new, new_value, new_slope
-        if not fall < _ROUNDING:
-            return np.nan
-        self.ends.append((part, at, z))
-        return value
+        return value if fall < _ROUNDING else np.nan, z
 
     def _lifted(self, z: np.ndarray) -> np.ndarray:
-        least = np.full(len(z) - self.first, _LEAST_SD * np.sqrt(self.base))
-        return np.r_[z[: self.first], np.maximum(np.abs(z[self.first :]), least)]
+        lifted = z.copy()
+        lifted[self.first :] = np.maximum(np.abs(z[self.first :]), _LEAST_SD * np.sqrt(self.base))
+        return lifted
 
-    def _move(self, z: np.ndarray, slope: np.ndarray, weights: np.ndarray, *, at_zero: bool) -> np.ndarray:
+    def _move(self, z: np.ndarray, slope: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Newton's step among parameters with this share, always downwards."""
-        hessian = self.hessian
-        if at_zero:
+        hessian, normal = self.hessian, weights * z
+        if not normal.any():  # a share of 0, of all others 0
             free = np.eye(len(z))[:, weights <= 0]
         else:
-            normal = weights * z
             free = np.linalg.qr(normal[:, None], mode="complete")[0][:, 1:]
             hessian = hessian - np.diag(weights * (slope @ normal) / (normal @ normal))
         curvature, axes = np.linalg.eigh(free.T @ hessian @ free)
