@@ -42,6 +42,15 @@ def test_numbers_and_texts():
     assert list(codes.numbered("row ", pd.RangeIndex(2, 4))) == ["row 2", "row 3"]
 
 
+def test_values_are_distinct_without_a_look_at_each_row(monkeypatch):
+    texts, other = pd.Series(["b", None, "a", "b"] * 50, dtype="str"), pd.Series(["c", "a"], dtype="category")
+    looked = []
+    each = type(texts.array).__iter__
+    monkeypatch.setattr(type(texts.array), "__iter__", lambda self: looked.append(len(self)) or each(self))
+    assert codes.distinct(texts, other, pd.Series([None], dtype=object)) == {"a", "b", "c"}
+    assert max(looked) == 2
+
+
 def test_rows():
     frame = pd.DataFrame({"a": [1, 2]})
     assert codes.rows(frame, frame["a"] > 0) is frame

@@ -8,7 +8,7 @@ from judgebook.display.views import Prose, without_means
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
 from judgebook.questions.performance import analysis, leading
-from judgebook.questions.performance.arrangement import best_first
+from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -42,7 +42,7 @@ class Page(Sections):
         )
         self.run.save_results(self.results)
         self.rankings = leading.rankings(self.results, evaluations(self.everybody))
-        self.names = best_first(display_names(self.study, self.judged), self.run)
+        self.names = in_order(display_names(self.study, self.judged), self.study, self.everybody)
 
     def findings(self) -> Section:
         yield from super().findings()

@@ -6,7 +6,7 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
 from judgebook.questions.collection import analysis, costs, figures, findings, tables
-from judgebook.questions.performance.arrangement import best_first
+from judgebook.questions.performance.arrangement import in_order
 
 
 class Page(NotebookPage):
@@ -16,7 +16,7 @@ class Page(NotebookPage):
         name, planned = "02_collection_stats", planned_dialogues
         super().__init__(name, study, run_id, hourly_rate=hourly_rate, planned_dialogues=planned)
         self.annotations, dialogues = self.evaluated("annotations"), self.evaluated("dialogues")
-        self.names = best_first(display_names(self.study, self.annotations, dialogues), self.run)
+        self.names = in_order(display_names(self.study, self.annotations, dialogues), self.study, self.annotations)
         self.costs = self.study.costs
         self.times = costs.minutes(self.evaluated("work_units"), self.annotations)
         self.results = self.analysed(

@@ -33,7 +33,7 @@ def cells(chosen: Annotations, labels: Iterable[Label]) -> Iterator[tuple[dict[s
     unknown = sorted({*chosen[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)} - set(order))
     if unknown:
         raise ValueError(f"labels: expected every (method, label) of the annotations, missing {unknown}")
-    groups = dict(iter(chosen.groupby(CELL, sort=True)))
+    groups = chosen.groupby(CELL, sort=True).indices  # not its rows, which would be a second copy of all
     place = {key: i for i, key in enumerate(order)}
     for key in sorted(groups, key=lambda k: (k[0], k[1], place[k[2], k[3]])):
-        yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], groups[key]
+        yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], chosen.iloc[groups[key]]

@@ -26,6 +26,7 @@ _EXTRA = r"extra_.*"
 _PART = ["corpus", "group", "annotator_kind", "method"]
 _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 _EVALUATION = ["corpus", "group", "method"]
+_AMOUNTS = ["annotator", "annotator_known", "work_unit", "context"]
 
 
 def evaluated(frame: Annotations) -> Annotations:
@@ -133,6 +134,7 @@ def counts(annotations: Annotations) -> pd.DataFrame:
     often judged item. Rows without a method count over all methods: dialogues, annotations, annotators, work_units.
     """
     rows = []
+    annotations = annotations[[*_PART, *_ITEM, *_AMOUNTS]]  # groups are copies, of these alone
     for (corpus, group, kind, method), part in annotations.groupby(_PART, sort=False):
         keys = {"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit}
         rows += [keys | row for row in _amounts(part, METHODS[method].unit, kind)]
@@ -255,7 +257,8 @@ def card(annotations: Annotations, dialogues: Dialogues) -> pd.DataFrame:
     Zhang et al. do not count alike everywhere. Therefore added: words with the speakers' names (one per
     utterance), response words of responses that have a reference, and what was said before the last exchange.
     """
-    human = annotations[annotations["annotator_kind"] == "human"]
+    columns = ["corpus", "method", "system", "system_b", "context", *_ITEM]
+    human = annotations.loc[annotations["annotator_kind"] == "human", columns]
     sizes = utterances(dialogues)
     heard = sizes["user_text"].notna().groupby(sizes["corpus"]).transform("any")
     sizes["context_words"], sizes["context_utterances"] = (
@@ -285,7 +288,8 @@ def design(annotations: Annotations, dialogues: Dialogues) -> pd.DataFrame:
     dialogue (of both sides, without empty ones), and fewest messages of the user. Where there are several corpora, the
     same over all of them, without `corpus`; not so sessions.
     """
-    human = annotations[annotations["annotator_kind"] == "human"]
+    columns = ["corpus", "method", "session", "score", *_ITEM]
+    human = annotations.loc[annotations["annotator_kind"] == "human", columns]
     rows = []
     for method, judged in human.groupby("method", sort=False):
         for corpus, part in _with_all(judged):

@@ -32,15 +32,28 @@ def kept(folder: Path, function: Callable[P, T], *args: P.args, **kwargs: P.kwar
     """
     if CODE not in os.environ and not _in_jupyter():
         return function(*args, **kwargs)
-    import joblib
-
-    name, arguments = f"{function.__module__}.{function.__name__}", joblib.hash((METHODS.declared, args, kwargs))
+    name, arguments = f"{function.__module__}.{function.__name__}", _arguments((METHODS.declared, args, kwargs))
     if listed := os.environ.get(CODE):
         code = json.loads(Path(listed).read_text(encoding="utf-8"))[function.__module__]
         return _on_disk(folder / name, f"{code} {arguments}", lambda: function(*args, **kwargs))
     if _IN_MEMORY.get(name, ("",))[0] != arguments:
         _IN_MEMORY[name] = arguments, pickle.dumps(function(*args, **kwargs))
     return pickle.loads(_IN_MEMORY[name][1])
+
+
+def _arguments(value: Any) -> str:
+    """As `joblib.hash`, without copies of the texts of a frame: of ten million judgements these do not fit."""
+    import pyarrow as pa
+    from joblib.hashing import NumpyHasher
+
+    class Hasher(NumpyHasher):
+        def save(self, obj: Any) -> None:
+            if isinstance(obj, pa.Buffer):
+                self._hash.update(obj)
+                obj = "buffer", obj.size
+            super().save(obj)
+
+    return str(Hasher().hash(value))
 
 
 def _in_jupyter() -> bool:

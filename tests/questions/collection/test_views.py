@@ -164,6 +164,16 @@ def test_rows_are_named_by_what_differs():
     assert list(tables.row_titles(both, NAMES, columns))[-1] == "Behaviour, Run 2"
 
 
+def test_titles_are_made_once_for_rows_that_do_not_differ(monkeypatch):
+    asked = []
+    name = type(NAMES).name
+    monkeypatch.setattr(type(NAMES), "name", lambda self, *of: asked.append(of) or name(self, *of))
+    rows = pd.DataFrame({"method": ["behavior", "dialogue_likert"] * 3}, index=[5, 3, 8, 1, 0, 2])
+    titles = tables.row_titles(rows, NAMES, ["method"])
+    assert titles.to_dict() == {i: ("Dialogue Likert" if i in (3, 1, 2) else "Behaviour") for i in rows.index}
+    assert len(asked) == 2
+
+
 def test_kinds_of_annotators_have_the_names_of_their_groups():
     data = pd.DataFrame({"annotator_kind": ["human", "llm", "llm"], "group": ["g", "h", "h"]})
     assert tables.kind_names(data, NAMES)["llm"] == "Group H"

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import sampled
+from judgebook.codes import rows
 from judgebook.questions.agreement.coincidences import Domain
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
@@ -40,19 +41,22 @@ def first_annotations(
     item from either side; its score is turned to one orientation), `turned`, whether it was, and `position`, the
     annotation's place from 0.
     """
-    out = annotations[annotations["annotator_kind"].isin(list(kinds))].sort_values("source_row", kind="stable")
+    out = rows(annotations, annotations["annotator_kind"].isin(list(kinds)))
+    if not out["source_row"].is_monotonic_increasing:
+        out = out.sort_values("source_row", kind="stable")
     turned = (out["dialogue_b"].notna() & (out["dialogue_b"] < out["dialogue"]).fillna(False)).to_numpy(dtype=bool)
-    out = out.assign(
-        dialogue=out["dialogue"].where(~turned, out["dialogue_b"]),
-        dialogue_b=out["dialogue_b"].where(~turned, out["dialogue"]),
-        score=out["score"].where(~turned, -out["score"]),
-        turned=turned,
-    )
+    out = out.assign(turned=turned)
+    if turned.any():
+        out = out.assign(
+            dialogue=out["dialogue"].where(~turned, out["dialogue_b"]),
+            dialogue_b=out["dialogue_b"].where(~turned, out["dialogue"]),
+            score=out["score"].where(~turned, -out["score"]),
+        )
     about = ["corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
     out["item"] = out.groupby(about, dropna=False, sort=False).ngroup()
-    out = out[~(out["annotator_known"] & out.duplicated(["item", "group", "annotator"]))]
-    out["position"] = out.groupby(["item", "group"], sort=False).cumcount()
-    return (out if first is None else out[out["position"] < first]).reset_index(drop=True)
+    out = rows(out, ~(out["annotator_known"] & out.duplicated(["item", "group", "annotator"])))
+    out = out.assign(position=out.groupby(["item", "group"], sort=False).cumcount())
+    return (out if first is None else rows(out, out["position"] < first)).reset_index(drop=True)
 
 
 def matrix(frame: Annotations, columns: str = "position") -> pd.DataFrame:

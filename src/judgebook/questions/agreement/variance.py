@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.annotations import mixed_models
 from judgebook.annotations.cells import cells
 from judgebook.questions.agreement.generalizability import (
@@ -58,7 +59,7 @@ def variance_shares(
     chosen = chosen if only is None else chosen[chosen["label"].isin(list(only))]
     rows: list[dict[str, Any]] = []
     work = 0
-    for cell, label, frame in cells(chosen[chosen["dialogue_b"].isna()], labels):
+    for cell, label, frame in cells(codes.rows(chosen, chosen["dialogue_b"].isna()), labels):
         head = {"statistic": "variance_share", **cell, "level": METHODS[label.method].unit, "n": len(frame)}
         head |= {"n_clusters": frame["dialogue"].nunique(), "n_annotators": frame["annotator"].nunique()}
         work += _work(frame)
@@ -108,7 +109,7 @@ def decision_study(
     """
     chosen = first_annotations(annotations, first=None, kinds=kinds)
     rows = []
-    for cell, _, frame in cells(chosen[chosen["dialogue_b"].isna()], labels):
+    for cell, _, frame in cells(codes.rows(chosen, chosen["dialogue_b"].isna()), labels):
         scores = frame.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
         components = variance_components(scores, annotators_known=bool(frame["annotator_known"].all()))
         common = {

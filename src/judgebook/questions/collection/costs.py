@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.statistics.saddlepoint import coin_ppf
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
@@ -29,6 +30,7 @@ PARTS = {
     "comparative": "comparative",
 }
 _KEYS = ["corpus", "group", "method", "task"]
+_UNIT = ["corpus", "group", "annotator", "dialogue", "dialogue_b", "method"]
 
 
 def minutes(work_units: pd.DataFrame, annotations: Annotations) -> pd.DataFrame:
@@ -53,7 +55,7 @@ def minutes(work_units: pd.DataFrame, annotations: Annotations) -> pd.DataFrame:
     DataFrame, one row per timed unit or part of one: corpus, group, method, task, annotator, work_unit, minutes.
     """
     if work_units.empty:
-        annotations = in_units(annotations)
+        annotations = in_units(annotations[[*_UNIT, "system", "system_b", "turn", "work_unit", "seconds"]])
     judged = as_whole(annotations.dropna(subset=["work_unit"]))
     judged = judged.drop_duplicates(["work_unit", "method", "dialogue", "dialogue_b"]).groupby("work_unit")["method"]
     judged = judged.agg(["first", "size"])
@@ -97,7 +99,7 @@ def in_units(annotations: Annotations) -> Annotations:
     missing = annotations["work_unit"].isna() & annotations["seconds"].notna()
     if not missing.any():
         return annotations
-    ours = annotations[missing]
+    ours = codes.rows(annotations, missing)
     about = ["corpus", "group", "annotator", "dialogue", "dialogue_b"]
     items = ours.groupby(about, sort=False, dropna=False, observed=True).ngroup()
     unit = ours.groupby([items, _timed_with(ours, items)], sort=False).ngroup().rename("unit")
@@ -105,7 +107,7 @@ def in_units(annotations: Annotations) -> Annotations:
     seconds = once.groupby("unit")["seconds"].sum().reindex(unit).to_numpy()
     names = ("unnamed " + unit.astype(str)).astype(annotations["work_unit"].dtype)
     ours = ours.assign(work_unit=names, seconds=seconds)
-    return pd.concat([annotations[~missing], ours]).sort_index()
+    return ours if missing.all() else pd.concat([annotations[~missing], ours]).sort_index()
 
 
 def _timed_with(annotations: pd.DataFrame, items: pd.Series) -> pd.Series:

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
+from judgebook.codes import distinct
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.names import DisplayNames
 from judgebook.display.plots import HOLLOW, heatmap, share_figure
@@ -270,7 +271,7 @@ def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot 
 
 
 def _color(row: Mapping, rows: pd.DataFrame, names: DisplayNames) -> str:
-    kind = "group" if rows["group"].drop_duplicates().size > 1 else "method"
+    kind = "group" if len(distinct(rows["group"])) > 1 else "method"
     return names.color(kind, row[kind])
 
 

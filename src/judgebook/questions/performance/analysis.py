@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.annotations import picks, population
 from judgebook.annotations.scales import within_scale
 from judgebook.annotations.summary import with_means
@@ -48,7 +49,7 @@ def chosen(annotations: Annotations, unranked: Collection[str] = (), labels: Ite
     with_people = human.groupby([annotations["corpus"], annotations["group"]]).transform("any")
     outside = annotations["system"].isin(list(unranked)) | annotations["system_b"].isin(list(unranked))
     useless = annotations["dialogue_b"].notna() & (outside | (annotations["system"] == annotations["system_b"]))
-    out = annotations[(human | ~with_people) & ~useless]
+    out = codes.rows(annotations, (human | ~with_people) & ~useless)
     ends = unordered(out[out["dialogue_b"].notna()])
     return out.assign(pair=ends["low"].astype(str) + " and " + ends["high"].astype(str))
 
@@ -100,7 +101,7 @@ def analyse(
     judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
     people = population.populations(judged, "sample") if people is None else people
     everybody, judged = judged, population.declared(judged, people)
-    inside = everybody[~everybody[["system", "system_b"]].isin(list(unranked)).any(axis=1)]
+    inside = codes.rows(everybody, ~everybody[["system", "system_b"]].isin(list(unranked)).any(axis=1))
     parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
     picked = picked.drop(columns="sampling_weight", errors="ignore")  # as published
     published = collect(rates.published(picked, confidence=confidence))

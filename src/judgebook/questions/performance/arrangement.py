@@ -10,6 +10,7 @@ import pandas as pd
 from judgebook.annotations.scores import sampling_weights
 from judgebook.annotations.summary import evaluated, evaluations
 from judgebook.codes import distinct
+from judgebook.codes import rows as rows_of
 from judgebook.display.many import DRAWN, MANY, MOST
 from judgebook.display.names import DisplayNames
 from judgebook.questions.performance import davidson
@@ -182,7 +183,7 @@ def by_score(study: Study, annotations: Annotations) -> list[str]:
     everybody, labels = evaluated(annotations), study.label_list()
     people = of_those_who_passed(everybody, labels, study.control_system, study.quality_control)
     judged = chosen(people, study.unranked_systems, labels)
-    judged = judged[~judged[["system", "system_b"]].isin(list(study.unranked_systems)).any(axis=1)]
+    judged = rows_of(judged, ~judged[["system", "system_b"]].isin(list(study.unranked_systems)).any(axis=1))
     signs, wanted = {(x.method, x.id): x.direction for x in labels}, study.performance.overall
     for corpus, group, method in evaluations(everybody):
         part = judged[(judged[BLOCK] == [corpus, method, group]).all(axis=1)]
