@@ -82,10 +82,11 @@ class Guess(Doubts):
 def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
     """The column as numbers; None where a cell is none."""
     code, held = pd.factorize(values)
-    texts = np.array([*(value.strip() if isinstance(value, str) else value for value in held), None], dtype=object)
-    none = np.array([text in na_values for text in texts])
-    number = np.asarray(pd.to_numeric(np.where(none, None, texts), errors="coerce"), dtype=float)
-    if none[:-1].all() or not np.isfinite(number[:-1][~none[:-1]]).all() or (code < 0).any():
+    texts = [value.strip() if isinstance(value, str) else value for value in held]
+    answers = np.array([None if text in na_values else text for text in texts], dtype=object)
+    number = np.asarray(pd.to_numeric(answers, errors="coerce"), dtype=float)
+    there = np.array([answer is not None for answer in answers], dtype=bool)
+    if not there.any() or not np.isfinite(number[there]).all() or (code < 0).any():
         return None
     return pd.Series(number[code], values.index)
 
