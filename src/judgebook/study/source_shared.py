@@ -51,12 +51,12 @@ def _one_file(name: str) -> str:
 
 File = Annotated[
     str,
-    AfterValidator(_one_file),
     Field(
         min_length=1,
         max_length=limits.PATH,
         description="path relative to the study's folder of raw files, or to the YAML",
     ),
+    AfterValidator(_one_file),
 ]
 Value = str | int | float | bool
 

@@ -6,6 +6,7 @@ import pytest
 
 from judgebook.extras.new import tables
 from judgebook.extras.new.judged import means
+from judgebook.extras.new.judged import words as words_
 from judgebook.extras.new.spelling import Shape, declared
 
 
@@ -13,7 +14,10 @@ def _cells(rows):
     return pd.DataFrame(rows).astype(str)
 
 
-def test_words_without_an_order_that_differ_between_people_are_answers():
+def test_words_without_an_order_that_differ_between_people_are_answers(monkeypatch):
+    looked_at, split, number_in = [], words_.split, words_.number_in
+    monkeypatch.setattr(words_, "split", lambda held, divider: looked_at.extend(held) or split(held, divider))
+    monkeypatch.setattr(words_, "number_in", lambda word: looked_at.append(word) or number_in(word))
     words = ("meh", "wow", "ugh")
     rows = [
         {"dialogue": f"d{i}", "annotator": f"a{a}", "verdict": words[(i + a * (i % 2)) % 3], "topic": words[i % 3]}
@@ -22,6 +26,7 @@ def test_words_without_an_order_that_differ_between_people_are_answers():
     ]
     out = tables.guess(_cells(rows))
     assert out.categories == {"verdict": ["meh", "ugh", "wow"]}
+    assert {looked_at.count(word) for word in words} == {8}  # each once as a number, thrice as a list, in two columns
     assert "Have the answers of 'verdict' an order?" in [q.text for q in out.questions]
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import plain
@@ -82,18 +81,19 @@ class Guess(Doubts):
 
 def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
     """The column as numbers; None where a cell is none."""
-    code, held = codes.factorized(values)
-    texts = np.array([*(value.strip() if isinstance(value, str) else value for value in held), None], dtype=object)
-    none = np.array([text in na_values for text in texts])
-    number = np.asarray(pd.to_numeric(np.where(none, None, texts), errors="coerce"), dtype=float)
-    if none[:-1].all() or not np.isfinite(number[:-1][~none[:-1]]).all() or (code < 0).any():
+    code, held = pd.factorize(values)
+    texts = [value.strip() if isinstance(value, str) else value for value in held]
+    answers = np.array([None if text in na_values else text for text in texts], dtype=object)
+    number = np.asarray(pd.to_numeric(answers, errors="coerce"), dtype=float)
+    there = np.array([answer is not None for answer in answers], dtype=bool)
+    if not there.any() or not np.isfinite(number[there]).all() or (code < 0).any():
         return None
     return pd.Series(number[code], values.index)
 
 
 def distinct_texts(values: pd.Series) -> list[str]:
     """Text cells without blanks around, each once."""
-    return [*dict.fromkeys(text.strip() for text in values.unique())]
+    return [*dict.fromkeys(text.strip() for text in values.unique() if isinstance(text, str))]
 
 
 def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Series | None:
