@@ -17,6 +17,10 @@ def analyse(frame, n, *, seed=0):
     return {"sum": frame["x"].sum() + n + seed, "frame": frame}
 
 
+def below_3(frame):
+    return frame[frame["x"] < 3]
+
+
 @pytest.fixture
 def code(monkeypatch, tmp_path):
     """The pipeline's file of digests, as a function that writes it."""
@@ -42,6 +46,13 @@ def test_a_value_is_computed_once_and_is_the_same(code, tmp_path):
     assert first["sum"] == again["sum"] == 9
     pd.testing.assert_frame_equal(first["frame"], again["frame"])
     assert made_by(tmp_path / "of") == {__name__: "first"}
+
+
+def test_what_is_computed_from_a_kept_value_is_kept_from_the_first_time(code, tmp_path):
+    """Which parts of a value are one object is not what it was, once it has been in a file."""
+    for _ in range(2):
+        assert kept(tmp_path / "of", analyse, kept(tmp_path / "of", below_3, frame()), 1)["sum"] == 4
+    assert CALLS == [1]
 
 
 def test_changing_what_was_returned_changes_nothing_that_is_kept(code, tmp_path):
