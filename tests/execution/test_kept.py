@@ -55,6 +55,27 @@ def test_what_is_computed_from_a_kept_value_is_kept_from_the_first_time(code, tm
     assert CALLS == [1]
 
 
+USES = {"type": lambda f: f.dtypes["n"].numpy_dtype, "memory": lambda f: f._consolidate_inplace()}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_what_else_was_done_with_a_frame_is_no_change(code, tmp_path, use):
+    def read():
+        made = frame()
+        for name in ("y", "z"):  # each in a place of its own in memory
+            made[name] = [1.0, 2.0, 3.0]
+        made["n"] = pd.array([1, None, 3], dtype="Int32")
+        return made
+
+    kept(tmp_path / "of", analyse, read(), 1)
+    used = read()
+    use(used)
+    assert kept(tmp_path / "of", analyse, used, 1)["sum"] == 7
+    used["n"] = pd.array([1, 0, 3], dtype="Int32")
+    kept(tmp_path / "of", analyse, used, 1)
+    assert CALLS == [1, 1]
+
+
 def test_changing_what_was_returned_changes_nothing_that_is_kept(code, tmp_path):
     first = kept(tmp_path / "of", analyse, frame(), 1)
     first["sum"] = 100

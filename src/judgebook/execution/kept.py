@@ -13,10 +13,13 @@ import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from judgebook.study import store
 from judgebook.study.labels import METHODS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,13 +37,33 @@ def kept(folder: Path, function: Callable[P, T], *args: P.args, **kwargs: P.kwar
         return function(*args, **kwargs)
     import joblib
 
-    name, arguments = f"{function.__module__}.{function.__name__}", joblib.hash((METHODS.declared, args, kwargs))
+    laid_out = [_laid_out(value) for value in args], {key: _laid_out(value) for key, value in kwargs.items()}
+    name, arguments = f"{function.__module__}.{function.__name__}", joblib.hash((METHODS.declared, *laid_out))
     if listed := os.environ.get(CODE):
         code = json.loads(Path(listed).read_text(encoding="utf-8"))[function.__module__]
         return _on_disk(folder / name, f"{code} {arguments}", lambda: function(*args, **kwargs))
     if _IN_MEMORY.get(name, ("",))[0] != arguments:
         _IN_MEMORY[name] = arguments, pickle.dumps(function(*args, **kwargs))
     return pickle.loads(_IN_MEMORY[name][1])
+
+
+def _laid_out(value: Any) -> Any:
+    """A frame as its digest sees it: where columns are in memory, and what was asked of nullable types, tells what else
+    this process did with it."""
+    import pandas as pd
+
+    if not isinstance(value, pd.DataFrame):
+        return value
+    return value.index, value.columns, value.attrs, [_values(value.iloc[:, i]) for i in range(value.shape[1])]
+
+
+def _values(column: pd.Series) -> Any:
+    kind = column.dtype
+    if not hasattr(kind, "na_value"):
+        return column.to_numpy(copy=True)
+    if kind.kind in "iufb":
+        return str(kind), column.isna().to_numpy(), column.to_numpy(kind.type, na_value=kind.type(0))
+    return column.array.copy()
 
 
 def _in_jupyter() -> bool:
