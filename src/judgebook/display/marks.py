@@ -129,7 +129,8 @@ def names(fig: Figure) -> list[str]:
 
     For a figure that was last drawn at its own resolution: an SVG is drawn at another, with texts at other pixels.
     """
-    numbers, out = _numbers(_told(fig)), []
+    numbers = _numbers(_told(fig))
+    out: list[str] = []
     if len(numbers) < 2:
         return out
     renderer = fig.canvas.get_renderer()
