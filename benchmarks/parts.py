@@ -97,7 +97,7 @@ def main() -> None:
         notes = Path(folder, "notes")
         notes.mkdir()
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
-        environment = {**os.environ, "NOTES": str(notes), "PYTHONPATH": path}
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "NOTES": str(notes), "PYTHONPATH": path}
         begun = time.monotonic()
         run = [sys.executable, "-u", str(ROOT / "run_all.py"), *arguments]
         with subprocess.Popen(run, env=environment, stdout=subprocess.PIPE, text=True) as process:

@@ -23,8 +23,8 @@ from typing import IO, Any
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 #: variables that decide what a run reads, writes or prints, by how their names begin
 VARIABLES = ("COMPENDIUM_", "PYTHON", "LANG", "LC_")
-#: a file changed this recently may change again within the clock's resolution
-RECENT = 2_000_000_000  # nanoseconds
+#: nanoseconds in which a file may change again without another time: of clocks, and of file systems that count seconds
+RECENT, SECONDS = 50_000_000, 2_000_000_000
 #: calls whose lists are kept
 CALLS = 20
 FOLDER = os.path.join("data", "processed")
@@ -134,7 +134,7 @@ def keep(root: Any) -> None:
     """Write the list of a run that ended well, wrote below `root` and had nothing to do."""
     run = _watch
     changed()
-    if run is None or os.path.abspath(root) != run.root or _newest(run.states) > run.start - RECENT:
+    if run is None or os.path.abspath(root) != run.root or _recent(run):
         return
     path = _place(run.root, run.call)
     content = {"call": run.call, "locks": run.locks, "printed": run.printed, "states": run.states}
@@ -152,8 +152,10 @@ def keep(root: Any) -> None:
             os.unlink(old)
 
 
-def _newest(states: dict[str, Any]) -> int:
-    return max((max(state[:2]) for path, state in states.items() if state and isinstance(state[0], int)), default=0)
+def _recent(run: _Watch) -> bool:
+    """Whether a file changed so shortly before the run that it may have changed again unseen."""
+    times = [time for state in run.states.values() if state and isinstance(state[0], int) for time in state[:2]]
+    return any(time > run.start - (RECENT if time % 1_000_000_000 else SECONDS) for time in times)
 
 
 def repeated() -> bool:

@@ -18,6 +18,10 @@ def analyse(frame, n, *, seed=0):
     return {"sum": frame["x"].sum() + n + seed, "frame": frame}
 
 
+def below_3(frame):
+    return frame[frame["x"] < 3]
+
+
 @pytest.fixture
 def code(monkeypatch, tmp_path):
     """The pipeline's file of digests, as a function that writes it."""
@@ -43,6 +47,34 @@ def test_a_value_is_computed_once_and_is_the_same(code, tmp_path):
     assert first["sum"] == again["sum"] == 9
     pd.testing.assert_frame_equal(first["frame"], again["frame"])
     assert made_by(tmp_path / "of") == {__name__: "first"}
+
+
+def test_what_is_computed_from_a_kept_value_is_kept_from_the_first_time(code, tmp_path):
+    """Which parts of a value are one object is not what it was, once it has been in a file."""
+    for _ in range(2):
+        assert kept(tmp_path / "of", analyse, kept(tmp_path / "of", below_3, frame()), 1)["sum"] == 4
+    assert CALLS == [1]
+
+
+USES = {"type": lambda f: f.dtypes["n"].numpy_dtype, "memory": lambda f: f._consolidate_inplace()}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_what_else_was_done_with_a_frame_is_no_change(code, tmp_path, use):
+    def read():
+        made = frame()
+        for name in ("y", "z"):  # each in a place of its own in memory
+            made[name] = [1.0, 2.0, 3.0]
+        made["n"] = pd.array([1, None, 3], dtype="Int32")
+        return made
+
+    kept(tmp_path / "of", analyse, read(), 1)
+    used = read()
+    use(used)
+    assert kept(tmp_path / "of", analyse, used, 1)["sum"] == 7
+    used["n"] = pd.array([1, 0, 3], dtype="Int32")
+    kept(tmp_path / "of", analyse, used, 1)
+    assert CALLS == [1, 1]
 
 
 def test_changing_what_was_returned_changes_nothing_that_is_kept(code, tmp_path):

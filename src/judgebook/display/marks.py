@@ -70,25 +70,34 @@ def _with_panels(fig: Figure, text: str) -> str:
     return text
 
 
-def with_tips(fig: Figure, svg: bytes) -> bytes:
+def with_tips(fig: Figure, svg: bytes, named: list[str]) -> bytes:
     """The SVG with a titled, invisible rectangle over each mark that `style.tips` was told of, and without ids that
     nobody refers to.
 
     Whose marks have a class of their own, a number: names come from data. Names on axes and in legends have it, too,
-    and the axes that such marks are in are framed.
+    and the axes that such marks are in are framed. named : as `names` has it.
     """
     text = _with_panels(fig, svg.decode("utf-8"))
     used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
     used = {name for pair in used for name in pair if name}
     text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)
-    tips = [marks for marks in _TOLD.get(fig, ()) if marks.ax()]
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(name for marks in tips for name in marks.whose))}
+    tips = _told(fig)
+    numbers = _numbers(tips)
     boxes = [box for marks in tips for box in _boxes(fig, marks, numbers)]
     if boxes:
-        more = [*_frames(fig, tips), *_names(fig, numbers)] if len(numbers) > 1 else []
+        more = [*_frames(fig, tips), *named] if len(numbers) > 1 else []
         group = '<g class="tips" fill="none" stroke="none" pointer-events="all">\n'
         text = text.replace("</svg>", group + "\n".join([*more, *boxes]) + "\n</g>\n</svg>")
     return text.encode("utf-8")
+
+
+def _told(fig: Figure) -> list[_Marks]:
+    return [marks for marks in _TOLD.get(fig, ()) if marks.ax()]
+
+
+def _numbers(tips: list[_Marks]) -> dict[str, int]:
+    """Whose marks there are, each with a number."""
+    return {name: i for i, name in enumerate(dict.fromkeys(name for marks in tips for name in marks.whose))}
 
 
 def _boxes(fig: Figure, marks: _Marks, numbers: dict[str, int]) -> Iterator[str]:
@@ -115,9 +124,15 @@ def _frames(fig: Figure, tips: list[_Marks]) -> Iterator[str]:
             yield _rect(fig, ax.bbox.extents * 72 / fig.dpi, "frame")
 
 
-def _names(fig: Figure, numbers: dict[str, int]) -> Iterator[str]:
-    """The names of those whose marks there are, on axes and, with their mark, in legends."""
-    fig.draw_without_rendering()  # texts of legends are where the file had them, which has other pixels
+def names(fig: Figure) -> list[str]:
+    """The names of those whose marks there are, on axes and, with their mark, in legends: a rectangle each.
+
+    For a figure that was last drawn at its own resolution: an SVG is drawn at another, with texts at other pixels.
+    """
+    numbers = _numbers(_told(fig))
+    out: list[str] = []
+    if len(numbers) < 2:
+        return out
     renderer = fig.canvas.get_renderer()
     legends = {text for legend in fig.legends for text in legend.get_texts()}
     for text in texts_of(fig):
@@ -125,7 +140,8 @@ def _names(fig: Figure, numbers: dict[str, int]) -> Iterator[str]:
         if name in numbers:
             box = text.get_window_extent(renderer).extents * 72 / fig.dpi
             box[0] -= _KEY if text in legends else 0
-            yield _rect(fig, box, f"s{numbers[name]}", name)
+            out.append(_rect(fig, box, f"s{numbers[name]}", name))
+    return out
 
 
 def _rect(fig: Figure, box: np.ndarray, kind: str, title: str = "") -> str:

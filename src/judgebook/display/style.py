@@ -138,7 +138,8 @@ def save(
         lay_out(fig, settings.dpi)
         shown = _drawn(fig, "png", settings.dpi, stem, alt)
         formats = {*settings.formats, *(["pdf"] if name == run.headline else [])}
-        files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(formats)}
+        # the SVG first: it tells where names are as the last picture at this resolution has them
+        files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(formats, key="svg".__ne__)}
         if "svg" in settings.formats and narrow(fig, below=STRIP if run.simulated else 0):
             files[f"{stem}_narrow.svg"] = _drawn(fig, "svg", FILE_DPI, stem, alt)
     for name_, content in files.items():
@@ -152,17 +153,17 @@ def save(
 
 
 def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
-    """A figure as a file of one format."""
+    """A figure as a file of one format; an SVG of one that was just drawn at its own resolution (`marks.names`)."""
     metadata = {
         "png": {"Title": stem, "Description": alt, "Software": None},
         "svg": {"Description": alt, "Date": None},  # a title of the whole would hide those of its parts
         "pdf": {"Title": stem, "Subject": alt, "CreationDate": None},
     }
-    file = io.BytesIO()
+    file, named = io.BytesIO(), marks.names(fig) if suffix == "svg" else []
     marks.marked_panels(fig)
     with _cutting_less() if suffix == "pdf" else nullcontext():
         fig.savefig(file, format=suffix, dpi=dpi, metadata=metadata[suffix])
-    return marks.with_tips(fig, file.getvalue()) if suffix == "svg" else file.getvalue()
+    return marks.with_tips(fig, file.getvalue(), named) if suffix == "svg" else file.getvalue()
 
 
 @contextmanager
@@ -232,6 +233,8 @@ def drawing(
         _stamp(fig)
     with mpl.rc_context(STYLE):
         lay_out(fig, dpi)
+        if suffix == "svg":
+            fig.draw_without_rendering()
         content = _drawn(fig, suffix, dpi, name, alt)
     plt.close(fig)
     return content

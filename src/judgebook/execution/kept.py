@@ -13,10 +13,13 @@ import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from judgebook.study import store
 from judgebook.study.labels import METHODS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,7 +35,8 @@ def kept(folder: Path, function: Callable[P, T], *args: P.args, **kwargs: P.kwar
     """
     if CODE not in os.environ and not _in_jupyter():
         return function(*args, **kwargs)
-    name, arguments = f"{function.__module__}.{function.__name__}", _arguments((METHODS.declared, args, kwargs))
+    laid_out = [_laid_out(value) for value in args], {key: _laid_out(value) for key, value in kwargs.items()}
+    name, arguments = f"{function.__module__}.{function.__name__}", _arguments((METHODS.declared, *laid_out))
     if listed := os.environ.get(CODE):
         code = json.loads(Path(listed).read_text(encoding="utf-8"))[function.__module__]
         return _on_disk(folder / name, f"{code} {arguments}", lambda: function(*args, **kwargs))
@@ -56,6 +60,27 @@ def _arguments(value: Any) -> str:
     return str(Hasher().hash(value))
 
 
+def _laid_out(value: Any) -> Any:
+    """A frame as its digest sees it: where columns are in memory, and what was asked of nullable types, tells what else
+    this process did with it."""
+    import pandas as pd
+
+    if not isinstance(value, pd.DataFrame):
+        return value
+    return value.index, value.columns, value.attrs, [_values(value.iloc[:, i]) for i in range(value.shape[1])]
+
+
+def _values(column: pd.Series) -> Any:
+    import numpy as np
+
+    kind = column.dtype
+    if not hasattr(kind, "na_value"):
+        return np.ascontiguousarray(column)
+    if kind.kind in "iufb":
+        return str(kind), column.isna().to_numpy(), column.to_numpy(kind.type, na_value=kind.type(0))
+    return column.array.copy()
+
+
 def _in_jupyter() -> bool:
     from IPython import get_ipython
 
@@ -72,7 +97,7 @@ def _on_disk(path: Path, depends: str, compute: Callable[[], Any]) -> Any:
     content = pickle.dumps(value, protocol=5)
     with store.atomic(path) as temporary:
         temporary.write_bytes(f"{depends} {_digest(content)}\n".encode() + content)
-    return value
+    return pickle.loads(content)  # as the next run has it: the digest of arguments tells which objects in them are one
 
 
 def _digest(content: bytes) -> str:

@@ -141,12 +141,12 @@ class Kernels:
         self.close()
         self._answers, theirs = os.pipe()
         script = str(Path(__file__).with_name("warm.py"))
-        # in a session of its own: what interrupts the run is for its main process
+        # in a session of its own: what interrupts the run is for its main process; in a folder that outlives notebooks
         options: dict[str, Any] = {"text": True, "env": env, "pass_fds": [theirs], "start_new_session": True}
         try:
             with open(stderr, "ab") as file:
                 command = [sys.executable, "-P", script, str(theirs)]
-                self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=file, **options)
+                self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=file, cwd="/", **options)
         finally:
             os.close(theirs)
         return self._server
