@@ -50,7 +50,7 @@ def _arguments(value: Any) -> str:
     import pyarrow as pa
     from joblib.hashing import NumpyHasher
 
-    class Hasher(NumpyHasher):
+    class Hasher(NumpyHasher):  # type: ignore[misc]
         def save(self, obj: Any) -> None:
             if isinstance(obj, pa.Buffer):
                 self._hash.update(obj)
@@ -61,8 +61,8 @@ def _arguments(value: Any) -> str:
 
 
 def _laid_out(value: Any) -> Any:
-    """A frame as its digest sees it: where columns are in memory, and what was asked of nullable types, tells what else
-    this process did with it."""
+    """A frame as what it holds: how its columns lie in memory, and what nullable types remember, depends on what else this
+    process did with it."""
     import pandas as pd
 
     if not isinstance(value, pd.DataFrame):
