@@ -61,8 +61,8 @@ def _arguments(value: Any) -> str:
 
 
 def _laid_out(value: Any) -> Any:
-    """A frame as what it holds: how its columns lie in memory, and what nullable types remember, depends on what else this
-    process did with it."""
+    """A frame as what it holds: how its columns lie in memory, and what nullable types remember, depends on what else
+    this process did with it."""
     import pandas as pd
 
     if not isinstance(value, pd.DataFrame):
