@@ -50,14 +50,16 @@ def _arguments(value: Any) -> str:
     import pyarrow as pa
     from joblib.hashing import NumpyHasher
 
-    class Hasher(NumpyHasher):  # type: ignore[misc]
-        def save(self, obj: Any) -> None:
-            if isinstance(obj, pa.Buffer):
-                self._hash.update(obj)
-                obj = "buffer", obj.size
-            super().save(obj)
+    hasher = NumpyHasher()
 
-    return str(Hasher().hash(value))
+    def in_place(obj: Any) -> Any:
+        if not isinstance(obj, pa.Buffer):
+            return NotImplemented
+        hasher._hash.update(obj)
+        return int, (obj.size,)
+
+    hasher.reducer_override = in_place
+    return str(hasher.hash(value))
 
 
 def _laid_out(value: Any) -> Any:
