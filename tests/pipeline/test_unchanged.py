@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import sysconfig
+from types import SimpleNamespace
 
 import pytest
 from fixtures.project_copy import Project
@@ -43,7 +44,7 @@ def quick(done):
 
 
 def until_remembered(project):
-    """Run again: a file that has just changed may change again unseen, and is not relied on for two seconds."""
+    """Run again: a file that has just changed may change again unseen, and is not relied on for a while."""
     assert any(quick(again(project)) for _ in range(20))
 
 
@@ -120,6 +121,21 @@ def test_every_change_of_a_file_is_one(tmp_path, change):
     else:
         (tmp_path / "other").touch()
     assert [unchanged._state(str(path)) for path in (file, tmp_path)] != before
+
+
+@pytest.mark.parametrize(
+    ("time", "before", "recent"),
+    [
+        (7_000_000_001, 0.01, True),
+        (7_000_000_001, 0.06, False),
+        (7_000_000_000, 0.06, True),
+        (7_000_000_000, 2.1, False),
+    ],
+)
+def test_a_file_is_recent_as_long_as_it_may_change_without_another_time(time, before, recent):
+    """One whose time is a whole second may be of a file system that counts seconds."""
+    states = {"file": [time, time, 1, 1], "folder": ["file"], "nothing": None}
+    assert unchanged._recent(SimpleNamespace(states=states, start=time + before * 1e9)) == recent
 
 
 @pytest.mark.parametrize(
