@@ -22,6 +22,11 @@ def below_3(frame):
     return frame[frame["x"] < 3]
 
 
+def n_frames(frames):
+    CALLS.append("frames")
+    return len(frames["all"])
+
+
 @pytest.fixture
 def code(monkeypatch, tmp_path):
     """The pipeline's file of digests, as a function that writes it."""
@@ -69,12 +74,15 @@ def test_what_else_was_done_with_a_frame_is_no_change(code, tmp_path, use):
         return made
 
     kept(tmp_path / "of", analyse, read(), 1)
+    kept(tmp_path / "of", n_frames, {"all": [read()]})
     used = read()
     use(used)
     assert kept(tmp_path / "of", analyse, used, 1)["sum"] == 7
+    assert kept(tmp_path / "of", n_frames, {"all": [used]}) == 1
     used["n"] = pd.array([1, 0, 3], dtype="Int32")
     kept(tmp_path / "of", analyse, used, 1)
-    assert CALLS == [1, 1]
+    kept(tmp_path / "of", n_frames, {"all": [used]})
+    assert CALLS == [1, "frames", 1, "frames"]
 
 
 def test_changing_what_was_returned_changes_nothing_that_is_kept(code, tmp_path):

@@ -35,8 +35,8 @@ def kept(folder: Path, function: Callable[P, T], *args: P.args, **kwargs: P.kwar
     """
     if CODE not in os.environ and not _in_jupyter():
         return function(*args, **kwargs)
-    laid_out = [_laid_out(value) for value in args], {key: _laid_out(value) for key, value in kwargs.items()}
-    name, arguments = f"{function.__module__}.{function.__name__}", _arguments((METHODS.declared, *laid_out))
+    name = f"{function.__module__}.{function.__name__}"
+    arguments = _arguments((METHODS.declared, _laid_out(args), _laid_out(kwargs)))
     if listed := os.environ.get(CODE):
         code = json.loads(Path(listed).read_text(encoding="utf-8"))[function.__module__]
         return _on_disk(folder / name, f"{code} {arguments}", lambda: function(*args, **kwargs))
@@ -63,10 +63,14 @@ def _arguments(value: Any) -> str:
 
 
 def _laid_out(value: Any) -> Any:
-    """A frame as what it holds: how its columns lie in memory, and what nullable types remember, depends on what else
-    this process did with it."""
+    """Frames, also those in lists and dictionaries, as what they hold: how columns lie in memory, and what nullable
+    types remember, depends on what else this process did with them."""
     import pandas as pd
 
+    if type(value) in (list, tuple):
+        return [_laid_out(part) for part in value]
+    if type(value) is dict:
+        return {key: _laid_out(part) for key, part in value.items()}
     if not isinstance(value, pd.DataFrame):
         return value
     return value.index, value.columns, value.attrs, [_values(value.iloc[:, i]) for i in range(value.shape[1])]
