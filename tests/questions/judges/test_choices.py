@@ -168,3 +168,8 @@ def test_printed_numbers_of_llmfao():
     rho = collect(row for pairs in choices.judged_pairs(votes, study.label_list()) for row in choices.orders(pairs))
     rho = rho.select("judge_rank_correlation", coefficient="spearman_bradley_terry").set_index("metric")["estimate"]
     assert rho["gpt4"] == pytest.approx(0.731, abs=5e-4)
+    people, gpt3 = (bradley_terry(votes[votes["group"] == group]) for group in ("crowd", "gpt3"))
+    tied = np.diff(np.log(np.sort(gpt3))).min()
+    assert tied < 1e-10, "two systems have the same votes, up to the order of additions"
+    ranks = pd.DataFrame({"people": people.rank(), "gpt3": gpt3.round(9).rank()})
+    assert rho["gpt3"] == pytest.approx(ranks.corr().iloc[0, 1], abs=1e-9)

@@ -214,6 +214,10 @@ def position_bias(pairs: JudgedPairs, *, sampling: Sampling) -> Iterator[dict[st
         yield pairs.head | row | interval.row() | {"n": int(n)}
 
 
+#: what iterations find of strengths: systems that differ in later digits are tied, on any processor
+_DIGITS = 9
+
+
 def orders(pairs: JudgedPairs) -> Iterator[dict[str, Any]]:
     """Does the judge put the systems in people's order, and the same one first?
 
@@ -225,8 +229,8 @@ def orders(pairs: JudgedPairs) -> Iterator[dict[str, Any]]:
     head = pairs.key | {"level": "system"}
     strengths, scores = [], []
     for rows in (pairs.people, pairs.theirs):
-        strengths.append(davidson.point(rows))
-        scores.append(bradley_terry(rows))
+        strengths.append(davidson.point(rows).round(_DIGITS))
+        scores.append(bradley_terry(rows).round(_DIGITS))
     wide = pd.DataFrame(dict(zip(("people", "judge"), strengths, strict=True)))
     n, exist = len(wide), bool(np.isfinite(wide.to_numpy()).all())
     for name in ("kendall", "spearman"):
