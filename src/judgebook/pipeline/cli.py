@@ -95,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
     )
     if not sweep.points(args.values):
         code = _once(args.study, options)
-        if not code:
+        if not code and not options.dry:
             unchanged.keep(store.out_root())
         return code
     studies = params.names() if "all" in (args.study or []) else args.study or [s for part, _ in FIRST for s in part]

@@ -121,8 +121,8 @@ class PinnedSearch:
         self.deviance, self.first, self.base = deviance, len(best) - m, base
         self.ends = [(np.inf, np.inf, best)]  # part, logit of the share, and where the search ended
         begin, step = self._lifted(best), 1e-4
-        here = deviance(begin)[1]
-        hessian = np.array([deviance(begin + ahead)[1] - here for ahead in np.eye(len(best)) * step]) / step
+        slope = deviance(begin)[1]
+        hessian = np.array([deviance(begin + ahead)[1] - slope for ahead in np.eye(len(best)) * step]) / step
         self.hessian = (hessian + hessian.T) / 2
 
     def least(self, part: int, share: float) -> float:

@@ -28,6 +28,8 @@ from judgebook.statistics.mixed_fits import MixedFit, PinnedSearch, Point, searc
 
 #: logarithms of the smallest and largest ratio of a factor's variance to the residual one that are tried
 LIMITS = (log(1e-10), log(1e8))
+#: below, a ratio may be 0 but for noise, or a search may have ended there by mistake
+_SMALL = 1e-3
 #: derivative of the deviance by a log ratio that no longer matters, with up to a hundred levels: with more the deviance
 #: is that much steeper, and its sums are that much longer
 FLAT, LEVELS = 1e-2, 100
@@ -286,7 +288,7 @@ def _fit(
     y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence: float | None, pooled: int | None
 ) -> LinearMixedFit:
     (_, p), model, m = x.shape, RestrictedDeviance(y, x, factors), len(factors)
-    logs, deviance, converged = model.minimise(np.full(m, log(0.5)))
+    logs, deviance, converged = _away_from_zero(model, *model.minimise(np.full(m, log(0.5))))
     if not converged:
         none, levels = np.full(m + 1, nan), [np.full(k, nan) for k in model.levels]
         return LinearMixedFit(
@@ -340,9 +342,23 @@ def _fit(
     return replace(fitted, pooled=means, pooled_se=mean_se)
 
 
+def _away_from_zero(
+    model: RestrictedDeviance, logs: np.ndarray, deviance: float, converged: bool
+) -> tuple[np.ndarray, float, bool]:
+    """What `minimise` found, or better: by logarithms all slopes vanish towards variances of 0, and a first step that
+    is too long ends there, although the deviance falls with these variances."""
+    for _ in logs:
+        falls = (logs < log(_SMALL)) & (model.solve(np.exp(logs)).gradient < 0)
+        again = model.minimise(np.where(falls, log(10 * _SMALL), logs)) if falls.any() else (logs, deviance, converged)
+        if not again[1] < deviance - 1e-6:
+            break
+        logs, deviance, converged = again
+    return logs, deviance, converged
+
+
 def _without_noise(model: RestrictedDeviance, ratios: np.ndarray, deviance: float) -> tuple[np.ndarray, float]:
     """Ratios with those set to 0 that are small and do not lower the deviance, which grows with n; and the deviance."""
-    for i in np.flatnonzero((ratios > 0) & (ratios < 1e-3)):
+    for i in np.flatnonzero((ratios > 0) & (ratios < _SMALL)):
         trial = np.where(np.arange(len(ratios)) == i, 0.0, ratios)
         if (lowest := model.solve(trial).deviance) <= deviance + 1e-9 * model.n:
             ratios, deviance = trial, min(lowest, deviance)

@@ -54,7 +54,7 @@ def test_pages_show_figures_tables_and_prose_but_no_code(project):
     assert project.made.returncode == 0, project.made.stderr
     page = project.out("gallery", "tiny", "01_counts.md").read_text()
     assert page.startswith("[All notebooks of this study](README.md)\n\n> **Simulated data.**")
-    assert "![a line that rises](01_counts_line.png)" in page
+    assert "![a line (that) rises](01_counts_line.png)" in page
     assert "| c0 |" in page
     assert "c14" not in page
     assert "_3 more columns in the full report._" in page
@@ -233,8 +233,10 @@ def test_what_is_said_of_evaluations_at_large_is_neither_a_report_nor_a_paper(tm
     )
     links = {title: re.findall(r"\((\w+)/README\.md\)", text) for title, text in sections.items()}
     assert links == {
-        "Whole reports": ["ji2022"], "Evaluations at large": ["atlas", "minp_forms"], "The papers": ["scoreboard"]
-    }  # fmt: skip
+        "Whole reports": ["ji2022"],
+        "Evaluations at large": ["atlas", "minp_forms"],
+        "Across papers and studies": ["scoreboard"],
+    }
 
 
 def drawn(dpi=120):
