@@ -750,6 +750,7 @@ def test_what_was_paid_comes_before_what_it_would_cost(study, tmp_path):
     assert cost(paid)["wage"] == pytest.approx(0.99 * 72 / 6)
     said = texts(paid)["cost"]
     assert said.startswith("**71 USD was paid** (11.88 USD an hour).")
+    assert texts(replace(paid, work_units=75))["cost"].startswith("**74 USD was paid**"), "and units without judgements"
     assert "About 6.0 hours of annotation would cost 120 USD at 20 USD an hour." in said
     untimed = texts(evidence(paid.study, annotations(seconds=None)))["cost"]
     assert untimed.startswith("**71 USD was paid**.")

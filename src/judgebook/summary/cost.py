@@ -11,7 +11,7 @@ from judgebook.questions.collection import costs
 from judgebook.questions.performance.leading import PART
 from judgebook.study.results import where
 from judgebook.study.schema import Annotations
-from judgebook.summary.evidence import COST, REPEAT, Evidence, parts
+from judgebook.summary.evidence import COST, Evidence, parts
 
 #: dialogues or pairs per system by which a sample grows in "what would more buy?"
 MORE = 10
@@ -57,9 +57,8 @@ def _paid(evidence: Evidence) -> dict[str, Any]:
     `costs.payments`; empty where neither is known."""
     control, section = evidence.study.quality_control, evidence.study.costs
     if control.payment:
-        runs = evidence.results[REPEAT].select("crowd_cost", per="run")["estimate"]
-        units = evidence.people[["corpus", "work_unit"]].dropna().drop_duplicates()
-        total = float(runs.sum()) if len(runs) else control.payment * len(units)
+        judged = evidence.people[["corpus", "work_unit"]].dropna().drop_duplicates()
+        total = control.payment * (evidence.work_units or len(judged))
         return {"paid": total, "paid_currency": control.currency, "all_paid": True} if total else {}
     amounts = costs.paid(evidence.people, evidence.study.label_list(), section.payments)
     if not amounts.notna().any():

@@ -43,8 +43,8 @@ class Evidence:
     annotations : those of the evaluation (`summary.evaluated`). results : notebook -> its results, empty where it was
     not run. reasons : notebook -> why it was not: a sentence, or (Markup) the command that runs it. own_chats : whether
     people judged only what they had talked about themselves. enrolled : people with a work unit, counted once per run,
-    whether or not they answered; 0 where the data have no work units. everything : all annotations, also of pilots,
-    gold units and extra corpora; None where there are no others.
+    whether or not they answered, and work_units, how many there are; 0 where the data have none. everything : all
+    annotations, also of pilots, gold units and extra corpora; None where there are no others.
     """
 
     study: Study
@@ -53,6 +53,7 @@ class Evidence:
     reasons: Mapping[str, str]
     own_chats: bool = False
     enrolled: int = 0
+    work_units: int = 0
     everything: Annotations | None = None
 
     @cached_property
@@ -121,16 +122,17 @@ def read(study: str, reasons: Mapping[str, str], *, computed: bool = True) -> Ev
     people = judged[judged["annotator_kind"] == "human"]
     own_chats = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))
     everything = annotations if len(annotations) > len(judged) else None
-    enrolled = _enrolled(home / "work_units.parquet", judged)
-    return Evidence(loaded, judged, stored, reasons, own_chats, enrolled, everything)
+    enrolled, work_units = _enrolled(home / "work_units.parquet", judged)
+    return Evidence(loaded, judged, stored, reasons, own_chats, enrolled, work_units, everything)
 
 
-def _enrolled(path: Path, judged: Annotations) -> int:
-    """People with a work unit in the runs of the evaluation, counted once per run."""
+def _enrolled(path: Path, judged: Annotations) -> tuple[int, int]:
+    """People with a work unit in the runs of the evaluation, counted once per run, and these work units."""
     if not path.is_file():
-        return 0
-    units = pd.read_parquet(path, columns=["corpus", "annotator"]).dropna().drop_duplicates()
-    return int(units["corpus"].isin(judged["corpus"].unique()).sum())
+        return 0, 0
+    units = pd.read_parquet(path, columns=["corpus", "annotator"]).dropna()
+    units = units[units["corpus"].isin(judged["corpus"].unique())]
+    return len(units.drop_duplicates()), len(units)
 
 
 def of_main(evidence: Evidence, rows: ResultRows) -> ResultRows:
