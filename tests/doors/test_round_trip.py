@@ -15,6 +15,9 @@ LOUD = {reading.RIGHT, reading.ASKED, reading.REFUSED}
 SEEDS = range(200)
 #: those of everyday
 _FEW = range(1000, 1012)
+#: those that were once read otherwise: people of whom some used much of a slider, a label with one answer, a setting in
+#: three rows
+_FOUND = (10135, 10187, 10233)
 
 
 def read(pick, folder):
@@ -32,6 +35,11 @@ def test_nothing_is_read_otherwise_in_silence(tmp_path_factory, pick):
 def test_a_few_studies_are_read_as_meant(tmp_path_factory):
     outcomes = [read(random.Random(seed), tmp_path_factory.mktemp("trip"))[1] for seed in _FEW]
     assert outcomes.count(reading.RIGHT) >= 0.75 * len(_FEW)
+
+
+@pytest.mark.parametrize("seed", _FOUND)
+def test_what_was_once_read_otherwise_is_not(seed, tmp_path):
+    read(random.Random(seed), tmp_path)
 
 
 @pytest.mark.slow

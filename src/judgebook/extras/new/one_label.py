@@ -66,12 +66,18 @@ def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str)
 
 
 def _same_answers(out: Guess, cells: pd.DataFrame, columns: list[str], others: list[str]) -> list[str]:
-    """Columns that hold no other answers than those of others do; of numbers, which may be a setting, as answered."""
+    """Columns that hold no other answers than those of others do, or numbers in their range, which may be a setting: as
+    answered."""
     answers = {v.strip() for c in columns for v in cells[c]}
     alike = [c for c in others if set(cells[c].str.strip()) <= answers and not set(cells[c].str.strip()) <= {""}]
-    for column in [c for c in alike if numbers(cells[c], out.na_values) is not None]:
-        if f"label {column}" not in out.answers:
-            alike.remove(column)
+    scores = [v for c in columns if (v := numbers(cells[c], out.na_values)) is not None]
+    low, high = min((v.min() for v in scores), default=0), max((v.max() for v in scores), default=0)
+    numeric = {c: v for c in others if (v := numbers(cells[c], out.na_values)) is not None}
+    alike = [c for c in alike if c not in numeric]
+    for column in (c for c, held in numeric.items() if held.min() <= high and held.max() >= low):
+        if f"label {column}" in out.answers:
+            alike.append(column)
+        else:
             yes = Answer("yes, as the other columns", given={f"label {column}": column})
             out.ask(f"label {column}", f"Does {column!r} hold judgements?", "no, it is left out", yes)
     return alike

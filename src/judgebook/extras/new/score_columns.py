@@ -199,7 +199,7 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
             judged[column] = values
             continue
         kind = nature(column, values.dropna().map("{:g}".format))
-        if kind.kind == "constant" and len(cells) > 5:
+        if kind.kind == "constant" and (len(cells) > 5 or _SETTING.search(column)):
             constant[column] = kind
             continue
         if kind.kind in ("id", "counter", "duration", "date") and not rated(out, cells, column, values):

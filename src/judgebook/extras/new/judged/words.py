@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.cleaning import rare_answers
 from judgebook.extras.new.columns import (
     Guess,
@@ -17,7 +18,7 @@ from judgebook.extras.new.columns import (
     numbers,
 )
 from judgebook.extras.new.roles import QUESTIONS
-from judgebook.extras.new.words import ANSWERS, label_id, number_in, ranked
+from judgebook.extras.new.words import ANSWERS, ASPECT, label_id, number_in, ranked
 from judgebook.sources.nature import NOTHING, nature
 from judgebook.sources.rows import numbers as number_texts
 
@@ -40,8 +41,14 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         distinct = given.drop_duplicates()
         several = any(divides(split(distinct, divider)) for divider in ";|,")  # of "mark all that apply"
         several |= given.str.startswith(("[", "{")).any()  # JSON
-        if len({*given}) == 1 and given.iloc[0].lower() in ANSWERS and not _AGREED.search(column):
-            ask_if_answers(out, column, f"it says {given.iloc[0]!r} in every row")  # nobody found any of it, say
+        if len({*given}) == 1 and not _AGREED.search(column):  # nobody found any of it, say
+            evidence = f"it says {given.iloc[0]!r} in every row"
+            if given.iloc[0].lower() in ANSWERS:
+                ask_if_answers(out, column, evidence)
+            elif ASPECT.search(column):
+                how = Answer("yes: declare a label, with all answers that were offered as `categories`")
+                text = f"Does {column!r} hold judgements?"
+                out.ask(f"label {column}", text, "no, it is left out", how, evidence=evidence)
         if several or nature(column, given).kind != "words" or given.nunique() < 2:
             continue
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
