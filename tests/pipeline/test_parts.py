@@ -94,6 +94,45 @@ def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_n
     assert [call.args[0] for call in study.manifest.record.call_args_list] == ["b", "c", "long"]
 
 
+def test_what_is_done_meanwhile_is_done_once_when_a_node_runs_and_never_where_none_does():
+    def node(name, after=()):
+        return nodes.Node("s", name, after, dict, list, print, lambda: name)
+
+    study, at_once, events = MagicMock(), _AtOnce(), []
+    study.manifest.outputs.return_value = []
+    study.only_drawn.return_value = False
+    options = {"say": lambda node, status: events.append(node.name), "news": print}
+    for why, expected in (("new", ["meanwhile a", "a", "b"]), ("", ["a", "b"])):
+        study.manifest.why.return_value = why
+        runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 1, **options)
+        events.clear()
+        runner.run([node("a"), node("b", ("a",))], lambda: events.append(f"meanwhile {at_once.started[-1]}"))
+        assert events == expected
+
+
+def test_what_notebooks_import_is_read_while_the_data_are(monkeypatch):
+    cache, read, imported = Cache(None), [], closure.imported
+    study = params.load("demo")
+    of = nodes.StudyNodes(worker.Spec("demo", "demo"), study, dag.of(dag.load(), study), cache, dag.NOTEBOOKS)
+    monkeypatch.setattr(closure, "imported", lambda *args, **kw: read.append(1) or imported(*args, **kw))
+
+    class _Runner:
+        def run(self, nodes, meanwhile):
+            assert [node.name for node in nodes] == ["simulate", "annotations"]
+            meanwhile()
+            raise StopIteration
+
+    names = ["03_iaa", "07_bot_performance"]
+    with pytest.raises(StopIteration):
+        run._phases(_Runner(), {"demo": of}, names, run.Options())
+    assert read
+    read.clear()
+    for name in names:
+        of.parts(name)
+        of.job(name)
+    assert not read
+
+
 def test_closure_follows_imports_wherever_they_stand(package):
     found = closure.closure(["judgebook.a"], Cache(None), (package,))
     below = ["a", "b", "e", "g", "sub", "sub.c", "sub.f"]

@@ -21,6 +21,7 @@ from matplotlib.ticker import LogFormatter
 from matplotlib.transforms import Bbox, blended_transform_factory
 
 from judgebook.display import by_hand, marks, options
+from judgebook.display.layouts import kept_layouts
 from judgebook.display.names import COLORS, DisplayNames
 from judgebook.display.narrow import narrow
 from judgebook.study import store
@@ -134,7 +135,7 @@ def save(
     if run.simulated:
         _stamp(fig)
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE), kept_layouts():
         lay_out(fig, settings.dpi)
         shown = _drawn(fig, "png", settings.dpi, stem, alt)
         formats = {*settings.formats, *(["pdf"] if name == run.headline else [])}
@@ -231,7 +232,7 @@ def drawing(
     options.apply(fig, like)
     if simulated:
         _stamp(fig)
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE), kept_layouts():
         lay_out(fig, dpi)
         if suffix == "svg":
             fig.draw_without_rendering()

@@ -19,6 +19,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from judgebook import project
+from judgebook.display.compiled import Compiled
 from judgebook.study.escape import markdown as plain
 
 MISSING = "–"
@@ -132,10 +133,21 @@ def out_of(k: int, n: int, what: str, verb: str = "are") -> str:
     return f"{'All' if k == n else f'{k:,} of' if k else 'None of'} {n:,} {what} {verb if k > 1 else singular}"
 
 
+def _source(package: str) -> str:
+    return files(package).joinpath("text.md.j2").read_text(encoding="utf-8")
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        autoescape=True, finalize=_shown, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.FunctionLoader(_source),
+        bytecode_cache=Compiled(__file__),
+        cache_size=0,  # each `Phrases` has its own
+        autoescape=True,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
     filters = {
         "number": number,
@@ -160,8 +172,7 @@ class Phrases:
     @cached_property
     def _module(self) -> jinja2.environment.TemplateModule:
         """Compiled with the first passage: that takes longer than importing the folder, and most who do say nothing."""
-        source = files(self._package).joinpath("text.md.j2").read_text(encoding="utf-8")
-        return _environment().from_string(source).module
+        return _environment().get_template(self._package).module
 
     def of(self, passage: str, facts: object, **more: Any) -> str:
         """The named passage, filled with `more`, and else with the attributes of `facts` that it asks for."""

@@ -90,7 +90,8 @@ class Cache:
     def listed(self, folder: Path) -> list[Path]:
         """Files below a folder, sorted, as they were when first asked for: one run asks for the package many times."""
         if folder not in self._listed:
-            self._listed[folder] = sorted(p for p in folder.rglob("*") if p.suffix != ".pyc" and p.is_file())
+            found = (p for p in folder.rglob("*") if p.parent.name != "__pycache__")
+            self._listed[folder] = sorted(p for p in found if p.is_file())
         return self._listed[folder]
 
     def derived(self, kind: str, path: Path, compute: Callable[[Path], Any]) -> Any:

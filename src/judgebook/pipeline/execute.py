@@ -89,8 +89,8 @@ class Runner:
         self._ready: dict[Node, tuple[Parts, str]] = {}
         self._awaited: set[tuple[str, str]] = set()
 
-    def run(self, nodes: Iterable[Node]) -> None:
-        """Settle every node. Finished work is kept when this is interrupted.
+    def run(self, nodes: Iterable[Node], meanwhile: Callable[[], object] | None = None) -> None:
+        """Settle every node. Finished work is kept when this is interrupted. meanwhile : done once, while nodes run.
 
         What a node that is `first` needs goes before all others. Of the rest that can run, the one with the longest
         remaining chain starts first: started last, it would keep one worker busy when all others are done.
@@ -102,6 +102,9 @@ class Runner:
                 pass
             for node in sorted(self._ready, key=lambda n: -ahead[n.key])[: self._places() - len(self._running)]:
                 self._submit(node, *self._ready.pop(node))
+            if self._running and meanwhile:
+                meanwhile()
+                meanwhile = None
             done, _ = wait(self._running, timeout=PATIENCE, return_when=FIRST_COMPLETED)
             for future in done:
                 job = self._running.pop(future)

@@ -14,6 +14,7 @@ from pathlib import Path
 from judgebook import plugins, project
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
+from judgebook.pipeline.closure import closure
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
@@ -183,7 +184,8 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
         print(f"{key}: its data are missing: {', '.join(missing[key])}; the run would stop", file=sys.stderr)
     if any(missing.values()):
         return 2
-    runner.run(node for study in studies.values() for node in study.data())
+    data = [node for study in studies.values() for node in study.data()]
+    runner.run(data, meanwhile=partial(_read_imports, studies, selected))
     wrong = [(key, s) for key, s in runner.states.items() if s.state == "invalid"]
     for (key, _), status in wrong:
         print(f"{key}: {status.reason}", file=sys.stderr)
@@ -214,6 +216,14 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
             nodes += pages.nodes(chosen, ahead) if not options.dry else []
         runner.run(nodes)
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
+
+
+def _read_imports(studies: dict[str, StudyNodes], selected: list[str]) -> None:
+    """Have at hand what all code that notebooks can load imports: in a first run this process reads it for a second or
+    two, which the first page would wait for when the data are there."""
+    every = [study.facts(name).imports for study in studies.values() for name in selected if name in study.entries]
+    for study in list(studies.values())[:1]:  # they have one cache
+        closure({name for imports in every for name in imports}, study.cache)
 
 
 def _state(runner: Runner, study: StudyNodes, name: str, rest: str) -> tuple[str, str]:
