@@ -8,8 +8,9 @@
 
 Each dialogue is rated by the person who talked (one label, `quality`) and on all other labels by two people; there are
 two groups of people, two automatic metrics and sessions of up to four systems. What is measured is the kernel that runs
-a notebook: its CPU seconds, user and system, and the most memory it held (resident). Reading is measured with notebook
-00. What is up to date does not run and is not measured. Linux only: peaks come from /proc.
+a notebook, and the process that computes for the first page, before any kernel, what this waits for: their CPU seconds,
+user and system, and the most memory that one of them held (resident). What is up to date does not run and is not
+measured. Linux only: peaks come from /proc.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +37,7 @@ SESSION = 4  # systems somebody talks with in one session
 BLOCK = 10_000  # dialogues drawn and written at a time: the data do not depend on memory
 POLL = 0.05  # seconds between two looks at the kernel
 EXTRAS = ("control", "judge", "comparisons")
+READING = "annotations"
 
 
 @dataclass(frozen=True)
@@ -235,43 +238,45 @@ def _is_kernel(process: int) -> bool:
 
 
 def measured(command: list[str], gb: float, seconds: float, raw: Path) -> tuple[Use, Use, str]:
-    """What reading (all that happens before a kernel starts) and the kernel took in `command`, and how it ended.
+    """What the process that did most before a kernel started took in `command`, and the kernel; and how it ended.
 
-    The process at work is stopped where it takes more than `gb` or `seconds`.
+    A process at work is stopped where it takes more than `gb` or `seconds`.
     """
     environment = {**os.environ, "COMPENDIUM_RAW": str(raw)}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         run = subprocess.Popen(command, env=environment, stdout=said, stderr=subprocess.STDOUT)
-        reading: dict[int, Use] = {}
+        before: dict[int, Use] = {}
         kernels: dict[int, Use] = {}
         ended = ""
         while run.poll() is None:
             processes = list(_below(run.pid))
             at_work = [p for p in processes if _is_kernel(p)]
-            uses = kernels if at_work or kernels else reading
+            uses = kernels if at_work or kernels else before
             for process in at_work if uses is kernels else processes:
                 use = uses.setdefault(process, Use())
                 use.look(process)
-                if not ended and (use.mb > 1024 * gb or use.seconds > seconds):
-                    ended = f"stopped at {gb:g} GB" if use.mb > 1024 * gb else f"stopped at {seconds:g} s"
-                    os.kill(process, signal.SIGKILL)
+                if use.mb > 1024 * gb or use.seconds > seconds:
+                    # a kernel does again what was stopped before it
+                    ended = ended or (f"stopped at {gb:g} GB" if use.mb > 1024 * gb else f"stopped at {seconds:g} s")
+                    with suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
             time.sleep(POLL)
         said.seek(0)
         text = said.read()
     if run.returncode and not ended:
         ended = f"exit {run.returncode}"
         print(text, file=sys.stderr)
-    largest = [max(uses.values(), key=lambda use: use.seconds, default=Use()) for uses in (reading, kernels)]
+    largest = [max(uses.values(), key=lambda use: use.seconds, default=Use()) for uses in (before, kernels)]
     return *largest, ended or ("done" if kernels else "did not run")
 
 
-def _entries() -> list[str]:
-    """Notebooks that a study of made-up data may have."""
+def _entries() -> dict[str, bool]:
+    """Notebooks that a study of made-up data may have, and whether the first page waits for them."""
     sys.path.insert(0, str(ROOT / "src"))
     from judgebook.pipeline import dag
 
     entries = dag.load(dag.NOTEBOOKS).items()
-    return [name for name, entry in entries if not entry.across and "embedded" not in entry.requires]
+    return {name: entry.early for name, entry in entries if not entry.across and "embedded" not in entry.requires}
 
 
 def measure(path: Path, out: Path, only: list[str], gb: float, seconds: float) -> Iterator[dict[str, object]]:
@@ -279,11 +284,15 @@ def measure(path: Path, out: Path, only: list[str], gb: float, seconds: float) -
     study = yaml.safe_load(path.read_text(encoding="utf-8"))
     about = {"study": path.stem, "title": study["title"]}
     run = [sys.executable, str(ROOT / "run_all.py"), "--study", str(path), "--jobs", "1", "--out", str(out)]
-    for step in [name for name in _entries() if not only or any(name.startswith(o) for o in only)]:
-        reading, kernel, ended = measured([*run, "--only", step], gb, seconds, path.parent)
-        parts = [("annotations", reading)] if step.startswith("00") and ended != "did not run" else []
-        for name, use in [*parts, (step, kernel)]:
-            yield {**about, "step": name, "seconds": round(use.seconds, 1), "mb": round(use.mb), "outcome": ended}
+    entries, frames = _entries(), out / "data" / "processed" / path.stem / f"{READING}.parquet"
+    for step in [READING, *(name for name in entries if not only or any(name.startswith(o) for o in only))]:
+        read = frames.stat().st_mtime_ns if frames.exists() else 0
+        before, kernel, ended = measured([*run, "--only", step], gb, seconds, path.parent)
+        uses = [before] if step == READING else [kernel, before] if entries[step] else [kernel]
+        use = Use(sum(use.seconds for use in uses), max(use.mb for use in uses))
+        if step == READING and ended == "did not run" and frames.exists() and frames.stat().st_mtime_ns != read:
+            ended = "done"  # without a kernel
+        yield {**about, "step": step, "seconds": round(use.seconds, 1), "mb": round(use.mb), "outcome": ended}
 
 
 def table(rows: pd.DataFrame) -> str:
@@ -297,7 +306,7 @@ def table(rows: pd.DataFrame) -> str:
     ran = rows.assign(shown=shown)[rows["outcome"] != "did not run"]
     last = ran.drop_duplicates(["study", "step"], keep="last")
     wide = last.pivot_table(index="step", columns="study", values="shown", aggfunc="first").fillna("–")
-    wide = wide.reindex([s for s in ["annotations", *sorted(set(wide.index) - {"annotations"})] if s in wide.index])
+    wide = wide.reindex([s for s in [READING, *sorted(set(wide.index) - {READING})] if s in wide.index])
     lines = [f"| CPU s / peak MB | {' | '.join(wide.columns)} |", f"| --- |{' --- |' * len(wide.columns)}"]
     lines += [f"| {step} | {' | '.join(row)} |" for step, row in zip(wide.index, wide.to_numpy(), strict=True)]
     sums = last[last["outcome"] == "done"].groupby("study").agg(seconds=("seconds", "sum"), mb=("mb", "max"))

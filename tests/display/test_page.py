@@ -6,6 +6,8 @@ import pytest
 from fixtures.project_copy import ROOT
 from nbclient import NotebookClient
 
+from helpers import bot_performance
+from judgebook.annotations.summary import CIRCUMSTANCES
 from judgebook.display import by_hand, tables, views
 from judgebook.display.page import NotebookPage, Nothing
 from judgebook.display.views import FromPrint, Table
@@ -65,6 +67,20 @@ def test_what_was_computed_what_a_change_leads_to_and_where_output_goes(small):
     without = NotebookPage("00_build_annotations", str(small), None).parameters().text
     assert "After changing" in without  # it has two
     assert "After changing" not in NotebookPage("17_design_check", str(small), None).parameters().text
+
+
+def test_columns_without_use_are_not_read(small, monkeypatch):
+    frame = NotebookPage("07_bot_performance", str(small), None).evaluated("annotations")
+    read, all_of = [], pd.read_parquet
+
+    def recorded(path, columns=None):
+        read.append(columns)
+        return all_of(path, columns=columns)
+
+    monkeypatch.setattr(pd, "read_parquet", recorded)
+    page = bot_performance.Page(str(small), None, n_resamples=200, seed=None, n_picks=2)
+    pd.testing.assert_frame_equal(page.everybody, frame.drop(columns=[*CIRCUMSTANCES]))
+    assert list(page.everybody) in read
 
 
 def test_pages_of_a_report_do_not_list_parameters_twice(small):

@@ -46,3 +46,24 @@ def test_what_was_stopped_is_said_and_not_added_up(size):
     said = size.table(frame)
     assert "| 05_sensitivity | 600 / 900 (stopped at 600 s) |" in said
     assert "| all (sum / largest) | 43 / 300 |" in said
+
+
+def test_a_notebook_took_what_was_computed_for_the_first_page_before_its_kernel_ran(size, tmp_path, monkeypatch):
+    (tmp_path / "a.yaml").write_text("title: made up", encoding="utf-8")
+    before, kernel = size.Use(10.0, 500.0), size.Use(2.0, 100.0)
+    frames = tmp_path / "data" / "processed" / "a" / "annotations.parquet"
+
+    def measured(command, gb, seconds, raw):
+        if command[-1] != "annotations":
+            return before, kernel, "done"
+        frames.parent.mkdir(parents=True, exist_ok=True)
+        frames.touch()
+        return before, size.Use(), "did not run"
+
+    monkeypatch.setattr(size, "measured", measured)
+    rows = [*size.measure(tmp_path / "a.yaml", tmp_path, ["07", "08"], 6, 600)]
+    assert [(row["step"][:2], row["seconds"], row["mb"], row["outcome"]) for row in rows] == [
+        ("an", 10.0, 500, "done"),
+        ("07", 12.0, 500, "done"),
+        ("08", 2.0, 100, "done"),
+    ]

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import in_turn
 from judgebook.study.schema import Annotations
 
 #: effective annotators from which they are a sample, unless a study says otherwise
@@ -66,7 +67,8 @@ def populations(annotations: Annotations, wanted: str = "auto") -> dict[tuple[st
         `inference.annotators`. sample: two known annotators are enough. auto: LEAST effective annotators, to the
         nearest tenth, who judged several systems.
     """
-    return {key: _population(part, wanted) for key, part in annotations.groupby(PLACE, sort=False, observed=True)}
+    annotations = annotations[[*PLACE, "annotator", "annotator_known", "annotator_kind", "system", "system_b"]]
+    return {key: _population(part, wanted) for key, part in in_turn(annotations, PLACE)}
 
 
 def _population(part: pd.DataFrame, wanted: str) -> Population:

@@ -62,21 +62,23 @@ def outcomes(annotations: Annotations) -> pd.DataFrame:
             both.assign(statistic="share", outcome=name, binary=True, score=(both["score"] == value).astype(float))
             for name, value in OUTCOMES.items()
         ]
-    scores = pd.concat(out, ignore_index=True)
-    return weighted(scores)
+    # of ratings alone no copy is made: of ten million judgements the texts take gigabytes
+    return weighted(pd.concat(out, ignore_index=True) if len(out) > 1 else out[0].reset_index(drop=True))
 
 
 def weighted(scores: pd.DataFrame) -> pd.DataFrame:
     """`scores` with `sampling`, the sampling weight of its item, and `weight`, that divided by the item's annotations.
 
-    scores : annotations, or comparisons seen from both sides (`sides`).
+    scores : annotations, or comparisons seen from both sides (`sides`). Also adds `item_number`, the same for all
+    annotations of an item (a comparison has one for each outcome and side).
 
     Sampling weights are scaled so that those of the items of a system and label add up to the number of items: a ratio
     of weighted sums does not depend on the scale (Hájek 1971, in Foundations of Statistical Inference, page 236), and
     sums of `weight` stay numbers of items. Without sampling weights `sampling` is 1.
     """
     keys = [c for c in (*_ITEM, "outcome") if c in scores]
-    share = 1 / scores.groupby(keys, sort=False, dropna=False)["score"].transform("size")
+    items = scores.groupby(keys, sort=False, dropna=False)
+    share, scores = 1 / items["score"].transform("size"), scores.assign(item_number=items.ngroup())
     if not sampled(scores):
         return scores.assign(sampling=1.0, weight=share)
     of = [scores[c] for c in (*SYSTEM_CELL, "outcome") if c in scores]
@@ -114,11 +116,10 @@ def item_means(scores: pd.DataFrame, codes: np.ndarray) -> tuple[pd.DataFrame, n
     """The scores of `numbered` with one row per item, the mean of its annotations, and the number of its estimate."""
     if (scores["weight"] == scores["sampling"]).all():
         return scores, codes
-    keys = [c for c in (*_ITEM, "outcome") if c in scores]
-    number = scores.assign(code=codes).groupby(["code", *keys], sort=False, dropna=False)["score"]
-    first = ~scores.assign(code=codes).duplicated(["code", *keys])
-    rows = scores[first]
-    out = rows.assign(score=number.mean().to_numpy(), weight=rows["sampling"], annotator=None)
+    number = scores["score"].groupby([codes, scores["item_number"]], sort=False)
+    first = number.cumcount() == 0
+    items = scores[first]
+    out = items.assign(score=number.mean().to_numpy(), weight=items["sampling"], annotator=None)
     return out, codes[first.to_numpy()]
 
 

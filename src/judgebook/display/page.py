@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar
 
@@ -86,9 +86,9 @@ class NotebookPage(metaclass=_Timed):
         same."""
         return kept(store.kept(self.run.key, self.run.notebook), function, *args, **kwargs)
 
-    def evaluated(self, frame: str) -> pd.DataFrame:
-        """A frame of the study without pilots, gold units and extra corpora."""
-        return evaluated(self.run.read(frame))
+    def evaluated(self, frame: str, without: Collection[str] = ()) -> pd.DataFrame:
+        """A frame of the study without pilots, gold units and extra corpora, and without some columns."""
+        return evaluated(self.run.read(frame, without))
 
     def complete(self) -> None:
         """Compute and store what takes long and what neither the first page nor another notebook reads, where there is

@@ -303,12 +303,16 @@ class Run:
     def tables(self) -> Path:
         return out_root() / "tables" / self.key if self.run_id else self._base / "tables"
 
-    def read(self, name: str) -> pd.DataFrame:
+    def read(self, name: str, without: Collection[str] = ()) -> pd.DataFrame:
         """A frame of the study: annotations, dialogues, metric_scores, screening, work_units or counts.
+
+        without : columns that are not read: of millions of judgements each takes its time and memory.
 
         Raises AbsentError, which names the commands that make it, and UndeclaredError.
         """
         import pandas as pd
+
+        from judgebook.study import schema
 
         if not self.of_study:
             raise ValueError(f"{self.notebook} was started with of_study=False: it must not read {name!r}")
@@ -321,7 +325,9 @@ class Run:
             raise AbsentError(f"The data of {self.key} have not been read yet: run {made_by}.")
         content = self.question is None or self.question.own or "texts" in self.question.private
         stood_in = None if content else self.of_bundle(name)
-        return pd.read_parquet(path) if stood_in is None else stood_in
+        if stood_in is not None:
+            return stood_in.drop(columns=[*without])
+        return pd.read_parquet(path, columns=[c for c in schema.FRAMES[name] if c not in without] if without else None)
 
     def of_bundle(self, name: str) -> pd.DataFrame | None:
         """What only a study that is read from a bundle has: `text_metrics`, `spellings`, and frames with stand-ins

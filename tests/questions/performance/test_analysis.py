@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, ratings, study
 
-from judgebook.annotations import picks
+from judgebook.annotations import picks, scores
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import davidson, ranking, rates, tables
 from judgebook.sources import build
@@ -42,6 +42,24 @@ def twice(n=40, seed=1):
                 rows.append((f"d{s}{system}", system, f"s{s}", score, f"A{a}"))
     frame = ratings([r[:4] for r in rows], method="dialogue_likert")
     return judged(frame.assign(annotator=[r[4] for r in rows]), dialogue_b=None)
+
+
+def test_there_is_no_second_copy_of_all_judgements(monkeypatch):
+    grouped, one_by_one = [], pd.api.typing.DataFrameGroupBy.__iter__
+
+    def recorded(groups):
+        grouped.append(groups.obj)
+        return one_by_one(groups)
+
+    monkeypatch.setattr(pd.api.typing.DataFrameGroupBy, "__iter__", recorded)
+    frame = twice().assign(interactor=None)
+    frame = pd.concat([frame, frame.assign(label="other", source_row=frame["source_row"] + len(frame))])
+    frame = frame.reset_index(drop=True)
+    labels = [Label(label, "dialogue_likert", label, (1, 5)) for label in ("quality", "other")]
+    assert performance.analyse(frame, labels, sampling=SAMPLING, **PICKS | {"modelled": None})
+    assert not [rows for rows in grouped if {"score", "dialogue"} <= set(rows) and len(rows) == len(frame)]
+    scored = scores.outcomes(frame)
+    assert np.shares_memory(scored["score"].to_numpy(), frame["score"].to_numpy())
 
 
 class TestChosen:

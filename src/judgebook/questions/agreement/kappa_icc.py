@@ -262,10 +262,10 @@ def kappas(annotations: Annotations, labels: Iterable[Label], *, sampling: Sampl
     """
     whole = {(x.method, x.id): x for x in labels if x.integer and x.scale[1] - x.scale[0] < MOST_VALUES}
     people = annotations[annotations["annotator_known"].astype(bool) & (annotations["annotator_kind"] == "human")]
-    for key, rows in people.groupby(CELL, sort=False):
-        names = sorted(rows["annotator"].unique())
+    for key, names in people.groupby(CELL, sort=False)["annotator"].unique().items():
         if key[2:] not in whole or not 2 <= len(names) <= MOST_PEOPLE:
             continue
+        rows, names = people[(people[CELL] == [*key]).all(axis=1)], sorted(names)
         head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[2]].unit, "statistic": "pair_kappa"}
         weights = ("none", "quadratic") if _ordered(whole[key[2:]]) else ("none",)
         for a, b, sums, unit in _of_pairs(rows, names):

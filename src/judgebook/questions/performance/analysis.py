@@ -17,7 +17,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.annotations import picks, population
 from judgebook.annotations.scales import within_scale
-from judgebook.annotations.summary import with_means
+from judgebook.annotations.summary import CIRCUMSTANCES, with_means
 from judgebook.questions.performance import davidson, mixed, ranking, rates
 from judgebook.questions.performance.overall import overall as overall_order
 from judgebook.questions.performance.who_judged import who_judged
@@ -34,7 +34,7 @@ LIGHT, PICKS = ["light_low", "light_high"], ["pick_low", "pick_high"]
 #: intervals that do not resample clusters, and the columns their ends have in figures and tables
 OTHER_INTERVALS = {"independent": LIGHT, "picks": PICKS}
 #: columns of judgements that no result depends on: to copy their texts with every selection of rows takes long
-_UNUSED = ("study", "seconds", "completed_at", "period", "first_shown", "reason", "source_row")
+_UNUSED = (*CIRCUMSTANCES, "source_row")
 
 
 def chosen(annotations: Annotations, unranked: Collection[str] = (), labels: Iterable[Label] = ()) -> Annotations:

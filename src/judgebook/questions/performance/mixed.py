@@ -24,6 +24,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.annotations import mixed_models
+from judgebook.annotations.cells import in_turn
 from judgebook.annotations.mixed_models import Fitted
 from judgebook.annotations.scores import sampled
 from judgebook.execution.tasks import run
@@ -57,7 +58,7 @@ def pooled(annotations: pd.DataFrame, *, confidence: float = 0.95, only: Collect
     up to two fifths too small.
     """
     annotations = annotations if only is None else annotations[annotations["label"].isin(list(only))]
-    frames = annotations[annotations["dialogue_b"].isna()].groupby(SYSTEM_CELL[:-1], sort=False)
+    frames = in_turn(annotations[annotations["dialogue_b"].isna()], SYSTEM_CELL[:-1])
     pieces = [(key, frame[_COLUMNS], confidence, sampled(frame)) for key, frame in frames]
     return collect(*run(_of_label, pieces, doing="mixed models, label"))
 

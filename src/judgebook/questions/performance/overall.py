@@ -14,14 +14,18 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from judgebook.annotations.cells import in_turn
 from judgebook.annotations.scores import known_people, require_unit, sampled
 from judgebook.codes import distinct
 from judgebook.questions.performance.margins import lead_row, leads
-from judgebook.questions.performance.ranking import BLOCK, rank_intervals, system_scores, too_few
+from judgebook.questions.performance.ranking import BLOCK, CELL, rank_intervals, system_scores, too_few
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations
+
+#: columns, besides the unit, of what is put side by side for all labels
+_USED = ("system", "annotator", "annotator_known", "annotator_kind", "score", "weight")
 
 
 def overall(
@@ -56,14 +60,14 @@ def overall(
     require_unit(annotations, unit)
     direction = {(x.method, x.id): x.direction for x in labels if wanted == "all" or x.id in set(wanted)}
     rows: list[dict[str, Any]] = []
-    for block, part in annotations.groupby(BLOCK, sort=False):
+    for block, part in in_turn(annotations, BLOCK):
         systems = sorted(distinct(part["system"], part["system_b"]))
         scores = []
-        for label, of_label in part.groupby("label", sort=False):
-            sign = direction.get((block[1], label), 0)
+        for key, of_label in in_turn(part, CELL):
+            sign = direction.get((key[1], key[2]), 0)
             one = standardised(system_scores(of_label), sign) if sign else None
             if one is not None and set(one["system"]) == set(systems):
-                scores.append(one)
+                scores.append(one[[c for c in (unit, *_USED) if c in one]])
         if len(scores) > 1 and len(systems) > 1:
             head = dict(zip(BLOCK, block, strict=True)) | {"level": METHODS[block[1]].unit, "n": len(scores)}
             rows += [head | row for row in _rows(scores, systems, unit, confidence)]

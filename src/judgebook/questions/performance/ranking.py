@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import in_turn
 from judgebook.annotations.scores import known_people, require_unit, sides, weighted
 from judgebook.questions.performance import davidson, margins, separation
 from judgebook.statistics.clusters import (
@@ -80,8 +81,8 @@ def ranks(
     require_unit(annotations, unit)
     direction = {(x.method, x.id): x.direction for x in labels}
     out = []
-    for block, part in annotations.groupby(BLOCK, sort=False):
-        signed = [(key, rows, direction.get((key[1], key[2]), 0)) for key, rows in part.groupby(CELL, sort=False)]
+    for block, part in in_turn(annotations, BLOCK):
+        signed = ((key, rows, direction.get((key[1], key[2]), 0)) for key, rows in in_turn(part, CELL))
         tables = [_table(key, rows, sign, unit) for key, rows, sign in signed if sign]
         pieces = []
         for table, values in _replicated([t for t in tables if len(t.systems) > 1], block, unit, sampling):

@@ -28,6 +28,7 @@ import pandas as pd
 from scipy import optimize, sparse
 from scipy.special import fdtrc, fdtri, ndtr
 
+from judgebook.annotations.cells import in_turn
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.population import Population
 from judgebook.codes import distinct
@@ -53,10 +54,7 @@ def who_judged(
     several = [key for key, one in populations.items() if one.others]
     sampled = annotations[pd.MultiIndex.from_frame(annotations[["corpus", "group"]]).isin(several)]
     rows = collect(
-        row
-        for key, part in sampled.groupby(CELL, sort=False)
-        if _ranked(part)
-        for row in _of_label(key, part, confidence)
+        row for key, part in in_turn(sampled, CELL) if _ranked(part) for row in _of_label(key, part, confidence)
     )
     if len(rows["annotators_differ"]):
         tested = adjust_rows(rows["annotators_differ"], ["corpus", "group"], "labels of one group")
