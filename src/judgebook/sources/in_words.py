@@ -218,8 +218,9 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     ]
     titles = {(label.method, label.id): label for label in study.label_list()}
     lines += directions(study, marks)
-    for (method, label), rows in marks.groupby(["method", "label"], sort=False):
-        items = len(rows.drop_duplicates(ITEM))
+    scores = marks[["method", "label", "score"]].assign(item=marks.groupby(ITEM, dropna=False, sort=False).ngroup())
+    for (method, label), rows in scores.groupby(["method", "label"], sort=False):
+        items = rows["item"].nunique()
         low, high = rows["score"].min(), rows["score"].max()
         scale = titles[method, label].scale if (method, label) in titles else (low, high)
         lines.append(

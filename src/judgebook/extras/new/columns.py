@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -139,15 +140,29 @@ def rated(out: Guess, cells: pd.DataFrame, column: str, values: pd.Series) -> bo
     return bool(by_item.nunique()[several].gt(1).mean() > 0.1 and by_person.gt(1).mean() > 0.5)
 
 
-def one_an_item(out: Guess, cells: pd.DataFrame, column: str) -> bool:
-    """Whether a column says the same in all rows of an item, in enough items that several people judged."""
+def one_an_item(out: Guess, cells: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Columns that say the same in all rows of an item, in enough items that several people judged."""
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if "dialogue" not in out.columns or "annotator" not in out.columns or cells[column].nunique() < 2:
-        return False
-    several = cells[cells.groupby(item)[out.columns["annotator"]].transform("nunique") > 1].groupby(item)[column]
-    again = int(several.size().sum()) - several.ngroups
-    enough = several.ngroups >= _ENOUGH_ITEMS or (several.ngroups > 2 and again >= 2 * _ENOUGH_ITEMS)
-    return enough and several.nunique().max() == 1
+    if "dialogue" not in out.columns or "annotator" not in out.columns:
+        return []
+    who = cells[out.columns["annotator"]]
+    by_item = who.groupby([cells[c] for c in item])
+    unit = by_item.ngroup().to_numpy()
+    rows = (unit >= 0) & (by_item.transform("nunique") > 1).to_numpy()
+    unit = unit[rows]
+    n = len(np.unique(unit))
+    if n < _ENOUGH_ITEMS and (n <= 2 or len(unit) - n < 2 * _ENOUGH_ITEMS):
+        return []
+    return [c for c in columns if _same_within(unit, pd.factorize(cells[c])[0], rows)]
+
+
+def _same_within(unit: np.ndarray, code: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether values that differ (`code`, -1 where missing) are the same for each unit, of which `rows` are."""
+    held = code[rows]
+    unit, held = unit[held >= 0], held[held >= 0]
+    first = np.zeros(unit.max(initial=-1) + 1, dtype=held.dtype)
+    first[unit] = held  # any one of each unit
+    return bool(code.max(initial=-1) > 0 and len(held) and (first[unit] == held).all())
 
 
 def left_out(out: Guess, columns: list[str]) -> None:
@@ -164,7 +179,8 @@ def ask_if_judged(out: Guess, cells: pd.DataFrame, column: str) -> None:
     state = re.search(r"stat(?:us|e)$", column, re.I)  # of a task
     if who is None or "dialogue" not in out.columns or out.comparative or state:
         return
-    rows = cells[~cells[column].str.strip().isin(out.na_values)]
+    rows = cells[[*dict.fromkeys([*item, who, column])]]  # all columns would be copied
+    rows = rows[~rows[column].str.strip().isin(out.na_values)]
     by_item, by_person = rows.groupby(item)[column], rows.groupby(who)[column]
     again = by_item.size() > 1
     question = column.strip().endswith("?")  # people may all have said the same of each item

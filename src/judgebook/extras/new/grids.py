@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pandas as pd
 
@@ -81,7 +82,7 @@ def grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
     """The pattern of columns such as `fluency_a1`, and column -> label; None where there is none."""
     for pattern, regex in _GRIDS:
         matches = {c: m["label"] for c in columns if (m := regex.fullmatch(c))}
-        many = {i for i in matches.values() if list(matches.values()).count(i) >= 2}
+        many = {i for i, n in Counter(matches.values()).items() if n >= 2}
         if matches and set(matches.values()) == many and len(matches) * 2 > len(columns):
             return pattern, matches
     return None
@@ -95,11 +96,12 @@ def others(out: Guess, cells: pd.DataFrame, of: dict[str, str]) -> None:
         return
     of_label = {label: _pattern(scores.replace("{label}", label), other) for label in of.values()}
     parts = {m[1] for c, label in of.items() if (m := of_label[label].fullmatch(c))}
+    of_part = [_pattern(scores.replace(other, part), "{label}") for part in parts]
     labels: dict[str, list[str]] = {}
     read = {c for c, label in of.items() if label in out.labels}
     for column in cells.columns.difference([*out.columns.values(), *read, *out.metrics], sort=False):
-        for part in parts:
-            if m := _pattern(scores.replace(other, part), "{label}").fullmatch(column):
+        for pattern in of_part:
+            if m := pattern.fullmatch(column):
                 labels.setdefault(m[1], []).append(column)
     for label, columns in labels.items():
         held = pd.concat([cells[c] for c in columns], ignore_index=True)

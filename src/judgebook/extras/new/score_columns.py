@@ -64,18 +64,18 @@ def _ratings(
     numeric = _judged(out, cells, numeric)
     said = {c for c in numeric if f"label {c}" in out.answers}
     ratings = {c: v for c, v in numeric.items() if c in said or is_rating(c, v) or rated(out, cells, c, v)}
-    if all(one_an_item(out, cells, c) for c in ratings):  # none at all, or none that people gave
+    if len(one_an_item(out, cells, ratings)) == len(ratings):  # none at all, or none that people gave
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
     free = {c: v for c, v in numeric.items() if c not in ratings}
     ratings |= _sliders(out, {c: v for c, v in free.items() if f"label {c}" in out.answers or _differs(out, cells, c)})
     ratings = _places_of_sides(out, _sides_only(out, ratings))
     if not out.comparative:
         worded = _judged(out, cells, _ordered(out, cells))
-        of_item = [c for c in worded if one_an_item(out, cells, c)]
+        of_item = one_an_item(out, cells, worded)
         out.unused |= dict.fromkeys(of_item, _SAME)
         ratings |= {c: v for c, v in worded.items() if c not in of_item}
     numeric |= ratings
-    shared = [c for c in ratings if c not in said and one_an_item(out, cells, c)]
+    shared = one_an_item(out, cells, [c for c in ratings if c not in said])
     # of a pair: what was shown, not how well it did. In words: how the item was made, no metric
     none = shared if out.comparative or len(shared) == len(ratings) else [c for c in shared if c not in measured]
     out.unused |= dict.fromkeys(none, _SAME)
@@ -194,6 +194,8 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
     """Columns of numbers that people may have given: no ids, counters, durations, nothing that is said of a person."""
     who = out.columns.get("annotator")
     judged, constant = {}, {}
+    often = cells[who].map(cells[who].value_counts()) >= 3 if who else pd.Series(False, cells.index)
+    people = cells.loc[often, who] if who else None
     for column, values in numeric.items():
         if f"label {column}" in out.answers:  # whatever its name says
             judged[column] = values
@@ -205,9 +207,8 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
         if kind.kind in ("id", "counter", "duration", "date") and not rated(out, cells, column, values):
             out.unused[column] = kind.says
             continue
-        rows = cells[who].map(cells[who].value_counts()) >= 3 if who else pd.Series(False, cells.index)
-        by_person = values[rows].groupby(cells.loc[rows, who]).agg(["min", "max"]) if who else pd.DataFrame()
-        same = len(by_person) >= 3 and (by_person["min"] == by_person["max"]).all()
+        by_person = values[often].groupby(people) if who else None
+        same = by_person is not None and by_person.ngroups >= 3 and (by_person.min() == by_person.max()).all()
         if same and values.min() < values.max():
             out.unused[column] = "the same in all rows of an annotator: it says who judged, not what"
             continue
@@ -356,10 +357,10 @@ def _categories(out: Guess, of: dict[str, str]) -> None:
         by_label.setdefault(label, []).extend(out.categories.get(column, []))
     by_label = {label: list(dict.fromkeys(words)) for label, words in by_label.items()}
     out.categories = {label: ranked(words) or words for label, words in by_label.items() if words}
+    out.without(*(f"no answer in {label_id(label)}" for label in out.categories))
     for label, words in out.categories.items():
         out.labels[label] = (label_id(label), 1, len(words), True)
         out.observed.pop(label_id(label), None)
-        out.without(f"no answer in {label_id(label)}")
         if ranked(words) is None:
             how = Answer("one order: list `categories` from the lowest up and add `level: ordinal`")
             out.ask(f"level of {label_id(label)}", f"Have the answers of {label!r} an order?", "none", how)

@@ -272,5 +272,5 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
 
 def _long_metrics(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Columns of fractions beside the scores of a long table that do not depend on who judged: automatic metrics."""
-    out.metrics = [c for c, v in numeric.items() if (v.dropna() % 1 != 0).any() and one_an_item(out, cells, c)]
+    out.metrics = one_an_item(out, cells, [c for c, v in numeric.items() if (v.dropna() % 1 != 0).any()])
     left_out(out, [c for c in numeric if c not in out.metrics])

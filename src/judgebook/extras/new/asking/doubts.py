@@ -89,9 +89,8 @@ class Doubts:
 
     def without(self, *facts: str) -> None:
         """Take questions back: facts, or beginnings of them that end in a space."""
-        self.questions = [
-            q for q in self.questions if not any(q.fact == f or (f[-1] == " " and q.fact.startswith(f)) for f in facts)
-        ]
+        exact, begin = set(facts), tuple(f for f in facts if f[-1] == " ")
+        self.questions = [q for q in self.questions if not (q.fact in exact or q.fact.startswith(begin))]
 
 
 @dataclass

@@ -35,6 +35,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
     if who is None or "dialogue" not in out.columns:
         return {}
     found = {}
+    keys = cells[[*dict.fromkeys([*item, who])]]  # all columns would be copied for each
     for column in cells.columns.difference([*out.columns.values(), *out.categories], sort=False):
         held = cells[column].str.strip()
         given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
@@ -54,7 +55,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
         if set(given) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
             continue  # a choice between systems says nothing of one reply
-        rows = cells.loc[given.index]
+        rows = keys.loc[given.index]
         by_item = given.groupby([rows[c] for c in item])
         by_person = given.groupby(rows[who]).nunique()
         again = by_item.size() > 1
