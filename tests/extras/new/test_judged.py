@@ -30,6 +30,17 @@ def test_words_without_an_order_that_differ_between_people_are_answers(monkeypat
     assert "Have the answers of 'verdict' an order?" in [q.text for q in out.questions]
 
 
+@pytest.mark.parametrize("answers", [["question", "thanks", "statement", "question"], ["question"] * 4])
+def test_words_too_few_to_be_known_as_answers_are_asked_about_below_the_name_of_a_quality(answers):
+    rows = [
+        {"dialogue": f"d{i}", "annotator": f"a{i % 2}", "fluency": i % 3, "quality": word, "theme": word}
+        for i, word in enumerate(answers)
+    ]
+    asked = [q.text for q in tables.guess(_cells(rows)).questions]
+    assert "Does 'quality' hold judgements?" in asked
+    assert "Does 'theme' hold judgements?" not in asked
+
+
 def test_fractions_of_few_people_are_labels_and_others_metrics():
     few = pd.Series([n / 3 + 1 for n in range(12)]).round(2)
     many = pd.Series([0.1373 * n for n in range(12)])

@@ -24,6 +24,8 @@ from judgebook.sources.rows import numbers as number_texts
 
 #: so many items with differing answers, and so many people with several, show that people judged
 _ITEMS, _PEOPLE = 0.1, 0.5
+#: different answers without an order at most, and characters of one
+_FEW_WORDS, _SHORT = 8, 30
 #: what everybody says yes to who may take part
 _AGREED = re.compile(r"consent|terms|agree|english|native|adult|participat", re.I)
 
@@ -50,7 +52,10 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
                 how = Answer("yes: declare a label, with all answers that were offered as `categories`")
                 text = f"Does {column!r} hold judgements?"
                 out.ask(f"label {column}", text, "no, it is left out", how, evidence=evidence)
-        if several or nature(column, given).kind != "words" or given.nunique() < 2:
+        said = f"label {column}" in out.answers
+        if several or given.nunique() < 2 or not (said or nature(column, given).kind == "words"):
+            if not several and _may_be_answers(column, given):
+                ask_if_answers(out, column)
             continue
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
         if set(given) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
@@ -60,12 +65,18 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         by_person = given.groupby(rows[who]).nunique()
         again = by_item.size() > 1
         differ = again.any() and by_item.nunique()[again].gt(1).mean() > _ITEMS and by_person.gt(1).mean() > _PEOPLE
-        if differ or f"label {column}" in out.answers:
+        if differ or said:
             found[column] = sorted(given.unique())
             rare_answers(out, column, given)
         elif not set(given) <= set(out.values):  # which make a label of it
             ask_if_judged(out, cells, column)
     return found
+
+
+def _may_be_answers(column: str, given: pd.Series) -> bool:
+    """Whether few short texts below the name of an aspect of quality may be answers, though too few rows show it."""
+    few = 1 < given.nunique() <= _FEW_WORDS and given.str.len().max() <= _SHORT
+    return bool(ASPECT.search(column)) and few and nature(column, given).kind in ("names", "text", "id")
 
 
 def split(held: pd.Series, divider: str) -> pd.Series:
