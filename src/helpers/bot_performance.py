@@ -1,7 +1,7 @@
 """Notebook 07: how good are the systems?"""
 
 from judgebook.annotations.population import populations
-from judgebook.annotations.summary import CIRCUMSTANCES, evaluations
+from judgebook.annotations.summary import evaluations
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
@@ -22,7 +22,7 @@ class Page(Sections):
     ) -> None:
         super().__init__("07_bot_performance", study, run_id, n_resamples=n_resamples, seed=seed, n_picks=n_picks)
         unranked, control = self.study.unranked_systems, self.study.control_system
-        self.everybody = self.evaluated("annotations", CIRCUMSTANCES)
+        self.everybody = self.evaluated("annotations", circumstances=False)
         self.passed = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
         chosen = analysis.chosen(self.passed, unranked, self.labels)
         self.judged = analysis.with_interactors(chosen, self.run.read("dialogues"))

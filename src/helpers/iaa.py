@@ -1,6 +1,5 @@
 """Notebook 03: do annotators agree?"""
 
-from judgebook.annotations.summary import CIRCUMSTANCES
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
@@ -14,7 +13,7 @@ class Page(NotebookPage):
         self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None, people_resamples: int
     ) -> None:
         super().__init__("03_iaa", study, run_id, n_resamples=n_resamples, seed=seed)
-        self.annotations, self.iaa = self.evaluated("annotations", CIRCUMSTANCES), self.study.iaa
+        self.annotations, self.iaa = self.evaluated("annotations", circumstances=False), self.study.iaa
         self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
         self.results = self.analysed(
             analysis.analyse, self.annotations, self.labels, sampling=self.sampling, first=self.iaa.first,

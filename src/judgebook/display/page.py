@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 
-from judgebook.annotations.summary import evaluated
+from judgebook.annotations.summary import CIRCUMSTANCES, evaluated
 from judgebook.display import by_hand, views
 from judgebook.display.tables import say
 from judgebook.display.text import number, plain
@@ -86,9 +86,12 @@ class NotebookPage(metaclass=_Timed):
         same."""
         return kept(store.kept(self.run.key, self.run.notebook), function, *args, **kwargs)
 
-    def evaluated(self, frame: str, without: Collection[str] = ()) -> pd.DataFrame:
-        """A frame of the study without pilots, gold units and extra corpora, and without some columns."""
-        return evaluated(self.run.read(frame, without))
+    def evaluated(self, frame: str, *, circumstances: bool = True) -> pd.DataFrame:
+        """A frame of the study without pilots, gold units and extra corpora.
+
+        circumstances : whether columns on how judgements were made are read, which few analyses need.
+        """
+        return evaluated(self.run.read(frame, () if circumstances else CIRCUMSTANCES))
 
     def complete(self) -> None:
         """Compute and store what takes long and what neither the first page nor another notebook reads, where there is

@@ -52,10 +52,10 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
                 how = Answer("yes: declare a label, with all answers that were offered as `categories`")
                 text = f"Does {column!r} hold judgements?"
                 out.ask(f"label {column}", text, "no, it is left out", how, evidence=evidence)
-        said = f"label {column}" in out.answers
-        if several or given.nunique() < 2 or not (said or nature(column, given).kind == "words"):
-            if not several and _may_be_answers(column, given):
-                ask_if_answers(out, column)
+        said, unsure = f"label {column}" in out.answers, not several and _may_be_answers(column, given)
+        if unsure:
+            ask_if_answers(out, column)
+        if several or given.nunique() < 2 or not (nature(column, given).kind == "words" or (said and unsure)):
             continue
         systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
         if set(given) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
