@@ -206,7 +206,7 @@ def _numeric(name: str, words: Iterable[str], numbers: np.ndarray) -> Nature:
         return Nature("duration", f"a duration: {span}")
     if whole and (_ID.search(_spaced(name)) or _IDS.search(name)):
         return Nature("id", "an id")
-    if whole and n == len(numbers) > 5 and high - low == n - 1:
+    if whole and n == len(numbers) > 5 and low + (n - 1) == high:
         return Nature("counter", f"a different number in every row: {span}")
     if _COUNT.search(name):
         said = "a counter by its name"
@@ -216,7 +216,7 @@ def _numeric(name: str, words: Iterable[str], numbers: np.ndarray) -> Nature:
         return Nature("counter", f"a place in a text by its name: {span}")
     if not whole and any(map(_HUNDREDTHS.search, words)):
         return Nature("fraction", f"fractions: {span}")
-    steps = (numbers * 2 % 1 == 0).all()
+    steps = (numbers % 0.5 == 0).all()
     if n <= _MAX_LEVELS and steps and low >= -3 and high <= 100 and (high <= 10 or n > 2):
         return Nature("rating", f"numbers that look like ratings: {span}")
     if whole and low >= 0 and high <= 100 and (np.diff(numbers) < 0).any():

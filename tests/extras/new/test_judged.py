@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 
 from judgebook.extras.new import tables
+from judgebook.extras.new.columns import is_rating
 from judgebook.extras.new.judged import means
 from judgebook.extras.new.judged import words as words_
 from judgebook.extras.new.spelling import Shape, declared
+from judgebook.sources.nature import nature
 
 
 def _cells(rows):
@@ -179,3 +181,10 @@ def test_a_platform_is_no_judge(more, own):
     out = tables.guess(cells)
     assert [c for c, why in out.unused.items() if why.startswith("of the platform")] == own
     assert set(out.labels) == {"fluency", *({"trust"} & set(more) - set(own))}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("numbers", [["8.98846567431158e+307", "1"], ["-1e308", "0", "1", "2", "3", "4", "1e308"]])
+def test_numbers_whose_double_or_range_is_too_large_are_no_ratings(numbers):
+    assert nature("x", pd.Series(numbers)).kind in ("number", "counter")
+    assert not is_rating("x", pd.Series(numbers, dtype=float))

@@ -113,7 +113,7 @@ def is_rating(name: str, values: pd.Series) -> bool:
     seen = values.dropna().unique().astype(float)
     low, high = seen.min(initial=np.inf), seen.max(initial=-np.inf)
     whole = (seen % 1 == 0).all() and low >= -3 and high <= 100
-    halves = (seen * 2 % 1 == 0).all() and low >= 1 and high <= 10
+    halves = (seen % 0.5 == 0).all() and low >= 1 and high <= 10
     return bool((whole or halves) and len(seen) <= MAX_LEVELS and not COUNT.search(name))
 
 
