@@ -155,7 +155,7 @@ def _nature(name: str, values: pd.Series) -> Nature:
     numbers = dict(zip(words, _numbers(map(number_texts.plain, words)), strict=True))
     # 1 - poor, 2, 3, 4 - good are numbers; 1 - fluency, 2 - relevance are not
     bare = not np.isnan(_numbers(text.replace(",", ".") for text in words)).all()
-    if bare and not np.isnan([*numbers.values()]).any():
+    if bare and np.isfinite([*numbers.values()]).all():
         every = np.array([*(numbers.get(text, np.nan) for text in texts), np.nan])[code]
         return _numeric(name, words, every[~np.isnan(every)])
     if _share(words, _RANKING.fullmatch) > 0.9:

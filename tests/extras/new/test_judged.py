@@ -184,7 +184,7 @@ def test_a_platform_is_no_judge(more, own):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("numbers", [["8.98846567431158e+307", "1"], ["-1e308", "0", "1", "2", "3", "4", "1e308"]])
+@pytest.mark.parametrize("numbers", [["1e308", "1"], ["-1e308", "0", "1", "2", "3", "4", "1e308"], ["inf", "1"]])
 def test_numbers_whose_double_or_range_is_too_large_are_no_ratings(numbers):
-    assert nature("x", pd.Series(numbers)).kind in ("number", "counter")
+    assert not nature("x", pd.Series(numbers)).judged
     assert not is_rating("x", pd.Series(numbers, dtype=float))

@@ -112,6 +112,8 @@ def is_rating(name: str, values: pd.Series) -> bool:
     """Whether numbers look like ratings: few of them, whole or halves, and not called a count."""
     seen = values.dropna().unique().astype(float)
     low, high = seen.min(initial=np.inf), seen.max(initial=-np.inf)
+    if np.isinf(seen).any():
+        return False
     whole = (seen % 1 == 0).all() and low >= -3 and high <= 100
     halves = (seen % 0.5 == 0).all() and low >= 1 and high <= 10
     return bool((whole or halves) and len(seen) <= MAX_LEVELS and not COUNT.search(name))
