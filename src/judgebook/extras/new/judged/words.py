@@ -45,12 +45,11 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         several = any(divides(split(distinct, divider)) for divider in ";|,")  # of "mark all that apply"
         several |= given.str.startswith(("[", "{")).any()  # JSON
         if len({*given}) == 1 and not _AGREED.search(column):  # nobody found any of it, say
-            evidence = f"it says {given.iloc[0]!r} in every row"
             if given.iloc[0].lower() in ANSWERS:
-                ask_if_answers(out, column, evidence)
+                ask_if_answers(out, column, f"it says {given.iloc[0]!r} in every row")
             elif ASPECT.search(column):
                 how = Answer("yes: declare a label, with all answers that were offered as `categories`")
-                text = f"Does {column!r} hold judgements?"
+                text, evidence = f"Does {column!r} hold judgements?", "the same word in every row"
                 out.ask(f"label {column}", text, "no, it is left out", how, evidence=evidence)
         said, unsure = f"label {column}" in out.answers, not several and _may_be_answers(column, given)
         if unsure:
