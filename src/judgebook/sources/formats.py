@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,6 +32,9 @@ _TABS = (".tsv", ".txt", ".tab")
 WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
 #: what pandas writes for the index of a frame that has no name
 _UNNAMED = re.compile(r"__index_level_[0-9]+__")
+#: the last Parquet file that was read, by its state, if its table has no more than so many bytes
+_KEPT = 10_000_000
+_kept: dict[tuple[Path, int, int, int], pa.Table] = {}
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
 #: number of a row -> its cells, of which an empty row has none
 Rows = dict[int, list[str]]
@@ -192,10 +196,19 @@ def holds_lists(path: Path, name: str) -> bool:
 
 
 def _parquet(path: Path, name: str) -> pa.Table:
+    """A Parquet file as it is now; it is asked for several times, and a child takes most of the time of a small one."""
+    with suppress(OSError):
+        now = path.stat()
+        state = (path.absolute(), now.st_ino, now.st_mtime_ns, now.st_size)
+        if state in _kept:
+            return _kept[state]
     hint = {"hint": "export it again", "large": "export it as CSV"}
-    return pa.ipc.open_stream(
-        child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS, listed=limits.LISTED)
-    ).read_all()
+    most = {"columns": limits.COLUMNS, "listed": limits.LISTED}
+    table = pa.ipc.open_stream(child.of_file("parquet", path, name, "a Parquet file", **hint, **most)).read_all()
+    _kept.clear()
+    if table.nbytes <= _KEPT:
+        _kept[state] = table
+    return table
 
 
 def _read_parquet(path: Path, name: str) -> pd.DataFrame:

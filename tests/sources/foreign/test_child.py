@@ -3,6 +3,7 @@
 import zipfile
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from fixtures import workbook
 from fixtures import yaml_studies as studies
@@ -11,6 +12,7 @@ from judgebook.extras.new import draft
 from judgebook.sources import formats
 from judgebook.sources.foreign import child, tasks
 from judgebook.study.schema import DataError
+from judgebook.study.source_shared import FileOptions
 
 PEOPLE = studies.LONG.replace("my.csv", 'my.xlsx\n    sheet: "{annotator}"').replace(" annotator: worker,", "")
 ROWS = [["chat", "score"], ["d1", 3.0], ["d2", 4.0], ["d3", 5.0]]
@@ -106,6 +108,27 @@ def test_a_workbook_is_read_once_for_all_its_sheets(tmp_path, monkeypatch, read)
     )
     read(path)
     assert tasks_ == ["workbook"]
+
+
+def test_parquet_is_read_once_while_it_stays_the_same(tmp_path, monkeypatch):
+    path, tasks_ = tmp_path / "my.parquet", []
+    of_file = child.of_file
+    monkeypatch.setattr(
+        child, "of_file", lambda task, *args, **more: tasks_.append(task) or of_file(task, *args, **more)
+    )
+    for score in (3, 4):
+        pd.DataFrame({"chat": ["d1"], "rating": [score]}).to_parquet(path)
+        for name in ("my.parquet", str(path)):
+            assert [*formats.read_table(path, name, FileOptions())["rating"]] == [str(score)]
+    assert tasks_ == ["parquet"] * 2
+
+
+def test_parquet_that_is_large_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "_KEPT", 10)
+    path = tmp_path / "my.parquet"
+    pd.DataFrame({"chat": ["d1"], "rating": [3]}).to_parquet(path)
+    formats.read_table(path, "my.parquet", FileOptions())
+    assert not formats._kept
 
 
 def test_cells_are_named_as_spreadsheets_name_them():
