@@ -4,6 +4,13 @@ Each time a command (a run, `gallery`, `fetch` or `new`) on a small study gets a
 whole group, in its main process, a worker, a kernel or the process that forks kernels, once the command has used a
 random share of the CPU time that it takes. Then no file may stand half-written in its place and no process may be left,
 and the same command, given again, must end well and give what it gives undisturbed, byte for byte.
+
+With `--disk FOLDER` nothing is killed, but the disk is full once the command has written a random share of what it
+writes. FOLDER is an empty file system of its own, so that no other program is without space:
+
+    mount -t tmpfs -o size=400m tmpfs FOLDER
+
+The command must say that no space is left, and heal as after a kill.
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +45,9 @@ from fixtures.project_copy import Project, result  # noqa: E402
 COMMANDS = {"run": 4, "force": 1, "gallery": 1, "fetch": 2, "new": 2}
 TARGETS = {"group": 3, "main": 3, "worker": 2, "kernel": 2, "forker": 1}
 SIGNALS = ("KILL", "TERM", "INT", "HUP")
+#: in place of a signal: the disk is full
+FULL = "DISK"
+SAID = "no space is left on the disk"
 #: marks all processes of one command
 TOKEN = "KILLS_TOKEN"
 #: folders of the project that commands write to; `tmp` is their temporary folder
@@ -60,7 +70,8 @@ tables.show(pd.DataFrame({"x": [1.5]}), "Wide", "wide", run=run)
 
 @dataclass(frozen=True)
 class Kill:
-    """number : of the kill. share : of the command's CPU time after which the signal is sent."""
+    """number : of the kill. share : of the command's CPU time after which the signal is sent, or of the bytes that it
+    writes, after which the disk is full."""
 
     number: int
     command: str
@@ -94,9 +105,13 @@ class Victim:
         self.tokens: list[str] = []
         self.expected: dict[str, dict[str, str]] = {}
         self.seconds: dict[str, float] = {}
+        self.written: dict[str, int] = {}
+        self.errors = ""
         for command in commands:
             self.clear(command)
+            free = self.free()
             code, self.seconds[command], _ = self.end(command, None)
+            self.written[command] = free - self.free()
             if code:
                 raise SystemExit(f"{command}: exit code {code} though nothing was killed")
             self.expected[command] = self.contents()
@@ -138,13 +153,14 @@ class Victim:
     def end(self, command: str, kill: Kill | None) -> tuple[int, float, bool]:
         """Carry out a command, and send a signal. Returns exit code, CPU seconds and whether the signal was sent."""
         self.tokens.append(uuid.uuid4().hex)
+        errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 closed below
         process = subprocess.Popen(
             [sys.executable, "run_all.py", *self.arguments(command)],
             cwd=self.project.folder,
             env=self.project.environment() | {TOKEN: self.tokens[-1], "TMPDIR": str(self.project.out("tmp"))},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=errors,
             start_new_session=True,
             # shells start background jobs with signals ignored, which children inherit
             preexec_fn=lambda: [signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL) for name in SIGNALS[1:]],
@@ -152,18 +168,42 @@ class Victim:
         used, sent, limit = 0.0, False, time.monotonic() + PATIENCE
         while process.poll() is None:
             used = max(used, _cpu(process.pid))
-            if kill and not sent and used >= kill.share * self.seconds[command]:
+            if kill and kill.name != FULL and not sent and used >= kill.share * self.seconds[command]:
                 sent = _send(process.pid, kill)
             if time.monotonic() > limit:
                 os.killpg(process.pid, signal.SIGKILL)
             time.sleep(0.1)
+        with errors:
+            errors.seek(0)
+            self.errors = errors.read()
         return process.returncode, used, sent
+
+    def free(self) -> int:
+        """Bytes that are free where the project stands."""
+        return shutil.disk_usage(self.project.folder).free
+
+    @contextmanager
+    def room(self, kill: Kill) -> Iterator[None]:
+        """Only so much space as the kill says, where it is of the disk."""
+        filled = self.project.folder.parent / "filled"
+        if kill.name == FULL:
+            with filled.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, self.free() - int(kill.share * self.written[kill.command]))
+        try:
+            yield
+        finally:
+            filled.unlink(missing_ok=True)
 
     def try_out(self, kill: Kill) -> Found:
         """One kill, what it left, and the command given again."""
         self.clear(kill.command)
-        code, _, sent = self.end(kill.command, kill)
-        faults = [f"process left over: {name}" for name in self.left_over()]
+        with self.room(kill):
+            code, _, sent = self.end(kill.command, kill)
+            faults = [f"process left over: {name}" for name in self.left_over()]
+        if kill.name == FULL:
+            sent = code != 0
+            if sent and SAID not in self.errors:
+                faults.append(f"did not say that {SAID}: {self.errors[-300:]!r}")
         faults += self.half_written(kill.command)
         again, _, _ = self.end(kill.command, None) if self.needs_more(kill) else (0, 0, False)
         if again:
@@ -286,14 +326,15 @@ def _kind(process: psutil.Process) -> str:
     return "worker" if "spawn_main" in command else "kernel" if "ipykernel_launcher" in command else ""
 
 
-def kills(n: int, seed: int, commands: Iterable[str] = COMMANDS) -> Iterator[Kill]:
-    """What is tried, from a seed; only runs and `gallery` have workers and kernels."""
+def kills(n: int, seed: int, commands: Iterable[str] = COMMANDS, *, full: bool = False) -> Iterator[Kill]:
+    """What is tried, from a seed; only runs and `gallery` have workers and kernels. full : disks, not kills."""
     draw, weights = random.Random(seed), {name: COMMANDS[name] for name in commands}
     for number in range(n):
         (command,) = draw.choices([*weights], [*weights.values()])
         (target,) = draw.choices([*TARGETS], [*TARGETS.values()])
         target = target if command not in ("fetch", "new") else draw.choice(("group", "main"))
-        yield Kill(number, command, target, draw.choice(SIGNALS), draw.random())
+        name = draw.choice(SIGNALS)
+        yield Kill(number, command, "disk" if full else target, FULL if full else name, draw.random())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -301,11 +342,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=[*COMMANDS])
+    parser.add_argument("--disk", type=Path, help="an empty file system that is filled; nothing is killed")
     asked = parser.parse_args(arguments)
+    if asked.disk and not os.path.ismount(asked.disk):
+        parser.error(f"{asked.disk}: expected a file system of its own, as everything in it is without space")
     done: list[Found] = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=asked.disk) as folder:
         victim = Victim(Path(folder), asked.commands)
-        for kill in kills(asked.kills, asked.seed, asked.commands):
+        for kill in kills(asked.kills, asked.seed, asked.commands, full=bool(asked.disk)):
             done.append(victim.try_out(kill))
             last = done[-1]
             told = f"{kill.number:4} {kill.command:7} {kill.target:6} {kill.name:4} at {kill.share:4.0%}"

@@ -37,3 +37,9 @@ def test_what_is_killed_leaves_nothing_half_made(harness, tmp_path):
         harness.LEFT_OVER = 1.0
         assert len(victim.left_over()) == 1
     assert stray.returncode == -9
+
+
+def test_only_a_disk_of_its_own_is_filled(harness, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        harness.main(["--disk", str(tmp_path)])
+    assert "expected a file system of its own" in capsys.readouterr().err
