@@ -139,6 +139,17 @@ def test_all_are_decided_and_the_worst_is_the_code(study, capsys):
     assert lines[6].startswith("4 of 6 requirements are met; 1 is not")
 
 
+@pytest.mark.parametrize(
+    ("required", "steps"),
+    [
+        ("new better than old on quality", ["Does a label distinguish systems?", "How good are the systems?"]),
+        ("reliability on quality at least 0.5", ["Do annotators agree?"]),
+    ],
+)
+def test_only_what_decides_is_computed(study, capsys, required, steps):
+    assert re.findall("  … (.*)", gate(study, capsys, required)[1].err) == steps
+
+
 def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
     text = study.read_text(encoding="utf-8").replace("ratings.csv", str(study.parent / "ratings.csv"))
     for required, code in (("new better than old on quality", 0), ("new better than twin on quality", 3)):

@@ -29,7 +29,7 @@ def decide_anytime(required: Requirement, evidence: Evidence) -> Decision:
     It is about these annotators: the same few judge at every look, and what they have in common does not average out as
     dialogues are added.
     """
-    if required.kind in ("agreement", "reliability"):
+    if not required.compares:
         return _open(required, "no interval of it is valid at every look; only two systems can be compared like this")
     required, label, system, other = compared(required, evidence)
     if evidence.study.inference.annotators == "sample":

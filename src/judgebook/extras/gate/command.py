@@ -17,10 +17,11 @@ from judgebook.pipeline.audit.computing import output_below
 from judgebook.pipeline.audit.writing import answered
 from judgebook.plugins import UsageError
 from judgebook.study import escape, params
+from judgebook.summary.evidence import AGREEMENT, PERFORMANCE, SENSITIVITY
 
 _PHRASES = Phrases(__package__)
-#: answers of the first page that requirements are about
-ASKED = ("order", "labels", "sample")
+#: whether a requirement compares systems -> the notebooks whose results decide it
+NEEDED = {True: (SENSITIVITY, PERFORMANCE), False: (AGREEMENT,)}
 
 
 def command(study: str, required: list[str], values: list[str], *, anytime: bool = False) -> int:
@@ -38,7 +39,9 @@ def command(study: str, required: list[str], values: list[str], *, anytime: bool
     with ExitStack() as stack:
         if "COMPENDIUM_OUT" not in os.environ:
             stack.enter_context(output_below(None))
-        evidence, rows = answered(path, values, _say, ASKED, partial(check, each))
+        # a sequence of looks is decided by the judgements alone
+        needed = [] if anytime else [name for one in each for name in NEEDED[one.compares]]
+        evidence, rows = answered(path, values, _say, needed, partial(check, each))
         decisions = [(decide_anytime if anytime else decide)(one, evidence) for one in each]
         for row in (row for row in rows if row.state == "failed"):
             print(f"notebook {row.name[:2]} failed: {row.reason}", file=sys.stderr)

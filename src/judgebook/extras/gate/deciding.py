@@ -51,7 +51,7 @@ class Decision:
 
 def decide(required: Requirement, evidence: Evidence) -> Decision:
     """Raises UsageError for a system or label that the study does not have, or one that has no direction."""
-    if required.kind in ("agreement", "reliability"):
+    if not required.compares:
         return _measured(required, evidence)
     required, label, system, other = compared(required, evidence)
     for one in comparisons(evidence):
@@ -70,10 +70,10 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
 def check(every: Iterable[Requirement], evidence: Evidence) -> None:
     """Look for what requirements are about in a study whose results are not computed. Errors are those of `decide`."""
     for required in every:
-        if required.kind in ("agreement", "reliability"):
-            _label(required, evidence)
-        else:
+        if required.compares:
             compared(required, evidence)
+        else:
+            _label(required, evidence)
 
 
 def compared(required: Requirement, evidence: Evidence) -> tuple[Requirement, Label, str, str]:

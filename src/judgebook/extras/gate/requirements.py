@@ -40,6 +40,11 @@ class Requirement:
     percent: bool = False
 
     @property
+    def compares(self) -> bool:
+        """Whether it is about two systems, and not about a label's agreement or reliability."""
+        return self.kind not in ("agreement", "reliability")
+
+    @property
     def bound(self) -> float:
         """`size`, once it is certain. Raises ValueError before."""
         if self.size is None:
@@ -56,10 +61,11 @@ def requirement(text: str) -> Requirement:
             stated = parts["size"] or ("0" if kind == "superior" else None)
             percent = bool(parts["percent"])
             size = None if stated is None else float(stated) / (100 if percent else 1)
-            if kind in ("agreement", "reliability") and size is not None and size >= 1:
-                raise UsageError(f"requirement {text!r}: expected less than 1, the most it can be, found {size:g}")
             sides = parts.get("system", ""), parts.get("other", "")
-            return Requirement(plain, kind, parts["label"], size, *sides, percent)
+            found = Requirement(plain, kind, parts["label"], size, *sides, percent)
+            if not found.compares and size is not None and size >= 1:
+                raise UsageError(f"requirement {text!r}: expected less than 1, the most it can be, found {size:g}")
+            return found
     raise UsageError(f"requirement {text!r}: expected {_EXAMPLES}")
 
 

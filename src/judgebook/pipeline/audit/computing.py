@@ -30,16 +30,15 @@ def analysed(
     path: Path,
     values: list[str],
     say: Callable[[str], None],
-    keys: Collection[str] = (),
     check: Callable[[StudyNodes], None] = lambda nodes: None,
-    notebooks: Collection[str] = (),
+    notebooks: Collection[str] | None = None,
 ) -> tuple[StudyNodes, list[Row]]:
-    """Read the data of a study, and carry out the analyses that its first page follows from, or its answers `keys`.
+    """Read the data of a study, and carry out the analyses that its first page follows from, or those of `notebooks`.
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
-    line for each step. check : called once the data are stored, before any analysis; may raise. notebooks : these are
-    carried out instead, where the study has them. Returns the study and these notebooks, each `COMPUTED`, skipped with
-    the reason why it does not fit, or failed.
+    line for each step. check : called once the data are stored, before any analysis; may raise. notebooks : of these,
+    those that the study has. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it
+    does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
@@ -47,13 +46,7 @@ def analysed(
     first = [
         name
         for name, question in nodes.entries.items()
-        if (
-            name in notebooks
-            if notebooks
-            else set(keys) & {*question.answers}
-            if keys
-            else question.answers or question.first_page
-        )
+        if (question.answers or question.first_page if notebooks is None else name in notebooks)
     ]
     needed = dag.select(list(nodes.entries), first, nodes.entries)
     with _begun(nodes):

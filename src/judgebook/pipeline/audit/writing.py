@@ -59,15 +59,15 @@ def answered(
     path: Path,
     values: list[str],
     say: Callable[[str], None],
-    keys: Collection[str],
+    notebooks: Collection[str],
     check: Callable[[Evidence], None],
 ) -> tuple[Evidence, list[Row]]:
-    """What some answers of the first page follow from (`keys` of `Question.answers`); no page is written.
+    """What answers of the first page follow from, as far as it is of `notebooks`; no page is written.
 
     check : called with the evidence without results, before any analysis; may raise. Other arguments and errors are
     those of `audited`.
     """
-    nodes, rows = analysed(path, values, say, keys, lambda nodes: check(read(nodes.key, {}, computed=False)))
+    nodes, rows = analysed(path, values, say, lambda nodes: check(read(nodes.key, {}, computed=False)), notebooks)
     return read(nodes.key, {row.name: row.reason for row in rows if not row.has_results}), rows
 
 
