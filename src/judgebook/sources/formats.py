@@ -203,8 +203,9 @@ def _parquet(path: Path, name: str) -> pa.Table:
         if state in _kept:
             return _kept[state]
     hint = {"hint": "export it again", "large": "export it as CSV"}
-    most = {"columns": limits.COLUMNS, "listed": limits.LISTED}
-    table = pa.ipc.open_stream(child.of_file("parquet", path, name, "a Parquet file", **hint, **most)).read_all()
+    table = pa.ipc.open_stream(
+        child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS, listed=limits.LISTED)
+    ).read_all()
     _kept.clear()
     if table.nbytes <= _KEPT:
         _kept[state] = table
