@@ -157,8 +157,8 @@ def _spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     n = counts.sum(axis=0)[:, None]
     (u, square_u), (v, square_v) = (zip(*(_ranks(column, counts) for column in side.T), strict=True) for side in (x, y))
     covariance = np.stack([[np.einsum("nk,nk->k", a, b) for b in v] for a in (rank * counts for rank in u)])
-    squares = (np.stack(square, axis=1) / 12 for square in (square_u, square_v))
-    return _ratio(np.moveaxis(covariance, 2, 0), *squares, n**3, n**3)
+    variance_x, variance_y = (np.stack(square, axis=1) / 12 for square in (square_u, square_v))
+    return _ratio(np.moveaxis(covariance, 2, 0), variance_x, variance_y, n**3, n**3)
 
 
 def _ratio(

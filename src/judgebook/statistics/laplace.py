@@ -80,14 +80,16 @@ class Border:
         """(m, m) products of columns, each row over its d."""
         if not self.sparse:
             full = self.dense(entries)
-            return full.T @ (full / d[:, None])
+            products: np.ndarray = full.T @ (full / d[:, None])
+            return products
         over = entries / d[self.row]
         return np.bincount(self.target, entries[self.first] * over[self.second], self.m**2).reshape(self.m, self.m)
 
     def through(self, entries: np.ndarray, inner: np.ndarray) -> np.ndarray:
         """(cells,) of its product with a symmetric matrix (m, m), where it has entries itself."""
         if not self.sparse:
-            return (self.dense(entries) @ inner).ravel()[self.cells]
+            through: np.ndarray = (self.dense(entries) @ inner).ravel()[self.cells]
+            return through
         return np.bincount(self.first, entries[self.second] * inner.ravel()[self.target], len(self.cells))
 
 
