@@ -35,6 +35,35 @@ def test_the_gradient_of_the_likelihood_is_exact(data):
         assert model.evaluate(at)[1][i] == pytest.approx((ahead - back) / 2e-5, abs=1e-5)
 
 
+@pytest.mark.parametrize("sd", [[0.5, 1.2, 0.3], [0.001, 2.0, 0.7]])
+def test_pairs_of_entries_give_what_dense_products_give(monkeypatch, sd):
+    rng = np.random.default_rng(5)
+    dialogue = np.r_[np.arange(200), rng.integers(0, 200, 120)]
+    people = rng.integers(0, 30, 320)
+    factors = [dialogue % 5, people, dialogue, np.unique(5 * people + dialogue % 5, return_inverse=True)[1]]
+    y, at = np.r_[0:4, rng.integers(0, 4, 316)], np.r_[-1.0, 0.1, 0.2, np.log([0.4, *sd])]
+    few = laplace.LaplaceLikelihood(y, np.zeros((320, 0)), factors)
+    monkeypatch.setattr(laplace, "_PRODUCT", np.inf)
+    dense = laplace.LaplaceLikelihood(y, np.zeros((320, 0)), factors)
+    assert few.border.sparse
+    assert not dense.border.sparse
+    (value, slope), (expected, gradient) = few.evaluate(at), dense.evaluate(at)
+    assert value == pytest.approx(expected, rel=1e-13)
+    assert slope == pytest.approx(gradient, rel=1e-9, abs=1e-10)
+
+
+def test_a_matrix_is_factorised_once_for_each_step_and_not_for_the_gradient(data, monkeypatch):
+    y, x, factors = data
+    factorised, at = [], np.r_[-1.2, np.log([1.1, 1.4]), 0.3, -0.2, 0.5, -0.4, 0.2]
+    cholesky = laplace.cholesky
+    monkeypatch.setattr(laplace, "cholesky", lambda matrix: factorised.append(1) or cholesky(matrix))
+    model = laplace.LaplaceLikelihood(y, x, factors)
+    model.mode(*model.split(at))
+    factorised.clear()
+    model.evaluate(at)  # whose mode is known
+    assert len(factorised) == 1
+
+
 def test_the_ordinal_model_is_that_of_clmm(data, reference):
     fit = ordinal_mixed.fit_ordinal_mixed(*data)
     expected = reference.loc["clmm"]

@@ -84,19 +84,23 @@ def rounded(values: np.ndarray) -> np.ndarray:
     return out
 
 
-def _ranks(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Midranks within resamples. x : (n,) values; counts : (k, n) how often each occurs.
+def _ranks(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Midranks within resamples. x : (n,) values; counts : (n, k) how often each occurs.
 
-    Returns (k, v) midranks of the v distinct values, (n,) which of them each item has, and (k,) 12 times the sum of
-    squared deviations of all ranks, which is n^3 minus the cubes of the numbers of ties (Kendall 1945).
+    Returns (n, k) midranks less their mean, and (k,) 12 times the sum of squared deviations of all ranks, which is n^3
+    minus the cubes of the numbers of ties (Kendall 1945). All are whole numbers or halves, so that sums are exact.
     """
     _, codes, sizes = np.unique(x, return_inverse=True, return_counts=True)
-    ties = counts[:, np.argsort(codes, kind="stable")]
+    ties = counts[np.argsort(codes, kind="stable")]
     if len(sizes) < len(x):
-        ties = np.add.reduceat(ties, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1)
-    ranks = np.cumsum(ties, axis=1)
-    squares = ranks[:, -1] ** 3 - np.einsum("kv,kv,kv->k", ties, ties, ties)
-    return ranks - (ties - 1) / 2, codes, squares
+        ties = np.add.reduceat(ties, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=0)
+    ranks = np.cumsum(ties, axis=0)
+    n = ranks[-1].copy()
+    squares = n**3 - np.einsum("vk,vk,vk->k", ties, ties, ties)
+    ties += n  # (n + 1) / 2 is the mean of midranks, whatever the ties
+    ties /= 2
+    ranks -= ties
+    return ranks[codes], squares
 
 
 def weighted_correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray, coefficient: str) -> np.ndarray:
@@ -148,17 +152,13 @@ def _pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    n = counts.sum(axis=1)[:, None]
-    sides, squares = [], []
-    for side in (x, y):
-        ranked = [_ranks(column, counts) for column in side.T]
-        # (n + 1) / 2 is the mean of midranks, whatever the ties
-        sides.append(np.stack([(ranks - (n + 1) / 2)[:, codes] for ranks, codes, _ in ranked], axis=1))
-        squares.append(np.stack([s / 12 for *_, s in ranked], axis=1))
-    u, v = sides
-    u *= counts[:, None, :]
-    variance_x, variance_y = squares
-    return _ratio(u @ v.transpose(0, 2, 1), variance_x, variance_y, n**3, n**3)
+    """With resamples as columns: what is done for each item is then done for all resamples in one piece of memory."""
+    counts = np.ascontiguousarray(counts.T)
+    n = counts.sum(axis=0)[:, None]
+    (u, square_u), (v, square_v) = (zip(*(_ranks(column, counts) for column in side.T), strict=True) for side in (x, y))
+    covariance = np.stack([[np.einsum("nk,nk->k", a, b) for b in v] for a in (rank * counts for rank in u)])
+    variance_x, variance_y = (np.stack(square, axis=1) / 12 for square in (square_u, square_v))
+    return _ratio(np.moveaxis(covariance, 2, 0), variance_x, variance_y, n**3, n**3)
 
 
 def _ratio(

@@ -123,7 +123,7 @@ class Elimination:
             log_det += float(np.log(d).sum())
             pivots.append((d, shrunk, a[r.sides]))
         core = a[self.n_sparse :].reshape(n_core, n_core)
-        inverse, log_det_core = cholesky_inverse(core[:-1, :-1])
+        inverse, log_det_core = cholesky_inverse(core[:-1, :-1], cholesky(core[:-1, :-1]))
         x = np.zeros(self.size)
         x[self.core[:-1]] = inverse @ core[-1, :-1]
         core[:-1, :-1], core[-1] = inverse, 0.0
@@ -196,13 +196,21 @@ def _round(
     )
 
 
-def cholesky_inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
-    """Inverse and log determinant of a symmetric matrix whose lower triangle alone is read; by Cholesky's method, in
-    less than half the time of `inv`."""
+def cholesky(matrix: np.ndarray) -> np.ndarray | None:
+    """The lower factor of a symmetric matrix whose lower triangle alone is read; None where it is not positive within
+    rounding."""
     if not matrix.size:  # of which LAPACK says that it is wrong
-        return matrix, 0.0
+        return matrix
     factor, wrong = lapack.dpotrf(matrix, lower=True)
-    if wrong:  # not positive within rounding
+    return None if wrong else factor
+
+
+def cholesky_inverse(matrix: np.ndarray, factor: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Inverse and log determinant of a symmetric matrix whose lower triangle alone is read, from its factor by
+    `cholesky`; in less than half the time of `inv`."""
+    if not matrix.size:
+        return matrix, 0.0
+    if factor is None:
         matrix = np.tril(matrix) + np.tril(matrix, -1).T
         return np.linalg.inv(matrix), float(np.linalg.slogdet(matrix)[1])
     lower, _ = lapack.dpotri(factor, lower=True)

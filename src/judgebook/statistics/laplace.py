@@ -14,7 +14,7 @@ from scipy.linalg import lapack
 from scipy.special import expit, log_expit
 
 from judgebook.statistics import variance_shares
-from judgebook.statistics.elimination import cholesky_inverse
+from judgebook.statistics.elimination import cholesky, cholesky_inverse
 from judgebook.statistics.mixed_fits import Point, search
 
 #: smallest and largest log standard deviation that is tried; the smallest stands for 0
@@ -27,10 +27,70 @@ FAR = 50.0
 _FLAT, _SCORES = 1e-2, 1000
 #: logarithm of the largest distance between thresholds that is tried
 _MOST_LOG_DISTANCE = 50.0
+#: what one product of two entries of the border costs in multiplications of dense matrices
+_PRODUCT = 100
 #: of each score, at a linear predictor: what `LaplaceLikelihood._parts` computes
 Parts = dict[str, np.ndarray]
-#: diagonal of the main block, its border, and the Schur complement
-Solver = tuple[np.ndarray, np.ndarray, np.ndarray]
+#: diagonal of the main block, entries of its border, the Schur complement, and its factor (`cholesky`)
+Solver = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
+
+
+class Border:
+    """A matrix (levels, m) whose entries are in the same places each time; `entries` are its values there, in order.
+
+    Few effects meet a level, as a rule: products of all pairs of entries in a row then cost less than dense ones.
+
+    Parameters
+    ----------
+    places : (n,)
+        Numbers of cells, row by row; any may occur more than once.
+    """
+
+    def __init__(self, places: np.ndarray, levels: int, m: int):
+        self.levels, self.m = levels, m
+        self.cells, self.of = np.unique(places, return_inverse=True)
+        self.row, self.column = np.divmod(self.cells, max(m, 1))
+        size = np.bincount(self.row, minlength=levels)
+        self.sparse = _PRODUCT * float(size @ size) < levels * m**2
+        if self.sparse:  # each entry with each of its row
+            times = size[self.row]
+            self.first = np.repeat(np.arange(len(self.cells)), times)
+            begins = np.repeat((np.cumsum(size) - size)[self.row], times)
+            self.second = np.arange(len(self.first)) - np.repeat(np.cumsum(times) - times, times) + begins
+            self.target = self.column[self.first] * m + self.column[self.second]
+
+    def sums(self, x: np.ndarray) -> np.ndarray:
+        """(cells,) entries from what each of `places` adds."""
+        return np.bincount(self.of, x, len(self.cells))
+
+    def dense(self, entries: np.ndarray) -> np.ndarray:
+        full = np.zeros((self.levels, self.m))
+        full.flat[self.cells] = entries
+        return full
+
+    def times(self, entries: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """(levels,) product with x (m,)."""
+        return np.bincount(self.row, entries * x[self.column], self.levels)
+
+    def transposed_times(self, entries: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """(m,) product of x (levels,) with it."""
+        return np.bincount(self.column, entries * x[self.row], self.m)
+
+    def products(self, entries: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """(m, m) products of columns, each row over its d."""
+        if not self.sparse:
+            full = self.dense(entries)
+            products: np.ndarray = full.T @ (full / d[:, None])
+            return products
+        over = entries / d[self.row]
+        return np.bincount(self.target, entries[self.first] * over[self.second], self.m**2).reshape(self.m, self.m)
+
+    def through(self, entries: np.ndarray, inner: np.ndarray) -> np.ndarray:
+        """(cells,) of its product with a symmetric matrix (m, m), where it has entries itself."""
+        if not self.sparse:
+            through: np.ndarray = (self.dense(entries) @ inner).ravel()[self.cells]
+            return through
+        return np.bincount(self.first, entries[self.second] * inner.ravel()[self.target], len(self.cells))
 
 
 class LaplaceLikelihood:
@@ -55,11 +115,9 @@ class LaplaceLikelihood:
         self.columns = [(i, self.start[place] + factors[i]) for place, i in enumerate(self.others)]
         columns = [column for _, column in self.columns]
         none = np.zeros(0, dtype=int)
-        # factor_of : of each of the m effects. outside, inside : cells of the border and of the (m, m) block to which
-        # each score adds its weight, for all factors in one piece
-        self.outside = np.concatenate([none, *(self.level * self.m + c for c in columns)])
+        # where each score adds its weight to the border and to the (m, m) block, for all factors in one piece
+        self.border = Border(np.concatenate([none, *(self.level * self.m + c for c in columns)]), self.levels, self.m)
         self.inside = np.concatenate([none, *(a * self.m + b for a in columns for b in columns)])
-        self.factor_of = np.repeat(self.others, [sizes[i] for i in self.others]).astype(int)
 
     def split(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cut = self.k - 1
@@ -95,14 +153,14 @@ class LaplaceLikelihood:
         return parts | {"p": np.maximum(np.exp(log_p), 1e-300), "fa": fa, "fb": fb, "a": a, "b": b}
 
     def _solver(self, weight: np.ndarray, sd: np.ndarray) -> Solver:
-        """Diagonal of the main block, its border (levels, m), and the Schur complement (m, m) of H."""
-        s, m, k, others = sd[self.main], self.m, self.level, sd[self.factor_of]
-        d = 1 + s * s * np.bincount(k, weight, self.levels)
-        n_others = len(self.others)
-        border = np.bincount(self.outside, np.tile(weight, n_others), self.levels * m).reshape(self.levels, m)
-        inner = np.bincount(self.inside, np.tile(weight, n_others**2), m * m).reshape(m, m)
-        border, inner = s * others * border, np.outer(others, others) * inner
-        return d, border, np.eye(m) + inner - border.T @ (border / d[:, None])
+        """Diagonal of the main block, its border, the Schur complement (m, m) of H, and the factor of that."""
+        s, m, others = sd[self.main], self.m, sd[self.others]
+        d = 1 + s * s * np.bincount(self.level, weight, self.levels)
+        border = self.border.sums(np.outer(s * others, weight).ravel())
+        inner = np.bincount(self.inside, np.outer(np.outer(others, others), weight).ravel(), m * m).reshape(m, m)
+        schur = inner - self.border.products(border, d)
+        schur.flat[:: m + 1] += 1
+        return d, border, schur, cholesky(schur)
 
     def mode(self, thresholds: np.ndarray, beta: np.ndarray, sd: np.ndarray) -> tuple[float, Parts, Solver]:
         """The conditional mode by Newton's method with step halving, from the last one found."""
@@ -119,9 +177,9 @@ class LaplaceLikelihood:
         for _ in range(100):
             g1 = s * np.bincount(self.level, parts["score"], self.levels) - u
             g2 = self._sums(parts["score"], sd) - v
-            d, border, schur = solved = self._solver(parts["weight"], sd)
-            dv = _solved(schur, g2 - border.T @ (g1 / d))
-            du = (g1 - border @ dv) / d
+            d, border, schur, factor = solved = self._solver(parts["weight"], sd)
+            dv = _solved(schur, factor, g2 - self.border.transposed_times(border, g1 / d))
+            du = (g1 - self.border.times(border, dv)) / d
             gain = float(g1 @ du + g2 @ dv)
             if gain < 1e-16 * (1 + abs(value)):
                 break
@@ -141,25 +199,24 @@ class LaplaceLikelihood:
     def evaluate(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
         """Minus the Laplace log-likelihood, and its gradient."""
         thresholds, beta, sd = self.split(parameters)
-        value, parts, (d, border, schur) = self.mode(thresholds, beta, sd)
+        value, parts, (d, border, schur, factor) = self.mode(thresholds, beta, sd)
         s, k, (u, v) = sd[self.main], self.level, self.u
         # q : z_i' H^-1 z_i, by factor q_f : its part; t = z_i' H^-1 sum w' q z
-        inverse, log_det_schur = cholesky_inverse(schur)
-        over = border @ inverse
-        shrunk, quadratic = (s / d)[k], np.einsum("ij,ij->i", over, border)[k]
+        inverse, log_det_schur = cholesky_inverse(schur, factor)
+        through = self.border.through(border, inverse)
+        shrunk, quadratic = (s / d)[k], np.bincount(self.border.row, through * border, self.levels)[k]
+        over = through[self.border.of].reshape(len(self.others), self.n)  # of each score, by the other factors
         by_factor = np.zeros((len(sd), self.n))
-        by_factor[self.main] = (
-            s * (s - sum(sd[j] * over[k, other] for j, other in self.columns) + shrunk * quadratic) / d[k]
-        )
-        for i, column in self.columns:
-            inner = sum(sd[j] * inverse[other, column] for j, other in self.columns) - shrunk * over[k, column]
+        by_factor[self.main] = s * (s - sd[self.others] @ over + shrunk * quadratic) / d[k]
+        for (i, column), across in zip(self.columns, over, strict=True):
+            inner = sum(sd[j] * inverse[other, column] for j, other in self.columns) - shrunk * across
             by_factor[i] = sd[i] * inner
         q = by_factor.sum(axis=0)
         slope_a, slope_b = (parts[f] * (1 - 2 * expit(parts[x])) for f, x in (("fa", "a"), ("fb", "b")))
         bend = -self.counts * (slope_a + slope_b)  # derivative of the weight by eta
         c1, c2 = s * np.bincount(k, bend * q, self.levels), self._sums(bend * q, sd)
-        r2 = inverse @ (c2 - border.T @ (c1 / d))
-        r1 = (c1 - border @ r2) / d
+        r2 = inverse @ (c2 - self.border.transposed_times(border, c1 / d))
+        r1 = (c1 - self.border.times(border, r2)) / d
         t_by = np.zeros_like(by_factor)
         lean = np.zeros_like(by_factor)
         t_by[self.main], lean[self.main] = s * r1[k], s * u[k]
@@ -227,7 +284,8 @@ def with_level(
     *,
     wanted: Iterable[int],
 ) -> dict[int, np.ndarray]:
-    """Errors of the effects of the factors wanted with the level of all scores. d, border, schur : of `_solver`."""
+    """Errors of the effects of the factors wanted with the level of all scores. d, schur : of `_solver`; border : the
+    dense one."""
     # the level is one more column, of which nothing is known beforehand
     s, sums = sd[model.main], sd[model.main] * np.bincount(model.level, weight, model.levels)
     column = np.r_[model._sums(weight, sd) - border.T @ (sums / d), weight.sum() - sums @ (sums / d)]
@@ -244,12 +302,12 @@ def with_level(
     return out
 
 
-def _solved(schur: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """By Cholesky's method, in half the time of others."""
-    if not len(side):
-        return side
-    _, solution, wrong = lapack.dposv(schur, side, lower=True)
-    return np.linalg.solve(schur, side) if wrong else solution  # not positive within rounding
+def _solved(schur: np.ndarray, factor: np.ndarray | None, side: np.ndarray) -> np.ndarray:
+    """By Cholesky's method, in half the time of others, where there is a factor."""
+    if factor is None:
+        return np.linalg.solve(schur, side)
+    solution: np.ndarray = lapack.dpotrs(factor, side, lower=True)[0] if len(side) else side
+    return solution
 
 
 def log_det(d: np.ndarray, schur: np.ndarray) -> float:

@@ -136,9 +136,10 @@ def fit_ordinal_mixed(
         trial = best.copy()
         trial[len(best) - m + pooled] = log(max(value, 1e-3))
         thresholds, beta, sd = model.split(trial)
-        highest, parts, solved = model.mode(thresholds, beta, sd)
-        errors = with_level(model, sd, parts["weight"], *solved, wanted=[pooled])[pooled]
-        return highest - log_det(solved[0], solved[2]) / 2, effects_of(model, sd)[pooled] - thresholds.mean(), errors
+        highest, parts, (d, entries, schur, _) = model.mode(thresholds, beta, sd)
+        border = model.border.dense(entries)
+        errors = with_level(model, sd, parts["weight"], d, border, schur, wanted=[pooled])[pooled]
+        return highest - log_det(d, schur) / 2, effects_of(model, sd)[pooled] - thresholds.mean(), errors
 
     means, mean_se = variance_shares.pool(at_sd, max(sd[pooled], float(np.max(totals[pooled]))))
     return replace(fitted, pooled=means, pooled_se=mean_se)
@@ -226,7 +227,8 @@ def _covariance(
 def _modes(model: LaplaceLikelihood, best: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """Conditional modes by factor, their errors given the thresholds, and those with the level of all scores."""
     thresholds, beta, sd = model.split(best)
-    _, parts, (d, border, schur) = model.mode(thresholds, beta, sd)
+    _, parts, (d, entries, schur, _) = model.mode(thresholds, beta, sd)
+    border = model.border.dense(entries)
     inverse, slope = np.linalg.inv(schur), border / d[:, None]
     alone = 1 / d + np.einsum("ij,ij->i", slope @ inverse, slope)
     variances = (alone if i == model.main else np.diag(inverse)[model.at(i)] for i in range(len(sd)))

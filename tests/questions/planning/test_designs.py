@@ -47,6 +47,14 @@ def plain(**variance: float) -> PilotVariances:
     )
 
 
+def test_power_asks_for_the_variances_of_each_system_once(monkeypatch):
+    made, asked = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3), []
+    at = PilotVariances.at
+    monkeypatch.setattr(PilotVariances, "at", lambda self, mean: asked.append(mean) or at(self, mean))
+    power(made, Plan(50, 2, 10), 0.5, SAMPLE)
+    assert sorted(asked) == sorted(made.means(0.5))
+
+
 def test_the_standard_error_by_hand():
     made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3)
     v = made.at(0.0)

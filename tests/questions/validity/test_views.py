@@ -1,5 +1,7 @@
 """What notebooks 04 and 06 show follows from their results, odd cases included."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -357,3 +359,10 @@ def test_the_correlation_that_is_found_in_80_percent():
     power = pytest.approx(0.8, abs=0.005)
     z = np.arctanh(reach.detectable(105)) * np.sqrt(102)
     assert norm.sf(1.96 - z) + norm.cdf(-1.96 - z) == power
+
+
+def test_a_check_loads_two_models_and_not_all_of_statsmodels():
+    check = "from judgebook.questions.validity import library_check as c\nimport numpy as np, sys\n"
+    check += "x = np.random.default_rng(1).normal(size=(20, 1))\n[c._row(0.5, x, x[:, 0] > 0, f) for f in c.FITS]\n"
+    run = [sys.executable, "-c", check + "print('statsmodels.api' in sys.modules)"]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == "False"

@@ -70,13 +70,15 @@ def _steps(x: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
     rows, n = np.arange(len(x)), x.shape[1]
     places, p, taken = np.tile(np.arange(n), (len(x), 1)), [], []
     for size in range(n, n - max(1, int(MOST * n)), -1):
-        sd = x.std(axis=1, ddof=1, keepdims=True)
-        deviate = (x - x.mean(axis=1, keepdims=True)) / np.where(sd > 0, sd, np.inf)
+        deviate = x - x.mean(axis=1, keepdims=True)
+        sd = np.sqrt(np.square(deviate).sum(axis=1, keepdims=True) / (size - 1))
+        deviate /= np.where(sd > 0, sd, np.inf)
         signed = {"both": np.abs(deviate), "high": deviate, "low": -deviate}[side]
         at = signed.argmax(axis=1)
         p.append(_p_value(signed[rows, at], size, two_sided=side == "both"))
         taken.append(places[rows, at])
-        stays = np.arange(size) != at[:, None]
+        stays = np.ones(x.shape, dtype=bool)
+        stays[rows, at] = False
         x, places = (a[stays].reshape(len(rows), size - 1) for a in (x, places))
     return np.stack(p, axis=1), np.stack(taken, axis=1)
 

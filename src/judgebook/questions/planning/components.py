@@ -8,6 +8,7 @@ annotator, and of annotator and system.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,7 +84,7 @@ class PilotVariances:
         """The largest that scores with this mean can have on this scale (Bhatia and Davis 2000)."""
         return float((self.values[-1] - self.mean) * (self.mean - self.values[0]))
 
-    @property
+    @cached_property
     def widest(self) -> float:
         """The difference of two systems of which one has the highest, the other the lowest score that was given."""
         return float(self.values[-1] if self.pairwise else np.ptp(self.values))
@@ -136,9 +137,10 @@ class PilotVariances:
         return {name: v / too_much for name, v in latent_shares.items()}
 
     @cached_property
-    def _means(self) -> np.ndarray:
+    def _means(self) -> list[float]:
         """From one end of the scale to the other."""
-        return self.values[0] + np.ptp(self.values) * expit(np.linspace(-8, 8, N_MEANS))
+        means: list[float] = (self.values[0] + np.ptp(self.values) * expit(np.linspace(-8, 8, N_MEANS))).tolist()
+        return means
 
     @cached_property
     def _by_mean(self) -> dict[int, dict[str, float]]:
@@ -154,7 +156,7 @@ class PilotVariances:
     def at(self, mean: float) -> dict[str, float]:
         """Variances of the scores of a system with this mean: near an end of the scale they vary less."""
         means, by_mean = self._means, self._by_mean
-        first = int(np.clip(np.searchsorted(means, mean, side="right") - 1, 0, N_MEANS - 2))
+        first = min(max(bisect_right(means, mean) - 1, 0), N_MEANS - 2)
         for i in {first, first + 1} - by_mean.keys():
             by_mean[i] = self._variances(tilted(self.shape, self.values, means[i]))
         low, high = by_mean[first], by_mean[first + 1]

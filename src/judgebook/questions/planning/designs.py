@@ -108,11 +108,25 @@ def standard_error(
 
     ratios : factors of the variances, (b,) arrays; there are then b standard errors.
     """
+    sides = _sides(pilot, difference)
+    if ratios is not None:
+        sides = [{name: value * ratios.get(name, 1.0) for name, value in v.items()} for v in sides]
+    return _error_of_sides(pilot, plan, sides, annotators)
+
+
+def _sides(pilot: Variances, difference: float) -> list[Mapping[str, float | np.ndarray]]:
+    """The variances of either of two systems that differ by this."""
+    return [pilot.at(mean) for mean in pilot.means(difference)]
+
+
+def _error_of_sides(
+    pilot: Variances, plan: Plan, sides: Sequence[Mapping[str, float | np.ndarray]], annotators: str
+) -> tuple[np.ndarray, float]:
+    """`standard_error` from what `_sides` gives."""
     n = plan.n_dialogues
     within: float | np.ndarray = 0.0
     between: float | np.ndarray = 0.0
-    for mean in pilot.means(difference):
-        v = {name: value * (ratios or {}).get(name, 1.0) for name, value in pilot.at(mean).items()}
+    for v in sides:
         within += dialogue_variance(pilot, plan, v) / n
         between += v.get("annotator_of_system", 0.0) / plan.people
     if annotators == SAME:
@@ -140,7 +154,8 @@ def power(
     if annotators == SAME and pilot.pairwise and plan.annotators == 1 and plan.n_dialogues <= MOST_EXACT:
         p = tilted(pilot.shape, pilot.values, difference)
         return sign_power(p[pilot.values > 0].sum(), p[pilot.values < 0].sum(), plan.n_dialogues, alpha / plan.tests)
-    se, df = standard_error(pilot, plan, difference, annotators)
+    sides = _sides(pilot, difference)
+    se, df = _error_of_sides(pilot, plan, sides, annotators)
     if se == 0:
         return float(difference != 0)  # equal values are never significant
     if df < LEAST_DF:
@@ -152,7 +167,7 @@ def power(
         tie = pilot.step / (plan.n_dialogues * plan.annotators * max(round(pilot.items), 1))
     shift = max(abs(difference) - tie, 0.0) / se
     if annotators != SAME:
-        size = _estimated(pilot, plan, difference, se**2, size)
+        size = _estimated(pilot, plan, sides, se**2, size)
     size = np.sqrt(size)
     return float(np.mean(ndtr(shift - critical * size) + ndtr(-shift - critical * size)))
 
@@ -163,17 +178,19 @@ def _quantiles(df: float, alpha: float) -> tuple[float, np.ndarray]:
     return float(stdtrit(df, 1 - alpha / 2)), chdtri(df, _TAILS) / df
 
 
-def _estimated(pilot: Variances, plan: Plan, difference: float, true: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _estimated(
+    pilot: Variances, plan: Plan, sides: Sequence[Mapping[str, float | np.ndarray]], true: np.ndarray, size: np.ndarray
+) -> np.ndarray:
     """What the t test over sessions and annotators takes for the squared standard error, relative to the `true` one.
 
     To the covariance by session it adds what that by annotator exceeds that by single judgements, if it does
     (`clusters.clustered_covariance`): where annotators do not differ by system, the estimate is too large on average.
     The covariance by annotator varies, as `size` says, the others hardly do.
     """
-    within = standard_error(pilot, plan, difference)[0] ** 2
+    within = _error_of_sides(pilot, plan, sides, SAME)[0] ** 2
     # the judgements of a dialogue as if each were of another dialogue, in a session of its own
     alone = replace(plan, annotators=1, paired=False)
-    single = standard_error(pilot, alone, difference)[0] ** 2 / plan.annotators
+    single = _error_of_sides(pilot, alone, sides, SAME)[0] ** 2 / plan.annotators
     between = true - within
     return (within + np.maximum((single + between) * size - single, 0.0)) / true
 
