@@ -129,14 +129,14 @@ class Nature:
 
 
 @codes.once_per_column
-def nature(name: str, values: pd.Series) -> Nature:
+def nature(name: str, values: pd.Series | codes.Texts) -> Nature:
     """What a column of text cells (missing or empty: no value) looks like."""
     seems = _nature(name, values)
     shows = ":" in seems.says and seems.kind != "ranking"
     return Nature(seems.kind, seems.says.partition(":")[0]) if shows and personal(name, values) else seems
 
 
-def _nature(name: str, values: pd.Series) -> Nature:
+def _nature(name: str, values: pd.Series | codes.Texts) -> Nature:
     code, distinct = codes.factorized(values)
     texts = [str(value).strip() for value in distinct]
     often, held = np.bincount(code[code >= 0], minlength=len(texts)), Counter[str]()
@@ -152,7 +152,7 @@ def _nature(name: str, values: pd.Series) -> Nature:
     if _PLATFORM.fullmatch(name):
         return Nature("platform", "of the platform itself")
     words = {text: n for text, n in held.items() if text.lower() not in NOTHING}
-    numbers = dict(zip(words, _numbers(map(number_texts.plain, words)), strict=True))
+    numbers = dict(zip(words, number_texts.of(words), strict=True))
     # 1 - poor, 2, 3, 4 - good are numbers; 1 - fluency, 2 - relevance are not
     bare = not np.isnan(_numbers(text.replace(",", ".") for text in words)).all()
     if bare and np.isfinite([*numbers.values()]).all():

@@ -1,9 +1,12 @@
 """Tables of thousands of columns: what is looked at for each column is not the whole table."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.extras.new.columns import Guess, ask_if_judged, one_an_item
+from judgebook import codes
+from judgebook.extras.new import cleaning, tables
+from judgebook.extras.new.columns import Guess, ask_if_judged, one_an_item, units, within
 from judgebook.extras.new.judged.words import differing
 
 
@@ -81,3 +84,52 @@ def test_questions_taken_back():
         out.ask(fact, "", "")
     out.without("no answer in a", "item: ", "scale of")
     assert [question.fact for question in out.questions] == ["no answer in a b", "scale of a"]
+
+
+@pytest.mark.parametrize("columns", [["id"], ["id", "who"], ["id", "partly"]])
+def test_values_within_units(columns):
+    cells = table()
+    plain = pd.DataFrame(cells)
+    by = plain.groupby(columns)["differs"]
+    rows, different = within(units(cells, columns), codes.texts_of(cells["differs"]).code)
+    assert sorted(zip(rows, different, strict=True)) == sorted(zip(by.size(), by.nunique(), strict=True))
+
+
+def test_values_within_units_where_some_are_missing():
+    rows, different = within(np.array([0, 0, 2, 2, -1, 5]), np.array([1, -1, 0, 3, 4, -1]))
+    assert rows.tolist() == [2, 2, 1]
+    assert different.tolist() == [1, 2, 0]
+    assert [x.tolist() for x in within(np.array([], dtype=int), np.array([], dtype=int))] == [[], []]
+
+
+def test_slips_of_many_columns():
+    """Each column is compared with all others by its distinct texts, which are told once."""
+    held = {f"c{i}": codes.texts_of(pd.Series(["good", "bad"] * 30 + ["1"])) for i in range(9)}
+    out = Guess()
+    cleaning.stray_numbers(out, held, "c0")
+    assert out.na_values == ["", "1"]
+    held["c8"] = codes.texts_of(pd.Series(["1", "2"] * 30 + ["3"]))
+    cleaning.stray_numbers(out := Guess(), held, "c0")
+    assert out.na_values == [""]
+    assert not out.questions
+
+
+def test_what_is_told_of_each_column_does_not_grow_with_their_number(monkeypatch):
+    made = []
+    begin = codes.Texts.__init__
+    monkeypatch.setattr(codes.Texts, "__init__", lambda *args: made.append(1) or begin(*args))
+    strip, stripped = pd.core.strings.accessor.StringMethods.strip, []
+    count = lambda *args: stripped.append(1) or strip(*args)  # noqa: E731
+    monkeypatch.setattr(pd.core.strings.accessor.StringMethods, "strip", count)
+
+    def looked_at(n: int) -> tuple[int, int]:
+        made.clear(), stripped.clear()
+        base = pd.DataFrame(table())[["id", "who"]]
+        words = {f"w{i}": [["good", "bad", "1"][(j + i + j // 3) % 2 * (j != i)] for j in range(36)] for i in range(n)}
+        scores = {f"q{i}": [str((j + i + j // 3) % 3) for j in range(36)] for i in range(n)}
+        tables.guess(pd.concat([base, pd.DataFrame(words | scores)], axis=1).astype("str"))
+        return len(made), len(stripped)
+
+    (a, b), (c, d), (e, f) = (looked_at(n) for n in (4, 8, 12))
+    assert abs((e - c) - (c - a)) <= 4
+    assert abs((f - d) - (d - b)) <= 4

@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new import roles
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, numbers
@@ -140,12 +141,12 @@ def ask_beside(out: Guess, cells: pd.DataFrame) -> None:
 def several_answers(out: Guess, cells: pd.DataFrame) -> None:
     """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
     for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):
-        held = cells[column].str.strip()
-        texts = [*held.unique()]
+        texts = codes.texts_of(cells[column]).stripped.distinct
         if any(map(_JSON.search, texts)):
             continue
         for divider in (d for d in (";", "|", ",") if any(d in text for text in texts)):
-            parts = split(held[held != ""], divider)
+            held = cells[column].str.strip()
+            parts = pd.Series(split(held[held != ""], divider), dtype=object)
             each = parts.explode()
             each = each[each != ""]  # a divider at the end
             several = parts.str.len().gt(1)

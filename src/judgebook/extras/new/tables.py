@@ -9,6 +9,7 @@ import re
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new import cleaning, items, roles, several
 from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.asking.doubts import Answer
@@ -86,20 +87,21 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     cells = platforms.set_apart(out, _drawn(out, cells.loc[:, [not n for n in nameless]]))
     # an id may be spelt so: a system called NA, a person called nan
     ids = [c for c in cells if c and (roles.role_of(c) in ("system", "annotator", "dialogue") or roles.names_a_side(c))]
-    names = {v for c in ids if roles.role_of(c) == "system" or roles.names_a_side(c) for v in cells[c].unique()}
-    ids += [c for c in cells if c not in ids and cells[c].isin(names).mean() > 0.5]  # the winner by its name
-    missing = [
-        v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if (cells.drop(columns=ids) == v).any().any()
-    ]
-    out.na_values += missing
+    every = {c: codes.texts_of(cells[c]).n for c in cells}
+    names = {v for c in ids if roles.role_of(c) == "system" or roles.names_a_side(c) for v in every[c]}
+    # the winner by its name
+    ids += [c for c in cells if c not in ids and sum(map(every[c].get, names & every[c].keys())) > len(cells) / 2]
+    held = {text for c in cells.columns.difference(ids) for text in every[c]}
+    out.na_values += [v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if v in held]
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
+    stripped = cleaning.texts(cells)
     for column in cells:
         cleaning.missing_words(out, column, cells[column], labels)
-        cleaning.codes(out, column, cells[column])
+        cleaning.codes_apart(out, column, cells[column])
         if column not in ids:
-            cleaning.stray_numbers(out, cells, column)
+            cleaning.stray_numbers(out, stripped, column)
     cleaning.summary_rows(out, cells)
-    return cells[~cleaning.rows_left_out(out, cells)]
+    return codes.rows(cells, ~cleaning.rows_left_out(out, cells))
 
 
 def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -258,7 +260,10 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
                 out.ask("winner", text, "the system", Answer(other), evidence="its answers are names of systems")
             number = by_name
         odd = number.isna() & words.notna()
-        if len(set(number.dropna())) < 2 or (odd.any() and not cleaning.slips(out, cells, column, words[odd])):
+        if len(set(number.dropna())) < 2:
+            continue
+        unlike = [*dict.fromkeys(words[odd].str.strip())]
+        if unlike and not cleaning.slips(out, cleaning.texts(cells), column, unlike, int(odd.sum())):
             continue
         of_sides[column] = number
         spelt = {word: side_of(word) for word in words[~odd].dropna().unique() if word not in names}

@@ -101,8 +101,14 @@ ORDERED = [
 ]
 
 
+#: answers that have a place in an order at most
+_STEPS = max(map(len, ORDERED))
+
+
 def ranked(words: list[str]) -> list[str] | None:
     """Answers from the lowest to the highest; None where their order is not known."""
+    if len(words) > _STEPS:
+        return None
     for family in ORDERED:
         rank = {w: i for i, step in reversed([*enumerate(family)]) for w in words if w.lower() in step}
         if 1 < len(words) == len(rank) == len(set(rank.values())):

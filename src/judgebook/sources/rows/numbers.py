@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
 from judgebook import codes
@@ -31,6 +33,11 @@ def plain(text: str) -> str:
     if match := _LABELLED.fullmatch(text):
         text = match[1] or match[2]
     return text.replace(",", ".") if _COMMA.fullmatch(text) else text
+
+
+def of(texts: Iterable[str]) -> np.ndarray:
+    """Texts as numbers; missing where one is none."""
+    return np.asarray(pd.to_numeric(np.array([*map(plain, texts)], dtype=object), errors="coerce"), dtype=float)
 
 
 def read(values: pd.Series) -> pd.Series:
