@@ -109,6 +109,8 @@ NOTHING = {
     ),
 }
 _MAX_LEVELS = 15
+#: different answers in words at most
+FEW_WORDS = 8
 _CLOCK = re.compile("[0-9]:[0-9]")
 _DIGIT, _DIGITS, _HUNDREDTHS = re.compile("[0-9]"), re.compile("[0-9]+"), re.compile(r"[.,][0-9]{2}")
 
@@ -168,7 +170,7 @@ def _nature(name: str, values: pd.Series | codes.Texts) -> Nature:
     rows = held.total()
     if _ID.search(name) or _IDS.search(name) or len(seen) == rows > 1 or numbered(words):
         return Nature("id", "an id")
-    if len(seen) <= 8 and rows >= 2 * len(seen) and sum(map(bool, map(_DIGIT.search, seen))) < 0.5 * len(seen):
+    if len(seen) <= FEW_WORDS and rows >= 2 * len(seen) and sum(map(bool, map(_DIGIT.search, seen))) < 0.5 * len(seen):
         return Nature("words", "answers in words: " + ", ".join(s[:20] for s in seen[:8]))
     none = [text for text, number in numbers.items() if np.isnan(number)]
     if sum(words[text] for text in none) < 0.5 * sum(words.values()):

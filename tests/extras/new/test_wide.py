@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from judgebook import codes
-from judgebook.extras.new import cleaning, tables
+from judgebook.extras.new import cleaning, tables, words
 from judgebook.extras.new.columns import Guess, ask_if_judged, one_an_item, units, within
 from judgebook.extras.new.judged.words import differing
 
@@ -133,3 +133,29 @@ def test_what_is_told_of_each_column_does_not_grow_with_their_number(monkeypatch
     (a, b), (c, d), (e, f) = (looked_at(n) for n in (4, 8, 12))
     assert abs((e - c) - (c - a)) <= 4
     assert abs((f - d) - (d - b)) <= 4
+
+
+@pytest.mark.parametrize(
+    "texts", [["a b", "c", "d e"], ["a", "b", "a b c"], ["dialogue 1", "dialogue 2", "dialogue 3"], []]
+)
+def test_prose_is_told_from_distinct_texts(texts):
+    cells = pd.Series(texts * 3, dtype="str")
+    blanks = [text.count(" ") for text in cells]
+    few_numbers = bool(texts) and texts[0].startswith("dialogue")
+    assert words.is_prose(cells) == (bool(blanks) and sum(blanks) >= len(blanks) and not few_numbers)
+    assert words.are_names(cells) == (not words.is_prose(cells) or len({*texts}) <= len(cells) / 2)
+
+
+def test_long_texts_are_cut_and_still_differ(monkeypatch):
+    """Expressions that go through a text again from each of its letters would not end."""
+    monkeypatch.setattr(tables.limits, "GUESSED_TEXT", 10)
+    seen = []
+    answers = tables._answers
+    monkeypatch.setattr(tables, "_answers", lambda out, cells: seen.append(cells) or answers(out, cells))
+    long = ["a" * 300_000 + end for end in "xyx"]
+    tables.guess(pd.DataFrame({"id": list("123"), "text": long, "json": [f"[{'1, ' * 9}1]"] * 3}, dtype="str"))
+    (cells,) = seen
+    assert cells["text"].str.len().max() < 200
+    assert cells["text"].str[:10].tolist() == ["a" * 10] * 3
+    assert pd.factorize(cells["text"])[0].tolist() == [0, 1, 0]
+    assert cells["json"].tolist() == [f"[{'1, ' * 9}1]"] * 3

@@ -18,6 +18,8 @@ from judgebook.sources.nature import plain
 from judgebook.sources.rows import numbers as number_texts
 
 _INDEXED = re.compile(r"(.*?[^0-9])([0-9]{1,2})")
+#: different answers at most of which a cell holds several
+_MOST_ANSWERS = 30
 _JSON = re.compile(r'["{}[\]]')
 
 
@@ -145,6 +147,8 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
         if any(map(_JSON.search, texts)):
             continue
         for divider in (d for d in (";", "|", ",") if any(d in text for text in texts)):
+            if len({part for many in split(texts, divider) for part in many if part}) > _MOST_ANSWERS:
+                continue
             held = cells[column].str.strip()
             parts = pd.Series(split(held[held != ""], divider), dtype=object)
             each = parts.explode()
@@ -152,7 +156,7 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
             several = parts.str.len().gt(1)
             # a few words that come once are slips of the pen
             usual = each.map(each.value_counts()).ge(3).mean() >= 0.9
-            few = 1 < each.nunique() <= 30 and usual and each.str.len().max() <= SHORT
+            few = 1 < each.nunique() <= _MOST_ANSWERS and usual and each.str.len().max() <= SHORT
             once = parts.map(lambda many: len(set(many)) == len(many)).all()
             if several.any() and few and once and divides(parts) and pd.to_numeric(each, errors="coerce").isna().all():
                 out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]

@@ -6,6 +6,7 @@ The guesses are a start for a YAML that a person reads and corrects (`draft`); n
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 
 import pandas as pd
 
@@ -43,7 +44,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     columns = {ours: name for ours, name in (given or {}).items() if " " not in ours}
     out = Guess(columns=columns, answers={k: v for k, v in (given or {}).items() if k not in columns})
     out.na_values += codes or []
-    cells = _answers(out, cells)
+    cells = _answers(out, _shortened(cells))
     read = {c: numbers(cells[c], out.na_values) for c in cells}
     numeric = {c: v for c, v in read.items() if v is not None}
     scores = scored_as_gold(cells, [c for c in cells if roles.role_of(c)])
@@ -76,6 +77,20 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     return out
 
 
+def _shortened(cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` with texts that are too long for any answer cut: they still differ where they did. JSON stays whole."""
+
+    def cut(text: str) -> str:
+        if len(text) <= limits.GUESSED_TEXT or text[:100].lstrip().startswith(("{", "[")):
+            return text
+        return text[: limits.GUESSED_TEXT] + blake2b(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+    held = {column: codes.texts_of(cells[column]) for column in cells}
+    long = {c: of.changed(cut) for c, of in held.items() if max(map(len, of.distinct), default=0) > limits.GUESSED_TEXT}
+    shorter = {c: pd.Series(of.distinct[of.code], cells.index, dtype="str") for c, of in long.items()}
+    return cells.assign(**shorter) if shorter else cells
+
+
 def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     """`cells` without columns and rows that hold no answers; what stands for none is noted."""
     # pandas calls an index that was saved without a name `Unnamed: 0`
@@ -90,7 +105,7 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     every = {c: codes.texts_of(cells[c]).n for c in cells}
     names = {v for c in ids if roles.role_of(c) == "system" or roles.names_a_side(c) for v in every[c]}
     # the winner by its name
-    ids += [c for c in cells if c not in ids and sum(map(every[c].get, names & every[c].keys())) > len(cells) / 2]
+    ids += [c for c in cells if c not in ids and sum(every[c][v] for v in names & every[c].keys()) > len(cells) / 2]
     held = {text for c in cells.columns.difference(ids) for text in every[c]}
     out.na_values += [v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if v in held]
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
@@ -178,10 +193,9 @@ def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Serie
     for column in (c for c in cells if c not in numeric and c not in out.columns.values()):
         held = distinct_texts(cells[column])
         for s in (" vs. ", " vs ", "_vs_", "-vs-", "__", "|", "_"):
-            parts = [text.split(s) for text in held]
-            if len(cells) < 4 or any(len(sides) != 2 for sides in parts):
+            if len(cells) < 4 or any(text.count(s) != 1 for text in held):
                 continue
-            every = {side for sides in parts for side in sides}
+            every = {side for text in held for side in text.split(s)}
             if (
                 len(every) <= 30
                 and len(cells) >= 2 * len(every)

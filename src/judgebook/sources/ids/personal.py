@@ -24,7 +24,8 @@ _THINGS = re.compile(
     r"(?:model|system|sys|bot|chatbot|engine|llm|agent|assistant|file|data|dataset|task|label|metric|batch|config|run|split"
     r"|topic|project|sheet|field|column|method|condition|domain|corpus|language)s?"
 )
-_MAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+#: one letter at either end is enough; with more, a long text without blanks would be gone through from each of its own
+_MAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@]")
 _ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}")
 _PHONE = re.compile(r"\+?\(?\d[\d ()/.-]{7,17}\d")
 _DATED = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d+[.,]\d+")

@@ -25,13 +25,13 @@ from judgebook.extras.new.columns import (
 )
 from judgebook.extras.new.roles import QUESTIONS
 from judgebook.extras.new.words import ANSWERS, ASPECT, label_id, number_in, ranked
-from judgebook.sources.nature import NOTHING, nature
+from judgebook.sources.nature import FEW_WORDS, NOTHING, nature
 from judgebook.sources.rows import numbers as number_texts
 
 #: so many items with differing answers, and so many people with several, show that people judged
 _ITEMS, _PEOPLE = 0.1, 0.5
-#: different answers without an order at most, and characters of one
-_FEW_WORDS, _SHORT = 8, 30
+#: characters of an answer in words
+_SHORT = 30
 #: what everybody says yes to who may take part
 _AGREED = re.compile(r"consent|terms|agree|english|native|adult|participat", re.I)
 
@@ -50,7 +50,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         there = held.rows(lambda text: text not in out.na_values and text.lower() not in NOTHING)
         given = held.only(there)
         words = [*given.distinct]
-        if len(words) > _FEW_WORDS:
+        if len(words) > FEW_WORDS:
             continue
         several = any(divides(split(words, divider)) for divider in ";|,")  # of "mark all that apply"
         several |= any(text.startswith(("[", "{")) for text in words)  # JSON
@@ -81,7 +81,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
 
 def _may_be_answers(column: str, given: codes.Texts) -> bool:
     """Whether few short texts below the name of an aspect of quality may be answers, though too few rows show it."""
-    few = 1 < len(given.distinct) <= _FEW_WORDS and max(map(len, given.distinct)) <= _SHORT
+    few = 1 < len(given.distinct) <= FEW_WORDS and max(map(len, given.distinct)) <= _SHORT
     return bool(ASPECT.search(column)) and few and nature(column, given).kind in ("names", "text", "id")
 
 
@@ -146,7 +146,8 @@ def answered(out: Guess, held: pd.Series, name: str) -> bool:
     texts = codes.texts_of(held).stripped
     texts = texts.only(texts.rows(lambda text: text not in out.na_values))
     yes_or_no = all(text.lower() in ANSWERS for text in texts.distinct)
-    return bool(len(texts)) and (yes_or_no or nature("answer", texts).kind == "words")
+    few = len(texts.distinct) <= FEW_WORDS
+    return bool(len(texts)) and (yes_or_no or (few and nature("answer", texts).kind == "words"))
 
 
 def in_rows(out: Guess, name: str, answers: pd.DataFrame) -> bool:
