@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from judgebook import codes
-from judgebook.extras.new import cleaning, tables, words
+from judgebook.extras.new import cleaning, draft, presets, tables, words
 from judgebook.extras.new.columns import Guess, ask_if_judged, one_an_item, units, within
+from judgebook.extras.new.judged import words as judged_words
 from judgebook.extras.new.judged.words import differing
 
 
@@ -122,17 +123,21 @@ def test_what_is_told_of_each_column_does_not_grow_with_their_number(monkeypatch
     count = lambda *args: stripped.append(1) or strip(*args)  # noqa: E731
     monkeypatch.setattr(pd.core.strings.accessor.StringMethods, "strip", count)
 
-    def looked_at(n: int) -> tuple[int, int]:
-        made.clear(), stripped.clear()
+    concat, joined = pd.concat, []
+    monkeypatch.setattr(pd, "concat", lambda *args, **kwargs: joined.append(1) or concat(*args, **kwargs))
+
+    def looked_at(n: int) -> tuple[int, int, int]:
+        made.clear(), stripped.clear(), joined.clear()
         base = pd.DataFrame(table())[["id", "who"]]
         words = {f"w{i}": [["good", "bad", "1"][(j + i + j // 3) % 2 * (j != i)] for j in range(36)] for i in range(n)}
         scores = {f"q{i}": [str((j + i + j // 3) % 3) for j in range(36)] for i in range(n)}
         tables.guess(pd.concat([base, pd.DataFrame(words | scores)], axis=1).astype("str"))
-        return len(made), len(stripped)
+        return len(made), len(stripped), len(joined)
 
-    (a, b), (c, d), (e, f) = (looked_at(n) for n in (4, 8, 12))
+    (a, b, few), (c, d, more), (e, f, most) = (looked_at(n) for n in (4, 8, 12))
     assert abs((e - c) - (c - a)) <= 4
     assert abs((f - d) - (d - b)) <= 4
+    assert few == more == most
 
 
 @pytest.mark.parametrize(
@@ -159,3 +164,24 @@ def test_long_texts_are_cut_and_still_differ(monkeypatch):
     assert cells["text"].str[:10].tolist() == ["a" * 10] * 3
     assert pd.factorize(cells["text"])[0].tolist() == [0, 1, 0]
     assert cells["json"].tolist() == [f"[{'1, ' * 9}1]"] * 3
+
+
+def test_words_are_searched_for_numbers_up_to_the_first_without_one(monkeypatch):
+    asked = []
+    number_in = judged_words.number_in
+    monkeypatch.setattr(judged_words, "number_in", lambda word: asked.append(word) or number_in(word))
+    cells = pd.DataFrame({"a": ["4 stars", "none here", "3 stars"], "b": ["4/5", "3/5", "1/5"]}, dtype="str")
+    assert list(judged_words.as_numbers(Guess(), cells, {})) == ["b"]
+    assert asked == ["4 stars", "none here", "4/5", "3/5", "1/5"]
+
+
+def test_the_first_rows_tell_which_tool_wrote_a_file(monkeypatch, tmp_path):
+    rows = []
+    of_cells = draft._rows
+    monkeypatch.setattr(draft, "_rows", lambda cells: rows.append(len(cells)) or of_cells(cells))
+    monkeypatch.setattr(presets, "MOST", 5)
+    path = tmp_path / "ratings.csv"
+    lines = [f"d{i // 3},w{i % 3},{1 + (i + i // 3) % 5}" for i in range(30)]
+    path.write_text("\n".join(["dialogue,annotator,quality", *lines]) + "\n", encoding="utf-8")
+    draft.new_yaml("ratings", path, tmp_path)
+    assert rows == [5]

@@ -42,15 +42,20 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     of = _labels(out, cells, numeric, ratings)
     if of is None:
         return
-    for label in dict.fromkeys(i for c, i in of.items() if c in numeric):
-        add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label and c in numeric]))
+    scores: dict[str, list[pd.Series]] = {}
+    for column, label in of.items():
+        if column in numeric:
+            scores.setdefault(label, []).append(numeric[column])
+    for label, many in scores.items():
+        add_label(out, label, pd.concat(many) if len(many) > 1 else many[0])
     out.score_columns = list(of)
     _categories(out, of)
     grids.others(out, cells, of)
     free = [c for c in numeric if c not in of and c not in out.metrics]
     left_out(out, free)
     rest = cells.columns.difference([*out.columns.values(), *numeric, *out.categories, *out.sets], sort=False)
-    commas = [c for c in rest if number_texts.read(cells[c][~cells[c].isin(out.na_values)]).notna().all()]
+    texts = {c: [text for text in codes.texts_of(cells[c]).distinct if text not in out.na_values] for c in rest}
+    commas = [c for c in rest if not np.isnan(number_texts.of(texts[c])).any()]
     judged = [c for c in free if nature(c, cells[c]).judged or ASPECT.search(c)]
     for column in (c for c in judged + commas if not COUNT.search(c)):
         ask_if_judged(out, cells, column)

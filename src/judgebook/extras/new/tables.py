@@ -106,8 +106,9 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     names = {v for c in ids if roles.role_of(c) == "system" or roles.names_a_side(c) for v in every[c]}
     # the winner by its name
     ids += [c for c in cells if c not in ids and sum(every[c][v] for v in names & every[c].keys()) > len(cells) / 2]
-    held = {text for c in cells.columns.difference(ids) for text in every[c]}
-    out.na_values += [v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if v in held]
+    others = [every[c] for c in cells.columns.difference(ids)]
+    none = ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".")
+    out.na_values += [v for v in none if any(v in held for held in others)]
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
     stripped = cleaning.texts(cells)
     for column in cells:

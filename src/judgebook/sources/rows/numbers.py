@@ -27,9 +27,15 @@ _LABELLED = re.compile(
 )
 
 
+#: how texts begin that are or begin with a number
+_BEGINS = tuple("-0123456789")
+
+
 def plain(text: str) -> str:
     """The number that a text is or begins with, as Python writes it; any other text as it is."""
     text = text.strip()
+    if text[:1] not in _BEGINS and text[-1:] != ")":
+        return text
     if match := _LABELLED.fullmatch(text):
         text = match[1] or match[2]
     return text.replace(",", ".") if _COMMA.fullmatch(text) else text

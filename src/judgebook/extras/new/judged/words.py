@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import takewhile
 
 import numpy as np
 import pandas as pd
@@ -109,8 +110,7 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
         words = held.only(held.rows(lambda text: text not in out.na_values))
         plain = number_texts.of(words.distinct)
         number = _numbers_of(words.distinct, plain)
-        varies = len({*number}) > 1 and None not in number and is_rating(column, pd.Series(number, dtype=float))
-        if not number or None in number or not (varies or said):
+        if not number or not (said or (len({*number}) > 1 and is_rating(column, pd.Series(number, dtype=float)))):
             continue
         if nature(column, words).kind == "date" and not said:  # 10-03-26 is no 10
             continue
@@ -127,13 +127,16 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     return values
 
 
-def _numbers_of(words: Iterable[str], plain: np.ndarray) -> list[float | None]:
+def _numbers_of(words: Collection[str], plain: np.ndarray) -> list[float] | None:
     """The number of each word: as it is read (`plain`), else of yes and no, else the one in it; None where not all have
     one."""
     if not np.isnan(plain).any():
         return plain.tolist()
-    number = [ANSWERS.get(word.lower()) for word in words]
-    return [number_in(word) for word in words] if None in number else number
+    for tell in (lambda word: ANSWERS.get(word.lower()), number_in):
+        number = [n for n in takewhile(lambda n: n is not None, map(tell, words)) if n is not None]
+        if len(number) == len(words):
+            return number
+    return None
 
 
 def answered(out: Guess, held: pd.Series, name: str) -> bool:
