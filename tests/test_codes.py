@@ -65,3 +65,45 @@ def test_a_column_is_looked_at_once_for_its_name_and_cells():
     for name, others in (("b", cells), ("a", pd.Series([1, None], dtype=object)), ("a", cells[:1])):
         assert tell(name, others) == list(others)
     assert asked == ["a", "b", "a", "a"]
+
+
+def test_texts_are_told_once_while_their_column_is_there():
+    frame = pd.DataFrame({"a": [" x", "y", "x", ""], "b": ["x"] * 4}, dtype="str")
+    told = codes.texts_of(frame["a"])
+    assert codes.texts_of(frame.drop(columns="b")["a"]) is told is codes.texts_of(told)
+    assert codes.texts_of(frame["b"]) is not told
+    assert codes.texts_of(frame["a"][1:]) is not told
+    n = len(codes._told)
+    frame = frame.drop(columns="a")
+    assert len(codes._told) < n
+
+
+def test_few_rows_of_texts_are_kept(monkeypatch):
+    monkeypatch.setattr(codes, "_ROWS", 10)
+    frame = pd.DataFrame({str(i): ["x"] * 4 for i in range(9)}, dtype="str")
+    for column in frame:
+        codes.texts_of(frame[column])
+        assert len(codes._told) <= 2
+
+
+@pytest.mark.parametrize("dtype", ["str", object, "category"])
+def test_texts(dtype):
+    values = pd.Series([" b", None, "1.5", "b", "", "1.5"], dtype=dtype)
+    held = codes.texts_of(values).stripped
+    assert [*held.distinct[held.code]] == ["b", *held.distinct[[held.code[1]]], "1.5", "b", "", "1.5"]
+    assert held.code[1] == -1
+    assert held.n == {"b": 2, "1.5": 2, "": 1}
+    assert dict(zip(held.distinct, held.numbers, strict=True))["1.5"] == 1.5
+    assert len(held) == 6
+    rows = held.rows(lambda text: text != "b")
+    assert rows.tolist() == [False, False, True, False, True, True]
+    some = held.only(rows)
+    assert some.distinct[some.code].tolist() == ["1.5", "", "1.5"]
+    assert held.only(np.array([True, True, False, False, False, False])).code.tolist() == [0, -1]
+    assert codes.texts_of(pd.Series(["a", "A"])).changed(str.lower).n == {"a": 2}
+
+
+def test_coded_columns_that_nothing_changes_stay():
+    values = codes.coded(np.array([0, 1, -1]), ["a", "b"], pd.RangeIndex(3))
+    assert codes.mapped(values, str.strip) is values
+    assert codes.mapped(values, str.upper).tolist()[:2] == ["A", "B"]

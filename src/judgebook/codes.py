@@ -6,8 +6,10 @@ rows of a plain table are held so from the file to the frames on disk.
 
 from __future__ import annotations
 
+import operator
+import weakref
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, partial, wraps
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -19,6 +21,8 @@ import pyarrow.compute as pc
 T = TypeVar("T")
 #: columns of which `once_per_column` keeps what was told of them
 _COLUMNS = 50_000
+#: rows of columns of which `texts_of` keeps the texts: some 200 MB of them
+_ROWS = 2_000_000
 #: values at the beginning that show whether most of them differ
 _SAMPLE = 10_000
 
@@ -114,6 +118,8 @@ def mapped(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
 
 def _recoded(values: pd.Series, change: Callable[[str], Any]) -> pd.Series:
     new = [change(text) for text in values.cat.categories]
+    if all(map(operator.is_, new, values.cat.categories)):
+        return values
     if not all(text is None or isinstance(text, str) for text in new):
         return pd.Series(np.array([*new, None], dtype=object)[values.cat.codes], values.index, dtype=object)
     code, texts = pd.factorize(np.array(new, dtype=object))
@@ -141,10 +147,95 @@ def as_text(values: pd.Series) -> pd.Series:
     return pd.Series(pd.array(texts.cast(pa.large_string()), dtype="str"), values.index)
 
 
-def factorized(values: pd.Series) -> tuple[np.ndarray, Any]:
+def factorized(values: pd.Series | Texts) -> tuple[np.ndarray, Any]:
     """The place of each text among the distinct ones, -1 where it is missing; and the distinct ones (of coded values,
     also those that no row has)."""
-    return (values.cat.codes.to_numpy(), values.cat.categories) if is_coded(values) else pd.factorize(values)
+    found = texts_of(values)
+    return found.code, found.distinct
+
+
+class Texts:
+    """The texts of a column.
+
+    code : (rows,) place of each among the distinct ones, -1 where it is missing. distinct : each once, as they appear.
+    """
+
+    def __init__(self, code: np.ndarray, distinct: np.ndarray):
+        self.code, self.distinct = code, distinct
+
+    @cached_property
+    def n(self) -> dict[str, int]:
+        """Text -> its rows."""
+        return dict(zip(self.distinct, np.bincount(self.code[self.code >= 0]).tolist(), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @cached_property
+    def stripped(self) -> Texts:
+        """The same without blanks around them."""
+        return self.changed(lambda text: text.strip() if isinstance(text, str) else text)
+
+    def changed(self, change: Callable[[Any], Any]) -> Texts:
+        """The same with each distinct text changed; those that become alike are one."""
+        places: dict[Any, int] = {}
+        new = [places.setdefault(change(text), len(places)) for text in self.distinct]
+        if len(places) == len(new) and [*places] == [*self.distinct]:
+            return self
+        return Texts(np.array([*new, -1])[self.code], _objects([*places]))
+
+    def rows(self, keep: Callable[[Any], bool]) -> np.ndarray:
+        """Which rows hold a text that is to be kept."""
+        return np.array([*map(keep, self.distinct), False], dtype=bool)[self.code]
+
+    def only(self, rows: np.ndarray) -> Texts:
+        """Some of the rows."""
+        code = self.code[rows]
+        kept, place = np.unique(code[code >= 0]), np.full(len(self.distinct) + 1, -1)
+        place[kept] = np.arange(len(kept))
+        return Texts(place[code], self.distinct[kept])
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """Each distinct text as a number; missing where it is none."""
+        return np.asarray(pd.to_numeric(self.distinct, errors="coerce"), dtype=float)
+
+    @cached_property
+    def digest(self) -> bytes:
+        content = repr([*self.distinct]).encode("utf-8", "backslashreplace")
+        return blake2b(self.code.astype(np.int64).tobytes() + content, digest_size=16).digest()
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+#: identity of a column's data -> the data, while they are there, and their texts
+_told: dict[int, tuple[weakref.ref[pa.ChunkedArray], Texts]] = {}
+
+
+def texts_of(values: pd.Series | Texts) -> Texts:
+    """The texts of a column. Those of one that is not coded are told once while it is there, whatever frame has it."""
+    if isinstance(values, Texts):
+        return values
+    if is_coded(values):
+        return Texts(values.cat.codes.to_numpy(), np.asarray(values.cat.categories, dtype=object))
+    if not isinstance(values.dtype, pd.StringDtype) or not hasattr(values.array, "__arrow_array__"):
+        code, distinct = pd.factorize(values)
+        return Texts(code, np.asarray(distinct, dtype=object))
+    data = values.array.__arrow_array__()
+    kept = _told.get(id(data))
+    if kept is None or kept[0]() is not data:
+        if (len(_told) + 1) * len(data) > _ROWS:
+            _told.clear()
+        coded = data.combine_chunks().dictionary_encode()
+        code = coded.indices.fill_null(-1).to_numpy()
+        gone = partial(_told.pop, id(data))
+        kept = weakref.ref(data, gone), Texts(code, coded.dictionary.to_numpy(zero_copy_only=False))
+        _told[id(data)] = kept
+    return kept[1]
 
 
 def numbers(values: pd.Series) -> pd.Series:
@@ -156,15 +247,13 @@ def numbers(values: pd.Series) -> pd.Series:
     return pd.Series(np.append(read, np.nan)[code], values.index)
 
 
-def once_per_column(tell: Callable[[str, pd.Series], T]) -> Callable[[str, pd.Series], T]:
+def once_per_column(tell: Callable[[str, pd.Series | Texts], T]) -> Callable[[str, pd.Series | Texts], T]:
     """A function of a column's name and cells that is called once for each name and cells, whatever the index."""
     answers: dict[tuple[str, int, bytes], T] = {}
 
     @wraps(tell)
-    def told(name: str, values: pd.Series) -> T:
-        code, held = factorized(values)
-        content = repr([*held]).encode("utf-8", "backslashreplace")
-        key = name, len(values), blake2b(code.tobytes() + content, digest_size=16).digest()
+    def told(name: str, values: pd.Series | Texts) -> T:
+        key = name, len(values), texts_of(values).digest
         if key not in answers:
             if len(answers) >= _COLUMNS:
                 answers.clear()

@@ -109,6 +109,8 @@ NOTHING = {
     ),
 }
 _MAX_LEVELS = 15
+#: different answers in words at most
+FEW_WORDS = 8
 _CLOCK = re.compile("[0-9]:[0-9]")
 _DIGIT, _DIGITS, _HUNDREDTHS = re.compile("[0-9]"), re.compile("[0-9]+"), re.compile(r"[.,][0-9]{2}")
 
@@ -129,14 +131,14 @@ class Nature:
 
 
 @codes.once_per_column
-def nature(name: str, values: pd.Series) -> Nature:
+def nature(name: str, values: pd.Series | codes.Texts) -> Nature:
     """What a column of text cells (missing or empty: no value) looks like."""
     seems = _nature(name, values)
     shows = ":" in seems.says and seems.kind != "ranking"
     return Nature(seems.kind, seems.says.partition(":")[0]) if shows and personal(name, values) else seems
 
 
-def _nature(name: str, values: pd.Series) -> Nature:
+def _nature(name: str, values: pd.Series | codes.Texts) -> Nature:
     code, distinct = codes.factorized(values)
     texts = [str(value).strip() for value in distinct]
     often, held = np.bincount(code[code >= 0], minlength=len(texts)), Counter[str]()
@@ -152,7 +154,7 @@ def _nature(name: str, values: pd.Series) -> Nature:
     if _PLATFORM.fullmatch(name):
         return Nature("platform", "of the platform itself")
     words = {text: n for text, n in held.items() if text.lower() not in NOTHING}
-    numbers = dict(zip(words, _numbers(map(number_texts.plain, words)), strict=True))
+    numbers = dict(zip(words, number_texts.of(words), strict=True))
     # 1 - poor, 2, 3, 4 - good are numbers; 1 - fluency, 2 - relevance are not
     bare = not np.isnan(_numbers(text.replace(",", ".") for text in words)).all()
     if bare and np.isfinite([*numbers.values()]).all():
@@ -168,7 +170,7 @@ def _nature(name: str, values: pd.Series) -> Nature:
     rows = held.total()
     if _ID.search(name) or _IDS.search(name) or len(seen) == rows > 1 or numbered(words):
         return Nature("id", "an id")
-    if len(seen) <= 8 and rows >= 2 * len(seen) and sum(map(bool, map(_DIGIT.search, seen))) < 0.5 * len(seen):
+    if len(seen) <= FEW_WORDS and rows >= 2 * len(seen) and sum(map(bool, map(_DIGIT.search, seen))) < 0.5 * len(seen):
         return Nature("words", "answers in words: " + ", ".join(s[:20] for s in seen[:8]))
     none = [text for text, number in numbers.items() if np.isnan(number)]
     if sum(words[text] for text in none) < 0.5 * sum(words.values()):

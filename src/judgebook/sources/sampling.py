@@ -192,9 +192,11 @@ def named(column: str) -> str | None:
 def key_for(column: str, cells: pd.Series) -> str | None:
     """Which key of the YAML a column seems to be meant for: by its name, and because its cells fit; else None."""
     key = named(column)
+    if key is None:
+        return None
     held = cells.dropna().astype(str).str.strip()
     held = held[held != ""]
-    if key is None or held.nunique() < 2:
+    if held.nunique() < 2:
         return None
     if key == "stratum":
         return key if held.nunique() <= MOST_STRATA else None

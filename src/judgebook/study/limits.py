@@ -69,6 +69,8 @@ JSON_KEYS = 200_000
 LISTED = 2_000_000
 #: characters of the name of a column: forms have the whole text that is judged in it, of up to 16,000
 COLUMN = 50_000
+#: characters of a cell that `new` looks at: an answer has hundreds, a dialogue thousands
+GUESSED_TEXT = 20_000
 #: rows of a table that `new` looks at: a million takes it a minute and a gigabyte
 GUESSED_ROWS = 2_000_000
 #: empty lines of a table: one between dialogues, not a file made of them

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
-from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, distinct_texts, numbers
+from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
 from judgebook.sources import filters
 from judgebook.sources.accounts import levels, summaries
 from judgebook.sources.in_words import counted
@@ -20,18 +21,17 @@ def missing_words(out: Guess, column: str, values: pd.Series, labels: list[pd.Se
 
     labels : columns that say what was judged; where a label has words only, these are its answers.
     """
-    distinct = [text for text in distinct_texts(values) if text and text not in out.na_values]
-    number = number_texts.read(pd.Series(distinct, distinct, dtype=object))
-    words = list(number.index[number.isna()])
-    if not 0 < len(words) <= 3:
+    held = codes.texts_of(values).stripped
+    number = {text: n for text, n in zip(held.distinct, number_texts.of(held.distinct), strict=True) if text}
+    number = {text: n for text, n in number.items() if text not in out.na_values}
+    words = [text for text, n in number.items() if np.isnan(n)]
+    if not 0 < len(words) <= 3 or len(set(number.values())) - len(words) > MAX_LEVELS:
         return
-    held = values.str.strip()
-    held = held[held.isin(distinct)]
-    number = number.reindex(held).set_axis(held.index)
-    if number.notna().mean() < 0.7 or number.nunique() > MAX_LEVELS:
+    rows, odd = (sum(map(held.n.__getitem__, some)) for some in (number, words))
+    if (rows - odd) / rows < 0.7:
         return
-    by_label = (label[held.index] for label in labels)
-    if any(set(label[number.isna()]).isdisjoint(label[number.notna()]) for label in by_label):
+    is_word, is_number = (values.str.strip().isin(some) for some in (words, set(number) - set(words)))
+    if any(set(label[is_word]).isdisjoint(label[is_number]) for label in labels):
         return
     if max(map(len, words)) > limits.YAML_TEXT:  # no word, and longer than a YAML may say
         return
@@ -53,32 +53,33 @@ def few(n: int, of: int) -> bool:
     return of >= _ENOUGH and 0 < n <= max(1, of // _ONE_IN)
 
 
-def stray_numbers(out: Guess, cells: pd.DataFrame, column: str) -> None:
-    """Few numbers among answers in words."""
-    distinct = np.array(distinct_texts(cells[column]), dtype=object)
-    if np.isnan(np.asarray(pd.to_numeric(distinct, errors="coerce"), dtype=float)).all():
-        return
-    held = cells[column].str.strip()
-    held = held[~held.isin(out.na_values)]
-    number = pd.to_numeric(held, errors="coerce").notna()
-    odd = held[number]
-    if len(odd) and 1 < held[~number].nunique() <= 8 and not _elsewhere(cells, column, list(odd.unique())):
-        slips(out, cells, column, odd)
+def texts(cells: pd.DataFrame) -> dict[str, codes.Texts]:
+    """The texts of each column, without blanks around them."""
+    return {column: codes.texts_of(cells[column]).stripped for column in cells}
 
 
-def slips(out: Guess, cells: pd.DataFrame, column: str, odd: pd.Series) -> bool:
-    """Whether `odd`, answers of a column that are unlike its others, are so few that they are none; it is asked.
+def stray_numbers(out: Guess, held: dict[str, codes.Texts], column: str) -> None:
+    """Few numbers among answers in words. held : `texts` of all columns."""
+    number = dict(zip(held[column].distinct, ~np.isnan(held[column].numbers), strict=True))
+    odd = [text for text, is_one in number.items() if is_one and text not in out.na_values]
+    words = [text for text, is_one in number.items() if not is_one and text not in out.na_values]
+    if odd and 1 < len(words) <= 8 and not _elsewhere(held, column, odd):
+        slips(out, held, column, odd, sum(map(held[column].n.__getitem__, odd)))
 
-    A value that is usual in another column would be missing there as well, so it is only asked.
+
+def slips(out: Guess, held: dict[str, codes.Texts], column: str, words: list[str], times: int) -> bool:
+    """Whether `words`, answers of a column that are unlike its others, are so few that they are none; it is asked.
+
+    A value that is usual in another column would be missing there as well, so it is only asked. held : `texts` of all
+    columns. times : how often the words are there.
     """
-    n, odd = int((~cells[column].str.strip().isin(out.na_values)).sum()), odd.str.strip()
-    words = list(odd.unique())
-    if not few(len(odd), n) or len(words) > 3:
+    n = sum(many for text, many in held[column].n.items() if text not in out.na_values)
+    if not few(times, n) or len(words) > 3:
         return False
     shown = ", ".join(repr(w[: limits.QUOTED]) for w in words)
     fact = f"no answer in {column}: {shown}"
-    text, evidence = f"What is {shown} in {column!r}?", f"{len(odd)} of {n:,} answers"
-    if _elsewhere(cells, column, words):
+    text, evidence = f"What is {shown} in {column!r}?", f"{times} of {n:,} answers"
+    if _elsewhere(held, column, words):
         by_hand = Answer("slips: correct them in the file")
         out.ask(fact, text, f"not known, so {column!r} is not read", by_hand, evidence=evidence)
         return False
@@ -88,14 +89,14 @@ def slips(out: Guess, cells: pd.DataFrame, column: str, odd: pd.Series) -> bool:
     return True
 
 
-def _elsewhere(cells: pd.DataFrame, column: str, words: list[str]) -> bool:
+def _elsewhere(held: dict[str, codes.Texts], column: str, words: list[str]) -> bool:
     """Whether values are those of another column, and no slips there as well."""
-    return any(_usual(cells[c].str.strip(), words) for c in cells if c != column)
+    return any(_usual(of, words) for c, of in held.items() if c != column)
 
 
-def _usual(held: pd.Series, words: list[str]) -> bool:
-    n = int(held.isin(words).sum())
-    return n > 0 and (not few(n, len(held)) or held.nunique() * 5 > len(held))
+def _usual(held: codes.Texts, words: list[str]) -> bool:
+    n = sum(held.n.get(word, 0) for word in words)
+    return n > 0 and (not few(n, len(held.code)) or len(held.distinct) * 5 > len(held.code))
 
 
 def rare_answers(out: Doubts, name: str, held: pd.Series) -> None:
@@ -116,7 +117,7 @@ def rare_answers(out: Doubts, name: str, held: pd.Series) -> None:
         )
 
 
-def codes(out: Guess, column: str, values: pd.Series) -> None:
+def codes_apart(out: Guess, column: str, values: pd.Series) -> None:
     """A number away from the levels of a rating that surveys write where nobody answered."""
     number = numbers(values, out.na_values)
     if number is None:

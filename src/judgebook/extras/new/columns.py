@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import plain
@@ -82,19 +83,16 @@ class Guess(Doubts):
 
 def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
     """The column as numbers; None where a cell is none."""
-    code, held = pd.factorize(values)
-    texts = [value.strip() if isinstance(value, str) else value for value in held]
-    answers = np.array([None if text in na_values else text for text in texts], dtype=object)
-    number = np.asarray(pd.to_numeric(answers, errors="coerce"), dtype=float)
-    there = np.array([answer is not None for answer in answers], dtype=bool)
-    if not there.any() or not np.isfinite(number[there]).all() or (code < 0).any():
+    held = codes.texts_of(values).stripped
+    there = np.array([text not in na_values for text in held.distinct], dtype=bool)
+    if not there.any() or not np.isfinite(held.numbers[there]).all() or (held.code < 0).any():
         return None
-    return pd.Series(number[code], values.index)
+    return pd.Series(np.where(there, held.numbers, np.nan)[held.code], values.index)
 
 
 def distinct_texts(values: pd.Series) -> list[str]:
     """Text cells without blanks around, each once."""
-    return [*dict.fromkeys(text.strip() for text in values.unique() if isinstance(text, str))]
+    return [*codes.texts_of(values).stripped.distinct]
 
 
 def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Series | None:
@@ -110,7 +108,8 @@ def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Ser
 
 def is_rating(name: str, values: pd.Series) -> bool:
     """Whether numbers look like ratings: few of them, whole or halves, and not called a count."""
-    seen = values.dropna().unique().astype(float)
+    seen = pd.unique(np.asarray(values, dtype=float))
+    seen = seen[~np.isnan(seen)]
     low, high = seen.min(initial=np.inf), seen.max(initial=-np.inf)
     if np.isinf(seen).any():
         return False
@@ -131,15 +130,34 @@ def rated(out: Guess, cells: pd.DataFrame, column: str, values: pd.Series) -> bo
     """Whether few whole numbers come again and again and differ between annotators of an item: ratings by any name."""
     if _NO_RATING.search(column):
         return False
-    seen = values.dropna()
-    few = 1 < seen.nunique() <= 11 and bool((seen % 1 == 0).all()) and seen.between(-3, 10).all()
+    seen = values.to_numpy()
+    seen = seen[~np.isnan(seen)]
+    levels = np.unique(seen)
+    few = 1 < len(levels) <= 11 and bool((levels % 1 == 0).all()) and levels[0] >= -3 and levels[-1] <= 10
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if not few or "dialogue" not in out.columns or len(seen) < 3 * seen.nunique() or "annotator" not in out.columns:
+    if not few or "dialogue" not in out.columns or len(seen) < 3 * len(levels) or "annotator" not in out.columns:
         return False
-    by_item = cells[column].groupby([cells[c] for c in item])
-    by_person = cells[column].groupby(cells[out.columns["annotator"]]).nunique()
-    several = by_item.size() > 1
-    return bool(by_item.nunique()[several].gt(1).mean() > 0.1 and by_person.gt(1).mean() > 0.5)
+    code = codes.texts_of(cells[column]).code
+    rows, differing = within(units(cells, item), code)
+    _, of_person = within(units(cells, [out.columns["annotator"]]), code)
+    return share(differing[rows > 1] > 1) > 0.1 and share(of_person > 1) > 0.5
+
+
+def units(cells: pd.DataFrame, columns: list[str]) -> np.ndarray:
+    """(rows,) a number for each combination of what columns hold; -1 where one is missing."""
+    unit, *others = (codes.texts_of(cells[column]).code for column in columns)
+    for code in others:
+        both = unit.astype(np.int64) * (int(code.max(initial=0)) + 1) + code
+        unit = pd.factorize(np.where((unit < 0) | (code < 0), np.nan, both))[0]
+    return unit
+
+
+def within(unit: np.ndarray, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many rows each unit has that is there, and how many different values (`code`, -1 where missing) in these."""
+    unit, code = unit[unit >= 0].astype(np.int64), code[unit >= 0]
+    rows, base = np.bincount(unit), int(code.max(initial=0)) + 1
+    pairs = np.unique(unit[code >= 0] * base + code[code >= 0])
+    return rows[rows > 0], np.bincount(pairs // base, minlength=len(rows))[rows > 0]
 
 
 def one_an_item(out: Guess, cells: pd.DataFrame, columns: Iterable[str]) -> list[str]:
@@ -155,7 +173,7 @@ def one_an_item(out: Guess, cells: pd.DataFrame, columns: Iterable[str]) -> list
     n = len(np.unique(unit))
     if n < _ENOUGH_ITEMS and (n <= 2 or len(unit) - n < 2 * _ENOUGH_ITEMS):
         return []
-    return [c for c in columns if _same_within(unit, pd.factorize(cells[c])[0], rows)]
+    return [c for c in columns if _same_within(unit, codes.texts_of(cells[c]).code, rows)]
 
 
 def _same_within(unit: np.ndarray, code: np.ndarray, rows: np.ndarray) -> bool:
@@ -165,6 +183,11 @@ def _same_within(unit: np.ndarray, code: np.ndarray, rows: np.ndarray) -> bool:
     first = np.zeros(unit.max(initial=-1) + 1, dtype=held.dtype)
     first[unit] = held  # any one of each unit
     return bool(code.max(initial=-1) > 0 and len(held) and (first[unit] == held).all())
+
+
+def share(which: np.ndarray) -> float:
+    """The share of those that are; 0 of none."""
+    return float(which.mean()) if len(which) else 0.0
 
 
 def left_out(out: Guess, columns: list[str]) -> None:
@@ -181,13 +204,13 @@ def ask_if_judged(out: Guess, cells: pd.DataFrame, column: str) -> None:
     state = re.search(r"stat(?:us|e)$", column, re.I)  # of a task
     if who is None or "dialogue" not in out.columns or out.comparative or state:
         return
-    rows = cells[[*dict.fromkeys([*item, who, column])]]  # all columns would be copied
-    rows = rows[~rows[column].str.strip().isin(out.na_values)]
-    by_item, by_person = rows.groupby(item)[column], rows.groupby(who)[column]
-    again = by_item.size() > 1
+    held = codes.texts_of(cells[column])
+    there = np.array([*(text.strip() not in out.na_values for text in held.distinct), False])[held.code]
+    rows, different = within(units(cells, item)[there], held.code[there])
+    _, of_person = within(units(cells, [who])[there], held.code[there])
     question = column.strip().endswith("?")  # people may all have said the same of each item
-    differ = question or again.sum() < _FEW_ITEMS or by_item.nunique()[again].gt(1).any()
-    if ASPECT.search(column) or (differ and by_person.nunique().gt(1).any()):
+    differ = question or (rows > 1).sum() < _FEW_ITEMS or (different[rows > 1] > 1).any()
+    if ASPECT.search(column) or (differ and (of_person > 1).any()):
         ask_if_answers(out, column)
 
 
@@ -201,10 +224,10 @@ def ask_if_answers(out: Guess, column: str, evidence: str = "") -> None:
 
 def _all_used(scores: pd.Series) -> bool:
     """Whether four to ten whole levels in a row are given so often that a further one above would have been, too."""
-    counts = scores.value_counts()
-    low, high = scores.min(), scores.max()
-    in_a_row = (scores % 1 == 0).all() and high - low + 1 == len(counts) and low in (0, 1)
-    often = counts.min() >= max(5, 0.05 * len(scores)) or (len(scores) >= _MANY and counts[high] >= 0.1 * len(scores))
+    levels, counts = np.unique(scores.to_numpy(), return_counts=True)
+    low, high = levels[0], levels[-1]
+    in_a_row = (levels % 1 == 0).all() and high - low + 1 == len(counts) and low in (0, 1)
+    often = counts.min() >= max(5, 0.05 * len(scores)) or (len(scores) >= _MANY and counts[-1] >= 0.1 * len(scores))
     return bool(in_a_row and 4 <= len(counts) <= 10 and often)
 
 

@@ -149,12 +149,15 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
     if options.get("header") == "none":
         guess = nameless(cells)
     else:
-        read = Records(cells[[c for c in cells if c]].to_dict("records"), [f"row {i}" for i in cells.index])
-        export = presets.recognise(read, data, table=is_table(data.name))
+        table = is_table(data.name)
+        export = presets.recognise(_rows(cells.head(presets.MOST)), data, table=table)
+        read = _rows(cells) if export else None
+        export = presets.recognise(read, data, table=table) if read else None
         if export and (lines := exports.nested_lines(export, file, options, out)):
             return [*head, *lines]
         guess = exports.guess_table(export, cells, data, file, given)
-        if not guess.labels and not guess.sets and (shape := guess_records(_with_json(read))) and shape.in_json_column:
+        shape = None if guess.labels or guess.sets else guess_records(_with_json(read or _rows(cells)))
+        if shape and shape.in_json_column:
             return [*head, *_records(shape, file, options, out)]
     if cells.attrs.get(REPEATED) and guess.labels:
         text = "What are the questions that the header repeats, numbered (1), (2), …?"
@@ -166,6 +169,11 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
 
 
 _GUESSED = "# Guessed from names and values: please read it through. `check` describes how the data are understood."
+
+
+def _rows(cells: pd.DataFrame) -> Records:
+    """The rows of a table as records."""
+    return Records(cells[[c for c in cells if c]].to_dict("records"), [f"row {i}" for i in cells.index])
 
 
 def _not_too_wide(records: list[dict[str, Any]], name: str) -> None:

@@ -31,7 +31,7 @@ from judgebook.study.yaml_file import Strict
 
 FOLDER = Path(__file__).parent / "presets"
 _DATA = {".csv", ".tsv", ".json", ".jsonl"}
-_MOST = 2000
+MOST = 2000
 
 
 class Form(Strict):
@@ -170,7 +170,7 @@ class Export:
     def _one(self, path: str) -> bool:
         """Whether texts or numbers stand at a path, and nothing else."""
         walk, steps = Look(), paths.parse(path, table=self.table)
-        values = [v for r in self.read.records[:_MOST] for v, _, _ in walk.each(r, steps, "", {})]
+        values = [v for r in self.read.records[:MOST] for v, _, _ in walk.each(r, steps, "", {})]
         return paths.ALONE.fullmatch(path) is not None or (
             any(v not in (None, "") for v in values) and not any(isinstance(v, dict | list) for v in values)
         )
@@ -222,20 +222,20 @@ def fits(form: Form, read: Records, data: Path, table: bool) -> bool:
 def _ticked(read: Records, path: str, table: bool) -> set[str]:
     """The answers that have a column each, of which at least one record has a true one."""
     walk, steps = Look(), paths.parse(path, table=table)
-    held = (one for r in read.records[:_MOST] if isinstance(r, dict) for one in walk.each(r, steps, "", {}))
+    held = (one for r in read.records[:MOST] if isinstance(r, dict) for one in walk.each(r, steps, "", {}))
     return {env["score"] for value, _, env in held if str(value).lower() == "true"}
 
 
 def values_at(read: Records, path: str, table: bool) -> list[str]:
     """What stands at a path in the first records: texts and numbers only."""
     walk, steps = Look(), paths.parse(path, table=table)
-    values = [v for r in read.records[:_MOST] if isinstance(r, dict) for v, _, _ in walk.each(r, steps, "", {})]
+    values = [v for r in read.records[:MOST] if isinstance(r, dict) for v, _, _ in walk.each(r, steps, "", {})]
     return [text for v in values if not isinstance(v, dict | list) and (text := scalar(v)) not in (None, "")]
 
 
 def _places(read: Records, table: bool) -> dict[str, list[str | None]]:
-    spelt = {place: [p if table or p == "[]" else key_of_path(p) for p in place] for place in leaves(read, most=_MOST)}
-    return {".".join(spelt[place]): held for place, held in leaves(read, most=_MOST).items()}
+    spelt = {place: [p if table or p == "[]" else key_of_path(p) for p in place] for place in leaves(read, most=MOST)}
+    return {".".join(spelt[place]): held for place, held in leaves(read, most=MOST).items()}
 
 
 def beside(data: Path, ids: set[str], key: str) -> Path | None:

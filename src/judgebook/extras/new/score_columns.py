@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import (
@@ -19,6 +21,9 @@ from judgebook.extras.new.columns import (
     numbers,
     one_an_item,
     rated,
+    share,
+    units,
+    within,
 )
 from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
@@ -37,15 +42,20 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     of = _labels(out, cells, numeric, ratings)
     if of is None:
         return
-    for label in dict.fromkeys(i for c, i in of.items() if c in numeric):
-        add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label and c in numeric]))
+    scores: dict[str, list[pd.Series]] = {}
+    for column, label in of.items():
+        if column in numeric:
+            scores.setdefault(label, []).append(numeric[column])
+    for label, many in scores.items():
+        add_label(out, label, pd.concat(many) if len(many) > 1 else many[0])
     out.score_columns = list(of)
     _categories(out, of)
     grids.others(out, cells, of)
     free = [c for c in numeric if c not in of and c not in out.metrics]
     left_out(out, free)
     rest = cells.columns.difference([*out.columns.values(), *numeric, *out.categories, *out.sets], sort=False)
-    commas = [c for c in rest if number_texts.read(cells[c][~cells[c].isin(out.na_values)]).notna().all()]
+    texts = {c: [text for text in codes.texts_of(cells[c]).distinct if text not in out.na_values] for c in rest}
+    commas = [c for c in rest if not np.isnan(number_texts.of(texts[c])).any()]
     judged = [c for c in free if nature(c, cells[c]).judged or ASPECT.search(c)]
     for column in (c for c in judged + commas if not COUNT.search(c)):
         ask_if_judged(out, cells, column)
@@ -194,21 +204,21 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
     """Columns of numbers that people may have given: no ids, counters, durations, nothing that is said of a person."""
     who = out.columns.get("annotator")
     judged, constant = {}, {}
-    often = cells[who].map(cells[who].value_counts()) >= 3 if who else pd.Series(False, cells.index)
-    people = cells.loc[often, who] if who else None
+    people = units(cells, [who]) if who else np.empty(0, dtype=int)
+    often = np.bincount(people)[people] >= 3
+    n = len(set(people[often]))
     for column, values in numeric.items():
         if f"label {column}" in out.answers:  # whatever its name says
             judged[column] = values
             continue
-        kind = nature(column, values.dropna().map("{:g}".format))
+        kind = nature(column, codes.texts_of(values.dropna()).changed("{:g}".format))
         if kind.kind == "constant" and (len(cells) > 5 or _SETTING.search(column)):
             constant[column] = kind
             continue
         if kind.kind in ("id", "counter", "duration", "date") and not rated(out, cells, column, values):
             out.unused[column] = kind.says
             continue
-        by_person = values[often].groupby(people) if who else None
-        same = by_person is not None and by_person.ngroups >= 3 and (by_person.min() == by_person.max()).all()
+        same = n >= 3 and (within(people[often], codes.texts_of(values).code[often])[1] == 1).all()
         if same and values.min() < values.max():
             out.unused[column] = "the same in all rows of an annotator: it says who judged, not what"
             continue
@@ -249,20 +259,26 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
     """Columns of answers in words whose order is known, as numbers from 1."""
     ordered = {}
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
-        held = cells[column].str.strip()
-        nothing = [w for w in held.unique() if w in out.na_values or w.lower() in NOTHING]
-        steps = ranked([w for w in held.unique() if w not in nothing])
+        held = codes.texts_of(cells[column]).stripped
+        nothing = {w for w in held.distinct if w in out.na_values or w.lower() in NOTHING}
+        steps = ranked([w for w in held.distinct if w not in nothing])
         if steps is None or nature(column, held).kind in ("id", "counter") or set(steps) <= set(out.values):
             continue
         out.categories[column] = steps
-        out.na_values += [w for w in nothing if w not in out.na_values]
-        ordered[column] = held.map({word: i for i, word in enumerate(steps, start=1)})
+        out.na_values += [w for w in held.distinct if w in nothing and w not in out.na_values]
+        ordered[column] = _places(held, steps, cells.index)
     for column, answers in differing(out, cells).items():
         if column in out.sets or set(answers) <= set(out.values):
             continue
         out.categories[column] = answers
-        ordered[column] = cells[column].str.strip().map({word: i for i, word in enumerate(answers, start=1)})
+        ordered[column] = _places(codes.texts_of(cells[column]).stripped, answers, cells.index)
     return ordered
+
+
+def _places(held: codes.Texts, answers: list[str], index: pd.Index) -> pd.Series:
+    """The place of each row's answer among all, from 1; missing where it is none of them."""
+    place = {word: float(i) for i, word in enumerate(answers, start=1)}
+    return pd.Series(np.array([*(place.get(text, np.nan) for text in held.distinct), np.nan])[held.code], index)
 
 
 def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
@@ -288,8 +304,9 @@ def _differs(out: Guess, cells: pd.DataFrame, column: str) -> bool:
     item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
     if not {"dialogue", "annotator"} <= set(out.columns):
         return False
-    held = cells[column].where(~cells[column].isin(out.na_values))
-    return bool(held.groupby([cells[c] for c in item]).nunique().gt(1).mean() > 0.5)
+    held = codes.texts_of(cells[column])
+    code = np.where(held.rows(lambda text: text not in out.na_values), held.code, -1)
+    return share(within(units(cells, item), code)[1] > 1) > 0.5
 
 
 def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:

@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new import roles
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, numbers
@@ -17,6 +18,8 @@ from judgebook.sources.nature import plain
 from judgebook.sources.rows import numbers as number_texts
 
 _INDEXED = re.compile(r"(.*?[^0-9])([0-9]{1,2})")
+#: different answers at most of which a cell holds several
+_MOST_ANSWERS = 30
 _JSON = re.compile(r'["{}[\]]')
 
 
@@ -140,18 +143,20 @@ def ask_beside(out: Guess, cells: pd.DataFrame) -> None:
 def several_answers(out: Guess, cells: pd.DataFrame) -> None:
     """Columns whose cells hold several answers from a small set, as from "mark all that apply"."""
     for column in cells.columns.difference([*out.columns.values(), *out.score_columns], sort=False):
-        held = cells[column].str.strip()
-        texts = [*held.unique()]
+        texts = codes.texts_of(cells[column]).stripped.distinct
         if any(map(_JSON.search, texts)):
             continue
         for divider in (d for d in (";", "|", ",") if any(d in text for text in texts)):
-            parts = split(held[held != ""], divider)
+            if len({part for many in split(texts, divider) for part in many if part}) > _MOST_ANSWERS:
+                continue
+            held = cells[column].str.strip()
+            parts = pd.Series(split(held[held != ""], divider), dtype=object)
             each = parts.explode()
             each = each[each != ""]  # a divider at the end
             several = parts.str.len().gt(1)
             # a few words that come once are slips of the pen
             usual = each.map(each.value_counts()).ge(3).mean() >= 0.9
-            few = 1 < each.nunique() <= 30 and usual and each.str.len().max() <= SHORT
+            few = 1 < each.nunique() <= _MOST_ANSWERS and usual and each.str.len().max() <= SHORT
             once = parts.map(lambda many: len(set(many)) == len(many)).all()
             if several.any() and few and once and divides(parts) and pd.to_numeric(each, errors="coerce").isna().all():
                 out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]

@@ -18,7 +18,7 @@ from judgebook.extras.new.directions import direction
 from judgebook.extras.new.words import ANSWERS, SCALES, label_id, ranked, scale_text
 from judgebook.sources.nature import Nature, nature
 from judgebook.sources.rows import numbers as number_texts
-from judgebook.study import limits
+from judgebook.study import limits, yaml_file
 
 #: characters of a label's id (`study.sections.data.Identifier`)
 _LONGEST = 64
@@ -151,7 +151,7 @@ def declaration(id_: str, spec: str, name: str, *, compared: bool = False) -> li
 
     spec : a map in braces. name : as the file spells it, maybe a question.
     """
-    content = yaml.safe_load(spec)
+    content = yaml.load(spec, yaml_file.Loader)
     answers = [str(word) for word in content.get("categories", [])]
     unordered = content.get("level") == "sets" or (len(answers) > 2 and content.get("level") != "ordinal")
     if "direction" in content or unordered:

@@ -6,9 +6,11 @@ The guesses are a start for a YAML that a person reads and corrects (`draft`); n
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new import cleaning, items, roles, several
 from judgebook.extras.new.asking import rivals
 from judgebook.extras.new.asking.doubts import Answer
@@ -42,7 +44,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     columns = {ours: name for ours, name in (given or {}).items() if " " not in ours}
     out = Guess(columns=columns, answers={k: v for k, v in (given or {}).items() if k not in columns})
     out.na_values += codes or []
-    cells = _answers(out, cells)
+    cells = _answers(out, _shortened(cells))
     read = {c: numbers(cells[c], out.na_values) for c in cells}
     numeric = {c: v for c, v in read.items() if v is not None}
     scores = scored_as_gold(cells, [c for c in cells if roles.role_of(c)])
@@ -75,6 +77,20 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     return out
 
 
+def _shortened(cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` with texts that are too long for any answer cut: they still differ where they did. JSON stays whole."""
+
+    def cut(text: str) -> str:
+        if len(text) <= limits.GUESSED_TEXT or text[:100].lstrip().startswith(("{", "[")):
+            return text
+        return text[: limits.GUESSED_TEXT] + blake2b(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+    held = {column: codes.texts_of(cells[column]) for column in cells}
+    long = {c: of.changed(cut) for c, of in held.items() if max(map(len, of.distinct), default=0) > limits.GUESSED_TEXT}
+    shorter = {c: pd.Series(of.distinct[of.code], cells.index, dtype="str") for c, of in long.items()}
+    return cells.assign(**shorter) if shorter else cells
+
+
 def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     """`cells` without columns and rows that hold no answers; what stands for none is noted."""
     # pandas calls an index that was saved without a name `Unnamed: 0`
@@ -86,20 +102,22 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     cells = platforms.set_apart(out, _drawn(out, cells.loc[:, [not n for n in nameless]]))
     # an id may be spelt so: a system called NA, a person called nan
     ids = [c for c in cells if c and (roles.role_of(c) in ("system", "annotator", "dialogue") or roles.names_a_side(c))]
-    names = {v for c in ids if roles.role_of(c) == "system" or roles.names_a_side(c) for v in cells[c].unique()}
-    ids += [c for c in cells if c not in ids and cells[c].isin(names).mean() > 0.5]  # the winner by its name
-    missing = [
-        v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".") if (cells.drop(columns=ids) == v).any().any()
-    ]
-    out.na_values += missing
+    every = {c: codes.texts_of(cells[c]).n for c in cells}
+    names = {v for c in ids if roles.role_of(c) == "system" or roles.names_a_side(c) for v in every[c]}
+    # the winner by its name
+    ids += [c for c in cells if c not in ids and sum(every[c][v] for v in names & every[c].keys()) > len(cells) / 2]
+    others = [every[c] for c in cells.columns.difference(ids)]
+    none = ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".")
+    out.na_values += [v for v in none if any(v in held for held in others)]
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
+    stripped = cleaning.texts(cells)
     for column in cells:
         cleaning.missing_words(out, column, cells[column], labels)
-        cleaning.codes(out, column, cells[column])
+        cleaning.codes_apart(out, column, cells[column])
         if column not in ids:
-            cleaning.stray_numbers(out, cells, column)
+            cleaning.stray_numbers(out, stripped, column)
     cleaning.summary_rows(out, cells)
-    return cells[~cleaning.rows_left_out(out, cells)]
+    return codes.rows(cells, ~cleaning.rows_left_out(out, cells))
 
 
 def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -176,10 +194,9 @@ def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Serie
     for column in (c for c in cells if c not in numeric and c not in out.columns.values()):
         held = distinct_texts(cells[column])
         for s in (" vs. ", " vs ", "_vs_", "-vs-", "__", "|", "_"):
-            parts = [text.split(s) for text in held]
-            if len(cells) < 4 or any(len(sides) != 2 for sides in parts):
+            if len(cells) < 4 or any(text.count(s) != 1 for text in held):
                 continue
-            every = {side for sides in parts for side in sides}
+            every = {side for text in held for side in text.split(s)}
             if (
                 len(every) <= 30
                 and len(cells) >= 2 * len(every)
@@ -258,7 +275,10 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
                 out.ask("winner", text, "the system", Answer(other), evidence="its answers are names of systems")
             number = by_name
         odd = number.isna() & words.notna()
-        if len(set(number.dropna())) < 2 or (odd.any() and not cleaning.slips(out, cells, column, words[odd])):
+        if len(set(number.dropna())) < 2:
+            continue
+        unlike = [*dict.fromkeys(words[odd].str.strip())]
+        if unlike and not cleaning.slips(out, cleaning.texts(cells), column, unlike, int(odd.sum())):
             continue
         of_sides[column] = number
         spelt = {word: side_of(word) for word in words[~odd].dropna().unique() if word not in names}

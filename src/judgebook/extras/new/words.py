@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from judgebook import codes
 from judgebook.sources.nature import numbered
 
 TEXT = {"user_text", "system_text", "reference"}
@@ -101,8 +102,14 @@ ORDERED = [
 ]
 
 
+#: answers that have a place in an order at most
+_STEPS = max(map(len, ORDERED))
+
+
 def ranked(words: list[str]) -> list[str] | None:
     """Answers from the lowest to the highest; None where their order is not known."""
+    if len(words) > _STEPS:
+        return None
     for family in ORDERED:
         rank = {w: i for i, step in reversed([*enumerate(family)]) for w in words if w.lower() in step}
         if 1 < len(words) == len(rank) == len(set(rank.values())):
@@ -119,13 +126,18 @@ def looks_like_model(name: str) -> bool:
 
 
 def is_prose(values: pd.Series) -> bool:
-    return bool(values.str.strip().str.count(" ").mean() >= 1) and not numbered(values)
+    held = codes.texts_of(values).stripped
+    rows = sum(held.n.values())
+    return 0 < rows <= sum(text.count(" ") * n for text, n in held.n.items()) and not numbered(held.distinct)
 
 
 def are_names(values: pd.Series) -> bool:
     """Whether values may name who or what: no prose, or short and each several times, as first and last names."""
-    held = values.str.strip()
-    return not is_prose(held) or (held.str.len().mean() < SHORT and held.nunique() <= len(held) / 2)
+    if not is_prose(values):
+        return True
+    held = codes.texts_of(values).stripped.n
+    rows = sum(held.values())
+    return sum(len(text) * n for text, n in held.items()) / rows < SHORT and len(held) <= len(values) / 2
 
 
 _RATING = re.compile(r'\[\{"(?:rating|number)": ?(-?[0-9]+(?:\.5)?)\}\]')

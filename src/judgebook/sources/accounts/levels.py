@@ -18,7 +18,7 @@ def apart(numbers: pd.Series) -> tuple[list[float], list[float]] | None:
 
     Levels are three to eleven whole numbers in a row, from -3 to 10. What is next to them may be a further level.
     """
-    seen = sorted(set(numbers.dropna()))
+    seen = sorted(numbers.dropna().unique().tolist())
     runs = [[n for _, n in run] for _, run in groupby(enumerate(seen), lambda pair: pair[1] - pair[0])]
     levels = max(runs, key=len, default=[])
     codes = [n for n in seen if n not in levels]

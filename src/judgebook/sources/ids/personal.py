@@ -8,6 +8,8 @@ from itertools import islice
 
 import pandas as pd
 
+from judgebook import codes
+
 #: words of names of columns, without accents, in English, German, French and Spanish
 _WORDS = re.compile(
     r"(?:e?mails?|initials?|initialen|surname|nickname|username|phone|telephone|telefon\w*|telefono|tel|mobile|handy|fax"
@@ -22,13 +24,14 @@ _THINGS = re.compile(
     r"(?:model|system|sys|bot|chatbot|engine|llm|agent|assistant|file|data|dataset|task|label|metric|batch|config|run|split"
     r"|topic|project|sheet|field|column|method|condition|domain|corpus|language)s?"
 )
-_MAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+#: one letter at either end is enough; with more, a long text without blanks would be gone through from each of its own
+_MAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@]")
 _ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}")
 _PHONE = re.compile(r"\+?\(?\d[\d ()/.-]{7,17}\d")
 _DATED = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d+[.,]\d+")
 
 
-def personal(name: str, values: pd.Series) -> bool:
+def personal(name: str, values: pd.Series | codes.Texts) -> bool:
     """Whether a column may hold e-mail addresses, names, postal or IP addresses, phone numbers or ids.
 
     name : of the column. values : its cells as text; missing or empty: no value.
@@ -40,7 +43,7 @@ def personal(name: str, values: pd.Series) -> bool:
         return True
     if any(_NAME.fullmatch(w) for w in words) and not any(_THINGS.fullmatch(w) for w in words):
         return True
-    held = dict.fromkeys(text for value in values.dropna().unique() if (text := str(value).strip()))
+    held = dict.fromkeys(text for value, n in codes.texts_of(values).n.items() if n and (text := str(value).strip()))
     return any(map(_tells, islice(held, 1000)))
 
 

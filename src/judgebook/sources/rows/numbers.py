@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
 from judgebook import codes
@@ -25,12 +27,23 @@ _LABELLED = re.compile(
 )
 
 
+#: how texts begin that are or begin with a number
+_BEGINS = tuple("-0123456789")
+
+
 def plain(text: str) -> str:
     """The number that a text is or begins with, as Python writes it; any other text as it is."""
     text = text.strip()
+    if text[:1] not in _BEGINS and text[-1:] != ")":
+        return text
     if match := _LABELLED.fullmatch(text):
         text = match[1] or match[2]
     return text.replace(",", ".") if _COMMA.fullmatch(text) else text
+
+
+def of(texts: Iterable[str]) -> np.ndarray:
+    """Texts as numbers; missing where one is none."""
+    return np.asarray(pd.to_numeric(np.array([*map(plain, texts)], dtype=object), errors="coerce"), dtype=float)
 
 
 def read(values: pd.Series) -> pd.Series:

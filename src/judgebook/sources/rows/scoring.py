@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -127,15 +128,32 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
         state.problems += _names_or_scores(marks, score[named[1] | named[-1]])
         for won, by_name in named.items():
             score = score.where(~by_name, won)
-    for label in (x for x in labels if x.categories):
+    worded = [label for label in labels if label.categories]
+    if worded:
+        marks, score = _in_words(marks, codes.decoded(score), _rows(worded, marks, labels), state)
+    return _plain_numbers(marks.assign(score=score), state)
+
+
+def _in_words(
+    marks: pd.DataFrame, score: pd.Series, of: Iterable[tuple[Label, np.ndarray]], state: State
+) -> tuple[pd.DataFrame, pd.Series]:
+    """`marks` and their scores with the numbers of categories; without answers that are none, which are reported.
+
+    of : labels with categories, and the places of their judgements.
+    """
+    given, number = codes.decoded(marks["score"]).to_numpy(dtype=object), score.to_numpy(dtype=object, copy=True)
+    gone = []
+    for label, rows in of:
         code = {word: low for low, word in enumerate(label.categories, start=int(label.scale[0]))}
         if label.level == "sets":
             code = {word: 2**i for i, word in enumerate(label.categories)}
-        mine = _of(label, marks, labels) & marks["score"].notna()
-        score = codes.decoded(score)
-        odd = marks.index[mine & ~marks["score"].isin(list(code)) & score.map(lambda x: isinstance(x, str))]
+        rows = rows[pd.notna(given[rows])]
+        held = number[rows]
+        number[rows] = [code.get(text, text) if isinstance(text, str) else text for text in held]
+        odd = [i for i, text in zip(rows, held, strict=True) if isinstance(text, str) and given[i] not in code]
+        places = marks.index[np.array(odd, dtype=np.intp)]
 
-        def wrong(i: Any, marks: pd.DataFrame = marks, label: Label = label, code: Iterable[str] = code) -> Problem:
+        def wrong(i: Any, label: Label = label, code: Iterable[str] = code) -> Problem:
             text = marks.at[i, "score"]
             near = [w for w in code if w.lower() == text.lower()] or difflib.get_close_matches(text, list(code), n=1)
             content = repr(text) + (f" (did you mean {near[0]!r}?)" if near else "")
@@ -145,16 +163,11 @@ def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], s
                 *place, "score", f"one of {', '.join(code)} ({label.id})", content, hint, kind="category", of=of
             )
 
-        state.problems += several(odd, wrong)
-        score = score.where(~mine, codes.mapped(score, partial(_coded, code)))
+        state.problems += several(places, wrong)
         # reported here; what is left out cannot be reported a second time as no number
-        marks, score = marks.drop(index=odd), score.drop(index=odd)
-    return _plain_numbers(marks.assign(score=score), state)
-
-
-def _coded(code: Mapping[str, int], text: str) -> int | str:
-    """The number of a category; another text as it is."""
-    return code.get(text, text)
+        gone += list(places)
+    score = pd.Series(number, score.index, dtype=object)
+    return (marks.drop(index=gone), score.drop(index=gone)) if gone else (marks, score)
 
 
 def _plain_numbers(marks: pd.DataFrame, state: State) -> pd.DataFrame:
@@ -183,12 +196,17 @@ def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
     return several(named.index, unclear)
 
 
-def _of(label: Label, marks: pd.DataFrame, labels: list[Label]) -> pd.Series:
-    """Which judgements are by a label: of several with its id, the one of their method."""
-    mine = marks["label"] == label.id
-    if sum(other.id == label.id for other in labels) > 1:
-        mine &= with_method(marks, labels)["method"] == label.method
-    return mine
+def _rows(some: list[Label], marks: pd.DataFrame, labels: list[Label]) -> Iterator[tuple[Label, np.ndarray]]:
+    """The places of the judgements by each of some labels: of several with one id, those of its method."""
+    if not some:
+        return
+    code, ids = codes.factorized(marks["label"])
+    place, rows_of = {id_: i for i, id_ in enumerate(ids)}, pd.Series(code).groupby(code).indices
+    n = Counter(label.id for label in labels)
+    method = with_method(marks, labels)["method"].to_numpy() if any(n[label.id] > 1 for label in some) else None
+    for label in some:
+        rows = rows_of.get(place.get(label.id), np.empty(0, dtype=np.intp))
+        yield label, rows if method is None or n[label.id] == 1 else rows[method[rows] == label.method]
 
 
 def composed(source: JudgementOptions, marks: pd.DataFrame, declared: set[str], state: State) -> pd.DataFrame:
@@ -257,9 +275,10 @@ def reversed_(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label]
     if not turned.any():
         return marks
     marks = marks.assign(score=codes.decoded(marks["score"]))
-    ends = pd.Series(np.nan, marks.index)
-    for label in (x for x in labels if x.id in source.reversed):
-        ends = ends.mask(_of(label, marks, labels), sum(label.scale))
+    sums = np.full(len(marks), np.nan)
+    for label, rows in _rows([x for x in labels if x.id in source.reversed], marks, labels):
+        sums[rows] = sum(label.scale)
+    ends = pd.Series(sums, marks.index)
     turned &= ends.notna()
     number = pd.to_numeric(marks["score"], errors="coerce")
     whole = (ends - number).astype(object)
@@ -295,9 +314,9 @@ def with_method(marks: pd.DataFrame, labels: list[Label]) -> pd.DataFrame:
 
 def sets(marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
     """Of labels with sets of answers, the answers of an annotator to an item as one score."""
-    mine = pd.Series(False, marks.index)
-    for label in (x for x in labels if x.level == "sets"):
-        mine |= _of(label, marks, labels)
+    mine = np.zeros(len(marks), dtype=bool)
+    for _, rows in _rows([x for x in labels if x.level == "sets"], marks, labels):
+        mine[rows] = True
     if not mine.any():
         return marks
     key = [c for c in ("annotator", "work_unit", *ITEM) if c in marks]

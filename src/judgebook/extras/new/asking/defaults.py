@@ -10,6 +10,7 @@ import yaml
 
 from judgebook.extras.new.asking.doubts import Answer, Draft, Question, in_order
 from judgebook.sources.in_words import counted
+from judgebook.study import yaml_file
 
 _WAYS = (("good", 1), ("bad", -1), ("neither", 0))
 #: scales that may be meant where not all of one was used
@@ -18,7 +19,7 @@ _WIDER = ((1, 4), (1, 5), (1, 6), (1, 7), (0, 4), (0, 5), (0, 10), (1, 10), (0, 
 
 def complete(out: Draft) -> Draft:
     """The draft with questions about all that it takes for granted, the most consequential first."""
-    data = yaml.safe_load(out.text)
+    data = yaml.load(out.text, yaml_file.Loader)
     sources = [s for s in data["sources"] if s["adapter"] in ("table", "records")]
     labels = data.get("labels") or {}
     if sources:

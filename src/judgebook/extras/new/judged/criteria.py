@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new.columns import Guess, is_rating
 from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.words import ANSWERS
@@ -23,7 +24,7 @@ def criterion(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) ->
     free = [c for c in cells if c and c not in out.columns.values()]
     labels = [c for c in free if plain(c) in _ALSO or role_of(c) == "label"]
     labels = [c for c in labels if c not in numeric and _tells_apart(cells, keys, c)]
-    scores = [c for c in free if c not in labels and _may_be_score(c, cells[c].str.strip(), numeric)]
+    scores = [c for c in free if c not in labels and _may_be_score(c, cells[c], numeric)]
     if len(labels) == len(scores) == 1:
         out.columns |= {"label": labels[0], "score": scores[0]}
         out.why["label"] = "each person has each of its values once for an item"
@@ -38,5 +39,5 @@ def _tells_apart(cells: pd.DataFrame, keys: list[str], column: str) -> bool:
 
 def _may_be_score(column: str, held: pd.Series, numeric: dict[str, pd.Series]) -> bool:
     named = role_of(column) in ("dialogue", "system", "annotator") or column.lower().endswith(("id", "idx", "index"))
-    answered = set(held.str.lower()) - {""}
+    answered = {text.lower() for text in codes.texts_of(held).stripped.distinct} - {""}
     return not named and (answered <= set(ANSWERS) or (column in numeric and is_rating(column, numeric[column])))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
+from itertools import takewhile
 
+import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.cleaning import rare_answers
 from judgebook.extras.new.columns import (
@@ -16,16 +20,19 @@ from judgebook.extras.new.columns import (
     decimal_commas,
     is_rating,
     numbers,
+    share,
+    units,
+    within,
 )
 from judgebook.extras.new.roles import QUESTIONS
 from judgebook.extras.new.words import ANSWERS, ASPECT, label_id, number_in, ranked
-from judgebook.sources.nature import NOTHING, nature
+from judgebook.sources.nature import FEW_WORDS, NOTHING, nature
 from judgebook.sources.rows import numbers as number_texts
 
 #: so many items with differing answers, and so many people with several, show that people judged
 _ITEMS, _PEOPLE = 0.1, 0.5
-#: different answers without an order at most, and characters of one
-_FEW_WORDS, _SHORT = 8, 30
+#: characters of an answer in words
+_SHORT = 30
 #: what everybody says yes to who may take part
 _AGREED = re.compile(r"consent|terms|agree|english|native|adult|participat", re.I)
 
@@ -37,16 +44,20 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
     if who is None or "dialogue" not in out.columns:
         return {}
     found = {}
-    keys = cells[[*dict.fromkeys([*item, who])]]  # all columns would be copied for each
+    units_of_item, people = units(cells, item), units(cells, [who])
+    systems = {*codes.texts_of(cells[out.columns["system"]]).stripped.distinct} if "system" in out.columns else set()
     for column in cells.columns.difference([*out.columns.values(), *out.categories], sort=False):
-        held = cells[column].str.strip()
-        given = held[~held.isin(out.na_values) & ~held.str.lower().isin(NOTHING)]
-        distinct = given.drop_duplicates()
-        several = any(divides(split(distinct, divider)) for divider in ";|,")  # of "mark all that apply"
-        several |= given.str.startswith(("[", "{")).any()  # JSON
-        if len({*given}) == 1 and not _AGREED.search(column):  # nobody found any of it, say
-            if given.iloc[0].lower() in ANSWERS:
-                ask_if_answers(out, column, f"it says {given.iloc[0]!r} in every row")
+        held = codes.texts_of(cells[column]).stripped
+        there = held.rows(lambda text: text not in out.na_values and text.lower() not in NOTHING)
+        given = held.only(there)
+        words = [*given.distinct]
+        if len(words) > FEW_WORDS:
+            continue
+        several = any(divides(split(words, divider)) for divider in ";|,")  # of "mark all that apply"
+        several |= any(text.startswith(("[", "{")) for text in words)  # JSON
+        if len(words) == 1 and not _AGREED.search(column):  # nobody found any of it, say
+            if words[0].lower() in ANSWERS:
+                ask_if_answers(out, column, f"it says {words[0]!r} in every row")
             elif ASPECT.search(column):
                 how = Answer("yes: declare a label, with all answers that were offered as `categories`")
                 text, evidence = f"Does {column!r} hold judgements?", "the same word in every row"
@@ -54,35 +65,32 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         said, unsure = f"label {column}" in out.answers, not several and _may_be_answers(column, given)
         if unsure:
             ask_if_answers(out, column)
-        if several or given.nunique() < 2 or not (nature(column, given).kind == "words" or (said and unsure)):
+        if several or len(words) < 2 or not (nature(column, given).kind == "words" or (said and unsure)):
             continue
-        systems = set(cells[out.columns["system"]].str.strip()) if "system" in out.columns else set()
-        if set(given) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
+        if set(words) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
             continue  # a choice between systems says nothing of one reply
-        rows = keys.loc[given.index]
-        by_item = given.groupby([rows[c] for c in item])
-        by_person = given.groupby(rows[who]).nunique()
-        again = by_item.size() > 1
-        differ = again.any() and by_item.nunique()[again].gt(1).mean() > _ITEMS and by_person.gt(1).mean() > _PEOPLE
+        rows, different = within(units_of_item[there], given.code)
+        _, of_person = within(people[there], given.code)
+        differ = share(different[rows > 1] > 1) > _ITEMS and share(of_person > 1) > _PEOPLE
         if differ or said:
-            found[column] = sorted(given.unique())
-            rare_answers(out, column, given)
-        elif not set(given) <= set(out.values):  # which make a label of it
+            found[column] = sorted(words)
+            rare_answers(out, column, cells[column].str.strip()[there])
+        elif not set(words) <= set(out.values):  # which make a label of it
             ask_if_judged(out, cells, column)
     return found
 
 
-def _may_be_answers(column: str, given: pd.Series) -> bool:
+def _may_be_answers(column: str, given: codes.Texts) -> bool:
     """Whether few short texts below the name of an aspect of quality may be answers, though too few rows show it."""
-    few = 1 < given.nunique() <= _FEW_WORDS and given.str.len().max() <= _SHORT
+    few = 1 < len(given.distinct) <= FEW_WORDS and max(map(len, given.distinct)) <= _SHORT
     return bool(ASPECT.search(column)) and few and nature(column, given).kind in ("names", "text", "id")
 
 
-def split(held: pd.Series, divider: str) -> pd.Series:
-    return held.str.split(divider, regex=False).map(lambda many: [part.strip() for part in many])
+def split(held: Iterable[str], divider: str) -> list[list[str]]:
+    return [[part.strip() for part in text.split(divider)] for text in held]
 
 
-def divides(parts: pd.Series) -> bool:
+def divides(parts: Iterable[list[str]]) -> bool:
     """Whether cells in parts hold several answers each: not so if, as in `greeting, or thanks`, no part is without the
     others."""
     distinct = [*dict.fromkeys(map(tuple, parts))]
@@ -98,21 +106,20 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     `values`."""
     values, worded = {}, []
     for column in (c for c in cells if c not in numeric):
-        text = cells[column].str.strip()
-        words = text[~text.isin(out.na_values)]
-        distinct = pd.Series({word: word for word in words.unique()}, dtype=object)
-        plain = number_texts.read(distinct)
-        number = plain if plain.notna().all() else distinct.str.lower().map(ANSWERS)
-        if number.isna().any():
-            number = distinct.map(number_in)
-        varies = len({*number}) > 1 and is_rating(column, number)
-        if words.empty or number.isna().any() or not (varies or f"label {column}" in out.answers):
+        held, said = codes.texts_of(cells[column]).stripped, f"label {column}" in out.answers
+        words = held.only(held.rows(lambda text: text not in out.na_values))
+        plain = number_texts.of(words.distinct)
+        number = _numbers_of(words.distinct, plain)
+        if not number or not (said or (len({*number}) > 1 and is_rating(column, pd.Series(number, dtype=float)))):
             continue
-        if nature(column, words).kind == "date" and f"label {column}" not in out.answers:  # 10-03-26 is no 10
+        if nature(column, words).kind == "date" and not said:  # 10-03-26 is no 10
             continue
-        values[column] = words.map(number).reindex(cells.index)
-        out.values |= number[plain.isna()].to_dict()
-        worded += [column] if plain.isna().any() else []
+        of_word = dict(zip(words.distinct, number, strict=True))
+        every = np.array([*(of_word.get(text, np.nan) for text in held.distinct), np.nan], dtype=float)
+        values[column] = pd.Series(every[held.code], cells.index)
+        spelt = {word: of_word[word] for word, n in zip(words.distinct, plain, strict=True) if np.isnan(n)}
+        out.values |= spelt
+        worded += [column] if spelt else []
     if worded:
         shown = ", ".join(worded[:8]) + (f" and {len(worded) - 8} more" if len(worded) > 8 else "")
         hint = "if answers have no order, use `categories` instead"
@@ -120,16 +127,30 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     return values
 
 
+def _numbers_of(words: Collection[str], plain: np.ndarray) -> list[float] | None:
+    """The number of each word: as it is read (`plain`), else of yes and no, else the one in it; None where not all have
+    one."""
+    if not np.isnan(plain).any():
+        return plain.tolist()
+    for tell in (lambda word: ANSWERS.get(word.lower()), number_in):
+        number = [n for n in takewhile(lambda n: n is not None, map(tell, words)) if n is not None]
+        if len(number) == len(words):
+            return number
+    return None
+
+
 def answered(out: Guess, held: pd.Series, name: str) -> bool:
     """Whether cells below a name hold what people may have answered: ratings, sliders or few words."""
-    held = held.str.strip()
     number = numbers(held, out.na_values)
     if number is None:
         number = decimal_commas(name, held, out.na_values)
     if number is not None:
-        return is_rating(name, number) or nature(name, held[number.notna()]).kind == "slider"
-    held = held[~held.isin(out.na_values)]
-    return bool(len(held)) and (nature("answer", held).kind == "words" or set(held.str.lower()) <= set(ANSWERS))
+        return is_rating(name, number) or nature(name, held.str.strip()[number.notna()]).kind == "slider"
+    texts = codes.texts_of(held).stripped
+    texts = texts.only(texts.rows(lambda text: text not in out.na_values))
+    yes_or_no = all(text.lower() in ANSWERS for text in texts.distinct)
+    few = len(texts.distinct) <= FEW_WORDS
+    return bool(len(texts)) and (yes_or_no or (few and nature("answer", texts).kind == "words"))
 
 
 def in_rows(out: Guess, name: str, answers: pd.DataFrame) -> bool:
