@@ -1,5 +1,6 @@
 """What notebooks 04 and 06 show follows from their results, odd cases included."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -365,4 +366,5 @@ def test_a_check_loads_two_models_and_not_all_of_statsmodels():
     check = "from judgebook.questions.validity import library_check as c\nimport numpy as np, sys\n"
     check += "x = np.random.default_rng(1).normal(size=(20, 1))\n[c._row(0.5, x, x[:, 0] > 0, f) for f in c.FITS]\n"
     run = [sys.executable, "-c", check + "print('statsmodels.api' in sys.modules)"]
-    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == "False"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    assert subprocess.run(run, env=env, capture_output=True, text=True, check=True).stdout.strip() == "False"
