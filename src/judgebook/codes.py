@@ -182,7 +182,7 @@ class Texts:
         new = [places.setdefault(change(text), len(places)) for text in self.distinct]
         if len(places) == len(new) and [*places] == [*self.distinct]:
             return self
-        return Texts(np.array([*new, -1])[self.code], _objects([*places]))
+        return Texts(np.array([*new, -1])[self.code], objects([*places]))
 
     def rows(self, keep: Callable[[Any], bool]) -> np.ndarray:
         """Which rows hold a text that is to be kept."""
@@ -206,7 +206,8 @@ class Texts:
         return blake2b(self.code.astype(np.int64).tobytes() + content, digest_size=16).digest()
 
 
-def _objects(values: list[Any]) -> np.ndarray:
+def objects(values: list[Any]) -> np.ndarray:
+    """Values as they are, in an array."""
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out

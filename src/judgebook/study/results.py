@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from judgebook import codes
 from judgebook.study import result_schema
 from judgebook.study.result_schema import COLUMNS, IDS, REQUIRED, VALUES
 from judgebook.study.schema import Column, conform
@@ -226,19 +227,13 @@ def unfold(stored: pd.DataFrame) -> Results:
         parsed = [*(dict(p.split("=", 1) for p in c.split(";") if p) for c in conditions), {}]
         keys = {
             k: pd.Series(
-                _objects([declared.value(k, _value(p[k])) if k in p else None for p in parsed])[place], frame.index
+                codes.objects([declared.value(k, _value(p[k])) if k in p else None for p in parsed])[place], frame.index
             )
             for k in declared.keys
         }
         there = [column for column in (*IDS, *VALUES) if column in frame]
         out[statistic] = framed(statistic, frame[there].assign(**keys))
     return Results(out)
-
-
-def _objects(values: list) -> np.ndarray:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
 
 
 def _check(statistic: str, rows: ResultRows) -> None:
