@@ -20,7 +20,7 @@ from judgebook.sources.instead.shared import FOLDER
 from judgebook.study.params import ROOT
 from judgebook.study.questions import declared
 
-SECONDS = 120
+SECONDS = 1200
 PUBLIC = [
     *(
         "alttest_mtbench",
