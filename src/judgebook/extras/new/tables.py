@@ -44,7 +44,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     columns = {ours: name for ours, name in (given or {}).items() if " " not in ours}
     out = Guess(columns=columns, answers={k: v for k, v in (given or {}).items() if k not in columns})
     out.na_values += codes or []
-    cells = _answers(out, _shortened(cells))
+    cells = _answers(out, cells)
     read = {c: numbers(cells[c], out.na_values) for c in cells}
     numeric = {c: v for c, v in read.items() if v is not None}
     scores = scored_as_gold(cells, [c for c in cells if roles.role_of(c)])
@@ -99,7 +99,9 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
         nameless = [False] * len(nameless)  # names of rows, as in a table of wins
     elif any(cells.loc[:, nameless].ne("").any()) and sum(nameless) > 1:
         out.warnings.append(f"{counted(sum(nameless), 'column')} without a name: not used; name what is to be read")
-    cells = platforms.set_apart(out, _drawn(out, cells.loc[:, [not n for n in nameless]]))
+    # several columns may share the empty name: what looks at columns by their names comes after this
+    cells = _shortened(cells.loc[:, [not n for n in nameless]])
+    cells = platforms.set_apart(out, _drawn(out, cells))
     # an id may be spelt so: a system called NA, a person called nan
     ids = [c for c in cells if c and (roles.role_of(c) in ("system", "annotator", "dialogue") or roles.names_a_side(c))]
     every = {c: codes.texts_of(cells[c]).n for c in cells}
