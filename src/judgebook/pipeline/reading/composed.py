@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat.v4 as nbf
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
 from judgebook.display.views import View, show
 from judgebook.report import html as report
@@ -48,7 +49,8 @@ def composed(run: PageRun, question: str, sections: Sections, page: report.Page,
 
 def _cell(run: PageRun, views: Iterable[View | None]) -> nbf.NotebookNode:
     """A code cell without code whose outputs are what a notebook would show."""
-    InteractiveShell.instance()  # captures what is displayed; without one it would be printed
+    # captures what is displayed; without one it would be printed. It writes no history: its file may be gone at the end
+    InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
     with capture_output(stdout=False, stderr=False) as captured:
         show(run, (view for view in views))
     outputs = [nbf.new_output("display_data", data=o.data, metadata=o.metadata or {}) for o in captured.outputs]
