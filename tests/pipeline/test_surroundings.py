@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from fixtures import yaml_studies as studies
 from fixtures.project_copy import Project, result
 
 from judgebook.pipeline import worker
@@ -143,3 +144,18 @@ print(*sorted({"lark", "scipy.stats", "seaborn", "statsmodels"} & {*sys.modules}
     env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_the_process_that_plans_a_run_imports_no_numbers(tmp_path):
+    """Its workers do that at the same time; the first page would wait for it."""
+    yaml = studies.write(tmp_path, studies.WIDE, my_csv=studies.wide_csv())
+    source = f"""\
+import sys
+from judgebook.pipeline import cli
+code = cli.main(["--study", {str(yaml)!r}, "--only", "annotations", "--out", {str(tmp_path)!r}])
+print(code, *sorted({{"numpy", "pandas", "scipy", "matplotlib"}} & {{*sys.modules}}))
+"""
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0", done.stdout + done.stderr
+    assert (tmp_path / "reports" / "mine" / "index.html").is_file()

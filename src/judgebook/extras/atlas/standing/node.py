@@ -1,24 +1,17 @@
-"""The node that makes the page, and the figures beside it."""
+"""The node that makes the page, and the figures beside it; the process that plans a run imports nothing heavy here."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgebook.extras.atlas import declared, facts, values
-from judgebook.extras.atlas.standing import strips, views, words
-from judgebook.extras.atlas.standing.declaration import NAME, TITLE
+from judgebook.extras.atlas import declared
+from judgebook.extras.atlas.standing.declaration import NAME
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts
 from judgebook.pipeline.pages import Pages
-from judgebook.pipeline.reading.composed import PageRun, Sections, composed
 from judgebook.pipeline.worker import timed
-from judgebook.study import results
-from judgebook.study.results import Results
-from judgebook.study.stored import open_study
-from judgebook.summary import evidence
 
 #: notebooks whose results are compared
 _NOTEBOOKS = ("03_iaa", "05_sensitivity", "07_bot_performance", "16_fragility")
@@ -56,7 +49,7 @@ def parts(pages: Pages) -> Parts:
         "results": digest({p.name: of.cache.file(p) for p in files}),
         "atlas": digest({p.name: of.cache.file(p) for p in [*atlas, declared.FOLDER / declared.LABELS]}),
         "study": digest(about),
-    } | of.code(__name__, "judgebook.report.html")
+    } | of.code(__name__)
 
 
 @dataclass(frozen=True)
@@ -72,30 +65,7 @@ class StandingJob:
 @timed
 def write(job: StandingJob) -> str:
     """Write the page with its figures and table."""
-    study = open_study(job.study).params
-    found = of_study(job.study, {path.stem: path for path in job.stored})
-    titles = strips.atlas("studies").set_index("study")["title"].to_dict()
-    shown: Sections = [
-        ("What we see", [views.answer(found, len(study.label_list()))]),
-        ("Beside public studies", views.figures(found, titles)),
-        ("All numbers", [views.table(found)]),
-    ]
-    run = PageRun(study, NAME, NAME, folder=job.target.with_suffix(""))
-    question = f"# {TITLE}\n\nHow do these results compare with those of public studies?"
-    rendering.write(job.target, composed(run, question, shown, job.shared.page(NAME), TITLE))
+    from judgebook.extras.atlas.standing.page import written
+
+    written(job.target, job.shared, job.study, {path.stem: path for path in job.stored})
     return ""
-
-
-def of_study(name: str, stored: dict[str, Path]) -> list[strips.Strip]:
-    """The strips of a study that was run. stored : notebook -> its results."""
-    read = evidence.read(name, {}, computed=False)
-    kinds = words.kinds(read.study)
-    by_notebook = defaultdict(Results, {name: results.read(path) for name, path in stored.items()})
-    rows = values.rows(by_notebook, evidence.parts(read))
-    about = {label: kind for (_, label), kind in kinds.items()}
-    about = {label.id: about.get(label.id, "") for label in read.study.label_list()}
-    labels = facts.label_rows(read, declared.About(genre="", judges="", labels=about))
-    keys = zip(labels["method"], labels["label"], strict=True)
-    labels = labels.assign(kind=[kinds.get(key) for key in keys])
-    own = (labels, rows.assign(study=name))
-    return strips.strips(own, (strips.atlas("labels"), strips.atlas("values")), read.study.label_list())
