@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from judgebook.pipeline import cache as cache_module
 from judgebook.pipeline import dag, manifest, nodes, worker
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.manifest import Manifest
@@ -27,7 +28,8 @@ RUBBISH += ['{"format": 1, "nodes": []}', '{"format": 1, "nodes": {"01_a": {"out
 
 
 @pytest.mark.parametrize("text", RUBBISH)
-def test_a_broken_cache_is_ignored_with_a_line(tmp_path, capsys, text):
+def test_a_broken_cache_is_ignored_with_a_line(tmp_path, capsys, monkeypatch, text):
+    monkeypatch.setattr(cache_module, "_COMPUTED", {})
     kept = tmp_path / "cache.json"
     kept.write_text(text, encoding="utf-8", errors="surrogateescape")
     (tmp_path / "file").write_text("x")
@@ -36,6 +38,7 @@ def test_a_broken_cache_is_ignored_with_a_line(tmp_path, capsys, text):
     assert cache.file(tmp_path / "file")
     assert cache.derived("size", tmp_path / "file", lambda p: 1) == 1
     cache.save()
+    cache_module._COMPUTED.clear()
     assert Cache(kept).derived("size", tmp_path / "file", lambda p: 2) == 1
     assert capsys.readouterr().err == ""
     assert Cache(None).file(tmp_path / "absent") is None

@@ -18,6 +18,8 @@ FORMAT = 3
 RECENT = 2_000_000_000  # nanoseconds
 #: files up to this size are read each time: it costs no more than it takes to look them up
 SMALL = 16_384
+#: what this process has derived from contents: the same for every cache, a run that writes elsewhere included
+_COMPUTED: dict[str, Any] = {}
 
 
 def digest(value: Any) -> str:
@@ -98,7 +100,9 @@ class Cache:
         """`compute(path)`, a JSON value that depends on the file's content only, computed once for that content."""
         key = f"{kind}:{self.file(path)}"
         if key not in self._derived:
-            self._derived[key], self._changed = compute(path), True
+            if key not in _COMPUTED:
+                _COMPUTED[key] = compute(path)
+            self._derived[key], self._changed = _COMPUTED[key], True
         return self._derived[key]
 
     def save(self) -> None:
