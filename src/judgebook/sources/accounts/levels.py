@@ -21,10 +21,10 @@ def apart(numbers: pd.Series) -> tuple[list[float], list[float]] | None:
     seen = sorted(numbers.dropna().unique().tolist())
     runs = [[n for _, n in run] for _, run in groupby(enumerate(seen), lambda pair: pair[1] - pair[0])]
     levels = max(runs, key=len, default=[])
-    codes = [n for n in seen if n not in levels]
-    if not codes or not set(codes) <= CODES or not 3 <= len(levels) <= 11:
+    if not 3 <= len(levels) <= 11 or levels[0] % 1 or levels[0] < -3 or levels[-1] > 10:
         return None
-    return None if levels[0] % 1 or levels[0] < -3 or levels[-1] > 10 else (codes, levels)
+    codes = [n for n in seen if n not in levels]
+    return (codes, levels) if codes and set(codes) <= CODES else None
 
 
 def doubts(label: Label, scores: pd.Series) -> Iterator[str]:
