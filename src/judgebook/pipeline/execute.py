@@ -116,6 +116,11 @@ class Runner:
         """Whether a node of this run is not settled yet."""
         return key in self._awaited
 
+    def get_ready(self) -> None:
+        """Have a worker that would wait for the data import what comes after them; nobody waits for it."""
+        if self._executor is not None and len(self._running) < self._places():
+            self._executor.submit(worker.get_ready)
+
     def _step(self, node: Node, pending: dict[tuple[str, str], Node]) -> bool:
         """Settle a node whose predecessors are settled, or note that it can run. True where it was settled."""
         if any((node.study, name) in self._awaited for name in node.after):
