@@ -300,6 +300,8 @@ def _cell(value: Any) -> str:
 
 def scalar(value: Any) -> str | None:
     """A value of JSON or of a workbook as text; None for a missing one."""
+    if type(value) is str:  # most of them
+        return value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool):

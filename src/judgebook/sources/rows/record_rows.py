@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from judgebook.sources import json_text
@@ -61,6 +61,11 @@ class Walk:
 
     def each(self, record: Any, steps: list[Step], where: str, env: Env) -> Iterator[tuple[Any, str, Env]]:
         """Every value that a path leads to: (value, where it stands, what its names stand for)."""
+        if len(steps) == 1 and steps[0].kind == "key" and "{" not in steps[0].text and isinstance(record, dict):
+            key = steps[0].text  # as below, for the most records that there are
+            if key in record:
+                yield record[key], _place(where, [key]), env
+            return
         yield from self._each(record, steps, prefixes(steps), 0, [], where, env)
 
     def _each(
@@ -303,9 +308,15 @@ def _place(where: str, place: list[str]) -> str:
 Place = tuple[str, ...]
 
 
-def leaves(records: Records, *, most: int | None = None) -> dict[Place, list[str | None]]:
-    """Every place of a value in all records, or in the first `most`, with its values: what there is to use."""
+def leaves(
+    records: Records, *, most: int | None = None, wanted: Callable[[Place], bool] = lambda place: True
+) -> dict[Place, list[str | None]]:
+    """Every place of a value in all records, or in the first `most`, with its values: what there is to use.
+
+    wanted : of these places, those to give.
+    """
     out: dict[Place, list[str | None]] = {}
+    of: dict[Place, list[Any] | None] = {}
     for record in records.records[:most]:
         stack: list[tuple[Place, Any]] = [((), record)]
         while stack:
@@ -315,7 +326,11 @@ def leaves(records: Records, *, most: int | None = None) -> dict[Place, list[str
             elif isinstance(node, list):
                 stack += [((*place, "[]"), value) for value in reversed(node)]
             else:
-                out.setdefault(place, []).append(scalar(node))
+                if place not in of:
+                    of[place] = out.setdefault(place, []) if wanted(place) else None
+                values = of[place]
+                if values is not None:
+                    values.append(scalar(node))
     return out
 
 
@@ -328,9 +343,11 @@ def unused(
     """
     plain = [[_key(s, known) for s in steps if s.kind in ("key", "list")] for steps in used]
     out: dict[str, list[str | None]] = {}
-    for place, values in leaves(records).items():
-        if any(len(steps) == len(place) and _shared(steps, place) == len(place) for steps in plain):
-            continue
+
+    def left(place: Place) -> bool:
+        return not any(len(steps) == len(place) and _shared(steps, place) == len(place) for steps in plain)
+
+    for place, values in leaves(records, wanted=left).items():
         alike = max(plain, key=lambda steps: _shared(steps, place), default=[])
         n = _shared(alike, place)
         # only declared labels are labels: other keys at the same level keep their names
@@ -344,7 +361,7 @@ def unused(
 
 def of_each(records: Records, names: Sequence[str]) -> dict[str, list[str | None]]:
     """Of the places that are called so and are in no list, the value in each record; None where it has none."""
-    places = [place for place in leaves(records) if "[]" not in place and ".".join(place) in names]
+    places = leaves(records, wanted=lambda place: "[]" not in place and ".".join(place) in names)
     return {".".join(place): [_at(record, place) for record in records.records] for place in places}
 
 
