@@ -352,15 +352,9 @@ SHORT = [
     ("crowd", "17_design_check"),
     ("replies", "12_moderation"),
 ]
-LONGER = [
-    *(("sessions", question) for question in ("05_sensitivity", "07_bot_performance", "08_group_effects")),
-    *(("crowd", question) for question in ("09_metric_correlation", "14_planning", "16_fragility")),
-]
 
 
-@pytest.mark.parametrize(
-    ("study", "question"), [*SHORT, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONGER)]
-)
+@pytest.mark.parametrize(("study", "question"), SHORT)
 def test_the_same_study_told_otherwise(ran, study, question):
     """Rows in another order, other names in the opposite order, and a column and names that nothing uses."""
     check(ran, study, question, AT_ONCE)

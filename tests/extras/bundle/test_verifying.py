@@ -21,19 +21,15 @@ from judgebook.study.params import ROOT
 from judgebook.study.questions import declared
 
 SECONDS = 1200
+#: what is run of a public study. ALL that see texts or ids of the studies that have them and are small
+ALL, SOME = ["00", "02", "07", "09", "10", "17"], ["00", "07"]
+WITHOUT_TEXTS, BOTH = (False,), (False, True)
 PUBLIC = [
-    *(
-        "alttest_mtbench",
-        "alttest_prompts",
-        "conture",
-        "dstc10_dev",
-        "engage",
-        "fed",
-        "finch2024",
-        "gpt_abceval",
-        "grade",
-    ),
-    *("ji2022", "llmfao", "pandalm", "squality", "usr"),
+    *((study, ALL, WITHOUT_TEXTS) for study in ("alttest_prompts", "conture", "engage", "squality")),
+    *((study, SOME, WITHOUT_TEXTS) for study in ("alttest_mtbench", "dstc10_dev", "fed", "gpt_abceval", "grade")),
+    *((study, SOME, WITHOUT_TEXTS) for study in ("ji2022", "llmfao", "pandalm")),
+    *((study, SOME, BOTH) for study in ("finch2024", "usr")),
+    ("demo", SOME, (True,)),
 ]
 YAML = """\
 title: Two bots and five people
@@ -259,20 +255,14 @@ def test_a_damaged_zip_file_and_one_without_room_are_refused(made, tmp_path, mon
 
 @pytest.mark.slow
 @pytest.mark.data
-@pytest.mark.parametrize(
-    ("study", "texts", "only"),
-    [
-        *((study, False, ["00", "02", "07", "09", "10", "17"]) for study in PUBLIC),
-        ("demo", False, ["00", "07"]),
-        *((study, True, ["00", "07"]) for study in ("demo", "finch2024", "usr")),
-    ],
-)
-def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study, texts, only):
-    """All sentences, answers and results; without texts also of the other notebooks that see texts or ids."""
+@pytest.mark.parametrize(("study", "only", "shared"), PUBLIC, ids=[study for study, *_ in PUBLIC])
+def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study, only, shared):
+    """All sentences, answers and results. shared : whether texts are in the bundle, of one or of two."""
     more = raw_data.parent / "data_more"
     in_more = (more / study.partition("_")[0]).is_dir()
     monkeypatch.setenv("COMPENDIUM_RAW", str(more if in_more else raw_data))
     assert run_all(tmp_path, [study], ["pseudonyms=shuffled", "licence=CC BY 4.0"], only=only).code == 0
-    verdict = verifying.verify(bundled(tmp_path, monkeypatch, study, texts=texts))
-    assert verdict.failed == verdict.impossible == {"sentences": [], "answers": [], "results": []}
-    assert verdict.compared.n["sentences"] > 200
+    for texts in shared:
+        verdict = verifying.verify(bundled(tmp_path, monkeypatch, study, texts=texts))
+        assert verdict.failed == verdict.impossible == {"sentences": [], "answers": [], "results": []}
+        assert verdict.compared.n["sentences"] > 200
