@@ -130,7 +130,8 @@ class Runner:
         if status is not None:
             self._settle(node, status)
             return True
-        parts = node.parts()
+        with self.cache.moment():
+            parts = node.parts()
         study = self.studies[node.study]
         always = "forced" * self.force or "not recorded" * (not node.recorded)
         why = always or study.manifest.why(node.name, parts, self.cache)

@@ -22,14 +22,15 @@ LAST = "next"
 
 def ahead(study: StudyNodes, notebooks: Iterable[str]) -> list[str]:
     """The notebooks of a run that the first page waits for and that will run."""
-    return [
-        name
-        for name in notebooks
-        if study.entries[name].early
-        and dag.helper(name).is_file()
-        and not study.missing(name)
-        and study.manifest.why(name, study.parts(name), study.cache)
-    ]
+    with study.cache.moment():
+        return [
+            name
+            for name in notebooks
+            if study.entries[name].early
+            and dag.helper(name).is_file()
+            and not study.missing(name)
+            and study.manifest.why(name, study.parts(name), study.cache)
+        ]
 
 
 def analyses(study: StudyNodes, notebooks: Iterable[str]) -> list[Node]:
