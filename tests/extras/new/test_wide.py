@@ -155,8 +155,8 @@ def test_long_texts_are_cut_and_still_differ(monkeypatch):
     """Expressions that go through a text again from each of its letters would not end."""
     monkeypatch.setattr(tables.limits, "GUESSED_TEXT", 10)
     seen = []
-    answers = tables._answers
-    monkeypatch.setattr(tables, "_answers", lambda out, cells: seen.append(cells) or answers(out, cells))
+    drawn = tables._drawn
+    monkeypatch.setattr(tables, "_drawn", lambda out, cells: seen.append(cells) or drawn(out, cells))
     long = ["a" * 300_000 + end for end in "xyx"]
     tables.guess(pd.DataFrame({"id": list("123"), "text": long, "json": [f"[{'1, ' * 9}1]"] * 3}, dtype="str"))
     (cells,) = seen
