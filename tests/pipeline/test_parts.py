@@ -122,6 +122,20 @@ def test_a_worker_that_the_data_do_not_need_gets_ready(jobs, expected):
     assert works == [print, *expected]
 
 
+def test_a_pool_that_broke_meanwhile_is_no_matter_for_getting_ready():
+    study, at_once = MagicMock(), _AtOnce()
+    study.manifest.outputs.return_value = []
+    runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 2, say=print, news=print, force=True)
+
+    def meanwhile():
+        at_once.submit = MagicMock(side_effect=BrokenExecutor)
+        runner.get_ready()
+
+    runner.run([nodes.Node("s", "annotations", (), dict, list, print, lambda: "a")], meanwhile)
+    at_once.submit.assert_called_once_with(worker.get_ready)
+    assert runner.states["s", "annotations"].state == "done"
+
+
 def test_getting_ready_needs_modules_that_there_are_and_no_other(monkeypatch):
     assert all(find_spec(name) for name in worker.READY)
     monkeypatch.setattr(worker, "READY", ("no_such_module", "json"))
