@@ -33,6 +33,8 @@ from judgebook.questions.validity.specifications import AND, IS, combinations
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
 
+SECONDS = 90
+
 SIZES = (Size(2, 2, 3), Size(2, 40), Size(12, 40), Size(60, 40))
 
 

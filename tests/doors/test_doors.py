@@ -6,6 +6,8 @@ import pytest
 
 from doors import cases, dirty, reading
 
+SECONDS = 90
+
 EVERY = {case.name: case for case in cases.cases()}
 #: what only a person can say; the YAML asks for it
 ASKED = {

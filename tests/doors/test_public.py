@@ -7,6 +7,8 @@ import pytest
 from doors import public, reading
 from doors.public_files import FILES
 
+SECONDS = 150
+
 
 @pytest.fixture(scope="session")
 def folder(raw_data):

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from doors import reading, round_trip
 
+SECONDS = 150
+
 #: outcomes of which somebody knows that the file was not read as it was meant
 LOUD = {reading.RIGHT, reading.ASKED, reading.REFUSED}
 #: studies of the long evidence, each drawn anew from its number

@@ -19,7 +19,7 @@ SEEDS = (101, 102, 103)
 NAMED, OF_EACH = 0.9, 0.5
 #: at most of clean studies
 ALARMS = 0.05
-SECONDS = 300
+SECONDS = 350
 
 
 def shown(case, folder):

@@ -3,7 +3,7 @@
 import pytest
 from fixtures.notebook_runs import problems, run_all
 
-SECONDS = 105
+SECONDS = 350
 
 
 @pytest.mark.slow

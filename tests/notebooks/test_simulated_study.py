@@ -12,7 +12,7 @@ from judgebook.annotations import summary as collection
 from judgebook.extras.gallery import committed, front
 from judgebook.study.params import ROOT
 
-SECONDS = 270
+SECONDS = 400
 #: what makes OpenBLAS, numpy and glibc compute as on a processor without AVX
 OLD_PROCESSOR = {
     "OPENBLAS_CORETYPE": "Nehalem",

@@ -7,7 +7,7 @@ from fixtures.notebook_runs import CHECKS, moved_by_the_seed, run_all
 
 from judgebook.study.params import ROOT
 
-SECONDS = 150
+SECONDS = 280
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from fixtures.odd_names import odd
 
 from judgebook.study.result_schema import IDENTITY, VALUES
 
-SECONDS = 300
+SECONDS = 500
 #: study -> the questions that are asked of it, the most important first
 QUESTIONS = {
     "sessions": (

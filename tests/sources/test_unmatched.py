@@ -8,6 +8,8 @@ from judgebook.sources import build, in_words, places
 from judgebook.study import params
 from judgebook.study.schema import DataError
 
+SECONDS = 75
+
 
 @pytest.mark.parametrize(
     ("change", "message"),

@@ -9,6 +9,8 @@ from judgebook import project
 from judgebook.questions.planning.assumed import alike
 from judgebook.questions.planning.assumed.stated import sizes
 
+SECONDS = 75
+
 ENDS = np.array([0.1, 0.9])
 
 

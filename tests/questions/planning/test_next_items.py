@@ -19,6 +19,8 @@ from judgebook.questions.planning.next_items import (
 )
 from judgebook.statistics.intervals import Sampling
 
+SECONDS = 120
+
 SAMPLING = Sampling(100, 0.95, 1)
 DIFFERENCE = np.array([1.0, -1.0])
 

@@ -24,6 +24,8 @@ from judgebook.questions.planning.split import (
 )
 from judgebook.statistics.intervals import Sampling
 
+SECONDS = 120
+
 HALF = Spread(shared=0.75, each=0.25, explained=0.5)
 #: a person's judgement costs 1, a model's 0.01, dialogues are there
 CHEAP = Tariff(dialogue=0.0, person=1.0, model=0.01)
