@@ -4,7 +4,6 @@ import ast
 import json
 import os
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from importlib.util import find_spec
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
@@ -111,37 +110,6 @@ def test_what_is_done_meanwhile_is_done_once_when_a_node_runs_and_never_where_no
         assert events == expected
 
 
-@pytest.mark.parametrize(("jobs", "expected"), [(1, []), (2, [worker.get_ready])])
-def test_a_worker_that_the_data_do_not_need_gets_ready(jobs, expected):
-    study, at_once, works = MagicMock(), _AtOnce(), []
-    study.manifest.outputs.return_value = []
-    at_once.submit = lambda work, *name: works.append(work) or _AtOnce.submit(at_once, work, name)
-    runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, jobs, say=print, news=print, force=True)
-    runner.get_ready()  # there is no worker yet
-    runner.run([nodes.Node("s", "annotations", (), dict, list, print, lambda: "a")], runner.get_ready)
-    assert works == [print, *expected]
-
-
-def test_a_pool_that_broke_meanwhile_is_no_matter_for_getting_ready():
-    study, at_once = MagicMock(), _AtOnce()
-    study.manifest.outputs.return_value = []
-    runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 2, say=print, news=print, force=True)
-
-    def meanwhile():
-        at_once.submit = MagicMock(side_effect=BrokenExecutor)
-        runner.get_ready()
-
-    runner.run([nodes.Node("s", "annotations", (), dict, list, print, lambda: "a")], meanwhile)
-    at_once.submit.assert_called_once_with(worker.get_ready)
-    assert runner.states["s", "annotations"].state == "done"
-
-
-def test_getting_ready_needs_modules_that_there_are_and_no_other(monkeypatch):
-    assert all(find_spec(name) for name in worker.READY)
-    monkeypatch.setattr(worker, "READY", ("no_such_module", "json"))
-    worker.get_ready()
-
-
 def test_what_notebooks_import_is_read_while_the_data_are(monkeypatch):
     monkeypatch.setattr(cache_module, "_COMPUTED", {})
     cache, read, imported = Cache(None), [], closure.imported
@@ -150,8 +118,6 @@ def test_what_notebooks_import_is_read_while_the_data_are(monkeypatch):
     monkeypatch.setattr(closure, "imported", lambda *args, **kw: read.append(1) or imported(*args, **kw))
 
     class _Runner:
-        get_ready = staticmethod(lambda: None)
-
         def run(self, nodes, meanwhile):
             assert [node.name for node in nodes] == ["simulate", "annotations"]
             meanwhile()

@@ -10,7 +10,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,12 +115,6 @@ class Runner:
     def awaits(self, key: tuple[str, str]) -> bool:
         """Whether a node of this run is not settled yet."""
         return key in self._awaited
-
-    def get_ready(self) -> None:
-        """Have a worker that would wait for the data import what comes after them; nobody waits for it."""
-        if self._executor is not None and len(self._running) < self._places():
-            with suppress(BrokenExecutor):  # said, and mended, where work is given to it
-                self._executor.submit(worker.get_ready)
 
     def _step(self, node: Node, pending: dict[tuple[str, str], Node]) -> bool:
         """Settle a node whose predecessors are settled, or note that it can run. True where it was settled."""

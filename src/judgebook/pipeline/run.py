@@ -185,7 +185,7 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
     if any(missing.values()):
         return 2
     data = [node for study in studies.values() for node in study.data()]
-    runner.run(data, meanwhile=partial(_prepare, runner, studies, selected))
+    runner.run(data, meanwhile=partial(_read_imports, studies, selected))
     wrong = [(key, s) for key, s in runner.states.items() if s.state == "invalid"]
     for (key, _), status in wrong:
         print(f"{key}: {status.reason}", file=sys.stderr)
@@ -218,10 +218,9 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
 
 
-def _prepare(runner: Runner, studies: dict[str, StudyNodes], selected: list[str]) -> None:
-    """While the data are being read, have another worker import what analyses need, and have at hand what all code that
-    notebooks can load imports, which takes this process a second or two: the first page would wait for both."""
-    runner.get_ready()
+def _read_imports(studies: dict[str, StudyNodes], selected: list[str]) -> None:
+    """Have at hand what all code that notebooks can load imports: in a first run this process reads it for a second or
+    two, which the first page would wait for when the data are there."""
     every = [study.facts(name).imports for study in studies.values() for name in selected if name in study.entries]
     for study in list(studies.values())[:1]:  # they have one cache
         closure({name for imports in every for name in imports}, study.cache)

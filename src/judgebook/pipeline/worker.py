@@ -5,7 +5,6 @@ them.
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import logging
 import multiprocessing
@@ -188,17 +187,6 @@ def described(error: BaseException) -> str:
             place = f" (src/judgebook/{path.relative_to(project.PACKAGE).as_posix()}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return f"{type(error).__name__}: {error}{place}"
-
-
-#: what a worker that has nothing to do yet imports: the first page waits for it later
-READY = ("scipy.stats", "scipy.optimize", "judgebook.pipeline.audit.computing", "judgebook.summary.findings")
-
-
-def get_ready() -> None:
-    """Import what most work of a run needs, while another process reads the data."""
-    for name in READY:
-        with suppress(ImportError):  # said by what needs it
-            importlib.import_module(name)
 
 
 @timed
