@@ -27,14 +27,14 @@ run: $(READY)
 	$(BIN)/python run_all.py
 
 test: $(TEST_READY)
-	$(TEST_BIN)/python $(TESTS) -m "not slow"
+	$(TEST_BIN)/python $(TESTS) -m "not verify and not evidence"
 
 # simulations at full size, whole studies and kills; the numerical tests with the kernels of other processors, AVX2 and
 # SSE3 (OpenBLAS takes the best there is); then random input
 verify: $(TEST_READY)
-	$(TEST_BIN)/python $(TESTS) -m slow
+	$(TEST_BIN)/python $(TESTS) -m "verify or evidence"
 	for core in Haswell Prescott; do \
-	  OPENBLAS_CORETYPE=$$core $(TEST_BIN)/python $(TESTS) -m "not slow" $(NUMERICAL) || exit 1; \
+	  OPENBLAS_CORETYPE=$$core $(TEST_BIN)/python $(TESTS) -m "not verify and not evidence" $(NUMERICAL) || exit 1; \
 	done
 	$(MAKE) fuzz
 

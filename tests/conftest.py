@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items):
     A file says how many SECONDS it takes on a core where these are more than half a minute; of the others, those with
     more slow tests come first, then those with more tests.
     """
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    slow = Counter(item.path for item in items if item.get_closest_marker("evidence"))
     size = Counter(item.path for item in items)
     # stable: tests of a file stay together and in their order, also where files are equal in all this
     order = {path: i for i, path in enumerate(size)}

@@ -46,7 +46,7 @@ def test_a_command_is_one_that_can_be_given(block):
             assert (ROOT / path).exists(), path
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @of(*docs.SHELLS)
 def test_commands_are_carried_out(block, tmp_path, monkeypatch):
     """In a folder with data; `PARSED` says which are not, and why. Runs are planned."""
@@ -115,7 +115,7 @@ def test_python_is_run_by_a_test_or_not_for_a_reason():
     assert pages == (run - {*docs.PYTHON_READ}) | {*docs.PYTHON_READ}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_example_of_audit_answers(tmp_path, monkeypatch):
     (block,) = (b for b in docs.blocks(ROOT / "docs" / "audit.md") if b.language == "python")
     monkeypatch.chdir(tmp_path)

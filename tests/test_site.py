@@ -13,7 +13,7 @@ from judgebook import statistics
 from judgebook.project import ROOT
 
 SECONDS = 70
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.evidence
 
 
 @pytest.fixture(scope="module")

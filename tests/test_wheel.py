@@ -72,7 +72,7 @@ def files(folder):
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_study_of_ones_own_from_a_file_to_a_report(judgebook):
     said = judgebook("new", "mine", "--data", "my.csv", "--yes")
     assert "wrote params/mine.yaml" in said
@@ -89,7 +89,7 @@ def test_a_study_of_ones_own_from_a_file_to_a_report(judgebook):
     assert "run_all.py" not in page
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_file_a_folder_and_a_frame_in_a_notebook_give_the_numbers_of_the_report(judgebook, site, monkeypatch):
     """None of them needs a project; the report is made from the YAML that `audit` wrote."""
     folder = judgebook.folder / "alone"
@@ -119,7 +119,7 @@ audit"""
             assert rows.loc[rows["statistic"] == name, "estimate"].tolist() == pytest.approx(expected.tolist())
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_study_that_comes_with_the_package_runs_and_nothing_is_written_into_it(judgebook, site):
     before = files(site)
     told = judgebook("--study", "llmfao", "--only", "02", "--jobs", "1", "--set", "figures.formats=[svg]")
@@ -129,20 +129,20 @@ def test_a_study_that_comes_with_the_package_runs_and_nothing_is_written_into_it
     assert files(site) == before
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_project_is_made_of_what_the_wheel_holds(judgebook):
     assert "judgebook check example" in judgebook("init", "project")
     made = files(judgebook.folder / "project")
     assert {"params/example.yaml", "params/schema.json", "notebooks/20_good_scores.ipynb", ".gitignore"} <= made
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("command", ["gallery", "schema"])
 def test_what_concerns_the_project_itself_needs_a_checkout(judgebook, command):
     assert f"judgebook: {command} is for contributors" in judgebook(command, code=2)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_name_that_a_public_study_has_is_not_given_again(judgebook):
     assert "ji2022 is a study that comes with the project" in judgebook("new", "ji2022", "--data", "my.csv", code=2)
 

@@ -163,7 +163,7 @@ class TestReml:
         ):
             assert np.mean(value) == pytest.approx(truth, abs=3 * np.std(value) / n**0.5)
 
-    @pytest.mark.slow
+    @pytest.mark.evidence
     def test_profile_intervals_cover(self):
         n, total = 300, 0.25 + 0.64 + 0.49
         covered = []

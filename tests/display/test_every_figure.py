@@ -271,7 +271,7 @@ ROOMS: dict[str, tuple[Callable[[Size], Iterator[Plot]], str]] = {
 CASES = [(room, size) for room, (_, of) in ROOMS.items() for size in sizes(SIZES, of)]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("room", "size"), CASES, ids=str)
 def test_every_figure_can_be_read(room, size):
     if room == "sensitivity" and size.systems == 60:

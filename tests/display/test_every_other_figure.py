@@ -315,7 +315,7 @@ ROOMS = {
 CASES = [(room, size) for room, (_, of) in ROOMS.items() for size in sizes(SIZES, of)]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("room", "size"), CASES, ids=str)
 def test_every_figure_can_be_read(room, size):
     assert not unreadable(ROOMS[room][0](size))

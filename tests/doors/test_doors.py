@@ -38,7 +38,7 @@ def test_read_as_meant(name, tmp_path):
     assert read.outcome == expected(name), read.differs or read.said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_every_door(tmp_path_factory):
     reads = {name: outcome(name, tmp_path_factory.mktemp("door")) for name in EVERY}
     odd = {name: (r.outcome, r.differs or r.said[-300:]) for name, r in reads.items() if r.outcome != expected(name)}

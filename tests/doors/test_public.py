@@ -31,7 +31,7 @@ def test_facts_are_those_of_the_file(file, folder):
     assert file.most in (0, public.most(marks))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.path.rpartition("/")[2])
 def test_read_as_meant(file, folder, tmp_path):
     read = public.outcome(file, folder, tmp_path)

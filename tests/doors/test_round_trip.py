@@ -44,14 +44,14 @@ def test_what_was_once_read_otherwise_is_not(seed, tmp_path):
     read(random.Random(seed), tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.randoms(use_true_random=False))
 def test_nothing_is_read_otherwise_in_silence_however_drawn(tmp_path_factory, pick):
     read(pick, tmp_path_factory.mktemp("trip"))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_most_studies_are_read_as_meant(tmp_path_factory):
     saved = [read(random.Random(seed), tmp_path_factory.mktemp("trip")) for seed in SEEDS]
     counts = Counter(outcome for _, outcome in saved)

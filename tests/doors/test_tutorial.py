@@ -21,13 +21,13 @@ def audited(tmp_path_factory):
     return tutorial.printed(folder), folder / "tutorial_audit"
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_page_shows_what_the_command_prints(audited):
     page = tutorial.PAGE.read_text(encoding="utf-8")
     assert tutorial.shown(audited[0], page) == page, "python tests/doors/tutorial.py writes it anew; read it through"
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_numbers_of_its_sentences_are_those_of_the_report(audited):
     _, prose = tutorial.PAGE.read_text(encoding="utf-8").split("## How to read each number")
     report = (audited[1] / "audit.md").read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def test_the_numbers_of_its_sentences_are_those_of_the_report(audited):
     assert {number for number in numbers if number not in report} == set()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_first_example_of_the_guide_to_results_runs(audited, monkeypatch):
     """Of another study, whose people judged in no sessions; tests/pipeline/test_runs.py runs the second."""
     text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")

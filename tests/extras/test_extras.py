@@ -71,7 +71,7 @@ TELLING = ("annotate", "bundle", "paper")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in TELLING)) for name in EXTRAS]
+    "name", [pytest.param(name, marks=[pytest.mark.evidence] * (name not in TELLING)) for name in EXTRAS]
 )
 def test_without_one_a_study_runs_and_its_command_is_said_to_be_removed(project, tmp_path, name):
     copy = without(project, tmp_path / "copy", name)

@@ -51,7 +51,7 @@ def test_bank_has_25_kinds_of_fault_and_8_designs():
     assert len(bank.DESIGNS) == 8
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_faults_in_the_smallest_design(tmp_path):
     """Of each kind in the first of its designs, which has fewest annotators."""
     missed = [code for code in bank.FAULTS if not named(code, bank.cases(code)[0], SEEDS[0], tmp_path)]
@@ -63,7 +63,7 @@ def test_a_clean_study_raises_no_alarm(design, tmp_path):
     assert not alarms(design, SEEDS[0], tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_faults_in_all_designs(tmp_path):
     tried = {(code, d.name, s): (code, d, s) for code in bank.FAULTS for d in bank.cases(code) for s in SEEDS}
     found = {key: named(*case, tmp_path) for key, case in tried.items()}
@@ -74,7 +74,7 @@ def test_faults_in_all_designs(tmp_path):
         assert sum(own) >= OF_EACH * len(own), code
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_clean_studies_of_all_designs(tmp_path):
     found = {(d.name, s): alarms(d, s, tmp_path) for d in bank.DESIGNS for s in range(101, 121)}
     raised = {key: codes for key, codes in found.items() if codes}

@@ -23,7 +23,7 @@ def test_a_queue_is_named(seed, tmp_path):
     assert FAULT in shown(queues.queue(seed), tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("new_names", [False, True])
 def test_queues_of_all_kinds_are_named_and_clean_twins_are_not(new_names, tmp_path):
     for seed in SEEDS:

@@ -100,7 +100,7 @@ def world(tmp_path_factory):
     return run_all(folder, [studies.write(folder, YAML, "duels", **tables())], only=NOTEBOOKS)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_notebooks_show_them(world, notebook):
     assert not world.code, world.said
@@ -111,7 +111,7 @@ def test_notebooks_show_them(world, notebook):
     assert "Face off" in page
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_better_system_leads_by_them(world):
     rows = world.results("duels", "07_bot_performance")
     means = rows[(rows["statistic"] == "mean") & (rows["label"] == "fluency")].groupby("system")["estimate"].first()

@@ -44,7 +44,7 @@ def write(folder, name, given):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("check", [c for c in CHECKS if c is not answered], ids=lambda check: check.__name__)
 def test_every_notebook_on_studies_with_odd_names(world, check):
     # a system and a group are called so; what words stand for what is missing is held of ordinary names
@@ -52,6 +52,6 @@ def test_every_notebook_on_studies_with_odd_names(world, check):
     assert [line for line in check(world) if not called.search(line)] == [], world.said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_nearly_every_notebook_runs_on_one_of_them(world):
     assert set(ENTRIES) - ACROSS - {name for _, name in world.ran()} == {"01_pilot", "91_consistency_audit"}, world.said

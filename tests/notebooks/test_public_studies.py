@@ -6,7 +6,7 @@ from fixtures.notebook_runs import problems, run_all
 SECONDS = 350
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 @pytest.mark.parametrize("study", ["finch2024", "gpt_abceval", "abc_public"])
 def test_public_studies(raw_data, tmp_path, study):

@@ -31,13 +31,13 @@ def demo(tmp_path_factory):
     return World(folder, ["demo"], [], done.returncode, done.stdout + done.stderr)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_notebook_on_the_simulated_study(demo, check):
     assert list(check(demo)) == [], demo.said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, capsys):
     """A run from nothing gives the numbers in gallery/demo, also on another processor than made them."""
     monkeypatch.setenv("COMPENDIUM_OUT", str(demo.folder))
@@ -49,7 +49,7 @@ def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, ca
     assert len(worker_ids(demo.folder / "data" / "raw" / "demo" / "data.json")) > 20
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_simulated_study_has_every_notebook_but_four(demo):
     """They run in test_small_studies.py: one that is skipped everywhere must not pass for one that works."""
     left_out = {n for n, (state, _) in demo.states["demo"].items() if state == "skipped"}
@@ -57,12 +57,12 @@ def test_the_simulated_study_has_every_notebook_but_four(demo):
     assert set(ENTRIES) - {name for _, name in demo.ran()} <= ACROSS | NOT_SIMULATED, demo.said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_first_two_annotations_enter_where_the_yaml_says_so(demo):
     check_alpha(demo, "demo", 2)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_counts_and_card_are_stored(demo):
     small = demo.frame("demo")
     counted = demo.results("demo", "02_collection_stats")
@@ -76,7 +76,7 @@ def test_counts_and_card_are_stored(demo):
     assert {"coverage", "score_share", "mean_count", "alpha"} <= set(card["statistic"])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_costs_follow_from_the_times_of_the_work_units(demo):
     units = collection.evaluated(demo.frame("demo", "work_units"))
     likert = units[(units["group"] == "sur_x") & (units["task"] == "dialogue_likert") & (units["part"] == "whole")]

@@ -96,18 +96,18 @@ def world(tmp_path_factory):
     return run_all(folder, [studies.write(folder, text, name, **files) for name, text in texts.items()], jobs=2)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_notebook_on_small_studies(world, check):
     assert list(check(world)) == [], world.said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_what_the_simulated_study_lacks_runs_on_one_of_them(world):
     assert {name for _, name in world.ran()} >= NOT_SIMULATED, world.said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("study", ["odd", "crowd", "judged"])
 def test_an_audit_stores_what_the_notebooks_store(world, study, tmp_path, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
@@ -126,7 +126,7 @@ def opened(world, monkeypatch):
     return open_study("crowd")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_results_are_read_in_one_line(world, opened):
     """What is read is what was stored, without empty columns, and with the keys of the statistic as columns."""
     stored_ = pd.concat([world.results("crowd", name) for study, name in world.ran() if study == "crowd"])
@@ -152,7 +152,7 @@ def test_results_are_read_in_one_line(world, opened):
         opened.frame("annotation")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_example_notebook_runs_on_a_study_of_another_shape(opened):
     nb = nbformat.read(ROOT / "examples" / "explore.ipynb", 4)
     assert not any(cell.get("outputs") for cell in nb.cells)
@@ -167,7 +167,7 @@ def test_the_example_notebook_runs_on_a_study_of_another_shape(opened):
     assert joined.set_index(["corpus", "system"])["judgements"].to_dict() == judged.to_dict()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_every_part_of_the_odd_project_is_counted(world):
     """Pilots, gold units and screening are read and stay out of the evaluation itself."""
     corpora = set(world.frame("odd")["corpus"])
@@ -177,7 +177,7 @@ def test_every_part_of_the_odd_project_is_counted(world):
     assert not set(counted["corpus"].dropna()) & {"gold"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_seed_of_the_bootstrap_moves_only_intervals(world, tmp_path):
     names = [name for study, name in world.ran() if study == "crowd"]
     moved, intervals = moved_by_the_seed(world, "crowd", names, tmp_path / "world")

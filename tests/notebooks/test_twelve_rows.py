@@ -30,7 +30,7 @@ def twelve(tmp_path_factory):
     return run_all(folder, [studies.write(folder, studies.WIDE, "wide", my_csv=ratings(12))])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_twelve_rows_give_a_report_with_a_warning(twelve):
     """The YAML that the README prints."""
     assert studies.WIDE in (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def test_twelve_rows_give_a_report_with_a_warning(twelve):
     assert [name for name, reason in reasons.items() if reason not in absent] == []  # code is shown as code
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_all_annotations_of_own_data_enter(twelve):
     check_alpha(twelve, "wide", None)
 

@@ -8,7 +8,7 @@ from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import run_all
 
 SECONDS = 60
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.evidence
 YAML = """\
 title: {name}
 method: dialogue_rating

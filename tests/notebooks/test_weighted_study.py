@@ -59,7 +59,7 @@ def text(world, name):
     return " ".join(re.sub("<[^>]+>", "", page[page.index("<body>") :]).split())
 
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.evidence
 
 
 def test_it_runs(world):

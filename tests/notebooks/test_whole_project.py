@@ -19,13 +19,13 @@ def world(tmp_path_factory):
     return run_all(folder, [studies.write(folder, yaml, "abc_eval", abc_eval_json=odd_project.project())])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_notebook_on_a_whole_project(world, check):
     assert list(check(world)) == [], world.said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_whole_project_with_odd_cases_passes_through_its_own_yaml(world):
     """What a user gets who downloads data.json: all that its parts allow, printed numbers beside them."""
     skipped = {n[:2] for n, (state, _) in world.states["abc_eval"].items() if state == "skipped"}
@@ -44,7 +44,7 @@ def test_a_whole_project_with_odd_cases_passes_through_its_own_yaml(world):
         assert "Printed" in world.page("abc_eval", name).text.partition("Comparison with the paper")[2], name
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_seed_of_the_bootstrap_moves_only_intervals(world, tmp_path):
     """In notebooks that the crowd of test_small_studies.py does not have."""
     names = ["04_importance", "11_technique_comparison"]

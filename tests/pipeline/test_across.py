@@ -48,7 +48,7 @@ def estimate(project):
     return float(row[header.index("estimate")])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_it_comes_last_and_has_notebooks_of_its_own(base):
     assert base.first.returncode == 0, base.first.stdout + base.first.stderr
     lines = [line.split()[0] for line in base.first.stdout.splitlines() if line.startswith("  ") and "…" not in line]
@@ -59,7 +59,7 @@ def test_it_comes_last_and_has_notebooks_of_its_own(base):
     assert "90_board" not in base.manifest()["nodes"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_it_runs_again_only_when_results_change(project):
     again = project.run("--study", "board")
     assert "up to date" in again.stdout
@@ -90,7 +90,7 @@ def test_which_results_a_notebook_reads(tmp_path, monkeypatch):
         store.start(str(own), "01_counts", None).results_elsewhere("board", "90_board")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_without_results_there_are_none(project):
     project.edit("notebooks/90_board.ipynb", "there[0]['count']['estimate'][0]", "len(there)")
     assert project.run("--study", "board", "--out", "elsewhere").returncode == 0
@@ -98,7 +98,7 @@ def test_without_results_there_are_none(project):
     assert ",2.0," in text
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_check_and_mistakes(project):
     checked = project.run("check", "board")
     assert checked.returncode == 0
@@ -109,7 +109,7 @@ def test_check_and_mistakes(project):
     assert "'sources': expected none where `across` is true" in wrong.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_simulated_results_are_never_read(project):
     project.edit("params/tiny.yaml", "title: Tiny study", "title: Tiny study\nsimulated: true")
     failed = project.run("--study", "tiny", "--study", "board", "--force")
@@ -117,7 +117,7 @@ def test_simulated_results_are_never_read(project):
     assert "results of 'tiny' are simulated" in failed.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_study_with_data_reads_no_other(project):
     project.notebook("01_counts", [READS, result("a")])
     failed = project.run("--study", "tiny")

@@ -115,7 +115,7 @@ def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, m
     assert (home / "scratch" / "results" / "03_own.parquet").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_which_id_a_pseudonym_stands_for_is_for_the_user_alone(project):
     """It is kept beside the frames with mode 600; nothing else that a run writes or prints has an own id."""
     rows = "".join(f"d{i},{who},{3 + i % 3}\n" for i in range(8) for who in ("zoe@mail.net", "Yan K."))
@@ -277,7 +277,7 @@ def test_every_needed_package_is_checked():
     assert [name for name in names if f'"{other.get(name, name.replace("-", "_"))}"' not in source] == []
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_unit_of_resampling_that_the_data_do_not_have_stops_the_run(project):
     for command in (["--study", "tiny"], ["check", "tiny"]):
         done = project.run(*command, "--set", "bootstrap.unit=session")

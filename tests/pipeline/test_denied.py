@@ -102,7 +102,7 @@ def test_a_fetch_into_a_folder_that_cannot_be_written(monkeypatch, capsys, tmp_p
     ("limit", "n", "said"),
     [
         ("RLIMIT_FSIZE", 20_000, "ulimit -f"),
-        pytest.param("RLIMIT_NOFILE", 20, "ulimit -n", marks=pytest.mark.slow),
+        pytest.param("RLIMIT_NOFILE", 20, "ulimit -n", marks=pytest.mark.evidence),
         ("RLIMIT_NOFILE", 35, "ulimit -n"),
         ("RLIMIT_NOFILE", 64, "a run has up to 256 files open, and 64 are allowed: raise the limit (`ulimit -n 1024`)"),
     ],

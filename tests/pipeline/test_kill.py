@@ -14,7 +14,7 @@ SECONDS = 31
 OTHERS = (signal.SIGTERM, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.slow) for n in OTHERS)])
+@pytest.mark.parametrize("number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.evidence) for n in OTHERS)])
 def test_a_killed_run_leaves_nothing_half_made(tmp_path, number):
     project = Project(tmp_path / "project")
     with sleeper(project) as (process, kernel):

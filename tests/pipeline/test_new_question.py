@@ -134,7 +134,7 @@ def test_its_results_page_and_answer_are_there(project):
     assert 'href="79_extremes.html"' in index
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_another_value_or_default_of_its_option_runs_it_again(project, tmp_path):
     copy = project.copy(tmp_path / "copy")
     assert copy.states("--set", "extremes.least=31")["79_extremes"] == (

@@ -14,7 +14,7 @@ def harness(monkeypatch):
     return importlib.import_module("kills")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_what_is_killed_leaves_nothing_half_made(harness, tmp_path):
     commands = ("fetch", "new")
     victim = harness.Victim(tmp_path, commands)

@@ -152,7 +152,7 @@ def test_changed_data_reach_what_reads_them(project):
     assert "<figure" not in project.out("reports", "tiny", "01_counts.html").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_notebook_taken_out_leaves_nothing(project):
     project.dag(DAG.replace("03_extra: {}\n", ""))
     project.states("--only", "counts")
@@ -160,7 +160,7 @@ def test_a_notebook_taken_out_leaves_nothing(project):
     assert "03_extra" not in project.out("reports", "tiny", "index.html").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_same_result_stops_what_follows_a_changed_notebook(project):
     project.edit("notebooks/01_counts.ipynb", "a line", "a straight line")
     states = project.states("--only", "seeded")
@@ -191,7 +191,7 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(project):
     assert {p: p.stat().st_mtime_ns for p in project.folder.rglob("*")} == before
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_forced_run_gives_the_same_bytes(project):
     def contents():
         folders = [project.out(*f) for f in (("figures",), ("reports",), ("data", "processed", "tiny", "notebooks"))]
@@ -202,7 +202,7 @@ def test_a_forced_run_gives_the_same_bytes(project):
     assert contents() == before
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_study_by_path_written_elsewhere(project, tmp_path):
     """Its parameters are recorded merged, with data files by full path, so that they can be read again."""
     folder, out = tmp_path / "mine", tmp_path / "elsewhere"
@@ -297,7 +297,7 @@ def test_pages_of_an_earlier_run_say_so(project):
     assert answers["cost"]["earlier"] == ["02_seeded"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_pages_of_an_earlier_run_say_so_until_they_are_made_again(project):
     report = project.out("reports", "tiny")
     project.states("--only", "03_extra", "--set", "seeds.bootstrap=5")

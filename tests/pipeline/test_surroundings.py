@@ -80,7 +80,7 @@ def made(project, folder, environment):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_settings_of_the_user_change_no_file(project, tmp_path):
     plain = made(project, tmp_path / "plain", {})
     spoilt = made(project, tmp_path / "spoilt", hostile(tmp_path / "home"))

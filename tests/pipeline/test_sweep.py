@@ -105,7 +105,7 @@ def test_other_studies_and_outdated_notebooks_are_not_in_the_table(tmp_path, mon
     assert not table.exists()  # it was that of the earlier sweep
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_each_point_has_its_own_output_and_all_are_in_one_table(tmp_path):
     project = Project(tmp_path / "project")
     project.notebook("01_seeded", [result("a", "seed")], knobs="seed: int = 0\n")

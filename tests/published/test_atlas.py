@@ -130,7 +130,7 @@ def atlas(atlas_data):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(atlas, name):
     marks = atlas(name)
@@ -143,7 +143,7 @@ def test_counts(atlas, name):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("name", "which", "statistic", "of", "printed"), PRINTED, ids=lambda v: getattr(v, "__name__", str(v))
 )
@@ -156,7 +156,7 @@ def test_printed(atlas, name, which, statistic, of, printed):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_alpha_of_both_parts_of_qags(atlas):
     """Workers are numbered anew in each part, so they are two studies here; alpha was printed of both together."""
     parts = ("qags_cnndm", "qags_xsum")

@@ -54,7 +54,7 @@ def test_all_numbers_of_the_alternative_annotator_test(read, study, panel, cost)
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_alpha_of_dices(read):
     study, marks = read("dices")
     sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
@@ -101,7 +101,7 @@ VERDICTS = [
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("study", "notebook", "compute", "match", "differs"), VERDICTS, ids=lambda v: getattr(v, "__name__", str(v))
 )

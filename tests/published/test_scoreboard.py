@@ -571,7 +571,7 @@ def test_within_group_agreement_of_finch2024_cell_by_cell(agreement_results):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_on_a_copy_one_moved_number_is_the_one_that_differs(agreement_results, tmp_path):
     shutil.copytree(published.FOLDER, tmp_path / "published")
     folder = tmp_path / "published"

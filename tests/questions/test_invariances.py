@@ -360,14 +360,14 @@ def test_the_same_study_told_otherwise(ran, study, question):
     check(ran, study, question, AT_ONCE)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("change", [*NAMES, *SCALES, "unused", "joined"])
 @pytest.mark.parametrize(("study", "question"), EVERY)
 def test_every_question(ran, study, question, change):
     check(ran, study, question, change)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_what_may_move_still_does(ran):
     """Otherwise it is no longer to be in MOVES."""
     used = set()

@@ -59,7 +59,7 @@ def words_on_paper(html, folder):
     return sheets, sizes
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("columns", "lying"), [(3, False), (20, True), (60, True)])
 def test_no_column_is_lost_on_paper(tmp_path, columns, lying):
     frame = wide(columns)
@@ -72,7 +72,7 @@ def test_no_column_is_lost_on_paper(tmp_path, columns, lying):
     assert any(across > down for across, down in sizes) == lying
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_embedded_type_is_as_wide_as_in_the_figures():
     """Kerned pairs included: an A and a V stand closer in a browser, too."""
     text = "AVATo Ty LTLVWa, P.A. Average Tokyo Yes, we"
@@ -108,7 +108,7 @@ def clicked(times, i=1):
     return column(html, i)[0], [a.get("aria-sort") for a in Elements(html).of("th")]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("times", "order", "state"),
     [
@@ -123,7 +123,7 @@ def test_a_table_is_sorted_by_its_headings(times, order, state):
     assert clicked(times) == (order, [None, state])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_column_of_words_is_sorted_by_them():
     assert clicked(1, 0)[0] == list("abcdefg")
 
@@ -133,7 +133,7 @@ FILTERED = pd.DataFrame(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("script", "rows"),
     [
@@ -153,7 +153,7 @@ def test_a_long_table_is_filtered(script, rows):
     assert (f"{len(rows)} of 16 rows" in html) == (len(rows) < 16)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_short_table_has_no_filter_and_names_stay_in_sight():
     html = after(page(wide(30).iloc[:5]), "")
     assert 'class="tools"' not in html
@@ -161,7 +161,7 @@ def test_a_short_table_has_no_filter_and_names_stay_in_sight():
     assert len(stays) == 5
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_long_table_opens_with_twelve_rows_of_the_chosen_order():
     """The fold follows sorting and filtering; a button shows the rest."""
     count = "[...document.querySelectorAll('tbody tr')].filter((r) => r.checkVisibility()).length"
@@ -197,7 +197,7 @@ PANELS = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_mark_or_a_name_lights_all_marks_of_its_system_in_every_panel():
     """By pointer, by touch and by keyboard; what stands beside the axes is not veiled."""
     lit = "document.body.append(' lit:', [...f.querySelectorAll('.lit')].map((m) => m.textContent).join('+'));"
@@ -216,7 +216,7 @@ def test_a_mark_or_a_name_lights_all_marks_of_its_system_in_every_panel():
     assert paths == {"M0 0h40v9h-40zM9 0v5h5v-5zM50 0h40v9h-40zM59 0v5h5v-5z"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("width", "cut"), [(90, False), (700, True)])
 def test_a_figure_that_is_cut_says_so_and_is_scrolled_by_keyboard(width, cut):
     text = f'<text x="5" y="8" style="font-size:8px">{"letters " * 9}</text>'
@@ -229,7 +229,7 @@ def test_a_figure_that_is_cut_says_so_and_is_scrolled_by_keyboard(width, cut):
     assert (sheet_["role"], sheet_["aria-label"], sheet_["tabindex"]) == ("group", "Figure 1", "0" if cut else "-1")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("width", [500, 1280])
 def test_what_is_pressed_is_large_enough_for_a_finger(width):
     """WCAG 2.2, 2.5.8: 24 px, other than links in a line of text and rectangles over marks, which keys reach too."""
@@ -281,7 +281,7 @@ def test_the_title_of_a_figure_stands_above_it_and_in_the_contents():
     assert ">Figure 1. Alpha of each label. Lines: CI.</a>" in figure_page("", caption=caption)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_what_is_in_a_closed_fold_is_copied_whole():
     about = report.Page("S", simulated=False, name="paper")
     text = "<details class='more'><summary>Fold</summary>\n\n> A sentence.\n\n```latex\na\nb\n```\n\n</details>\n"
@@ -290,7 +290,7 @@ def test_what_is_in_a_closed_fold_is_copied_whole():
     assert "[A sentence.][a|b]" in after(report.text_page(about, "For your paper", text), copy + clicks)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_table_that_goes_on_below_its_box_says_so():
     """Only where it does: not while it is folded, and not at its end."""
     find = "const [box, note] = ['.table-box', '.ends'].map((s) => document.querySelector(s));"
@@ -302,7 +302,7 @@ def test_a_table_that_goes_on_below_its_box_says_so():
     assert "144 rows: scroll inside the table." in html
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_values_of_a_figure_are_read_by_keyboard_and_by_touch():
     marks = "".join(
         f'<rect id="m{i}" width="5" height="5" x="{9 * i}"><title>value {i}</title></rect>' for i in range(3)
@@ -340,7 +340,7 @@ SAID = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("script", "said"),
     [
@@ -363,7 +363,7 @@ def test_two_systems_are_compared_by_label_and_over_all(script, said):
     assert found(script) == said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_an_address_opens_what_is_folded():
     html = "<details><details><p id='there'>x</p></details></details><details><p>y</p></details>"
     folded = report.text_page(report.Page("S", False), "T", "x").replace("</main>", f"{html}</main>")

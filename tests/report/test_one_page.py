@@ -47,7 +47,7 @@ def test_type_is_as_large_as_the_text_allows():
     assert size(Page("S", False), OnePage("", ("", ""), (), (("Q?", "A."),)), drawn=False) == SIZES[0]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("paper", ["A4", "letter"])
 @pytest.mark.parametrize("sentences", [1, 3, 4])
 def test_it_prints_on_one_sheet(tmp_path, paper, sentences):

@@ -80,7 +80,7 @@ def test_every_page_of_a_report_leads_to_its_search():
     assert 'action="search.html"' not in report.text_page(report.Page("S", False), "T", "x")  # of no report
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_words_lead_to_places(page, tmp_path):
     """By the page's own script and policy: from the address, a term before a section, names beside the text."""
     (tmp_path / "search.html").write_text(page, encoding="utf-8")

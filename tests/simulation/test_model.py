@@ -335,7 +335,7 @@ COVERED = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("pool", [True, False])
 @pytest.mark.parametrize(("method", "label"), COVERED)
 def test_dialogue_intervals_cover_at_the_nominal_rate(method, label, pool):
@@ -345,7 +345,7 @@ def test_dialogue_intervals_cover_at_the_nominal_rate(method, label, pool):
     assert _unbiased(method, label, estimates)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_clustering_is_real_turn_intervals_cover_too_rarely():
     hits, _ = coverage("turn_likert", "quality", 500, True, 22, turns=True)
     assert binomtest(hits, 500, 0.95, alternative="less").pvalue < 1e-6

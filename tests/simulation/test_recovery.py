@@ -30,7 +30,7 @@ EQUAL = {(e["method"], e["label"], e["system"], e["system_b"]) for e in TRUTH["e
 EFFECT = {(e["method"], e["label"], e["system"], e["system_b"]): e["effect"]
           for e in TRUTH["effects"] if e["group"] == "sur_x"}  # fmt: skip
 N_STUDIES = 40
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.evidence
 
 
 def rows(made, items, who, scores, measured, pair=False):

@@ -195,7 +195,7 @@ def main(frames) -> pd.DataFrame:
     return frames["annotations"].query("corpus == 'main'")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_counts_are_those_of_the_papers(demo):
     frames, _ = demo
     dialogues = frames["dialogues"].query("corpus == 'main'")
@@ -232,7 +232,7 @@ def test_counts_are_those_of_the_papers(demo):
         assert people_ is None or rows["annotator"].nunique() == people_
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_nothing_is_dropped_but_what_was_meant_to_be(demo):
     frames, truth = demo
     dropped = frames["counts"].query("action == 'dropped' and what == 'annotations'").groupby("reason")["n"].sum()
@@ -244,7 +244,7 @@ def test_nothing_is_dropped_but_what_was_meant_to_be(demo):
     assert not (frames["counts"]["action"] == "mended").any()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_extra_corpora_stand_apart(demo):
     """What is compared in notebooks 11 and 12 is no part of the evaluation that the others are about."""
     frames, _ = demo
@@ -259,7 +259,7 @@ def test_extra_corpora_stand_apart(demo):
     assert set(collection.evaluated(frames["annotations"])["system"]) == set(design.SYSTEMS)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_fifty_pairs_are_annotated_twice_and_pairs_of_systems_are_balanced(demo):
     frames, _ = demo
     rows = main(frames).query("group == 'sur_x' and method == 'comparative' and label == 'quality'")
@@ -271,7 +271,7 @@ def test_fifty_pairs_are_annotated_twice_and_pairs_of_systems_are_balanced(demo)
     assert set(split) == set(combinations(sorted(design.SYSTEMS), 2))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_rates_are_within_noise_of_truth(demo):
     """Standard errors over dialogues; 5 of them, since annotators' leanings add to the noise."""
     frames, truth = demo
@@ -288,7 +288,7 @@ def test_rates_are_within_noise_of_truth(demo):
         assert abs(row["mean"] - p) < 5 * error, (key, p, row.to_dict())
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_pilots_screening_and_durations_arrive(demo):
     frames, _ = demo
     annotations, screening = frames["annotations"], frames["screening"]
@@ -316,7 +316,7 @@ def test_pilots_screening_and_durations_arrive(demo):
     assert parts["seconds"].isna().any()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_labels_that_matter_are_found_in_the_data(demo):
     """Correlation over dialogues with the interactors' rating: near its population value, 4 standard errors."""
     frames, truth = demo

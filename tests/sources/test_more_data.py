@@ -106,7 +106,7 @@ def test_alttest_choices(more_data, tmp_path):
     assert len(marks.drop_duplicates(["dialogue", "dialogue_b"])) == 120
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_dices(more_data, tmp_path):
     """Printed: nominal alpha 0.14324966231784253 of 76 positions."""
     marks = tried(tmp_path, more_data / "dices" / "dices_990.json").frames["annotations"]

@@ -78,7 +78,7 @@ ELSEWHERE = {"scoreboard", "atlas", "demo", "abc_eval"}
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", sorted(set(params.names()) - ELSEWHERE))
 def test_counts_add_up(raw_data, monkeypatch, name):
     """Of the annotations that are read, as many are kept as there are, and the others have a reason."""

@@ -35,7 +35,7 @@ def found():
 
 
 @pytest.mark.parametrize("core_type", CORE_TYPES[1:])
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_results_do_not_depend_on_the_processor(found, core_type):
     """Within the tolerance that `fixtures.hard_cases` documents; what is missing is missing everywhere."""
     assert set(found[core_type]) == set(found[""])

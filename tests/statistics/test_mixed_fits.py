@@ -100,7 +100,7 @@ class TestRestricted:
             assert search.least(part, 0.0) == pytest.approx(dense.least(part, 0.0), abs=2e-7)
         assert search.least(m, 1.0) == pytest.approx(dense.deviance(np.zeros(m)), abs=2e-7)
 
-    @pytest.mark.slow
+    @pytest.mark.evidence
     def test_intervals_end_where_the_dense_likelihood_has_fallen(self, design):
         dense, _, least = self.made(design)
         factors, _ = DESIGNS[design]

@@ -94,7 +94,7 @@ def simulated(rng, sd, n_annotators=12, n_dialogues=150, per_dialogue=4):
     return y, np.zeros((len(y), 0)), [annotator, dialogue]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_shares_of_the_variance_are_recovered_and_covered():
     rng, sd = np.random.default_rng(5), np.array([0.7, 1.0])
     truth = np.r_[sd**2, ordinal_mixed.LATENT_VARIANCE] / (np.sum(sd**2) + ordinal_mixed.LATENT_VARIANCE)

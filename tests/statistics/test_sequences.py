@@ -76,7 +76,7 @@ def test_a_year_of_weekly_looks_misses_rarely(kind):
     assert missed(100, kind) <= 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("kind", ["even", "rare", "changing"])
 def test_a_thousand_years_of_weekly_looks_miss_in_at_most_one_of_twenty(kind):
     assert missed(1000, kind) <= 0.05

@@ -14,7 +14,7 @@ from judgebook.study.store import processed
 BINS = {"labelstudio": "LABEL_STUDIO_BIN", "potato": "POTATO_BIN"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("method", ["behavior", "dialogue_likert", "comparative"])
 @pytest.mark.parametrize("tool", BINS)
 def test_answers_given_in_the_real_tool_come_back(tool, method, tmp_path, monkeypatch):

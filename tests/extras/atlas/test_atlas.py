@@ -257,7 +257,7 @@ def test_a_study_joined_from_two_names_the_sources_of_both(raw_data, monkeypatch
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_three_studies_anew_give_the_committed_bytes(atlas_data, tmp_path, monkeypatch, jobs):
     """Rows of other studies stay; those computed are the same, one or two studies at a time."""

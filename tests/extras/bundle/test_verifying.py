@@ -253,7 +253,7 @@ def test_a_damaged_zip_file_and_one_without_room_are_refused(made, tmp_path, mon
         verifying.verify(path)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 @pytest.mark.parametrize(("study", "only", "shared"), PUBLIC, ids=[study for study, *_ in PUBLIC])
 def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study, only, shared):

@@ -142,7 +142,7 @@ def made(tmp_path_factory):
     return project
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_run_survives_killed_workers_and_gives_the_same_bits(made, tmp_path):
     with cluster(tmp_path) as address:
         command = [sys.executable, "run_all.py", "--study", "tiny", "--out", str(tmp_path / "there")]
@@ -163,7 +163,7 @@ def test_a_run_survives_killed_workers_and_gives_the_same_bits(made, tmp_path):
     same(made.here, tmp_path / "there")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("number", "where"), [(signal.SIGINT, "local:1"), (signal.SIGINT, None), (signal.SIGKILL, None)]
 )
@@ -198,7 +198,7 @@ run.save_results(collect([{{"statistic": "count", "what": "a", "estimate": 1.0}}
 BARE = "import sysconfig\nsysconfig.get_path = lambda *a, **k: {empty!r}\n"
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
     project = Project(tmp_path / "project")
     shutil.copy(ROOT / "pyproject.toml", project.folder)

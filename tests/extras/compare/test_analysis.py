@@ -174,7 +174,7 @@ def test_intervals_of_r_are_those_of_notebook_10(tmp_path):
         assert [row["r"], row["r_low"], row["r_high"]] == pytest.approx(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_noise_that_sampling_alone_gives_is_what_repetitions_show(tmp_path):
     """Mean CV* of 12 pairs of runs of the same systems, against what each expects of itself (error of the mean 5%)."""
     got, expected = [], []

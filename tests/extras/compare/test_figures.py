@@ -28,7 +28,7 @@ def compared(size):
     return SimpleNamespace(labels=labels, means=means, **sides, **about), names
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("size", [Size(2, 2), Size(12, 40), Size(60, 2)], ids=str)
 def test_every_figure_can_be_read(size):
     assert not unreadable((*figures.against(*compared(size)), *figures.means(*compared(size))))

@@ -10,7 +10,7 @@ from judgebook.published import numbers
 from judgebook.sources import build, places
 from judgebook.study import params
 
-pytestmark = [pytest.mark.data, pytest.mark.slow]
+pytestmark = [pytest.mark.data, pytest.mark.evidence]
 
 
 @pytest.fixture(scope="module")

@@ -95,7 +95,7 @@ def test_a_page_with_text_of_a_dialogue_is_refused(tmp_path, monkeypatch):
         gallery._refuse_dialogue_text("tiny", {"01_counts.md": f"Bot says: {said}"})
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_text_of_a_dialogue_is_refused(project, tmp_path):
     """Unless the cell is tagged private: then it is left out."""
     other = project.copy(tmp_path / "other")

@@ -166,7 +166,7 @@ def test_weekly_looks_rarely_raise_a_false_alarm_where_intervals_for_one_look_of
     assert once > 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_of_a_thousand_years_without_a_difference_few_raise_an_alarm():
     assert false_alarms(1000)[0] <= 0.05
 

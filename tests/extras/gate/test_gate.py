@@ -261,7 +261,7 @@ def drawn_from(rng, **shape):
     return planned.Comparison(1 - system, dialogue, dialogue, who, factors, np.full(len(who), 1.0))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("text", "gap"),
     [
@@ -284,7 +284,7 @@ def test_of_thousands_of_releases_that_should_not_pass_few_do(text, gap):
 DESIGNS = 150
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("text", "gap", "shape"),
     [

@@ -92,7 +92,7 @@ def test_the_statistic_is_read_as_the_guide_says(project, monkeypatch):
     assert scope["rows"]["n"].tolist() == [60, 60]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_whole_report_is_made_and_the_requirement_is_met(project):
     assert "report: reports/example/index.html" in project(project.whole, "--jobs", "1")
     assert project("judgebook gate example").startswith("Met: new not worse than old on quality by 0.5")

@@ -143,7 +143,7 @@ def outcomes(frame, folder):
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_numbers_that_were_truly_rounded_raise_no_alarm(folder, seed):
     found = outcomes(made_up(seed), folder)
     assert found[found.isin(["inconsistent", "implausible"])].to_dict() == {}

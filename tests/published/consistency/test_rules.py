@@ -178,7 +178,7 @@ def test_every_way_to_divide_a_whole_number():
 
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_true_weights_fit_every_column_and_one_wrong_mean_is_found(seed):
     rng = np.random.default_rng(seed)
     choice = rules.divided(11, 5)[rng.integers(210)]
@@ -218,7 +218,7 @@ def test_the_true_pearson_correlation_lies_within_the_outer_bound(seed, n, decim
 
 
 @given(st.integers(0, 2**32 - 1))
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_correlations_of_values_inside_the_ranges_fill_the_inner_bound(seed):
     _, _, rx, ry = columns(seed)
     found = coefficients.pearson(rx, ry)

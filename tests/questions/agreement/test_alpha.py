@@ -551,7 +551,7 @@ def test_raw_agreement_is_what_notebook_03_says():
 # --- do the intervals cover?
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n", "prevalence"), [(200, 0.3), (400, 0.1)])
 def test_item_interval_covers(n, prevalence):
     # each item has its own chance of a mark; alpha of the population follows from its first two moments
@@ -577,7 +577,7 @@ def test_a_measure_alone_is_as_among_all(values):
     assert one == {"raw_agreement": every["raw_agreement"]}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_rare_mark_bound_covers():
     # 5 marks in 400 annotations on average: the bound must cover at least nominally
     r = np.random.default_rng(15)

@@ -73,7 +73,7 @@ def test_balanced_nested_components_equal_reml():
     assert found["residual"] == pytest.approx(fit.scale, rel=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_unbalanced_components_are_right_on_average():
     truth = {"system": 1.0, "annotator": 0.25, "system_annotator": 0.16, "dialogue": 0.64, "residual": 0.36}
     r = np.random.default_rng(2)
@@ -136,7 +136,7 @@ def test_intervals_without_evidence_reach_from_none_to_much():
     assert high > 0.3
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("size", "known", "least"),
     [((4, 27, 2, 1.0), False, 0.92), ((4, 58, 7, 0.2), True, 0.85), ((10, 40, 20, 0.1), True, 0.85)],

@@ -155,7 +155,7 @@ def test_what_cannot_be_is_cut_off_and_no_truth_is_lost():
     assert inside[-1.0] == inside[-np.inf]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("people", "contexts", "load"), [(5, None, "equal"), (20, None, "zipf"), (30, 13, "equal")])
 def test_it_covers_other_annotators(people, contexts, load):
     rng, n, inside = np.random.default_rng(8), 130, []

@@ -85,14 +85,14 @@ def test_who_is_harsh_is_harsh_on_good_and_on_bad_qualities():
         assert flagged["annotator"].tolist() == ["A0"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("shape", [LIKERT, BEHAVIOR])
 def test_few_studies_of_ordinary_annotators_flag_anyone(shape):
     alarms, _, _ = rates(STUDIES, **shape)
     assert binomtest(alarms, STUDIES, LEVEL, alternative="greater").pvalue > 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("shape", "kind", "least"),
     [

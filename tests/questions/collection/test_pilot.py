@@ -218,7 +218,7 @@ class TestGains:
         assert np.isnan(row["ci_low"])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_leaving_out_dialogues_covers_where_resampling_marks_does_not():
     rng, people, runs = np.random.default_rng(5), ("u1", "u2", "u3", "u4"), 300
     truth = alpha(marks(rng, 1500, people, uneven=0.35))

@@ -64,7 +64,7 @@ def test_a_group_that_rates_more_extremely_is_found_and_its_twin_is_not():
     assert ((twins["ci_low"] < 0) & (twins["ci_high"] > 0)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_sessions_cover_the_true_difference():
     """Two groups with scores from one distribution: in truth no share differs."""
     covered = []

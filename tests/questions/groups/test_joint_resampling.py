@@ -114,7 +114,7 @@ def test_two_way_intervals_are_wider_where_people_differ():
     assert set(two) == {"effect_size", "effect_difference"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_two_way_intervals_cover_where_sessions_alone_do_not():
     """Tastes are alike in both groups: in truth no effect differs."""
     covered = {groups.resampled: [], groups.resampled_two_way: []}
@@ -221,7 +221,7 @@ def test_conclusions_by_hand():
     assert len(fold(found, study="x", notebook="08")) == 9
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_coverage_and_bias_when_sessions_are_resampled():
     """Groups that see one system differently: intervals of differences cover, the corrected value is unbiased."""
     n, shift = 300, 0.5

@@ -120,7 +120,7 @@ def test_a_difference_is_found():
     assert row_of_test(null(frame, seed=1, n_permutations=500))["p_value"] < 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_rate_of_false_alarms():
     """Groups of like people. The other group is more lenient, judgements share dialogues and sessions."""
     n = 300
@@ -130,7 +130,7 @@ def test_rate_of_false_alarms():
     assert np.mean(p) == pytest.approx(0.5, abs=3 / np.sqrt(12 * n) + 0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_people_who_differ_are_an_alarm_for_judgements_but_not_for_annotators():
     """Every annotator favours systems in his own way, in both groups alike: these people differ, the groups do not."""
     n, p = 200, {"judgement": [], "annotator": []}

@@ -113,7 +113,7 @@ def test_ratings_and_comparisons():
     assert mine["comparative", "correlation"] == pytest.approx(1)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("shifts", [(0.0, 0.0), (0.3, 1.0), (1.5, 1.0)])
 def test_intervals_cover_the_truth(shifts):
     """A shift of one system moves the effects of three of six pairs by shift / sd."""

@@ -229,7 +229,7 @@ def test_nothing_to_compare():
     assert [text for text in rest if text] == [text for text in rest if "cannot be determined" in text]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_interval_of_the_difference_covers():
     """A judge that is one more person agrees as people do: the interval covers 0 at the nominal rate."""
     n, inside = 150, []

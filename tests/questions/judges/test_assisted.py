@@ -88,7 +88,7 @@ def test_weights_repeat_dialogues():
     assert once.se(np.ones(1)) == pytest.approx(estimate(data, 0.7)[1].se(np.ones(1)))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_random_sample_is_tested_and_weights_take_its_place():
     n, hits, rejected, level = 500, [], [], []
     for i in range(n):
@@ -144,7 +144,7 @@ def test_sampling_weights_of_people_and_model_are_used():
     assert {"assisted_mean", "assisted_width", "assisted_dialogues"} <= {row["statistic"] for row in rows}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_estimates_from_a_review_queue_are_those_of_all_dialogues_with_weights():
     n, truth, found = 150, np.array([3.6, 3.4]), {True: [], False: []}
     for i in range(n):
@@ -216,7 +216,7 @@ def in_sessions(rng, n_sessions, per_session=3, icc=0.5, labelled="sessions"):
     return Sums(["a", "b"], np.where(known, truth, np.nan), model, np.ones(n), system, cluster, scale=(-50.0, 50.0))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n_sessions", "labelled"), [(20, "sessions"), (60, "sessions"), (16, "dialogues")])
 def test_intervals_cover_with_several_dialogues_per_session(n_sessions, labelled):
     rng, wanted = np.random.default_rng(n_sessions), (np.array([1.0, 0.0]), np.array([1.0, -1.0]))
@@ -310,7 +310,7 @@ def test_what_labels_are_worth_and_whether_they_represent_the_others():
     assert {row["statistic"] for row in prediction_powered.selection(chosen)} == {"assisted_selection"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_standardised_difference_of_a_random_sample_is_covered():
     inside = []
     for seed in range(300):
@@ -462,7 +462,7 @@ def test_what_notebook_13_shows():
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_of_gpt_abceval_cover_with_half_of_the_human_labels_hidden(raw_data):
     """Dialogues drawn from the study's own; the truth is the rate by people of all of them."""
     study = params.load("gpt_abceval")

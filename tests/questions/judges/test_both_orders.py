@@ -113,7 +113,7 @@ def test_pairs_in_one_order_or_of_unknown_order_say_nothing():
     assert not effect_of(seen(np.ones(30), np.ones(30)).assign(annotator_kind="human"))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("n", "first", "second"), [(30, 0.2, 0.2), (60, 0.15, 0.05), (100, 0.03, 0.0), (300, 0.3, 0.1)]
 )

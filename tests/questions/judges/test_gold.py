@@ -143,7 +143,7 @@ def test_full_agreement_is_said_with_what_is_known(values, says):
     assert says in headline
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("n", "prevalence"), [(40, 0.5), (60, 0.15), (200, 0.05), (200, 0.9)])
 def test_kappa_covers(n, prevalence):
     """Few items and rare values: the true kappa of a judge with known errors."""

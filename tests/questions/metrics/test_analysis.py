@@ -301,7 +301,7 @@ def test_where_the_notebook_is_skipped_it_says_why(frames, change, reason):
     ("study", "least"),
     [("usr", 8), ("grade", 8), ("fed", 8), ("engage", 8), ("dstc7", 8), ("dstc9", 8), ("holistic", 4)],
 )
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_public_data_have_their_metrics(raw_data, study, least):
     """DSTC9 has no texts: its four scores and what follows from them; Holistic has texts, but no references."""
     spec = params.load(study)

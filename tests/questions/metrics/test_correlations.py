@@ -236,7 +236,7 @@ def test_places_by_hand():
     assert found["y"].tolist() == [pd.NA, 3, 1, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_context_intervals_cover_where_item_intervals_do_not():
     n, covered = 250, {"context": [], "item": []}
     for i in range(n):
@@ -268,7 +268,7 @@ def test_over_very_many_clusters_intervals_are_those_of_the_bootstrap(joined, co
         assert widths[1] == pytest.approx(widths[0], rel=0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_over_very_many_clusters_cover_as_the_bootstrap_does(monkeypatch):
     rho, hits = 6 / np.pi * np.arcsin(0.5 / 2), np.zeros((2, 2))  # of two normals with correlation 0.5
     for seed in range(300):

@@ -113,7 +113,7 @@ def test_the_clustered_t_is_that_of_leaving_out_contexts():
     assert stats.norm.isf(p / 2) == pytest.approx(stats.norm.isf(expected / 2), rel=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_two_metrics_that_are_not_exchangeable_keep_the_level():
     """120 contexts of unequal size; the second metric has two values. Swapping alone rejects too often."""
     n, p = 1000, []

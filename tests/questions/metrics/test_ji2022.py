@@ -36,7 +36,7 @@ def mean_by_system(path):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_system_level_correlations_follow_from_the_authors_files(raw_data):
     study = params.load("ji2022")
     built = build(study)

@@ -194,7 +194,7 @@ def drawn_dialogues():
     return alpha_over_dialogues(twice(), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[25, 100], turns=[100])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not(drawn_dialogues):
     ours = value(drawn_dialogues, "interval_coverage", interval="policy", over="dialogue", sample_size=100)
     turns = value(drawn_dialogues, "interval_coverage", interval="bca", over="turn", sample_size=100)
@@ -205,7 +205,7 @@ def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not(drawn_d
     assert few["estimate"] > 0.88
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_bca_of_few_marks_fails_and_the_policy_does_not():
     rows = alpha_over_items(
         twice(label="ignore"), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[], marks=[8, 40]
@@ -218,7 +218,7 @@ def test_bca_of_few_marks_fails_and_the_policy_does_not():
     assert abs(many["estimate"] - 0.95) < 0.02 + monte_carlo(0.95, 1000)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_bound_holds_where_nearly_all_agree():
     rows = alpha_near_perfect(twice(), SimulationPlan(n_runs=500, n_resamples=300), n=34, disagreement=0.02)
     bound, bca = (value(rows, "interval_coverage", interval=k) for k in ("bound", "bca"))
@@ -244,7 +244,7 @@ def test_the_bound_of_a_run_is_that_of_its_items():
     np.testing.assert_allclose(found, [expected.low, expected.high], equal_nan=True)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_rates_over_dialogues_hold_and_wilson_on_turns_does_not():
     rows = operating_estimates.estimate_coverage(
         simulated("incorrect_fact"), 0, SimulationPlan(n_runs=1000, n_resamples=500)
@@ -263,7 +263,7 @@ def test_a_rare_rate_has_the_bound_of_notebook_07():
     np.testing.assert_allclose(found[0], rare_bound(3, 300, 20, design_effect(*table.T)), rtol=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_means_of_ratings():
     data = simulated("quality", 400, "turn_likert")
     rows = operating_estimates.estimate_coverage(data, 0, SimulationPlan(n_runs=1000, n_resamples=500))
@@ -281,7 +281,7 @@ def quality_design(r, n_people=40, each=8, seed=25):
     return values.Design(values.DIALOGUE_QUALITY, y, frame, who, "interactor", "dialogue")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_an_interval_of_r_squared_fails_near_zero_and_that_of_r_does_not():
     rows = operating_estimates.correlation_coverage(
         quality_design(0.0), ("behavior", "ignore"), SimulationPlan(n_runs=1000, n_resamples=500)
@@ -293,7 +293,7 @@ def test_an_interval_of_r_squared_fails_near_zero_and_that_of_r_does_not():
     assert value(rows, "interval_power", of="r2")["estimate"] > 0.95  # its lower end is hardly ever 0
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_groups_that_do_not_differ():
     g = rng(26)
     scores = [np.clip(np.rint(g.normal(3 + 0.2 * s, 1, (30, 2))), 1, 5) for s in range(4)]
@@ -308,7 +308,7 @@ def test_groups_that_do_not_differ():
     assert value(rows, "group_difference_bias", of="published", scenario="null")["ci_low"] > 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_share_of_first_place_of_equal_systems_has_a_median_of_056():
     rows = operating_estimates.first_place(simulated(), 0, SimulationPlan(n_runs=600, n_resamples=400))
     assert value(rows, "top_share", point="median")["estimate"] == pytest.approx(0.56, abs=0.03)
@@ -317,7 +317,7 @@ def test_the_share_of_first_place_of_equal_systems_has_a_median_of_056():
     assert abs(joint["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 600)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_over_dialogues_hold_the_population_alpha_of_the_simulation():
     """Not resampling one study, but new studies: what a reader of an interval is promised."""
     measure = simulate.measure(SPEC, "sur_x", "behavior", "ignore")

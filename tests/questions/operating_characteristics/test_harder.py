@@ -76,27 +76,27 @@ def test_effective_annotators_by_hand(world):
 # --- procedures -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("design", ["few_vary_more", "polarised_v_peaked"])
 def test_the_plain_permutation_test_is_found_out_and_the_primary_one_holds(sizes, design):
     assert sizes[design, "session_plain"]["ci_low"] > 0.12
     assert sizes[design, "session"]["estimate"] < 0.05 + monte_carlo(0.05, PLAN.n_runs)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("design", ["unequal_n", "unequal_spread", "few_vary_less", "zipf_loads"])
 def test_tests_that_hold_are_found_to(sizes, design):
     for test in ("session", "two_way"):
         assert sizes[design, test]["estimate"] < 0.05 + monte_carlo(0.05, PLAN.n_runs)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_confounded_annotators_are_found_out(sizes):
     assert sizes["disjoint_annotators", "session"]["ci_low"] > 0.15
     assert sizes["disjoint_annotators", "two_way"]["n"] == 0
 
 
-@pytest.mark.parametrize("people", [pytest.param(8, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("people", [pytest.param(8, marks=pytest.mark.evidence), 3])
 def test_ranks_of_many_systems_on_few_clusters_hold(people):
     one = worlds.world(worlds.design(rated(rng(4), people=people), SYSTEMS))
     rows = [r for r in harder.ranks(one, SimulationPlan(300)) if r["scenario"] == "few_clusters"]
@@ -128,7 +128,7 @@ def votes(voters, n=400):
     return worlds.world(worlds.design(frame, list("abc")))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_strengths_hold_with_the_studys_voters_and_with_one_who_dominates():
     rows = {(r["scenario"], r["of"]): r for r in harder.strengths(votes(20), SimulationPlan(200))}
     assert len(rows) == 4
@@ -150,7 +150,7 @@ def test_the_page_has_each_test_of_each_design(world):
     assert "of the 13 rates measured are kept" in findings.harder(results, 0.95).text
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_page_names_what_is_not_kept(sizes):
     results = collect({"corpus": "main", "group": "all", "seed": 1} | r for r in sizes.values())
     rows = procedures.under_harder_designs(results, 0.95).set_index(["procedure", "scenario"])

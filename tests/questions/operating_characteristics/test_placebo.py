@@ -51,7 +51,7 @@ def test_permutation_of_placebos_is_that_of_scipy():
     assert found == pytest.approx(expected, abs=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_on_turns_a_true_null_is_rejected_too_often_and_on_dialogues_it_is_not():
     rows = operating.placebo_size(simulated(), SimulationPlan(n_runs=2000))
     z, ours = (value(rows, "null_rejection", test=t, alpha=0.05, label=None) for t in ("z", "session"))
@@ -61,7 +61,7 @@ def test_on_turns_a_true_null_is_rejected_too_often_and_on_dialogues_it_is_not()
     assert abs(normal["estimate"] - 0.05) < monte_carlo(0.05, 2000) + 0.005
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_sizes_are_those_of_one_run_at_a_time():
     data, n_runs = simulated("ignore", 200), 500
     generator, hits = rng(33), 0
@@ -76,7 +76,7 @@ def test_sizes_are_those_of_one_run_at_a_time():
     assert abs(fast["estimate"] - hits / n_runs) < monte_carlo(hits / n_runs, n_runs) + monte_carlo(0.1, 2000)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_ratings_of_turns_likewise():
     rows = operating.placebo_size(simulated("quality", 400, "turn_likert"), SimulationPlan(n_runs=1000))
     assert value(rows, "null_rejection", test="student", alpha=0.05, label=None)["ci_low"] > 0.15
@@ -84,7 +84,7 @@ def test_ratings_of_turns_likewise():
     assert abs(ours["estimate"] - 0.05) < monte_carlo(0.05, 1000)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_sign_test_rejects_too_little_and_the_permutation_of_signs_with_half_ties_does_not():
     rows = operating.placebo_size(made_comparisons(), SimulationPlan(n_runs=2000))
     sign, ours = (value(rows, "null_rejection", test=t, alpha=0.05, label=None) for t in ("sign", "session"))
@@ -92,7 +92,7 @@ def test_the_sign_test_rejects_too_little_and_the_permutation_of_signs_with_half
     assert abs(ours["estimate"] - 0.05) < monte_carlo(0.05, 2000)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_power_is_compared_at_the_same_size():
     differing = simulated("lack_of_empathy", spec=Simulate())
     rows = operating.power_curves(differing, SimulationPlan(n_runs=600), sizes=[16, 64])
@@ -107,7 +107,7 @@ def test_power_is_compared_at_the_same_size():
     assert abs(found["session", 64, "corrected"] - found["session", 64, "nominal"]) < 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_testing_after_every_conversation_finds_what_is_not_there():
     for data in (simulated(), made_comparisons()):
         rows = operating.false_crossings(data, SimulationPlan(n_runs=2000), n=60)
@@ -130,7 +130,7 @@ def test_too_few_dialogues_give_no_rows():
     assert operating.placebo_size(simulated(n_sessions=12), PLAN) == []
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("label", ["ignore", "irrelevant", "redundant", "correct_fact"])
 def test_the_permutation_test_keeps_its_level_on_new_studies(label):
     rejected = np.zeros(2)
@@ -311,7 +311,7 @@ def test_labels_without_disagreement_are_left_out():
 # --- public data ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_on_public_marks_the_z_test_rejects_placebos_and_ours_does_not(raw_data):
     study = params.load("gpt_abceval")

@@ -62,7 +62,7 @@ def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeyp
         assert by(rows, of)["n_undefined"] == 0
 
 
-MANY_RUNS = pytest.param(300, marks=pytest.mark.slow)
+MANY_RUNS = pytest.param(300, marks=pytest.mark.evidence)
 
 
 @pytest.mark.parametrize("n_runs", [30, MANY_RUNS])
@@ -87,7 +87,7 @@ def test_few_marks_of_a_judge_have_no_interval():
     assert (row["n"], row["n_undefined"]) == (0, 300)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_about_metrics_cover_the_values_of_the_study():
     annotations, scores = metric_study(rng(3), n_contexts=40)
     rows = annotations[annotations["label"] == "quality"]

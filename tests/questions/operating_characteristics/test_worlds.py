@@ -126,7 +126,7 @@ def test_systems_are_apart_where_rank_intervals_exclude_a_rank():
 # --- procedures with known truth --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_permutation_test_holds_for_the_same_annotators_and_not_for_others():
     frame = rated(rng(11), people=4, sd_favour=0.7)
     one = worlds.world(worlds.design(frame, SYSTEMS))
@@ -137,7 +137,7 @@ def test_the_permutation_test_holds_for_the_same_annotators_and_not_for_others()
     assert rows["two_way", "sampled"]["ci_low"] <= 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_of_means_need_annotators():
     one = worlds.world(worlds.design(rated(rng(12), people=10, sd_person=0.6), SYSTEMS))
     rows = {(r["of"], r["interval"]): r for r in as_used.means_and_ranks(one, SimulationPlan(1500))}
@@ -163,7 +163,7 @@ def test_parts_of_one_chat_are_exchanged_together():
     assert abs(np.mean(found < 0.05) - 0.05) < monte_carlo(0.05, 1500)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_alternative_annotator_test_keeps_its_level_for_one_more_annotator():
     one = worlds.world(worlds.design(rated(rng(15), n=160, people=4, sd_person=0.0), SYSTEMS))
     (row,) = other_procedures.placebo_judge(one, SimulationPlan(200), "ordinal")

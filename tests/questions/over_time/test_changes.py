@@ -131,6 +131,6 @@ def test_silence_where_nothing_changed():
     assert false_alarms(10) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_in_at_most_one_study_of_twenty_without_a_change_is_one_named():
     assert false_alarms(400) <= 0.05

@@ -76,7 +76,7 @@ def test_labels_without_a_model_say_why_and_comparisons_are_left_out():
     assert not mixed.pooled(comparisons([("a", "b", 1)]).assign(dialogue_b="x"))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_cover_the_true_means():
     """Seven annotators, four systems, whose effects are drawn anew: plug-in errors with normal quantiles cover 87%."""
     hits, n = [], 200
@@ -126,7 +126,7 @@ class TestMarksGivenOnce:
             found = mixed.pooled(marked(np.random.default_rng([8, i]), 0.015, each=3))["pooled_mean"]
             assert found["estimate"].isna().all()
 
-    @pytest.mark.slow
+    @pytest.mark.evidence
     @pytest.mark.parametrize(("rate", "spread", "each"), [(0.05, 1.5, 3), (0.05, 3.0, 3), (0.1, 1.5, 2)])
     def test_rates_are_unbiased_and_covered(self, rate, spread, each):
         n, rates, hits = 100, [], []

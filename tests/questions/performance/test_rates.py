@@ -214,7 +214,7 @@ def test_rows_fit_the_schema_and_degenerate_labels_have_reasons():
         assert bare["note"].notna().all()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_clustered_covers_where_wilson_does_not():
     rng, n, frames = np.random.default_rng(6), 300, []
     for i in range(n):  # each a system of its own, with resamples of its own, so that all are estimated at once

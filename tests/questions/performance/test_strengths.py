@@ -181,7 +181,7 @@ def test_degrees_of_freedom_are_those_of_voters_and_of_the_votes_on_each_system(
     assert [rows[s]["ci_kind"] for s in "abc"] == ["cluster_robust", "cluster_robust", "not_estimable"]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("shares", [[0.4, *[0.6 / 29] * 29], [0.35, 0.35, *[0.3 / 18] * 18]])
 def test_intervals_cover_where_few_voters_cast_most_votes(shares):
     """Equal systems, voters with tastes of their own. The sandwich and the number of voters covered 86% of strengths
@@ -210,7 +210,7 @@ def equal_systems(rng, shares, n_prompts=40, n_votes=600):
     return frame.assign(**who)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_over_prompts_and_voters_cover():
     """Of the strengths in a world of prompts, as an endless number of votes would show them."""
     truth = davidson_of_many()

@@ -71,7 +71,7 @@ def test_means_are_those_of_statsmodels(rng):
         assert row.n == len(own)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_variance_over_dialogues_is_the_linearised_one(rng):
     """With many dialogues the jackknife is the linearised variance of a ratio (Särndal et al. 1992, section 5.7,
     drawn with replacement): n / (n - 1) sum w²(x - m)² / (sum w)²."""
@@ -147,7 +147,7 @@ def test_differences_weigh_dialogues(rng, people):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_test_of_two_weighted_means_is_welchs_with_linearised_variances(rng):
     """Independent dialogues, one annotation each: df from Kish's effective numbers."""
     frame = drawn(rng, n=600, each=(1,)).assign(system_b=None, dialogue_b=None)

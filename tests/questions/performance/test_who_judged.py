@@ -69,7 +69,7 @@ def test_in_a_balanced_design_variances_are_those_of_the_analysis_of_variance():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_interchangeable_annotators_are_rarely_said_to_differ_and_strong_preferences_mostly():
     rng = np.random.default_rng(8)
     null = [fitted(world(rng)).p_value for _ in range(150)]

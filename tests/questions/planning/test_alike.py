@@ -110,7 +110,7 @@ def test_means_of_several_people_and_counts_are_not_compared():
     assert not (alike.form(labels[labels["level"] == "ratio"]).notna()).any()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_each_study_planned_from_the_others():
     """The 80% ranges hold 75% to 85% of the labels, and planned sizes have their power within 5 points on average; each
     label is planned by its own words, as the command would."""

@@ -69,7 +69,7 @@ def test_what_a_plan_assumes_of_sampling_weights_is_printed(tmp_path, monkeypatc
     assert plan.sampled("queue") == ""
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     out = tmp_path / "out"
     code, said, _ = call(capsys, "--study", pilot, "--budget", "60.5", "--out", out, "--jobs", "1")

@@ -167,7 +167,7 @@ def few_annotators(true: dict[str, float], seed: int, people: int = 5, n: int = 
     )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_cover_the_true_variances_and_standard_error():
     """With five annotators: their variance is estimated with four degrees of freedom, its interval skewed upwards."""
     true = {"dialogue": 0.5, "annotator": 0.2, "annotator_of_system": 0.1, "residual": 0.6}
@@ -223,7 +223,7 @@ def many_sessions(true: dict[str, float], seed: int) -> pd.DataFrame:
     )  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_of_small_variances_cover_and_are_short():
     true = {"session": 0.03, "dialogue": 0.3, "annotator": 0.05, "residual": 0.6}
     covered, ends = {name: [] for name in true}, []

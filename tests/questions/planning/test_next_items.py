@@ -103,7 +103,7 @@ def test_whole_sessions_are_drawn_and_earlier_weights_count():
     assert p[drawn["people"] == NEXT] == pytest.approx(100 / 540)
 
 
-@pytest.mark.parametrize("runs", [60, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [60, pytest.param(1500, marks=pytest.mark.evidence)])
 @pytest.mark.parametrize("world", [{}, {"useful": False}, {"sessions": True}])
 def test_estimates_from_what_was_drawn_are_unbiased_and_intervals_cover(world, runs):
     """The population is what dialogues are drawn from: both systems' means are 0."""
@@ -126,7 +126,7 @@ def as_judged_quickly(data):
     return Judged("dialogue_rating", "fine", "llm", data, 1.0, None)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_same_labels_tell_more_where_the_model_is_wrong():
     """Variances by a draw in proportion to expected errors, over those by an equal one: about 0.7 in this world."""
     rng, ratio = np.random.default_rng(5), []

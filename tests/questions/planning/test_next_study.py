@@ -105,7 +105,7 @@ def test_the_list_is_written_beside_the_tables_and_an_old_one_is_removed(tmp_pat
     assert not path.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_plan_prints_the_split_and_writes_the_list(tmp_path, monkeypatch, capsys):
     """As on the page: the study as the pilot, of whose dialogues people judged a fifth."""
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))

@@ -141,7 +141,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("runs", [250, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [250, pytest.param(3000, marks=pytest.mark.evidence)])
 @pytest.mark.parametrize("annotators", [1, 3])
 @pytest.mark.parametrize("case", CASES)
 def test_simulated_studies_vary_as_planned_and_intervals_cover(case, annotators, runs):

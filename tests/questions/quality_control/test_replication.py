@@ -181,7 +181,7 @@ def test_few_systems_have_no_interval_over_workers(t):
     assert np.isfinite(row["estimate"])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_interval_of_r_covers_what_other_workers_would_give():
     """Nominal 95%; three standard errors of 300 runs are 4 points."""
     rng = np.random.default_rng(11)

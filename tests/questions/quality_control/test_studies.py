@@ -128,7 +128,7 @@ def execute(folder, monkeypatch, notebook="10_quality_control"):
     return space["page"].results
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     """Three of them, as with the run on prescribed topics of the paper: each is held against the first."""
     yaml = YAML.replace("labels:\n  robotic", "      third: {files: [third.csv]}\nlabels:\n  robotic")
@@ -149,7 +149,7 @@ def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     assert "hello" not in stored + said
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_csv_and_json_files_of_two_runs_go_through_the_command_line(tmp_path, monkeypatch, capsys):
     """As downloaded: batches as CSV, personas and verdicts as JSON. Nothing but a YAML is written for them."""
     runs = {seed: assignments(24, seed) for seed in (5, 6)}
@@ -190,7 +190,7 @@ def test_one_run_of_few_or_careless_workers_gives_a_page(tmp_path, monkeypatch, 
     assert passed == [n if careful else 0]
 
 
-@pytest.mark.parametrize(("n", "careful"), [(3, 1.0), pytest.param(12, 0.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "careful"), [(3, 1.0), pytest.param(12, 0.0, marks=pytest.mark.evidence)])
 def test_metrics_of_few_or_careless_workers_give_a_page(tmp_path, monkeypatch, n, careful):
     """Every response is the same, so that metrics see no difference between the control and the others."""
     write(tmp_path, ONE_RUN, {"first.csv": run_of(n, 3, careful)})
@@ -227,7 +227,7 @@ def cells(ji):
     return verdicts.beside(ji[2], "ji2022", "10_quality_control")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_the_rule_gives_the_released_verdicts(ji):
     _, people, _ = ji
@@ -238,7 +238,7 @@ def test_the_rule_gives_the_released_verdicts(ji):
     assert other.to_dict() == {"free_run1": 0, "free_run2": 3, "ice_breaker": 2}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_two_workers_of_the_third_run_are_found_by_searching_for_table_10(ji):
     """Of all pairs of one-HIT workers who fail by the rule, one gives n and raw scores of Table 10 if it passes."""
@@ -294,7 +294,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 @pytest.mark.parametrize("place", EXPECTED, ids=", ".join)
 def test_printed_cells_come_out_of_the_raw_files(cells, place):
@@ -302,7 +302,7 @@ def test_printed_cells_come_out_of_the_raw_files(cells, place):
     assert here["verdict"].value_counts().to_dict() == EXPECTED[place]
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("tables", "run"), [(["Table 8", "Table 9"], "free_run_2"), (["Table 4", "Table 10"], "ice_breaker")]
@@ -314,7 +314,7 @@ def test_systems_of_a_run_match_in_all_scores_or_in_none(cells, tables, run):
     assert scores.value_counts().to_dict() == {("match_fitted",): 16, ("match",): 4}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_inputs_of_workers_are_shorter_than_printed(ji):
     """Table 11 prints medians of 27 and 22 characters, 8 and 6 words; the workers' own messages are shorter."""
@@ -327,7 +327,7 @@ def test_inputs_of_workers_are_shorter_than_printed(ji):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_every_cell_that_differs_says_why(cells):
     differ = cells[cells["verdict"] == "differs"]
@@ -338,7 +338,7 @@ def test_every_cell_that_differs_says_why(cells):
         assert set(n["value"]) <= set(published.load("ji2022", raw).query("column == 'n'")["value"])
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_wrong_definitions_do_not_match(ji):
     """Negative controls: tables of scores under the other kind, those of other workers, systems and labels."""
@@ -354,7 +354,7 @@ def test_wrong_definitions_do_not_match(ji):
     assert found["wrong_matches"].sum() / found["comparisons"].sum() < 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_repeatability_does_not_come_from_quality_control(ji):
     """What the page says: r with and without it, of workers who failed, and of persona contrasts."""

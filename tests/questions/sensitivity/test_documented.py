@@ -16,7 +16,7 @@ def documented(study):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("study", ["grade", "usr"])
 def test_pairs_found_with_one_annotation_and_with_all(raw_data, study):
     loaded = params.load(study)

@@ -121,7 +121,7 @@ def test_z_tests_keep_their_level_on_independent_turns_and_not_on_dependent_ones
     assert at["dialogue_welch"] == pytest.approx(0.05, abs=0.017)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_permutation_test_keeps_its_level():
     data = turns(np.random.default_rng(4), 150, 15, 1.0, labels=4)
     found = power.null_rejection(data, ["session"], n=32, n_runs=400, seed=1, n_permutations=199)
@@ -136,7 +136,7 @@ def test_placebos_have_the_proportions_of_the_study():
     assert sizes == {(2, 8), (8, 48), (28, 28)}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_the_sign_test_rejects_too_seldom():
     annotations, _ = annotate(np.random.default_rng(5), n_interactors=40, per_interactor=5)
     picked = pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))
@@ -148,7 +148,7 @@ def test_the_sign_test_rejects_too_seldom():
     assert set(found["within"].dropna()) == {"session"}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.data
 def test_turn_tests_reject_true_nulls_on_real_marks(raw_data):
     """Marks of two people on 108 real dialogues: z tests on turns find differences within one system, dialogues do

@@ -132,7 +132,7 @@ def test_what_leaving_people_out_changes_by_hand():
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_checks_of_typed_chats_by_a_loop_over_the_raw_files(raw_data):
     """Ji et al. 2022: the checks of Smith et al. 2022, Appendix B, once more from the JSON the authors released."""
     spec = params.load("ji2022").techniques.checks

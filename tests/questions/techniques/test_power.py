@@ -58,7 +58,7 @@ class TestTests:
 
 
 class TestPower:
-    @pytest.mark.slow
+    @pytest.mark.evidence
     def test_power_is_that_of_statsmodels(self):
         rng = np.random.default_rng(1)
         values = rng.normal(0.3, 1, 4000)

@@ -23,7 +23,7 @@ from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
 
-pytestmark = [pytest.mark.slow, pytest.mark.data]
+pytestmark = [pytest.mark.evidence, pytest.mark.data]
 FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 DEVELOPERS = {"worker253", "worker256", "worker259"}
 LIKERT = ["consistent", "emotional", "engaging", "grammatical", "informative", "proactive", "relevant"]

@@ -55,7 +55,7 @@ def test_difference_by_hand():
     assert found.high - found.estimate == pytest.approx(student.ppf(0.975, 19) * error)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_coverage_of_the_fit_that_the_search_reaches_on_average():
     """150 studies of 40 sessions with two dialogues; the truth is the mean fit on new data. More cases stand in
     `benchmarks/levels/held_out_fits.csv`."""

@@ -267,7 +267,7 @@ def simulated_people(rng, n, n_people, r):
 
 
 @pytest.mark.parametrize(("n", "n_people"), [(400, 46), (100, 10)])
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_cover_when_people_differ(n, n_people):
     rng = np.random.default_rng(7)
     covered, widths, n_runs = {"jackknife_t": 0, "bca": 0}, [], 600
@@ -285,7 +285,7 @@ def test_intervals_cover_when_people_differ(n, n_people):
     assert np.mean(widths) > 1.2 * 2 * 1.96 * (1 - 0.09) / np.sqrt(n)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_of_the_pseudo_r2_cover():
     rng, n_runs, slope = np.random.default_rng(9), 1000, 0.7
 

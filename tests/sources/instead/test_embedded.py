@@ -64,7 +64,7 @@ def with_raw(raw_data, study, monkeypatch):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_upstream_files_give_the_embedded_judgements(with_raw, study, tmp_path):
     """`data/embedded/make.py` again: the same frames. Bytes may differ with the version of zlib."""
     embedded.write(study, tmp_path)
@@ -76,7 +76,7 @@ def test_upstream_files_give_the_embedded_judgements(with_raw, study, tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_embedded_and_upstream_files_give_the_same_study(with_raw, study, monkeypatch, tmp_path):
     """Everything but texts and the names of dialogues is equal once read, in the same order."""
     upstream = build.build(study)
