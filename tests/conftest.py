@@ -19,12 +19,19 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 without_iri_grammar()
 
+pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parents[1]
 
 settings.register_profile(
     "project", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("project")
+
+
+def pytest_configure(config):
+    from evidence.tiers import Tiers  # not above: it imports numpy
+
+    config.pluginmanager.register(Tiers(config), "tiers")
 
 
 @pytest.hookimpl(trylast=True)

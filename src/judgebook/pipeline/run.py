@@ -103,6 +103,7 @@ def first(options: Options) -> int:
 
 def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: Path = dag.NOTEBOOKS) -> int:
     """Run studies; returns the exit code. Raises ParamsError, NotebookError or BusyError before anything runs."""
+    sys.audit("judgebook.run", named)  # tests count runs
     chosen, entries, digests = specs(named, options.values, absent_ok), dag.load(folder), cache()
     loaded = [(s, s.load()) for s in chosen]
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), digests, folder) for s, study in loaded}
