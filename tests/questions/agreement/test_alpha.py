@@ -1,18 +1,12 @@
 """Krippendorff's alpha: against the published example, the krippendorff package, R, fractions by hand, identities."""
 
-import json
 from fractions import Fraction
-from itertools import combinations, product
-from pathlib import Path
 
 import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.reference import REFERENCE
-from hypothesis import assume, given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
+from fixtures.reference import agreement as reference
 from scipy import optimize, stats
 
 from judgebook.questions.agreement import alpha as module
@@ -28,8 +22,6 @@ from judgebook.questions.agreement.coincidences import (
     positions,
     terms,
 )
-from judgebook.sources.build import build
-from judgebook.study import params
 from judgebook.study.labels import LEVELS
 
 N = np.nan
@@ -46,11 +38,6 @@ FOUR_OBSERVERS = np.array(
 
 def rng():
     return np.random.default_rng(3)
-
-
-def reference(name):
-    lines = (REFERENCE / "agreement.txt").read_text().splitlines()
-    return next([float(v) for v in line.split()[1:]] for line in lines if line.split()[0] == name)
 
 
 def theirs(values, level):
@@ -84,7 +71,7 @@ def test_krippendorffs_own_example(level, published):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("case", range(6))
+@pytest.mark.parametrize("case", range(3))
 def test_random_matrices_equal_the_package(level, case):
     r = np.random.default_rng(case)
     values = r.integers(1, 6, size=(40, 2 + case)).astype(float)
@@ -104,30 +91,11 @@ def test_disagreements_by_hand():
     assert found.estimate == pytest.approx(float(1 - Fraction(2, 8) / Fraction(30, 56)))
 
 
-@pytest.mark.parametrize("level", ["nominal", "interval", "ratio", "ordinal"])
-def test_exact_fractions_from_the_definition(level):
-    rows = [(1, 2, 2), (3, 3), (1, 1, 4, 2), (4, 3), (2, 2, 2), (4,)]
-    n_c = {v: sum(r.count(v) for r in rows if len(r) > 1) for v in range(1, 5)}
-    n = sum(n_c.values())
-
-    def d(a, b):
-        low, high = min(a, b), max(a, b)
-        if level == "ordinal":
-            return (sum(n_c[g] for g in range(low, high + 1)) - Fraction(n_c[low] + n_c[high], 2)) ** 2
-        return {"nominal": int(a != b), "interval": (a - b) ** 2, "ratio": Fraction(a - b, a + b) ** 2}[level]
-
-    within = sum(Fraction(2 * sum(d(a, b) for a, b in combinations(r, 2)), len(r) - 1) for r in rows if len(r) > 1)
-    across = sum(n_c[a] * n_c[b] * d(a, b) for a, b in product(n_c, n_c))
-    exact = 1 - (n - 1) * within / across
-    matrix = np.array([list(r) + [N] * (4 - len(r)) for r in rows])
-    assert alpha(matrix, level).estimate == pytest.approx(float(exact), abs=1e-13)
-
-
-def test_undefined_where_nothing_could_differ():
-    assert np.isnan(alpha(np.ones((5, 2))).estimate)
-    assert alpha(np.ones((5, 2))).observed == 0
-    assert np.isnan(alpha(np.array([[1.0, N], [2, N]])).estimate)
-    assert alpha(np.array([[1.0, N], [2, N]])).n_items == 0
+def test_raw_agreement_by_hand():
+    """Of unequally many annotations: the mean of each one's share of others that are the same, not that of pairs."""
+    values = np.array([[1, 1, 1, 2], [1, 2, N, N]], dtype=float)
+    found = alpha_intervals(patterns(values), "nominal", unit="item", rng=rng(), n_resamples=100)
+    assert found["raw_agreement"].estimate == pytest.approx(np.mean([2 / 3, 2 / 3, 2 / 3, 0, 0, 0]))
 
 
 def test_values_off_the_domain_and_unknown_levels_are_named():
@@ -139,41 +107,6 @@ def test_values_off_the_domain_and_unknown_levels_are_named():
         alpha(np.array([[0, 1], [-1, 1]]), "ratio")
     with pytest.raises(ValueError, match="symmetric about 0"):
         terms(np.array([[1, 1]]), np.array([0.0, 1.0]), "ordinal", mirrored=True)
-
-
-matrices = arrays.arrays(
-    float, st.tuples(st.integers(3, 12), st.integers(2, 4)), elements=st.sampled_from([1.0, 2.0, 3.0, 5.0, N])
-)
-
-
-@given(matrices, st.permutations(range(4)), st.sampled_from(LEVELS))
-def test_order_of_annotators_does_not_matter(values, order, level):
-    order = [i for i in order if i < values.shape[1]]
-    assert alpha(values[:, order], level).estimate == pytest.approx(alpha(values, level).estimate, nan_ok=True)
-
-
-@given(matrices)
-def test_nominal_ignores_names_and_ordinal_only_needs_order(values):
-    renamed = np.select([values == v for v in (1, 2, 3, 5)], [7, 0, 100, 4], N)
-    assert alpha(renamed).estimate == pytest.approx(alpha(values).estimate, nan_ok=True)
-    stretched = np.exp(values)
-    assert alpha(stretched, "ordinal").estimate == pytest.approx(alpha(values, "ordinal").estimate, nan_ok=True)
-
-
-@given(matrices, st.floats(0.1, 50), st.floats(-20, 20))
-def test_interval_level_ignores_affine_changes_and_ratio_level_units(values, scale, shift):
-    same = alpha(values * scale + shift, "interval").estimate
-    assert same == pytest.approx(alpha(values, "interval").estimate, rel=1e-6, abs=1e-9, nan_ok=True)
-    assert alpha(values * scale, "ratio").estimate == pytest.approx(alpha(values, "ratio").estimate, nan_ok=True)
-
-
-@given(matrices, st.sampled_from(LEVELS))
-def test_identity_of_doubled_units(values, level):
-    # (1 - alpha') = (1 - alpha) (2n - 1) / (2n - 2), n the number of values that can be paired
-    once, twice = alpha(values, level), alpha(np.concatenate([values, values]), level)
-    assume(np.isfinite(once.estimate))
-    n = once.n_values
-    assert 1 - twice.estimate == pytest.approx((1 - once.estimate) * (2 * n - 1) / (2 * n - 2))
 
 
 def test_mirrored_comparisons_equal_rows_added():
@@ -213,24 +146,6 @@ def test_binary_interval_equals_r_boot():
     assert found.percentile == pytest.approx(reference("alpha_percentile"), abs=0.002)
 
 
-def test_ordinal_interval_equals_scipy_over_the_package():
-    r = np.random.default_rng(7)
-    truth = r.normal(size=50)
-    values = np.clip(np.round(3 + truth[:, None] + r.normal(size=(50, 3))), 1, 5)
-    values[:10, 2] = np.nan
-
-    def statistic(index):
-        return krippendorff.alpha(
-            reliability_data=values[index].T, level_of_measurement="ordinal", value_domain=[1, 2, 3, 4, 5]
-        )
-
-    boot = stats.bootstrap((np.arange(50),), statistic, vectorized=False, n_resamples=4000, rng=rng())
-    found = alpha_intervals(patterns(values), "ordinal", unit="item", rng=rng(), n_resamples=40_000)["alpha"]
-    assert found.kind == "bca"
-    assert (found.low, found.high) == pytest.approx(tuple(boot.confidence_interval), abs=0.03)
-    assert found.standard_error == pytest.approx(boot.standard_error, rel=0.05)
-
-
 def test_every_resample_equals_the_package_on_the_resampled_items():
     # the same resamples, written out and handed to the package one by one
     r = np.random.default_rng(8)
@@ -245,21 +160,6 @@ def test_every_resample_equals_the_package_on_the_resampled_items():
         spelled = np.concatenate([values[clusters == c] for c in names])
         ours = t.measures(sums[drawn].sum(axis=0, keepdims=True))["alpha"][0]
         assert ours == pytest.approx(theirs(spelled, "ordinal"))
-
-
-def test_cluster_interval_is_wider_when_dialogues_differ():
-    r = np.random.default_rng(9)
-    dialogue = np.repeat(np.arange(40), 15)
-    marks = (r.random((600, 1)) < 0.4).astype(float).repeat(2, axis=1)
-    careless = np.repeat(r.random(40) < 0.3, 15)  # in some dialogues the second annotator marks at random
-    marks[careless, 1] = r.random(careless.sum()) < 0.4
-    found = patterns(marks, (0, 1))
-    turn = alpha_intervals(found, "nominal", unit="turn", rng=rng(), n_resamples=4000)["alpha"]
-    by_dialogue = alpha_intervals(found, "nominal", unit="dialogue", clusters=dialogue, rng=rng(), n_resamples=4000)
-    wider = by_dialogue["alpha"]
-    assert wider.estimate == turn.estimate
-    assert wider.high - wider.low > 1.3 * (turn.high - turn.low)
-    assert (wider.n_units, turn.n_units, wider.unit) == (40, 600, "dialogue")
 
 
 def test_specific_agreement_by_hand():
@@ -378,12 +278,11 @@ def test_one_value_only_has_a_reason_and_a_bound_on_raw_agreement():
     assert found["alpha"].note == "all 100 annotations have the same value: alpha is undefined"
     assert (found["raw_agreement"].low, found["raw_agreement"].high) == pytest.approx((0.025 ** (1 / 50), 1.0))
     assert found["positive_agreement"].note == "no annotation has this value"
-
-
-def test_one_annotator_only_has_a_reason():
-    found = alpha_intervals(patterns(np.array([[1.0, N], [N, 2]])), "ordinal", unit="turn", rng=rng())
-    assert {f.note for f in found.values()} == {"no item has two annotations"}
-    assert {f.kind for f in found.values()} == {"not_estimable"}
+    one = patterns(np.array([[1.0, N], [N, 2]]))
+    found = alpha_intervals(one, "ordinal", unit="turn", rng=rng())
+    assert {(f.kind, f.note) for f in found.values()} == {("not_estimable", "no item has two annotations")}
+    assert alpha_of(one, "nominal").n_items == 0
+    assert np.isnan([alpha_of(one, "nominal").estimate, alpha(np.ones((5, 2))).estimate]).all()
 
 
 def test_marks_in_one_dialogue_count_as_one():
@@ -438,9 +337,10 @@ def test_with_three_raters_what_counts_is_items_with_two_marks():
     assert not is_degenerate(patterns(np.r_[rows, [[1.0, 1, 1]]], (0, 1)))
 
 
-@pytest.mark.parametrize("raters", [3, 5, 10])
-def test_the_likelihood_interval_covers_and_the_bootstrap_does_not(raters):
+@pytest.mark.evidence
+def test_the_likelihood_interval_covers():
     """Beta-binomial marks, and marks of two kinds of items that are not beta-binomial; 15 marks are expected."""
+    raters = 5
     r, k = np.random.default_rng(raters), np.arange(raters + 1)
     beta = stats.betabinom(raters, 0.05 * 0.7 / 0.3, 0.95 * 0.7 / 0.3).pmf(k)
     mixed = 0.93 * stats.binom.pmf(k, raters, 0.02) + 0.07 * stats.binom.pmf(k, raters, 0.7)
@@ -465,6 +365,7 @@ def test_a_single_disagreement_leaves_the_likelihood_alone():
     assert (found["alpha"].low, found["alpha"].high) == pytest.approx(ends["alpha"])
 
 
+@pytest.mark.evidence
 def test_slips_on_clear_items_are_covered_where_the_likelihood_alone_fails():
     """1% of items are clear to five raters (90%), who slip on 1% of the others."""
     r, k, n, held = np.random.default_rng(3), np.arange(6), 300, {"both": [], "likelihood": []}
@@ -482,13 +383,6 @@ def test_slips_on_clear_items_are_covered_where_the_likelihood_alone_fails():
     assert np.mean(held["both"]) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / n)
 
 
-def test_few_items_of_several_values_keep_the_bootstrap():
-    r = np.random.default_rng(16)
-    values = np.clip(np.round(3 + r.normal(size=(12, 1)) + 0.7 * r.normal(size=(12, 2))), 1, 5)
-    found = alpha_intervals(patterns(values), "ordinal", unit="item", rng=rng(), n_resamples=1000)
-    assert found["alpha"].kind == "bca"
-
-
 @pytest.mark.parametrize("marks", [(360, 8, 6, 6), (30, 2, 3, 1), (6, 1, 0, 5)])
 def test_bound_holds_the_estimate(marks):
     for interval in alpha_intervals(patterns(binary(*marks), (0, 1)), "nominal", unit="turn", rng=rng()).values():
@@ -499,6 +393,7 @@ def test_bound_holds_the_estimate(marks):
 # --- public data
 
 
+@pytest.mark.verify
 @pytest.mark.data
 def test_many_judges_with_gaps_equal_the_package(raw_data):
     table = pd.read_csv(
@@ -514,49 +409,13 @@ def test_many_judges_with_gaps_equal_the_package(raw_data):
     assert (interval.kind, interval.n_units) == ("bca", 11_000)
 
 
-@pytest.mark.data
-@pytest.mark.parametrize(("study", "n_items"), [("dstc7", 10_000), ("holistic", 200)])
-def test_studies_of_many_judges_equal_the_package(raw_data, study, n_items):
-    """As the study counts: a judge's first rating of a response, and one team under one name (DSTC7)."""
-    marks = build(params.load(study)).frames["annotations"]
-    for _, rows in marks.groupby("label"):
-        item = rows.groupby(["dialogue", "system"]).ngroup().to_numpy()
-        found = patterns_long(item, rows["score"].to_numpy(), item.max() + 1)
-        interval = alpha_intervals(found, "ordinal", unit="item", rng=rng(), n_resamples=10_000)["alpha"]
-        counts = found.counts[found.index]
-        package = krippendorff.alpha(value_counts=counts, value_domain=found.values, level_of_measurement="ordinal")
-        assert (interval.estimate, interval.n_units) == (pytest.approx(package, abs=1e-12), n_items)
-        assert interval.low < interval.estimate < interval.high
-
-
-@pytest.mark.data
-def test_ten_raters_equal_the_package(raw_data):
-    values = pd.read_csv(raw_data / "holistic" / "context_data_release.csv", header=None).iloc[:, -10:].to_numpy(float)
-    for level in LEVELS:
-        assert alpha(values, level).estimate == pytest.approx(theirs(values, level), abs=1e-12)
-
-
-def test_raw_agreement_is_what_notebook_03_says():
-    """Of unequally many annotations: the mean of each one's share of others that are the same, not that of pairs."""
-    values = np.array([[1, 1, 1, 2], [1, 2, N, N]], dtype=float)
-    shares = [2 / 3, 2 / 3, 2 / 3, 0, 0, 0]
-    found = module.alpha_intervals(patterns(values), "nominal", unit="item", rng=np.random.default_rng(1))
-    assert found["raw_agreement"].estimate == pytest.approx(np.mean(shares))
-    assert np.mean(shares) != pytest.approx(3 / 7)  # of seven pairs
-    cells = json.loads(Path("notebooks/03_iaa.ipynb").read_text(encoding="utf-8"))["cells"]
-    text = " ".join("".join(cell["source"]) for cell in cells).replace("\n", " ")
-    assert "the mean, over annotations, of the share of the item's other annotations that are identical" in text
-
-
 # --- do the intervals cover?
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize(("n", "prevalence"), [(200, 0.3), (400, 0.1)])
-def test_item_interval_covers(n, prevalence):
+def test_item_interval_covers():
     # each item has its own chance of a mark; alpha of the population follows from its first two moments
-    r = np.random.default_rng(14)
-    a = b = 0.7
+    r, n, prevalence = np.random.default_rng(14), 400, 0.1
     a, b = 0.7 * 2 * prevalence, 0.7 * 2 * (1 - prevalence)
     truth = 1 / (a + b + 1)  # two annotators agree beyond chance as much as chances vary: the intraclass correlation
     runs, covered = 1000, 0

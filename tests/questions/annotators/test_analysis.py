@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from judgebook.display.names import display_names
 from judgebook.questions.annotators import agreement_with_others as others
-from judgebook.questions.annotators import analysis, conduct, consensus, figures, findings, outliers, severity, tables
+from judgebook.questions.annotators import analysis, conduct, findings, outliers, severity, tables
 from judgebook.questions.annotators.question import Annotators
 from judgebook.questions.collection import costs
 from judgebook.study import params
@@ -98,8 +98,6 @@ def test_few_studies_of_ordinary_annotators_flag_anyone(shape):
     [
         (LIKERT, "liners", 0.8),
         (LIKERT, "hasty", 0.4),
-        (LIKERT, "drifting", 0.1),
-        (LIKERT, "clickers", 0.1),
         (BEHAVIOR, "clickers", 0.8),
         (BEHAVIOR, "drifting", 0.8),
     ],
@@ -119,18 +117,16 @@ def views():
     return made, results, display_names(study, made.annotations)
 
 
-def test_every_indicator_has_a_value_and_a_p_value(views):
-    made, results, _ = views
+def test_every_indicator_has_a_value_and_a_random_clicker_is_named_first(views):
+    made, results, names = views
     z = results["annotator_z"]
     assert set(z["indicator"]) == set(analysis.INDICATORS)
     assert z["p_adjusted"].between(0, 1).all()
-    assert set(z["annotator"]) <= set(made.annotations["annotator"])
-
-
-def test_a_random_clicker_is_named_first(views):
-    made, results, _ = views
-    first = analysis.flagged(results, LEVEL)["annotator"].iloc[0]
-    assert made.bad[first] == "clicker"
+    flagged = analysis.flagged(results, LEVEL)["annotator"]
+    assert made.bad[flagged.iloc[0]] == "clicker"
+    said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
+    assert all(name in said for name in {*flagged, "own_ids.csv"})
+    assert len(tables.everyone(results, names).frame) == made.annotations["annotator"].nunique()
 
 
 def test_consensus_is_not_claimed_from_two_annotations_per_item(views):
@@ -139,33 +135,6 @@ def test_consensus_is_not_claimed_from_two_annotations_per_item(views):
     assert tables.consensus(results, names) is None
     assert results["consensus_changed"]["note"].str.contains("annotations per item").any()
     assert "not claimed" in findings._PHRASES.say("consensus", **findings._consensus(results))
-
-
-def test_consensus_rates_are_given_next_to_means(views):
-    _, _, names = views
-    rng, label = np.random.default_rng(6), Label("topic_switch", "behavior", "Topic switch", (0, 1))
-    truth, item, who = rng.random(160) < 0.5, np.repeat(np.arange(160), 3), np.tile(np.arange(3), 160)
-    rows = pd.DataFrame({
-        "label": label.id, "dialogue": item, "turn": 1, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
-        "system": np.array(["a", "b", "c", "d"])[item % 4], "score": 1.0 * (truth[item] ^ (rng.random(480) < 0.2)),
-    })  # fmt: skip
-    head = {"corpus": "main", "group": "all", "method": label.method, "label": label.id}
-    results = collect(head | row for row in consensus.consensus(rows, label, min_items=100))
-    assert {"mean", "dawid_skene", "mace"} == set(results["consensus_rate"]["source"])
-    assert tables.consensus(results, names).frame["Items"].min() == 40
-    assert (tables.order_changes(results)["pairs"] == 6).all()
-
-
-def test_views_show_pseudonyms_and_say_who_is_named(views):
-    made, results, names = views
-    said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
-    for name in set(analysis.flagged(results, LEVEL)["annotator"]):
-        assert name in said
-    assert "own_ids.csv" in said
-    plots = [*figures.severity(results, names, LEVEL), *figures.indicators(results, names, LEVEL)]
-    assert [p.name for p in plots] == ["severity", "indicators"]
-    frame = tables.everyone(results, names).frame
-    assert len(frame) == made.annotations["annotator"].nunique()
 
 
 def test_consensus_of_labels_without_order_is_told_though_they_have_no_rates():
@@ -180,31 +149,19 @@ def test_consensus_of_labels_without_order_is_told_though_they_have_no_rates():
         ("MACE", 0, 0.2),
     ]
     said = findings._PHRASES.say("consensus", **told)
-    assert "12% of untied" in said
-    assert said.count("When items are resampled") == 1
     assert "2% of consensus labels change on average (95% of resamples: 0% to 6%)" in said
-    assert "nan" not in said
-    assert "No consensus" not in said
     why = {"source": None, "estimate": np.nan, "note": "20 items judged more than once (at least 50 needed)"}
     none = findings._consensus(collect([rows[0] | why]))
     assert none["sources"] == []
     assert "20 items" in findings._PHRASES.say("consensus", **none)
 
 
-def test_drift_is_worded_alike_for_marks_of_errors_and_for_ratings():
-    """More marks of errors are more severe, higher ratings more lenient."""
-    falls, rises = tables.MEANING["drift"]
-    assert falls != rises
-    assert not any(word in falls + rises for word in ("severe", "lenient"))
-
-
 def test_positions_and_models_are_nobody():
     made = planted(seed=5, n_sessions=24, n_people=8)
     rows = made.annotations.assign(annotator_known=False)
-    found = analysis.analyse(
-        rows, made.work_units, params.load("demo").label_list(), Annotators(), confidence=0.95, seed=1
-    )
+    study = params.load("demo")
+    found = analysis.analyse(rows, made.work_units, study.label_list(), Annotators(), confidence=0.95, seed=1)
     assert not len(found["annotator_z"])
-    names = display_names(params.load("demo"), rows)
+    names = display_names(study, rows)
     said = next(iter(findings.findings(found, names, LEVEL))).text
     assert f"fewer than {outliers.MIN_VALUES} annotators" in said

@@ -32,6 +32,7 @@ def test_limits_are_those_of_the_table():
         assert outliers._p_value(limit, n, two_sided=True) == pytest.approx(0.05, rel=0.01)
 
 
+@pytest.mark.verify
 def test_false_alarms_of_normal_values():
     rng, runs = np.random.default_rng(4), 8000
     for n, side in ((5, "both"), (8, "both"), (12, "high"), (20, "both"), (30, "low"), (60, "both")):
@@ -112,15 +113,6 @@ def test_speed_where_most_times_are_equal():
     rows, z = conduct.speed(times.assign(method="dialogue_likert", task="likert"), 0.95)
     assert z.idxmax() == "A04"
     assert pd.DataFrame(rows).set_index("annotator").at["A04", "estimate"] > 1.5
-
-
-def test_severities_follow_the_true_leanings(demo):
-    rows, _ = severity.overall(demo.annotations, 0.95)
-    found = pd.DataFrame(rows).set_index("annotator")
-    true = demo.leaning.mean(axis=1).reindex(found.index)
-    assert np.corrcoef(found["estimate"], true)[0, 1] > 0.6
-    off = found[(found["ci_low"] > 0) | (found["ci_high"] < 0)]
-    assert (np.sign(off["estimate"]) == np.sign(true[off.index])).mean() > 0.9
 
 
 def test_mean_of_the_others_item_by_item(demo):
@@ -231,25 +223,9 @@ def test_mace_is_that_of_crowd_kit(votes):
     labels, accuracy = consensus.mace(item, who, answer)
     np.testing.assert_allclose(labels, theirs, atol=1e-10)
     np.testing.assert_allclose(accuracy, np.bincount(who, theirs[item, answer]) / np.bincount(who), atol=1e-10)
-
-
-def test_mace_does_not_depend_on_the_order_of_rows(votes):
-    item, who, answer, _ = votes
-    order = np.random.default_rng(1).permutation(len(item))
-    labels, accuracy = consensus.mace(item, who, answer)
-    again = consensus.mace(item[order], who[order], answer[order])
-    np.testing.assert_allclose(again[0], labels, atol=1e-10)
-    np.testing.assert_allclose(again[1], accuracy, atol=1e-10)
-
-
-def test_mace_knows_who_guesses(votes):
-    item, who, answer, truth = votes
-    labels, accuracy = consensus.mace(item, who, answer)
-    assert labels.sum(axis=1) == pytest.approx(np.ones(400))
-    assert np.mean(labels.argmax(axis=1) == truth) > 0.8
-    assert set(np.argsort(accuracy)[:2]) == {8, 9}
-    right = np.bincount(who, answer == truth[item]) / np.bincount(who)  # guesses, too, now and then
-    assert accuracy == pytest.approx(right, abs=0.08)
+    order = np.random.default_rng(1).permutation(len(item))  # ours does not depend on it
+    for again, once in zip(consensus.mace(item[order], who[order], answer[order]), (labels, accuracy), strict=True):
+        np.testing.assert_allclose(again, once, atol=1e-10)
 
 
 def test_an_item_that_counts_twice_counts_as_two(votes):

@@ -1,16 +1,28 @@
 """Every check of the design finds its planted fault, and not in the same study without it."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.planted_designs import LABELS, SYSTEMS, VOTE, ratings, talk, votes
 
+from judgebook.display.names import DisplayNames
+from judgebook.questions.design import analysis, findings, tables
 from judgebook.questions.design.analysis import examine
 from judgebook.questions.design.registry import ANSWERS, CHECKS, UNKNOWN
 from judgebook.sources.sampling import UNUSED
-from judgebook.study.labels import Label
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.results import fold, unfold
 
 SEED = 4
+TITLES = {
+    "method": {m.id: m.title for m in METHODS.values()},
+    "group": {},
+    "corpus": {},
+    "system": {"beta": "Beta; 2*"},
+}
+NAMES = DisplayNames({(x.method, x.id): x for x in LABELS + VOTE}, TITLES)
 
 
 def few_do_each(marks, systems=SYSTEMS):
@@ -248,21 +260,27 @@ def test_every_check_has_a_case():
 
 
 @pytest.mark.parametrize("code", CASES)
-def test_a_planted_fault_is_named_first_or_nearly(code):
-    found = checked(CASES[code][0]()).findings
-    assert code in list(dict.fromkeys(f.code for f in found))[:3]
-    assert all(0 <= f.price <= UNKNOWN and set(f.touches) <= set(ANSWERS) for f in found)
-
-
-@pytest.mark.parametrize("code", CASES)
-def test_its_clean_twin_raises_no_alarm(code):
-    examined = checked(CASES[code][1]())
-    assert [f.code for f in examined.findings] == []
-    assert code in examined.passed
-
-
-def test_a_judge_of_its_own_answers():
-    assert "dependent_judge" in codes(judged(False, name="Alpha-judge"))
+def test_a_planted_fault_is_named_and_its_clean_twin_raises_no_alarm(code):
+    """First or nearly; stored and read again it says the same, in whole sentences."""
+    fault, clean = (made() for made in CASES[code])
+    examined = checked(fault)
+    assert code in list(dict.fromkeys(f.code for f in examined.findings))[:3]
+    assert all(0 <= f.price <= UNKNOWN and set(f.touches) <= set(ANSWERS) for f in examined.findings)
+    results = analysis.store(examined, fault[0].assign(corpus="main"))
+    again = analysis.stored(unfold(fold(results, study="s", notebook="17_design_check")))
+    said = findings.worded(examined, NAMES)
+    assert findings.worded(again, NAMES) == said
+    (own,) = [one for one in said if one.code == code]
+    assert own.touches
+    for text in (own.what, own.change, own.todo):
+        assert re.fullmatch(r"\S.*\.", text)
+        assert not re.search(r"\bnan\b|None|  |\.\.| ,", text)
+    twin = checked(clean)
+    assert [f.code for f in twin.findings] == []
+    assert code in twin.passed
+    for one in (examined, twin):
+        assert {f.code for f in one.findings} | {u.code for u in one.unchecked} | set(one.passed) == set(CHECKS)
+        assert all(u.reason.endswith(".") for u in one.unchecked)
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -282,12 +300,6 @@ def test_sides_of_a_file_that_names_winners_first_say_nothing():
     second = own.assign(annotator=marks["annotator"].replace("v0", "v1"), score=marks["score"])
     examined = checked((pd.concat([own, second], ignore_index=True), talk_))
     assert "constant_annotator" in [u.code for u in examined.unchecked]
-
-
-def test_a_probability_that_nothing_uses_is_named_whatever_it_changes():
-    """It is no accident that a column is called so; a price of half a standard error says that little follows."""
-    (found,) = checked(queue(False)).findings
-    assert (found.code, found.price) == ("enriched_sample", 0.5)
 
 
 def weighted_queue(power):
@@ -327,58 +339,71 @@ def test_a_selection_that_the_yaml_tells_of_is_named_where_nothing_is_weighted(s
     assert not checked((weighted, made[1], {"selection": selection})).findings
 
 
-def test_every_check_is_found_passed_or_not_made():
-    for made in (crossed(), votes(SEED)):
-        examined = checked(made)
-        assert {f.code for f in examined.findings} | {u.code for u in examined.unchecked} | set(examined.passed) == set(
-            CHECKS
-        )
-        assert all(u.reason.endswith(".") for u in examined.unchecked)
-
-
-def zeros(seed, real):
+@pytest.mark.parametrize("real", [False, True])
+def test_a_zero_that_means_no_answer_is_told_from_a_low_score(real):
     """Ratings from 0 to 5, or from 1 to 5 with 0 for no answer; the declared scale has room for both."""
-    rng = np.random.default_rng(seed)
-    marks, talk_ = ratings(seed, n=60)
-    if real:
-        score = marks["score"] - (rng.random(len(marks)) < 0.7) * (marks["score"] < 3)
-    else:
-        score = marks["score"].where(rng.random(len(marks)) > 0.06, 0.0)
+    rng = np.random.default_rng(SEED)
+    marks, talk_ = ratings(SEED, n=60)
+    low = marks["score"] - (rng.random(len(marks)) < 0.7) * (marks["score"] < 3)
+    score = low if real else marks["score"].where(rng.random(len(marks)) > 0.06, 0.0)
     labels = [Label(label.id, "dialogue_likert", label.title, (0, 5)) for label in LABELS]
-    return marks.assign(score=score), talk_, {"labels": labels}
-
-
-def test_a_zero_that_means_no_answer_is_told_from_a_low_score():
-    found = [f for f in checked(zeros(SEED, False)).findings if f.code == "missing_codes"]
-    assert [(f.facts["values"], f.facts["why"]) for f in found] == [(["0"], "unlike")]
-    named = sum("missing_codes" in codes(zeros(seed, False)) for seed in range(6))
-    assert named >= 5
-    assert not [seed for seed in range(6) if "missing_codes" in codes(zeros(seed, True))]
-
-
-def test_a_code_off_the_declared_scale_is_named_as_one():
-    found = checked(labelled(lambda m: m["score"].where(m.index % 50 > 0, 0.0))).findings
-    assert [(f.code, f.facts["why"]) for f in found] == [("missing_codes", "scale")]
+    found = checked((marks.assign(score=score), talk_, {"labels": labels})).findings
+    facts = [(f.facts["values"], f.facts["why"]) for f in found if f.code == "missing_codes"]
+    assert facts == ([] if real else [(["0"], "unlike")])
 
 
 @pytest.mark.parametrize(
-    "code", ["confounded_annotators", "dominant_voter", "unequal_n", "missing_by_system", "cycles"]
+    ("made", "code", "facts"),
+    [
+        # a code off the declared scale
+        (lambda: labelled(lambda m: m["score"].where(m.index % 50 > 0, 0.0)), "missing_codes", {"why": "scale"}),
+        # it is no accident that a column is called so; half a standard error says that little follows
+        (lambda: queue(False), "enriched_sample", {}),
+    ],
 )
+def test_what_is_named_alone(made, code, facts):
+    (found,) = checked(made()).findings
+    assert (found.code, facts.items() <= found.facts.items()) == (code, True)
+    assert found.price == 0.5 or code != "enriched_sample"
+
+
+@pytest.mark.parametrize("code", ["confounded_annotators", "missing_by_system", "cycles"])
 def test_order_of_rows_and_names_do_not_matter(code):
     marks, talk_ = CASES[code][0]()
-    own = {(f.code, round(f.price, 6)) for f in checked((marks, talk_)).findings}
-    mixed = marks.sample(frac=1, random_state=1).reset_index(drop=True)
-    assert {(f.code, round(f.price, 6)) for f in checked((mixed, talk_)).findings} == own
     people = {a: f"q{i}x" for i, a in enumerate(sorted(marks["annotator"].unique(), reverse=True))}
     new = {s: f"zz {s}" for s in {*marks["system"], *marks.get("system_b", [])}}
     sides = {c: marks[c].map(new) for c in ("system", "system_b") if c in marks}
-    renamed = marks.assign(annotator=marks["annotator"].map(people), **sides)
-    found = checked((renamed, talk_.assign(system=talk_["system"].map(new)))).findings
-    assert {(f.code, round(f.price, 6)) for f in found} == own
+    other = marks.assign(annotator=marks["annotator"].map(people), **sides).sample(frac=1, random_state=1)
+    renamed = other.reset_index(drop=True), talk_.assign(system=talk_["system"].map(new))
+    prices = [{(f.code, round(f.price, 6)) for f in checked(m).findings} for m in ((marks, talk_), renamed)]
+    assert prices[0] == prices[1]
 
 
-@pytest.mark.parametrize("made", [ratings, votes])
-def test_clean_studies_raise_few_alarms(made):
-    """Twenty of each kind: none of them more than once, which is 5%."""
-    alarms = [seed for seed in range(20) if codes(made(seed))]
-    assert len(alarms) <= 1
+def test_the_box_holds_three_findings_at_most_and_counts_the_others():
+    fault, clean = (made() for made in CASES["missing_codes"])
+    examined = checked(fault)
+    box = findings.box(analysis.store(examined, fault[0].assign(corpus="main")), NAMES)
+    assert len(box.findings) == min(3, len({f.code for f in examined.findings}))
+    assert box.checked == f"{len(examined.passed)} found nothing, {len(examined.unchecked)} not possible"
+    results = analysis.store(checked(clean), clean[0].assign(corpus="main"))
+    assert findings.box(results, NAMES) is None
+    assert tables.findings(results, NAMES) is None
+    assert "could not be made" in next(iter(findings.headline(results, NAMES))).text
+
+
+def test_a_judge_has_the_name_of_its_group_and_systems_are_spelt_as_shown():
+    examined = checked(judged(False, name="Alpha-judge"))  # a judge of its own answers
+    (judge,) = {one.facts["judge"] for one in examined.findings if one.code == "dependent_judge"}
+    names = DisplayNames(NAMES.labels, TITLES | {"group": {judge: "GPT-4"}})
+    assert any(one.what.startswith("The judge GPT-4 ") for one in findings.worded(examined, names))
+    missing_ = findings.worded(checked(missing()), NAMES)
+    assert any("Beta; 2\\*" in one.what for one in missing_)
+
+
+def test_where_scores_are_missing_by_system_the_condition_of_alpha_is_said():
+    """Where some item was judged by two."""
+    found = checked(missing())
+    said = next(one for one in findings.worded(found, NAMES) if one.code == "missing_by_system")
+    assert next(f for f in found.findings if f.code == "missing_by_system").facts["twice"]
+    assert "Alpha uses only the scores that are there" in said.change
+    assert "which labels can be trusted" in said.touches

@@ -10,7 +10,6 @@ from judgebook.questions.fragility.question import Fragility
 from judgebook.questions.fragility.specifications import open_choices
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study import params
-from judgebook.study.results import collect, fold, unfold
 from judgebook.study.schema import ANNOTATIONS, conform
 
 N = 30
@@ -49,6 +48,11 @@ def framed(rows):
 def found(frame, labels, **options):
     given = {"systems": ["a", "b"], "control": None, "options": QualityControl(), "pick_seed": 1}
     return analysis.analyse(list(analysis.parts(frame, labels, **given)), Fragility(**options))
+
+
+def said(results, labels):
+    names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
+    return " ".join(p.text for p in findings.findings(results, names))
 
 
 def hangs_on(results):
@@ -148,11 +152,7 @@ def test_how_many_annotators_were_left_out_is_told(labels):
     told = [findings.facts(r)["tried"] for r in (everyone, two, none, unknown)]
     assert told == [(6, 6), (2, 6), None, None]
     assert two["without_person"]["without"].nunique() == 2
-    names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
-    said = [" ".join(p.text for p in findings.findings(r, names)) for r in (everyone, two, none, unknown)]
-    assert ["session or annotator" in text for text in said] == [True, False, False, False]
-    assert ["2 busiest of 6" in text for text in said] == [False, True, False, False]
-    assert not findings.facts(two)["untried"]
+    assert ["2 busiest of 6" in said(r, labels) for r in (everyone, two, none, unknown)] == [False, True, False, False]
 
 
 def test_scores_that_only_differ_once_standardised_are_no_conclusion_and_the_reverse_hangs_on_them(labels):
@@ -226,13 +226,6 @@ def test_selections_of_workers_that_equal_another_are_no_choice():
     assert analysis.distinct({"passed": np.zeros(3, bool)})["passed"].all()
 
 
-def test_results_are_stored_and_read_again(labels):
-    results = found(rated(lambda k, s, i: 3 + (s == "a") + noise(k, s, i)), labels)
-    again = unfold(fold(results, study="s", notebook="16_fragility"))
-    assert set(again) == set(results)
-    assert len(collect(again)["specification"]) == len(results["specification"])
-
-
 def test_nothing_significant_is_no_conclusion(labels):
     results = found(rated(lambda k, s, i: 3 + noise(k, s, i), n=8), labels)
     assert results["conclusion"].empty
@@ -258,7 +251,5 @@ def test_a_conclusion_can_depend_on_one_context(labels):
     results = found(frame.assign(context=frame["dialogue"].str[5:]), labels)
     assert analysis.CONTEXT in hangs_on(results)
     assert analysis.SESSION not in hangs_on(results)
-    names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
-    told = " ".join(p.text for p in findings.findings(results, names))
-    assert "one context" in told
-    assert "session" not in told
+    assert "one context" in said(results, labels)
+    assert "session" not in said(results, labels)

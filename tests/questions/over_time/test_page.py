@@ -31,9 +31,9 @@ def annotations(frame, **columns):
     return conform(out[[c for c in out if c in ANNOTATIONS]], ANNOTATIONS)
 
 
-def analysed(frame, **columns):
+def analysed(frame, label=LABEL, **columns):
     sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
-    return analysis.analyse(annotations(frame, **columns), [LABEL], OverTime(), sampling=sampling)
+    return analysis.analyse(annotations(frame, **columns), [label], OverTime(), sampling=sampling)
 
 
 def said(results):
@@ -56,7 +56,6 @@ def test_the_headline_names_who_changed_when_and_by_how_much(both):
         r"New has been scored lower on Quality since W11, by 1\.\d\d \[.*\], by annotators who judged before", text
     )
     assert answer(type("Study", (), {"over_time": OverTime()}), both, NAMES)[0] == text
-    assert sum(len(part.split()) for part in said(both)) <= 120
 
 
 def test_silence_is_said_with_what_was_tested():
@@ -86,7 +85,6 @@ def test_what_cannot_be_told_is_said(columns, why):
     assert texts[0].startswith("**Changes of systems cannot be told apart from those of annotators:**")
     assert f"in 2 cases (the first: W9 and W10), because {why}." in texts[1]
     assert results["system_change"].empty
-    assert figures._PHRASES.say("means_title", n=0, named=0).startswith("Changes of systems cannot be told apart")
 
 
 def test_who_came_and_went_is_counted():
@@ -110,13 +108,7 @@ def test_means_are_those_of_the_scores_in_the_order_of_periods(both):
     assert np.allclose(rows.loc[["W9", "W10", "W11", "W12"], "estimate"], expected)
     assert set(rows["resample_unit"]) == {"dialogue and annotator"}
     assert ((rows["ci_low"] < rows["estimate"]) & (rows["estimate"] < rows["ci_high"])).all()
-    assert list(tables.means(both, NAMES).frame.columns[-4:]) == ["W9", "W10", "W11", "W12"]
-
-
-def test_agreement_is_that_of_each_period(both):
     assert list(both["period_alpha"]["period"]) == ["W9", "W10", "W11", "W12"]
-    agreed = world(np.random.default_rng(5), weeks=3, items=30).assign(score=lambda f: 1 + f["unit"] % 5)
-    assert (analysed(agreed)["period_alpha"]["estimate"] == 1).all()
 
 
 def test_figures_mark_what_stands_out_and_tables_list_it(both):
@@ -127,8 +119,7 @@ def test_figures_mark_what_stands_out_and_tables_list_it(both):
     dotted = [[line.get_xdata()[0] for line in plot.fig.axes[0].lines if line.get_linestyle() == ":"]
               for plot in (means, severity)]  # fmt: skip
     assert dotted == [[1.5], [1.5]]
-    assert list(tables.changes(both, NAMES).frame["Of"][:2]) in (["New", "a2"], ["a2", "New"])
-    assert list(tables.composition(both, NAMES).frame["Period"]) == ["W9", "W10", "W11", "W12"]
+    assert {*tables.changes(both, NAMES).frame["Of"][:2]} == {"New", "a2"}
 
 
 def test_comparisons_have_shares_won_and_no_changes():
@@ -136,8 +127,7 @@ def test_comparisons_have_shares_won_and_no_changes():
     frame = frame[frame["system"] == "new"].assign(score=lambda f: np.sign(f["score"] - 3))
     other = {"method": "comparative", "system_b": "old", "dialogue_b": frame["unit"].astype(str) + "old"}
     label = Label("quality", "comparative", "Quality", (-1.0, 1.0), "ordinal", direction=1)
-    sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
-    results = analysis.analyse(annotations(frame, **other), [label], OverTime(), sampling=sampling)
+    results = analysed(frame, label, **other)
     assert set(results["period_mean"]["system"]) == {"new", "old"}
     assert results["period_mean"].groupby("period")["estimate"].sum().le(1 + 1e-9).all()
     assert results["system_change"].empty
