@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import krippendorff
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.reference import agreement as reference
 from scipy import optimize, stats
@@ -337,25 +336,6 @@ def test_with_three_raters_what_counts_is_items_with_two_marks():
     assert not is_degenerate(patterns(np.r_[rows, [[1.0, 1, 1]]], (0, 1)))
 
 
-@pytest.mark.evidence
-def test_the_likelihood_interval_covers():
-    """Beta-binomial marks, and marks of two kinds of items that are not beta-binomial; 15 marks are expected."""
-    raters = 5
-    r, k = np.random.default_rng(raters), np.arange(raters + 1)
-    beta = stats.betabinom(raters, 0.05 * 0.7 / 0.3, 0.95 * 0.7 / 0.3).pmf(k)
-    mixed = 0.93 * stats.binom.pmf(k, raters, 0.02) + 0.07 * stats.binom.pmf(k, raters, 0.7)
-    for p in (beta, mixed):
-        mean, n = p @ k / raters, round(15 / (p @ k))
-        truth = 1 - (p @ (k * (raters - k))) / (raters * (raters - 1)) / (mean * (1 - mean))
-        held = []
-        for counts in r.multinomial(n, p, size=300):
-            if counts[1:].any():
-                found = bounds.likelihood_region(k, np.full(len(k), raters), counts, counts[1:].sum(), 0.95)
-                low, high = bounds.likelihood_ends(found, counts @ k / (n * raters))["alpha"]
-                held.append(low - 0.005 <= truth <= high + 0.005)  # half a step of the grid
-        assert np.mean(held) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 300)
-
-
 def test_a_single_disagreement_leaves_the_likelihood_alone():
     rows = np.repeat([[0, 0, 0], [1, 1, 1], [1, 0, 0]], [50, 3, 1], axis=0).astype(float)
     found = alpha_intervals(patterns(rows, (0, 1)), "nominal", unit="turn", rng=rng())
@@ -393,38 +373,7 @@ def test_bound_holds_the_estimate(marks):
 # --- public data
 
 
-@pytest.mark.verify
-@pytest.mark.data
-def test_many_judges_with_gaps_equal_the_package(raw_data):
-    table = pd.read_csv(
-        raw_data / "dstc7" / "dstc7-task2-human-eval-per-judge.tsv", sep="\t", encoding="utf-8-sig", quoting=3
-    ).drop_duplicates(["JudgeID", "InstanceID", "SystemID"])
-    item = table.groupby(["InstanceID", "SystemID"]).ngroup().to_numpy()
-    found = patterns_long(item, table["Relevance"].to_numpy(), item.max() + 1)
-    package = krippendorff.alpha(
-        value_counts=found.counts[found.index], value_domain=found.values, level_of_measurement="ordinal"
-    )
-    interval = alpha_intervals(found, "ordinal", unit="item", rng=rng(), n_resamples=2000)["alpha"]
-    assert interval.estimate == pytest.approx(package, abs=1e-12)
-    assert (interval.kind, interval.n_units) == ("bca", 11_000)
-
-
 # --- do the intervals cover?
-
-
-@pytest.mark.evidence
-def test_item_interval_covers():
-    # each item has its own chance of a mark; alpha of the population follows from its first two moments
-    r, n, prevalence = np.random.default_rng(14), 400, 0.1
-    a, b = 0.7 * 2 * prevalence, 0.7 * 2 * (1 - prevalence)
-    truth = 1 / (a + b + 1)  # two annotators agree beyond chance as much as chances vary: the intraclass correlation
-    runs, covered = 1000, 0
-    for i in range(runs):
-        marks = (r.random((n, 2)) < r.beta(a, b, size=(n, 1))).astype(float)
-        options = {"unit": "item", "rng": np.random.default_rng(i), "n_resamples": 2000, "only": ["alpha"]}
-        found = alpha_intervals(patterns(marks, (0, 1)), "nominal", **options)["alpha"]
-        covered += found.low <= truth <= found.high
-    assert covered / runs == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / runs))
 
 
 @pytest.mark.parametrize("values", [binary(), np.array([[1, 2], [2, 2], [3, 1], [3, 3], [2, 3], [1, 1.0]])])
@@ -434,21 +383,3 @@ def test_a_measure_alone_is_as_among_all(values):
         for only in ((), ["raw_agreement"])
     )
     assert one == {"raw_agreement": every["raw_agreement"]}
-
-
-@pytest.mark.evidence
-def test_rare_mark_bound_covers():
-    # 5 marks in 400 annotations on average: the bound must cover at least nominally
-    r = np.random.default_rng(15)
-    agree, prevalence, n, runs = 0.4, 0.0125, 200, 2000
-    pi = prevalence
-    p_11 = pi * pi + agree * pi * (1 - pi)
-    p = [1 - 2 * pi + p_11, pi - p_11, pi - p_11, p_11]
-    covered = defined = 0
-    for counts in r.multinomial(n, p, size=runs):
-        found = alpha_intervals(patterns(binary(*counts), (0, 1)), "nominal", unit="item", rng=rng())["alpha"]
-        if found.kind == "exact_bound":
-            defined += 1
-            covered += found.low <= agree <= found.high
-    assert defined > 0.8 * runs
-    assert covered / defined >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / defined)

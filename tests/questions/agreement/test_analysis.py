@@ -15,14 +15,12 @@ from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement import population
 from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc
 from judgebook.statistics.intervals import Sampling
-from judgebook.study import schema
 from judgebook.study.labels import LABEL_SETS, Label
 from judgebook.study.results import fold
 
 LABELS = LABEL_SETS["abc_eval"]
 
 QUICK = Sampling(n_resamples=500, confidence=0.95, seed=1)
-MANY = replace(QUICK, n_resamples=2000)
 
 
 def likert(matrix, label="quality", known=True):
@@ -177,50 +175,39 @@ def test_comparisons_count_both_orientations_and_ignore_which_side_is_left():
     alpha = pick(table, "alpha", resample="pair")
     assert alpha["estimate"] == pytest.approx(theirs)
     assert (alpha["n"], alpha["n_clusters"], alpha["resample_unit"]) == (40, 40, "pair")
+    stored = pick(table, "alpha", orientation="stored")["estimate"]  # what other software gives
+    assert stored == pytest.approx(krippendorff.alpha(scores.T, level_of_measurement="ordinal"))
     turned = agreement.alpha_table(comparisons(scores, turn_second=True), LABELS, sampling=QUICK)
     assert_same(turned, table)
 
 
-def turns(marks, dialogue):
-    rows = [
-        {"dialogue": f"d{d}", "turn": t, "method": "behavior", "label": "ignore", "annotator": f"pos{j}", "score": s}
-        for t, (d, row) in enumerate(zip(dialogue, marks, strict=True))
-        for j, s in enumerate(row)
-    ]
-    return frame(rows, annotator_known=False)
+def test_plain_alphas_equal_those_of_the_agreement_table():
+    r = np.random.default_rng(0)
+    values = np.clip(np.round(3 + r.normal(size=(40, 1)) + r.normal(size=(40, 3))), 1, 5)
+    votes = r.choice([-1.0, 0, 1], size=(40, 1)) * (r.random((40, 2)) < 0.7)
+    marks = pd.concat([likert(values), comparisons(votes)], ignore_index=True)
+    expected = agreement.alpha_table(marks, LABELS, first=None, sampling=QUICK).select("alpha", orientation=None)
+    found = agreement.plain_alphas(marks, LABELS)
+    keys = ["method", "label", "estimate", "n"]
+    pd.testing.assert_frame_equal(found[keys], expected[keys], check_dtype=False)
+    assert agreement.plain_alphas(marks.drop_duplicates("dialogue"), LABELS).empty
+    # counted from both sides, wins are losses too: whether the scale has losses makes no difference
+    wins = marks[marks["label"] == "engaging"].assign(score=lambda f: f["score"].abs())
+    labels = ([Label("engaging", "comparative", "Engaging", (low, 1))] for low in (0, -1))
+    one, whole = (agreement.plain_alphas(wins, own)["estimate"].tolist() for own in labels)
+    assert one == whole
 
 
-def test_turns_have_an_interval_by_turn_and_by_dialogue():
-    r = np.random.default_rng(2)
-    marks = (r.random((300, 1)) < 0.4).astype(float).repeat(2, axis=1)
-    careless = np.repeat(r.random(20) < 0.3, 15)
-    marks[careless, 1] = r.random(careless.sum()) < 0.4
-    table = agreement.alpha_table(turns(marks, np.repeat(np.arange(20), 15)), LABELS, sampling=MANY)
-    turn, dialogue = (pick(table, "alpha", resample=u) for u in ("turn", "dialogue"))
-    ratio = (dialogue["ci_high"] - dialogue["ci_low"]) / (turn["ci_high"] - turn["ci_low"])
-    assert (turn["n_clusters"], dialogue["n_clusters"]) == (300, 20)
-    assert pick(table, "interval_width_ratio")["estimate"] == pytest.approx(ratio)
-    assert ratio > 1
-    assert pick(table, "positive_agreement")["resample_unit"] == "dialogue"
-    assert pick(table, "prevalence")["estimate"] == pytest.approx(marks.mean())
-    fold(table, study="s", notebook="n")
-
-
-@pytest.mark.parametrize(
-    ("marks", "kind"),
-    [
-        (np.ones((40, 2)), "not_estimable"),
-        (np.repeat([[0.0, 0], [1, 0], [0, 1]], [398, 1, 1], axis=0), "exact_bound"),
-        (np.array([[1.0, 0]]), "exact_bound"),
-        (np.zeros((40, 1)), "not_estimable"),
-    ],
-)
-def test_degenerate_labels_give_a_bound_or_a_reason(marks, kind):
-    table = agreement.alpha_table(turns(marks, np.arange(len(marks)) // 15), LABELS, sampling=QUICK)
-    stored = fold(table, study="s", notebook="n")
-    assert set(table["alpha"]["ci_kind"]) == {kind}
-    assert stored[stored["estimate"].isna()]["note"].notna().all()
-    assert stored[stored["ci_kind"] == "not_estimable"]["note"].notna().all()
+@pytest.mark.parametrize("level", ["nominal", "interval"])
+def test_alphas_at_another_level_are_of_ordinal_labels_only(level):
+    values = np.random.default_rng(1).integers(0, 3, (30, 3)).astype(float)
+    marks = likert(values)
+    found = agreement.alphas_at(level, marks, [Label("quality", "dialogue_likert", "Quality", (0, 2))])
+    assert found["measurement"].tolist() == [level]
+    assert found["estimate"].item() == pytest.approx(krippendorff.alpha(values.T, level_of_measurement=level))
+    # marks of 0 and 1 have no order to lose
+    of_two = [Label("quality", "dialogue_likert", "Quality", (0, 1))]
+    assert agreement.alphas_at(level, marks.assign(score=marks["score"].clip(0, 1)), of_two).empty
 
 
 def test_intervals_depend_on_seed_and_names_only():
@@ -259,8 +246,8 @@ def test_between_groups_pairs_one_annotation_of_each():
     assert found["estimate"] == pytest.approx(expected)
     assert (found["group"], found["group_b"], found["n"]) == ("ours", "theirs", 5)
     draws = (agreement.alpha_between(rows, LABELS, "ours", "theirs", pick=np.random.default_rng(i), sampling=QUICK)
-             for i in range(12))  # fmt: skip
-    assert len({round(pick(table, "alpha")["estimate"], 6) for table in draws}) > 3
+             for i in range(6))  # fmt: skip
+    assert len({round(pick(table, "alpha")["estimate"], 6) for table in draws}) > 2
     with pytest.raises(ValueError, match="two of ours, theirs, found 'ours' and 'others'"):
         agreement.alpha_between(rows, LABELS, "ours", "others")
 
@@ -316,62 +303,6 @@ def test_published_alphas_of_the_behaviour_marks(raw_data):
         assert 0.95 < pick(table, "interval_width_ratio", label=label)["estimate"] < 1.5
 
 
-KNOWN = {(label.method, label.id): label for label in LABELS}
-
-
-def judgements(seed=0, n=60, people=3):
-    """Random marks and comparisons, some by one person only, as a frame of annotations."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for method, label, values in (("behavior", "ignore", [0, 1]), ("comparative", "quality", [-1, 0, 1])):
-        for item in range(n):
-            truth = rng.choice(values)
-            for person in rng.permutation(people)[: rng.integers(1, people + 1)]:
-                score = truth if rng.random() < 0.6 else rng.choice(values)
-                pair = method == "comparative"
-                place = (f"d{item}", None if pair else item % 4, f"e{item}" if pair else None)
-                rows.append((f"A{person}", method, label, *place, score))
-    columns = ["annotator", "method", "label", "dialogue", "turn", "dialogue_b", "score"]
-    frame = pd.DataFrame(rows, columns=columns).assign(corpus="main", group="all", annotator_kind="human")
-    frame = frame.assign(annotator_known=True, system="s", source_row=range(len(rows)))
-    return schema.conform(frame, schema.ANNOTATIONS, study="s")
-
-
-def test_a_comparison_may_have_wins_and_ties_only():
-    """Counted from both sides, wins are losses too."""
-    marks = judgements(0)
-    marks = marks[marks["label"] == "quality"].assign(score=lambda f: f["score"].abs())
-    one, whole = (
-        agreement.plain_alphas(marks, [Label("quality", "comparative", "Quality", (low, 1))]) for low in (0, -1)
-    )
-    assert one["estimate"].tolist() == whole["estimate"].tolist()
-
-
-def test_plain_alphas_equal_those_of_the_agreement_table():
-    marks = judgements()
-    labels = [KNOWN["behavior", "ignore"], Label("quality", "comparative", "Quality", (-1, 1))]
-    table = agreement.alpha_table(marks, labels, first=None, sampling=QUICK, units=("dialogue",))
-    expected = table.select("alpha", orientation=None).set_index("label")[["estimate", "n"]]
-    found = agreement.plain_alphas(marks, labels).set_index("label")[["estimate", "n"]]
-    pd.testing.assert_frame_equal(found.loc[expected.index], expected, check_dtype=False)
-    assert agreement.plain_alphas(marks.drop_duplicates(["method", "dialogue", "turn"]), labels).empty
-
-
-@pytest.mark.parametrize("level", ["nominal", "interval"])
-def test_alphas_at_another_level_are_of_ordinal_labels_only(level):
-    marks = judgements()
-    wide = marks[marks["method"] == "behavior"].pivot_table(
-        index="annotator", columns=["dialogue", "turn"], values="score"
-    )
-    of_three = [Label("ignore", "behavior", "Ignore", (0, 2)), Label("quality", "comparative", "Quality", (-1, 1))]
-    found = agreement.alphas_at(level, marks, of_three).set_index("label")
-    assert set(found["measurement"]) == {level}
-    expected = krippendorff.alpha(wide.to_numpy(), level_of_measurement=level)
-    assert found.at["ignore", "estimate"] == pytest.approx(expected)
-    # marks of 0 and 1 have no order to lose
-    assert "ignore" not in set(agreement.alphas_at(level, marks, [KNOWN["behavior", "ignore"], of_three[1]])["label"])
-
-
 # --- the unit of resampling
 
 
@@ -397,6 +328,11 @@ def test_the_primary_interval_resamples_what_the_study_says(unit, resampled, clu
     assert found["alpha"]["resample"].tolist() == resampled
     (row,) = population.primary(found).to_dict("records")
     assert (row["resample"], row["resample_unit"], row["n_clusters"]) == (resampled[-1], resampled[-1], clusters)
+    assert pick(found, "positive_agreement")["resample_unit"] == resampled[-1]
+    if unit is None:
+        turn, dialogue = (pick(found, "alpha", resample=u) for u in resampled)
+        ratio = (dialogue["ci_high"] - dialogue["ci_low"]) / (turn["ci_high"] - turn["ci_low"])
+        assert pick(found, "interval_width_ratio")["estimate"] == pytest.approx(ratio)
     if unit == "session":  # the same as if sessions were dialogues
         second = marks["dialogue"].str[1:].astype(int) % 2
         renamed = marks.assign(dialogue=marks["session"], turn=marks["turn"] + 8 * second)

@@ -86,20 +86,6 @@ def test_intervals_of_a_balanced_nested_design_are_those_of_f():
     assert [low, high] == pytest.approx(exact, abs=0.015)
 
 
-@pytest.mark.evidence
-def test_intervals_cover_the_true_coefficients():
-    s, d, a, keep = 4, 58, 7, 0.2
-    sd = {"sd_system": 0.3, "sd_dialogue": 0.8, "sd_residual": 0.6, "keep": keep}
-    sd |= {"sd_annotator": 0.5, "sd_both": 0.3}
-    v = {"system": 0.09, "annotator": 0.25, "system_annotator": 0.09, "dialogue": 0.64, "residual": 0.36}
-    truth, hits = g.generalizability(g.Components(v, 1, 1, 1, 1), 100, 2), []
-    for i in range(200):
-        found = g.variance_components(simulate(np.random.default_rng([20, i]), s, d, a, **sd))
-        ends = g.intervals(found, g.draws(found, rng=np.random.default_rng(i), n_resamples=400), 100, 2)
-        hits.append([ends[name][0] <= value <= ends[name][1] for name, value in truth.items()])
-    assert (np.mean(hits, axis=0) >= 0.85).all()
-
-
 @pytest.mark.parametrize(
     ("scores", "note"),
     [

@@ -1,6 +1,5 @@
 """What notebook 03 shows follows from its results, and from the primary interval only."""
 
-import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -185,49 +184,6 @@ def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, w
     assert said.get(whom, "not known individually") in texts(results)
     (means,) = population.reliability_of_means(results).to_dict("records")
     assert (means["n"], means["n_dialogues"], means["annotators_per_dialogue"]) == (3, 13, 3)
-
-
-def test_the_threshold_of_the_study_decides_the_headline():
-    results = analysed(people())
-    low = population.primary(results)["ci_low"].item()
-
-    def headline(threshold):
-        return next(findings.findings(results, NAMES, min_items=5, confidence=0.95, threshold=threshold)).text
-
-    assert "of the only label are reliable" in headline(low - 0.01)
-    assert "iaa.threshold" in headline(low - 0.01)
-    assert "are not shown to be reliable" in headline(low + 0.01)
-
-
-def test_a_collapsed_alpha_is_explained_beside_ac1():
-    rng = np.random.default_rng(3)
-    truth = rng.random(400) < 0.04
-    marks = [
-        {"dialogue": f"d{i:03d}", "method": "behavior", "label": "ignore", "annotator": f"A{j}", "turn": 0}
-        | {"score": float(truth[i] ^ (rng.random() < 0.04))}
-        for i in range(400)
-        for j in range(2)
-    ]
-    results = analysed(annotation_rows(marks))
-    text = texts(results)
-    assert "Nearly all items get the same value on 1 label" in text
-    assert "Gwet's AC1 0.9" in text
-    assert population.primary(results)["estimate"].item() < 0.6
-
-
-def test_comparisons_say_what_other_software_gives():
-    rng = np.random.default_rng(4)
-    rows = [
-        {"dialogue": f"d{i:02d}", "dialogue_b": f"e{i:02d}", "method": "comparative", "label": "quality", "turn": None}
-        | {"annotator": f"A{j}", "score": float(rng.choice([-1, 0, 1], p=[0.2, 0.2, 0.6]))}
-        for i in range(40)
-        for j in range(3)
-    ]
-    results = analysed(annotation_rows(rows))
-    stored = results.select("alpha", orientation="stored")["estimate"].item()
-    values = np.array([row["score"] for row in rows]).reshape(40, 3)
-    assert stored == pytest.approx(krippendorff.alpha(values.T, level_of_measurement="ordinal"))
-    assert f"alpha is then {stored:.3f}".replace("-", "−") in texts(results)
 
 
 def test_where_nobody_judged_twice_that_is_all_it_says():

@@ -5,13 +5,11 @@ import statistics
 from collections import defaultdict
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from statsmodels.regression.mixed_linear_model import MixedLM
 
 from judgebook.questions.field import analysis, findings, reading
-from judgebook.questions.planning.assumed.alike import nested
 from judgebook.statistics.intervals import Sampling
 
 SAMPLING = Sampling(n_resamples=2000, confidence=0.95, seed=1)
@@ -113,19 +111,6 @@ def test_a_second_rater(results, lines):
     assert row["estimate"] == pytest.approx(statistics.mean(medians))
     assert row["n_clusters"] == len(medians)
     assert [row["ci_low"], row["ci_high"]] == pytest.approx(resampled(medians, np.mean), abs=0.02)
-
-
-def test_random_effects_are_those_of_a_mixed_model():
-    """Where every study has as many labels, moments and REML agree; a t quantile turns the rest into intervals."""
-    rng = np.random.default_rng(2)
-    study = pd.Series(np.repeat(np.arange(15), 4))
-    values = pd.Series(rng.normal(0, 0.3, 15)[study] + rng.normal(0.4, 0.2, 60))
-    reference, error = nested(study, values)
-    fit = MixedLM(values, np.ones(60), study).fit()
-    assert reference.mean == pytest.approx(fit.params.iloc[0], abs=1e-6)
-    assert error == pytest.approx(fit.bse.iloc[0], rel=1e-3)
-    variance = fit.cov_re.iloc[0, 0] + fit.scale + fit.bse.iloc[0] ** 2
-    assert reference.sd == pytest.approx(variance**0.5, rel=1e-3)
 
 
 def test_means_over_studies(results, tables_read):

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,9 +6,7 @@ from fixtures.made_annotations import comparisons, ratings, study
 from judgebook.annotations import picks, scores
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import davidson, ranking, rates
-from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling
-from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
@@ -182,26 +178,3 @@ def test_design_effects_need_people_who_are_known():
     found = performance.design_effects_of_people(twice())["design_effect"]
     pd.testing.assert_frame_equal(found, collect(rates.design_effects(twice(), "annotator"))["design_effect"])
     assert not performance.design_effects_of_people(twice().assign(annotator_known=False))
-
-
-@pytest.mark.verify
-@pytest.mark.data
-def test_rates_of_people_are_those_counted_in_the_file(raw_data):
-    """GPT-ABCEval: the study as the notebook sees it, and the marks of people straight from the file."""
-    annotations = build.build(params.load("gpt_abceval")).frames["annotations"]
-    file = raw_data / "gpt_abceval" / "behavior-classification-results.json"
-    rows = [
-        (dialogue.split("_", 1)[1], label.replace(" ", "_"), mark)
-        for dialogue, turns in json.loads(file.read_text(encoding="utf-8")).items()
-        for turn in turns
-        for label, by in turn["behaviors"].items()
-        for mark in by["human"]
-    ]
-    counted = pd.DataFrame(rows, columns=["system", "label", "mark"])
-    people = performance.chosen(annotations[annotations["group"] == "people"])
-    found = rates.published(people)  # all annotations: no pick
-    expected = counted.groupby(["label", "system"])["mark"].mean().to_dict()
-    assert found.set_index(["label", "system"])["estimate"].to_dict() == pytest.approx(expected)
-    over = collect(rates.over_picks(people, n=20, seed=123))["rate"]
-    # a random pick is right on average: twenty picks of some four hundred turns
-    assert over.set_index(["label", "system"])["estimate"].to_dict() == pytest.approx(expected, abs=0.02)

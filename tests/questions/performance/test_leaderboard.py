@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judgebook.display.cells import apart
 from judgebook.display.names import DisplayNames
-from judgebook.questions.performance import figures, leaderboard, leading, margins, tables
+from judgebook.questions.performance import leaderboard, leading, margins
 from judgebook.questions.performance.ranking import rank_intervals
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
@@ -131,14 +131,6 @@ class TestShown:
         assert {line.get_marker() for line in ax.lines if len(line.get_xdata()) == 3} >= {"<", ">"}
         bare = replace(order, rows=order.rows.assign(lead=np.nan))
         assert leaderboard.plot(bare, NAMES, "leaderboard") is None
-
-    def test_labels_have_a_figure_each_and_one_table_for_a_method(self):
-        results = collect(ranked("abcdefgh"), ranked("abcdefgh", labels=("quality",)))
-        orders = leaderboard.orders(leading.rankings(results, PARTS), NAMES)
-        assert [order.label for order in orders] == ["", "Quality"]
-        assert [(p.name, p.of["Label"]) for p in figures.ranks(results, NAMES, orders)] == [("order_1", "Quality")]
-        (table,) = tables.ranks(orders, results, NAMES)
-        assert table.frame["Label"].tolist() == ["Overall mean"] * 8 + ["Quality"] * 8
 
 
 @pytest.mark.parametrize(

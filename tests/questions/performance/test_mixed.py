@@ -114,11 +114,6 @@ class TestMarksGivenOnce:
         turned = mixed.pooled(frame.assign(score=1 - frame["score"]))["pooled_mean"]
         assert turned["note"].tolist() == found["note"].tolist()
 
-    def test_of_a_rate_so_low_that_more_marks_would_be_luck_are_refused(self):
-        for i in range(3):
-            found = mixed.pooled(marked(np.random.default_rng([8, i]), 0.015, each=3))["pooled_mean"]
-            assert found["estimate"].isna().all()
-
     @pytest.mark.evidence
     def test_rates_are_unbiased_and_covered(self):
         n, rate, rates, hits = 100, 0.05, [], []

@@ -22,14 +22,6 @@ def values(found, statistic):
     return rows["estimate"].to_dict(), rows
 
 
-def simulate(rng, means, n=50):
-    """Means of systems that were each judged in every session, their covariance, and resampled means."""
-    x = rng.normal(means, 1, (n, len(means)))
-    codes, sessions = np.tile(np.arange(len(means)), n), np.repeat(np.arange(n), len(means))
-    estimate, cov, _ = clusters.clustered_covariance(codes, x.ravel(), np.ones(x.size), [sessions])
-    return estimate, cov, x[rng.integers(0, n, (400, n))].mean(axis=1)
-
-
 def test_clear_order_by_hand():
     rows = [(f"d{i}{s}", s, f"s{i}", 10 * k + i % 3) for i in range(30) for k, s in enumerate(SYSTEMS)]
     frame = ratings(rows, method="continuous")
@@ -93,22 +85,19 @@ def test_first_place_is_shared():
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("n", [13, 50])
-@pytest.mark.parametrize("means", [(0, 0, 0, 0), (0, 0.2, 0.4, 1.0)])
-def test_rank_intervals_cover_all_ranks_at_once(means, n):
-    runs, means = 300, np.array(means, dtype=float)
+def test_rank_intervals_cover_all_ranks_at_once(n):
+    """Of systems that were each judged in every session."""
+    means, runs, covered = np.array([0, 0, 0.4, 1.0]), 300, []
     best = 1 + np.sum(means > means[:, None], axis=1)
     worst = len(means) - np.sum(means < means[:, None], axis=1)
-    covered, top = [], []
+    codes, sessions = np.tile(np.arange(len(means)), n), np.repeat(np.arange(n), len(means))
     for i in range(runs):
-        rng = np.random.default_rng([3, i])
-        estimate, cov, resampled = simulate(rng, means, n)
+        x = np.random.default_rng([3, i]).normal(means, 1, (n, len(means)))
+        estimate, cov, _ = clusters.clustered_covariance(codes, x.ravel(), np.ones(x.size), [sessions])
         _, low, high, reason = ranking.rank_intervals(estimate, cov.pair_errors(), n - 1, 0.95)
         assert reason == ""
         covered.append(np.all(low <= best) and np.all(worst <= high))
-        top.append(ranking.first_place(resampled).max())
     assert np.mean(covered) > 0.95 - monte_carlo(0.95, runs)
-    if not np.ptp(means):  # no evidence for any, and yet one comes first more often than not
-        assert np.median(top) == pytest.approx(0.56, abs=0.05)
 
 
 def test_annotators_are_a_sample_where_they_are_known():

@@ -1,4 +1,4 @@
-"""What notebook 07 shows follows from its results: arrangement, both intervals, who is first, and the leader's words."""
+"""What notebook 07 shows follows from its results: arrangement, both intervals, who is first, who leads."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,6 @@ import pytest
 from judgebook.annotations.population import Population
 from judgebook.display import grid_plots
 from judgebook.display.names import DisplayNames
-from judgebook.display.style import PAGE
 from judgebook.published.mapping import MappingEntry
 from judgebook.questions.performance import analysis, arrangement, figures, findings, rate_intervals, rates, tables
 from judgebook.statistics.intervals import Sampling
@@ -87,13 +86,6 @@ class TestGrid:
         row, gap = grid_plots.ROW, grid_plots.GAP
         assert grid_plots.place(rows)["y"].tolist() == pytest.approx([row / 2, 3 * row / 2, 5 * row / 2 + gap])
 
-    def test_names_stand_once_where_panels_share_them(self):
-        rows = arrangement.arrange(estimates([BAD[0], GOOD[0]], "ab", ("x", "y")), SHOWN)
-        fig = grid_plots.grid_figure(rows, grid_plots.intervals, sharex=True)
-        names = [[t.get_text() for t in ax.get_yticklabels()] for ax in fig.axes]
-        assert names == [["Bad 0 ↓", "Good 0"], ["", ""]]
-        assert fig.get_figwidth() <= PAGE
-
     def test_a_bound_is_hollow_and_both_intervals_are_drawn(self):
         rows = estimates([BAD[0]], "ab", ci_kind=["bca", "exact_bound"], light_low=0.08, light_high=0.12)
         ax = grid_plots.grid_figure(arrangement.arrange(rows, SHOWN), grid_plots.intervals).axes[0]
@@ -145,10 +137,11 @@ class TestScores:
         assert "0.10 to 0.20" in plot.alt
 
 
-def ranks(ends=((1, 1), (2, 2))):
+def ranks(ends):
     """Ranks of two systems on one label."""
     low, high = ([e[i] for e in ends] for i in (0, 1))
-    rows = estimates(BAD[:1], "ab", resample_unit="session", of="mean", resample="session")
+    kind = "not_estimable" if np.isnan(low[0]) else "simultaneous"
+    rows = estimates(BAD[:1], "ab", resample_unit="session", of="mean", resample="session", ci_kind=kind)
     rows = rows.drop(columns=["outcome", "interval"])
     return collect(rows.assign(statistic="rank", estimate=[1.0, 2.0], ci_low=low, ci_high=high))
 

@@ -24,15 +24,15 @@ def rng():
 
 def drawn(rng, n=80, systems=("a", "b"), each=(1, 2, 3), method="dialogue_likert", **columns):
     """Dialogues with 1 to 3 ratings each, and weights that go with the ratings."""
-    frames = []
+    rows, more = [], []
     for i in range(n):
         flagged = rng.random() < 0.4
         value = rng.normal(3 + flagged)
         for j in range(rng.choice(each)):
-            row = [(f"d{i:03d}", systems[i % len(systems)], f"s{i:03d}", value + rng.normal())]
-            frames.append(ratings(row, annotator=f"A{(i + 3 * j) % 5}", method=method, **columns).assign(
-                sampling_weight=1.0 if flagged else 4.0))  # fmt: skip
-    return pd.concat(frames, ignore_index=True)
+            rows.append((f"d{i:03d}", systems[i % len(systems)], f"s{i:03d}", value + rng.normal()))
+            more.append((f"A{(i + 3 * j) % 5}", 1.0 if flagged else 4.0))
+    annotator, weight = zip(*more, strict=True)
+    return ratings(rows, method=method, **columns).assign(annotator=annotator, sampling_weight=weight)
 
 
 def items(frame):
