@@ -163,7 +163,6 @@ def analysed(frame, **options):
     [
         (people(), "sample", "dialogue and annotator"),
         (people(contexts=8), "sample", "context and annotator"),
-        (people(m=4), "fixed", "dialogue"),
         (people(m=4, contexts=8), "fixed", "context"),
         (people(known=False), "unknown", "dialogue"),
     ],

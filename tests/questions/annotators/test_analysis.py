@@ -73,7 +73,7 @@ def test_who_is_harsh_is_harsh_on_good_and_on_bad_qualities():
     same = {"study": "s", "corpus": "main", "group": "all", "method": "dialogue_likert", "annotator_known": True}
     frame = pd.DataFrame(rows).assign(annotator_kind="human", source_row=range(len(rows)), **same)
     frame, none = conform(frame, ANNOTATIONS), pd.DataFrame(columns=list(WORK_UNITS))
-    for wanted in (["quality"], ["repetitive"], ["quality", "repetitive"], ["quality", "repetitive", "formal"]):
+    for wanted in (["repetitive"], ["quality", "repetitive", "formal"]):
         own = frame[frame["label"].isin(wanted)]
         found = analysis.analyse(own, none, labels, Annotators(), confidence=0.95, seed=1)
         over_all = found["annotator_severity"]

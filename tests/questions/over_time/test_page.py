@@ -90,14 +90,15 @@ def test_what_cannot_be_told_is_said(columns, why):
 def test_who_came_and_went_is_counted():
     frame = world(np.random.default_rng(5), weeks=4, items=30)
     frame = frame[(frame["system"] != "old") | (frame["week"] > 1)]
-    rows = analysed(frame)["period_count"].set_index(["period", "what"])["estimate"]
+    results = analysed(frame)
+    rows = results["period_count"].set_index(["period", "what"])["estimate"]
     assert rows["W11", "systems new"] == 1
     assert rows["W12", "systems new"] == rows["W11", "systems gone"] == 0
     assert rows["W9", "items"] == 60
     assert rows["W11", "items"] == 90
     came_and_went = [f"{what} {how}" for what in ("systems", "annotators") for how in ("new", "gone")]
     assert list(rows["W11"].index[-4:]) == came_and_went  # in this order, whatever the hashes of these words
-    assert "systems came or went in 1, annotators in 0" in said(analysed(frame))[2]
+    assert "systems came or went in 1, annotators in 0" in said(results)[2]
 
 
 def test_means_are_those_of_the_scores_in_the_order_of_periods(both):

@@ -123,27 +123,32 @@ def test_without_ties_strengths_are_those_of_evalica(numbers):
     assert found == pytest.approx(log - log.mean(), abs=1e-5)
 
 
-def votes(rng, n_prompts=24, n_voters=20, spread=0.6):
-    """Votes on four systems whose strengths differ from prompt to prompt; voters favour the left side more or less."""
-    truth, rows = np.array([0.6, 0.2, -0.2, -0.6]), []
-    lean = rng.normal(0, 0.5, n_voters)
-    for prompt in range(n_prompts):
-        here = truth + rng.normal(0, spread, 4)
-        for voter in rng.choice(n_voters, 8, replace=False):
-            a, b = rng.choice(4, 2, replace=False)
-            own = here.copy()
-            own[a] += lean[voter]
-            won, tied = davidson_likelihood.chances(own, 0.2)
-            score = rng.choice([1, 0, -1], p=[won[a, b], tied[a, b], won[b, a]])
-            rows.append((SYSTEMS[a], SYSTEMS[b], score, f"p{prompt}", f"A{voter}"))
-    frame = comparisons([row[:3] for row in rows])
-    return frame.assign(context=[r[3] for r in rows], annotator=[r[4] for r in rows], annotator_kind="human")
+def votes(rng, shares=(0.05,) * 20, *, n_prompts=40, n_votes=600, level=(0.0,) * 4, log_nu=-np.inf):
+    """Votes on four systems, which prompts and voters like more or less; shares : of votes, of each voter."""
+    a, b = rng.permuted(np.tile(range(4), (n_votes, 1)), axis=1)[:, :2].T
+    prompt, voter, rows = (
+        rng.integers(0, n_prompts, n_votes),
+        rng.choice(len(shares), n_votes, p=shares),
+        range(n_votes),
+    )
+    liked = np.array(level) + rng.normal(0, 0.5, (n_prompts, 4))[prompt] + rng.normal(0, 0.5, (len(shares), 4))[voter]
+    one, other = liked[range(n_votes), a], liked[range(n_votes), b]
+    odds = np.exp([one, other, log_nu + (one + other) / 2])
+    outcome = (rng.random(n_votes) * odds.sum(axis=0) > odds.cumsum(axis=0)).sum(axis=0)
+    score = np.array([1, -1, 0])[outcome]
+    frame = comparisons([(SYSTEMS[x], SYSTEMS[y], z) for x, y, z in zip(a, b, score, strict=True)])
+    who = {"context": [f"p{p}" for p in prompt], "annotator": [f"A{v}" for v in voter], "annotator_kind": "human"}
+    return frame.assign(**who)
+
+
+#: unequal systems, some ties
+MIXED = {"level": (0.6, 0.2, -0.2, -0.6), "log_nu": 0.2, "n_votes": 480}
 
 
 @pytest.mark.parametrize("ways", [1, 2])
 def test_covariances_are_those_of_estimates_without_each_cluster(ways):
     """The model fitted anew without each prompt or voter: a step of Newton's gets near, the scores alone do not."""
-    frame = votes(np.random.default_rng(11), n_prompts=60)
+    frame = votes(np.random.default_rng(11), n_prompts=60, **MIXED)
     heavy = np.random.default_rng(12).random(len(frame)) < 0.4
     frame = frame.assign(annotator=np.where(heavy, "A0", frame["annotator"]), annotator_known=ways == 2)
     (fit,) = davidson.fits(frame, unit="context")
@@ -165,7 +170,7 @@ def test_covariances_are_those_of_estimates_without_each_cluster(ways):
 
 
 def test_a_step_is_the_same_by_series_and_by_solving(monkeypatch):
-    frame = votes(np.random.default_rng(13), n_prompts=40).assign(annotator_known=False)
+    frame = votes(np.random.default_rng(13), **MIXED).assign(annotator_known=False)
     errors = []
     for heavy in (0.0, 0.05, 1.0):  # every cluster is solved for; some; none
         monkeypatch.setattr(davidson_likelihood, "_HEAVY", heavy)
@@ -203,7 +208,7 @@ def test_intervals_cover_where_few_voters_cast_most_votes():
     shares, inside, ranks = [0.35, 0.35, *[0.3 / 18] * 18], [], []
     for i in range(120):
         rng = np.random.default_rng([15, i])
-        frame = equal_systems(rng, shares)
+        frame = votes(rng, shares)
         (fit,) = davidson.fits(frame, unit="context")
         half = stats.t.ppf(0.975, fit.df) * np.sqrt(fit.covariance.variances[:4])
         inside.append(np.mean(np.abs(fit.strengths) <= half))
@@ -211,17 +216,6 @@ def test_intervals_cover_where_few_voters_cast_most_votes():
         ranks.append((rank["ci_low"] == 1).all() and (rank["ci_high"] == 4).all())
     assert np.mean(inside) > 0.95 - monte_carlo(0.95, 120)
     assert np.mean(ranks) > 0.95 - monte_carlo(0.95, 120)
-
-
-def equal_systems(rng, shares, n_prompts=40, n_votes=600):
-    a, b = rng.permuted(np.tile(range(4), (n_votes, 1)), axis=1)[:, :2].T
-    prompt, voter = rng.integers(0, n_prompts, n_votes), rng.choice(len(shares), n_votes, p=shares)
-    liked = rng.normal(0, 0.5, (n_prompts, 4))[prompt] + rng.normal(0, 0.5, (len(shares), 4))[voter]
-    rows = np.arange(n_votes)
-    won = rng.random(n_votes) < 1 / (1 + np.exp(liked[rows, b] - liked[rows, a]))
-    frame = comparisons([(SYSTEMS[x], SYSTEMS[y], 1 if w else -1) for x, y, w in zip(a, b, won, strict=True)])
-    who = {"context": [f"p{p}" for p in prompt], "annotator": [f"A{v}" for v in voter], "annotator_kind": "human"}
-    return frame.assign(**who)
 
 
 def test_ranks_allow_for_whom_a_system_met():
