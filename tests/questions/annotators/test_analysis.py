@@ -50,6 +50,7 @@ def rates(n: int, **options) -> tuple[int, int, int]:
     return alarms, found, bad
 
 
+@pytest.mark.verify
 def test_who_is_harsh_is_harsh_on_good_and_on_bad_qualities():
     """One of ten gives 1.5 points less for quality, and 1.5 more for being repetitive; a label that is neither good nor
     bad says nothing."""

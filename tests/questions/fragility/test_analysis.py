@@ -197,6 +197,7 @@ def test_comparisons_are_seen_from_one_side(labels):
     assert few.query("dropped == 'dialogue' and turns == 'sign'")["estimate"].tolist() == [30.0]
 
 
+@pytest.mark.verify
 def test_another_run_in_which_the_order_is_reversed_is_what_it_hangs_on(labels):
     one = rated(lambda k, s, i: 3 + (s == "a") + noise(k, s, i))
     other = rated(lambda k, s, i: 3 - (s == "a") + noise(k, s, i), corpus="again")
@@ -230,6 +231,7 @@ def test_nothing_significant_is_no_conclusion(labels):
     assert findings.facts(results)["n"] == 0
 
 
+@pytest.mark.verify
 def test_contexts_take_the_place_of_sessions(labels):
     """Both systems respond to the same contexts, which matter more than the systems: 05 compares within contexts."""
     frame = rated(lambda k, s, i: 3 + 0.3 * (s == "a") + 2 * noise(i) + noise(k, s, i))

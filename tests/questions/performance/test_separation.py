@@ -28,6 +28,14 @@ def test_a_difference_of_that_size_is_then_found_with_the_power():
     assert power == pytest.approx(separation.POWER, abs=0.02)
 
 
+@pytest.mark.parametrize(("difference", "df", "n_pairs"), [(2.8, 3.0, 1), (1.2, 11.0, 3)])
+def test_degrees_of_freedom_grow_with_the_clusters(difference, df, n_pairs):
+    """Twice the clusters less one; the grid of factors is finer than 0.3%."""
+    factor = separation.times(difference, 1.0, df, n_pairs)
+    needed = simultaneous_t((df + 1) * factor - 1, n_pairs) + stats.norm.ppf(separation.POWER)
+    assert difference * np.sqrt(factor) == pytest.approx(needed, rel=2e-3)
+
+
 def test_what_is_separated_needs_no_more_and_what_is_equal_cannot_be():
     assert separation.times(5.0, 1.0, 20, 3) == 1
     for difference, error, df in ((0.0, 1.0, 20), (0.1, 1.0, 20), (1.0, np.nan, 20), (1.0, 1.0, 0.5)):

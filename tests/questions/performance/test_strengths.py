@@ -126,11 +126,7 @@ def test_without_ties_strengths_are_those_of_evalica(numbers):
 def votes(rng, shares=(0.05,) * 20, *, n_prompts=40, n_votes=600, level=(0.0,) * 4, log_nu=-np.inf):
     """Votes on four systems, which prompts and voters like more or less; shares : of votes, of each voter."""
     a, b = rng.permuted(np.tile(range(4), (n_votes, 1)), axis=1)[:, :2].T
-    prompt, voter, rows = (
-        rng.integers(0, n_prompts, n_votes),
-        rng.choice(len(shares), n_votes, p=shares),
-        range(n_votes),
-    )
+    prompt, voter = rng.integers(0, n_prompts, n_votes), rng.choice(len(shares), n_votes, p=shares)
     liked = np.array(level) + rng.normal(0, 0.5, (n_prompts, 4))[prompt] + rng.normal(0, 0.5, (len(shares), 4))[voter]
     one, other = liked[range(n_votes), a], liked[range(n_votes), b]
     odds = np.exp([one, other, log_nu + (one + other) / 2])

@@ -95,6 +95,20 @@ def annotations(rows, **columns):
     return pd.DataFrame({"score": rows["score"]}).assign(**named, **(same | columns))
 
 
+def test_the_chance_of_a_reversal_is_that_of_the_variances():
+    """Of two systems, of which one annotator judged little of the second: strictness does not cancel."""
+    rows = world(np.random.default_rng(12), systems=2, dialogues=40, strict=0.5, liked=0.2)
+    rows = rows[(rows["annotator"] != 0) | (rows["system"] == 0) | (rows["dialogue"] < 45)]
+    effects, frame = fitted(rows), annotations(rows)
+    assert min(effects.strictness.variance, effects.preference.variance) > 0.01
+    found = who_judged(frame, populations(frame))["order_reversal"]["estimate"].item()
+    share = pd.crosstab(rows["system"], rows["annotator"], normalize="index").to_numpy()
+    variance = effects.preference.variance * np.sum(share**2)
+    variance += effects.strictness.variance * np.sum((share[0] - share[1]) ** 2)
+    gap = rows.groupby("system")["score"].mean().diff().iloc[1]
+    assert found == pytest.approx(stats.norm.cdf(-abs(gap) / np.sqrt(2 * variance)))
+
+
 def test_annotators_with_one_session_each_cannot_be_told_from_it():
     rng = np.random.default_rng(4)
     who = np.repeat(np.arange(30), 4)
