@@ -153,12 +153,13 @@ def test_models_stay_out_unless_asked_for():
     assert pick(both, "alpha", kind="human+llm")["n"] == 4
 
 
-def comparisons(scores, *, turn_second=False):
+def comparisons(scores, *, turned=lambda item, annotator: False):
+    """turned : whether a judgement is stored from the other side."""
     rows = []
     for i, pair in enumerate(scores):
         for j, s in enumerate(pair):
             a, b = f"p{i:02d}_x", f"p{i:02d}_y"
-            swap = turn_second and j == 1
+            swap = turned(i, j)
             rows.append(
                 {"dialogue": b if swap else a, "dialogue_b": a if swap else b, "system_b": "b", "annotator": f"A{j}"}
                 | {"method": "comparative", "label": "engaging", "score": -s if swap else s}
@@ -177,8 +178,13 @@ def test_comparisons_count_both_orientations_and_ignore_which_side_is_left():
     assert (alpha["n"], alpha["n_clusters"], alpha["resample_unit"]) == (40, 40, "pair")
     stored = pick(table, "alpha", orientation="stored")["estimate"]  # what other software gives
     assert stored == pytest.approx(krippendorff.alpha(scores.T, level_of_measurement="ordinal"))
-    turned = agreement.alpha_table(comparisons(scores, turn_second=True), LABELS, sampling=QUICK)
+    turned = agreement.alpha_table(comparisons(scores, turned=lambda i, j: j == 1), LABELS, sampling=QUICK)
     assert_same(turned, table)
+    other = agreement.alpha_table(comparisons(scores, turned=lambda i, j: i % 2), LABELS, sampling=QUICK)
+    assert pick(other, "alpha", resample="pair")["estimate"] == pytest.approx(theirs)
+    scores[1::2] *= -1
+    stored = pick(other, "alpha", orientation="stored")["estimate"]
+    assert stored == pytest.approx(krippendorff.alpha(scores.T, level_of_measurement="ordinal"))
 
 
 def test_plain_alphas_equal_those_of_the_agreement_table():

@@ -16,7 +16,6 @@ from judgebook.study.labels import Label
 from judgebook.study.results import collect
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 
-SECONDS = 40
 LEVEL = 0.05
 #: as in the demo: 400 dialogues rated by 32 annotators, a quarter of them twice
 LIKERT = {}

@@ -56,24 +56,25 @@ def test_annotators_as_units_widen_as_much_as_their_means_say():
 
 
 def test_bounds_of_missing_scores_by_hand():
-    """Of alpha 60 scores, half 2 and half 4; of beta 40 are there, all but two 3, and 20 are missing: a third of them.
+    """Of alpha 60 scores, half 2 and half 4, and 3 missing; of beta 40 are there, all but two 3, and 20 are missing.
 
-    Means 3 and 3. Beta's mean lies between 2/3 × 3 + 1/3 × 1 = 7/3 and 2/3 × 3 + 1/3 × 5 = 11/3.
+    Means 3 and 3. Beta's mean lies between 2/3 × 3 + 1/3 × 1 = 7/3 and 2/3 × 3 + 1/3 × 5 = 11/3, and alpha's between
+    20/21 × 3 + 1/21 × 1 = 61/21 and 20/21 × 3 + 1/21 × 5 = 65/21.
     """
     marks = rows_of(
         *[("alpha", f"a{i % 6}", 2.0 + 2 * (i % 2)) for i in range(60)],
+        *[("alpha", f"a{i % 6}", np.nan) for i in range(3)],
         *[("beta", f"a{i % 6}", {0: 2.0, 1: 4.0}.get(i, 3.0)) for i in range(40)],
         *[("beta", f"a{i % 6}", np.nan) for i in range(20)],
     )
     facts = finding("missing_by_system", (marks, talk(marks))).facts
     assert (facts["system"], facts["n"]) == ("beta", 20)
     assert facts["share"] == pytest.approx(1 / 3)
-    ends = sorted(abs(facts[end]) for end in ("low", "high"))
-    assert ends == pytest.approx([2 / 3, 2 / 3])
+    assert [facts["low"], facts["high"]] == pytest.approx([7 / 3 - 65 / 21, 11 / 3 - 61 / 21])
     assert facts["was"] == pytest.approx(0)
     assert not facts["twice"]  # nothing is compared by alpha
     se = np.sqrt(60 / 59 / 60 + 2 / 39 / 40)
-    assert facts["moved"] == pytest.approx(2 / 3 / se)
+    assert facts["moved"] == pytest.approx(16 / 21 / se)
 
 
 def test_bounds_of_missing_votes_by_hand():

@@ -83,7 +83,6 @@ def test_first_place_is_shared():
     assert ranking.first_place(values).tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 6])
 
 
-@pytest.mark.evidence
 @pytest.mark.parametrize("n", [13, 50])
 def test_rank_intervals_cover_all_ranks_at_once(n):
     """Of systems that were each judged in every session."""

@@ -209,7 +209,6 @@ def test_effective_number_of_trials_by_hand():
     assert [rate_intervals.effective_trials(x, 400, 40, 2.5) for x in (0, 400)] == [40, 40]
 
 
-@pytest.mark.evidence
 @pytest.mark.parametrize(("c", "rate", "icc"), [(15, 0.5, 0.4), (30, 0.97, 0.1), (80, 0.99, 0.4)])
 def test_share_of_clustered_trials_is_covered(c, rate, icc):
     """Clusters of unequal sizes, and shares near 1, whose trials may all have the same outcome."""
