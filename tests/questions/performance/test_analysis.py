@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, ratings, study
 
-from judgebook.annotations import picks, scores
+from judgebook.annotations import picks
 from judgebook.questions.performance import analysis as performance
-from judgebook.questions.performance import davidson, ranking, rates
+from judgebook.questions.performance import davidson, rates
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
@@ -34,11 +34,6 @@ def twice(n=40, seed=1):
                 rows.append((f"d{s}{system}", system, f"s{s}", score, f"A{a}"))
     frame = ratings([r[:4] for r in rows], method="dialogue_likert")
     return judged(frame.assign(annotator=[r[4] for r in rows]))
-
-
-def test_scores_are_not_copied():
-    frame = twice()
-    assert np.shares_memory(scores.outcomes(frame)["score"].to_numpy(), frame["score"].to_numpy())
 
 
 class TestChosen:
@@ -97,33 +92,21 @@ class TestUnits:
         (first, of_turns), (second, others) = performance.by_unit(both, "turn")
         assert (first, of_turns["turn"].nunique(), set(of_turns["method"])) == ("turn", 200, {"turn_likert"})
         assert (second, set(others["method"])) == ("dialogue", {"dialogue_likert"})
-        found = collect(rates.clustered(of_turns, unit="turn", sampling=SAMPLING))
-        assert set(found["mean"]["n_clusters"]) == {100}
-        assert found["design_effect"]["estimate"].tolist() == pytest.approx([1, 1])
 
 
-def test_ratings_and_comparisons_have_ranks_and_comparisons_strengths():
-    """Each as it has alone; `d` is not ranked."""
+def test_comparisons_have_strengths_beside_ranks_and_a_system_that_is_not_ranked_does_not_enter():
     rng = np.random.default_rng(2)
-    rated = judged(study(rng, groups=("all",)))
     votes = [(*rng.choice(list("abcd"), 2, replace=False), rng.integers(-1, 2)) for _ in range(90)]
-    frame = performance.chosen(pd.concat([rated, judged(comparisons(votes))], ignore_index=True))
+    both = [judged(study(rng, groups=("all",))), judged(comparisons(votes))]
+    frame = performance.chosen(pd.concat(both, ignore_index=True))
     found = performance.ranked(frame, LABELS, ["d"], sampling=SAMPLING)
     three = frame[~frame[["system", "system_b"]].isin(["d"]).any(axis=1)]
-    both = three["dialogue_b"].notna()
-    (fit,) = davidson.fits(three[both], unit="session")
-    alone = collect(
-        ranking.ranks(three[~both], LABELS, unit="session", sampling=SAMPLING),
-        davidson.strengths(fit, SAMPLING.confidence),
-        ranking.of_strengths(fit, 1, sampling=SAMPLING),
-        davidson.printed_scores(three[both]),
-    )
-    assert set(found) == set(alone)
-    for statistic, rows in alone.items():
-        keys = ["method", "system"]
-        pd.testing.assert_frame_equal(*(f.sort_values(keys, ignore_index=True) for f in (found[statistic], rows)))
-    one = [Label("quality", "dialogue_likert", "Quality", (1, 5))]
-    assert not performance.ranked(twice(), one, ["b"], sampling=SAMPLING)
+    (fit,) = davidson.fits(three[three["dialogue_b"].notna()], unit="session")
+    strengths = found["strength"].set_index("system")["estimate"]
+    assert strengths[fit.systems].tolist() == pytest.approx(fit.strengths.tolist())
+    assert found["rank"].groupby("method")["system"].agg(sorted).map("".join).to_dict() == {
+        "comparative": "abc", "continuous": "abc",
+    }  # fmt: skip
 
 
 def test_picks_have_the_mean_and_range_of_every_single_pick():
@@ -142,24 +125,12 @@ def test_picks_have_the_mean_and_range_of_every_single_pick():
 
 
 def test_over_systems_by_hand():
-    rows = [
-        ("d1", "a", "s1", 1),
-        ("d1", "a", "s1", 0),
-        ("d2", "b", "s1", 0),
-        ("d2", "b", "s1", 0),
-        ("d3", "c", "s2", 1),
-    ]
+    rows = [(f"d{s}", s, "s1", x) for s, x in (("a", 1), ("a", 0), ("b", 0), ("b", 0), ("c", 1))]
     frame = judged(ratings(rows, method="behavior", label="redundant", turn=0))
     clustered = collect(rates.clustered(frame, sampling=SAMPLING))["rate"]
     found = performance.over_systems(frame, clustered, ["c"], sampling=SAMPLING)["rate_summary"]
-    value = found.set_index(["summary", found["system"].fillna("")])["estimate"].to_dict()
-    assert value == {
-        ("all", ""): 0.25,
-        ("lowest", ""): 0.0,
-        ("highest", ""): 0.5,
-        ("without", "a"): 0.5,
-        ("without", "b"): 1.0,
-    }
+    value = found.set_index(found["summary"] + found["system"].fillna(""))["estimate"].to_dict()
+    assert value == {"all": 0.25, "lowest": 0.0, "highest": 0.5, "withouta": 0.5, "withoutb": 1.0}
     assert found.set_index("summary").loc["highest", "note"] == "a"
     turned, own = (f[f["system"] == "a"].iloc[0] for f in (found, clustered))
     assert (turned["ci_low"], turned["ci_high"]) == (1 - own["ci_high"], 1 - own["ci_low"])

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import SYSTEMS, comparisons, numbered
 
-from judgebook.display.names import DisplayNames
 from judgebook.questions.performance import arrangement, davidson
 from judgebook.questions.performance.overall import overall
 from judgebook.study.labels import Label
@@ -64,11 +63,3 @@ def test_compared_systems_by_their_strengths():
     strengths = davidson.point(frame).sort_values(ascending=False)
     assert arrangement.by_score(study(), frame) == strengths.index.tolist()
     assert strengths.index[0] == "d"
-
-
-def test_the_order_of_analyses_stays(two_labels):
-    names = DisplayNames({}, {"system": {s: s.upper() for s in SYSTEMS}})
-    shown = arrangement.in_order(names, study(), two_labels)
-    assert next(iter(shown.titles["system"])) == "c"
-    assert shown.systems() == list(SYSTEMS)
-    assert shown.color("system", "c") == names.color("system", "c")

@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.made_annotations import SYSTEMS, comparisons, monte_carlo, ratings, study
 from scipy import stats
@@ -120,20 +119,6 @@ def test_ranks_of_comparisons_are_those_of_win_rates():
     rng = np.random.default_rng(5)
     frame = comparisons([(*rng.choice(SYSTEMS, 2, replace=False), rng.integers(-1, 2)) for _ in range(300)])
     ranks, table = values(ranking.ranks(frame, LABELS, sampling=Sampling(300, 0.95, 1)), "rank")
-    shares = rates.published(frame).set_index(["system", "outcome"])["estimate"].unstack()  # noqa: PD010
+    shares = rates.published(frame).set_index(["system", "outcome"])["estimate"].unstack()
     assert ranks == (shares["win"] + shares["tie"] / 2).rank(ascending=False).to_dict()
     assert table[["of", "resample"]].drop_duplicates().to_numpy().tolist() == [["win_rate", "session"]]
-
-
-def test_ranks_of_a_label_do_not_depend_on_other_labels():
-    frame = study(np.random.default_rng(6), n_sessions=40, groups=("all",))
-    second = frame.assign(label="bad", score=-frame["score"])
-    alone = ranking.ranks(frame, LABELS, sampling=Sampling(500, 0.95, 1))
-    fewer = second[second["session"] > "s005"]  # judged on other sessions: resampled apart
-    for other in (second, fewer):
-        both = ranking.ranks(pd.concat([other, frame]), LABELS, sampling=Sampling(500, 0.95, 1))
-        own = both[both["label"] == "quality"].reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, alone)
-    # the same sessions, turned twice: the same ranks and shares
-    turned = ranking.ranks(second, LABELS, sampling=Sampling(500, 0.95, 1))
-    assert turned["estimate"].tolist() == alone["estimate"].tolist()

@@ -8,8 +8,7 @@ from judgebook.annotations.population import Population
 from judgebook.display import grid_plots
 from judgebook.display.names import DisplayNames
 from judgebook.published.mapping import MappingEntry
-from judgebook.questions.performance import analysis, arrangement, figures, findings, rate_intervals, rates, tables
-from judgebook.statistics.intervals import Sampling
+from judgebook.questions.performance import analysis, arrangement, findings, tables
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
@@ -39,32 +38,6 @@ def estimates(labels, systems, groups=("x",), **columns):
 
 
 class TestArrange:
-    def test_one_part_of_many_labels_is_split_by_direction(self):
-        found = arrangement.arrange(estimates([*BAD, *GOOD, *NEITHER], "ab"), SHOWN)
-        blocks = found.groupby("panel", sort=False)["block"].unique().map(list).to_dict()
-        assert blocks == {
-            "Less is better": [x.title for x in BAD],
-            "More is better, or neither (○)": ["Good 0", "Good 1", "Good 2", "Neither ○"],
-        }
-        assert not arrangement.one_axis(found)
-
-    def test_groups_are_panels_with_the_same_blocks(self):
-        rows = estimates([BAD[0], GOOD[0]], "ab", ("x", "y"))
-        rows = rows[(rows["group"] == "x") | (rows["label"] == "good0")]
-        found = arrangement.arrange(rows, SHOWN)
-        for name, panel in found.groupby("panel", sort=False):
-            assert name in ("Group X", "Group Y")
-            assert panel.groupby("block", sort=False).size().to_dict() == {"Bad 0 ↓": 2, "Good 0": 2}
-        assert found["estimate"].isna().sum() == 2
-        assert arrangement.one_axis(found)
-
-    def test_many_systems_are_blocks_of_a_panel_a_label_and_part_side_by_side(self):
-        found = arrangement.arrange(estimates([BAD[0], GOOD[0]], "abcdefgh", ("x", "y")), SHOWN)
-        panels = ["Group X: Bad 0 ↓", "Group Y: Bad 0 ↓", "Group X: Good 0", "Group Y: Good 0"]
-        assert list(found["panel"].unique()) == panels
-        assert all(list(part["block"]) == list("ABCDEFGH") for _, part in found.groupby("panel"))
-        assert set(found["hue"]) == {""}
-
     def test_intervals_of_means_end_with_the_scale(self):
         rows = estimates([RATED[0]], "ab", statistic="mean", estimate=2.0, ci_low=-7.0, ci_high=[3.0, 11.0])
         rows[analysis.LIGHT] = np.nan
@@ -81,11 +54,6 @@ class TestArrange:
 
 
 class TestGrid:
-    def test_blocks_follow_one_another_and_hues_keep_their_order(self):
-        rows = pd.DataFrame({"panel": "", "block": ["q", "q", "r"], "hue": ["a", "b", "b"], "estimate": 1.0})
-        row, gap = grid_plots.ROW, grid_plots.GAP
-        assert grid_plots.place(rows)["y"].tolist() == pytest.approx([row / 2, 3 * row / 2, 5 * row / 2 + gap])
-
     def test_a_bound_is_hollow_and_both_intervals_are_drawn(self):
         rows = estimates([BAD[0]], "ab", ci_kind=["bca", "exact_bound"], light_low=0.08, light_high=0.12)
         ax = grid_plots.grid_figure(arrangement.arrange(rows, SHOWN), grid_plots.intervals).axes[0]
@@ -94,13 +62,6 @@ class TestGrid:
         drawn = [c.get_segments()[0][:, 0].tolist() for c in ax.collections if len(c.get_segments())]
         assert drawn[:2] == [pytest.approx([0.05, 0.15]), pytest.approx([0.08, 0.12])]
 
-    def test_ties_stand_behind_wins(self):
-        rows = pd.DataFrame({"y": [0.1], "estimate": [0.4], "tie": [0.25], "ci_low": [0.3], "ci_high": [0.5]})
-        _, axes = grid_plots.subplots(squeeze=False)
-        grid_plots.shares(axes[0, 0], rows, "#000000", "o")
-        won, tied = axes[0, 0].patches
-        assert (won.get_width(), tied.get_x(), tied.get_width()) == pytest.approx((0.4, 0.4, 0.25))
-
 
 class TestScores:
     def test_both_intervals_with_the_ratio_of_their_widths(self):
@@ -108,19 +69,6 @@ class TestScores:
         assert tables.score_table(rows, SHOWN, 100).to_dict("records") == [
             {"Label": "Bad 0", "A": "10.0 [5.0, 15.0]", "B": "20.0 [15.0, 25.0]", "Width ratio": pytest.approx(1.5)}
         ]
-        many = tables.score_table(estimates([BAD[0]], "abcdefgh", light_low=0.0, light_high=0.1), SHOWN, 1)
-        assert many["System"].tolist() == list("ABCDEFGH")  # a row each
-        assert many.loc[0, "CI for independent scores"] == "0.00 to 0.10"
-
-    def test_two_intervals_meet_by_outcome(self):
-        frame = pd.DataFrame(
-            {"corpus": "main", "method": "behavior", "label": "bad0", "group": "x", "system": "a",
-             "dialogue": list("ppqq"), "annotator": "A", "turn": [0, 1, 0, 1], "score": [0.0, 1.0, 1.0, 0.0],
-             "dialogue_b": None, "system_b": None}
-        )  # fmt: skip
-        results = collect(rates.clustered(frame, sampling=Sampling(200, 0.95, 1)), rates.published(frame))
-        (both,) = analysis.two_intervals(results).to_dict("records")
-        assert (both["light_low"], both["light_high"]) == pytest.approx(rate_intervals.wilson(2, 4))
 
     def test_shares_won_carry_the_share_tied(self):
         rows = estimates([RATED[1]] * 3, "ab", statistic="share", outcome=np.repeat(["win", "tie", "loss"], 2))
@@ -133,8 +81,6 @@ class TestScores:
         ]
         (table,) = tables.scores(results, SHOWN, "comparative", 0.95)
         assert table.frame["A"].tolist() == ["10.0 [5.0, 15.0]"]
-        (plot,) = figures.scores(results, SHOWN, "comparative")
-        assert "0.10 to 0.20" in plot.alt
 
 
 def ranks(ends):
@@ -156,26 +102,10 @@ def test_who_is_certain_to_be_first(ends, first, n_open):
     assert findings._firsts(Results()["rank"], SHOWN) == []
 
 
-def test_what_would_separate_neighbours_is_counted_in_items():
-    """As `n` is, of which several people may have judged each."""
-    results = ranks(((1, 2), (1, 2)))
-    apart = results["rank"].iloc[:1].assign(system_b="b", estimate=2.2, n=60, statistic="data_to_separate")
-    (line,) = findings.separation(Results(results | collect(apart)), SHOWN)
-    told = findings._PHRASES.say("separation", lines=[line], most=100, power=0.8)
-    assert "Separating A from B would take about 2.2 times the 60 items." in told
-
-
 class TestEffects:
     def effects(self, **columns):
         rows = estimates(BAD[:1], "ab", statistic="design_effect", of="rate", unit="dialogue", n_clusters=30)
         return rows.drop(columns="interval").assign(**{"outcome": None, "estimate": 4.0, **columns})
-
-    def test_median_and_range_over_labels_and_systems(self):
-        rows = pd.concat([self.effects(estimate=[1.0, 2.0]), self.effects(label="bad1", estimate=[3.0, 4.0])])
-        table = tables.design_effects(collect(rows), SHOWN).frame
-        assert table[["Median", "Range", "Clusters per system"]].to_numpy().tolist() == [[2.5, "1.00 to 4.00", 30]]
-        assert not arrangement.any_clustering(collect(rows.assign(estimate=1.0)))
-        assert tables.design_effects(collect(rows.assign(estimate=1.0)), SHOWN) is None
 
     def test_widths_are_roots_of_design_effects(self):
         results = collect(self.effects(), self.effects(unit="annotator", estimate=9.0, n_clusters=12))
@@ -191,13 +121,6 @@ class TestEffects:
         (line,) = found
         assert (line["median"], line["n"], unknown) == (pytest.approx(3), [7], [])
         assert findings._people(collect(alone), SHOWN) == ([], ["Behaviour"])
-
-    def test_picks_are_measured_in_widths_of_the_interval(self):
-        clustered = estimates([BAD[0]], "ab")
-        picked = clustered.assign(interval="picks", ci_low=clustered["estimate"] - [0.01, 0.02])
-        table = tables.pick_changes(collect(clustered, picked.assign(ci_high=picked["estimate"])), SHOWN)
-        row = table[["Estimates", "Median", "Largest"]].iloc[0].tolist()
-        assert row == [2, pytest.approx(0.15), pytest.approx(0.2)]
 
 
 @pytest.mark.parametrize(
@@ -215,16 +138,6 @@ def test_printed_numbers_are_read_as_they_are_worded(wording, here, low, high, r
     given = {"paper": "p", "panel": "", "entry": entry, "row": "bad0", "column": "all", "value": 1.0, "printed": "1"}
     given |= {"wording": wording, "here": here, "ci_low": low, "ci_high": high}
     assert tables.read(pd.DataFrame([given]))["reading"].tolist() == [reading]
-
-
-def test_printed_numbers_find_their_rates_and_intervals():
-    rows = estimates(BAD[:1], "a", outcome=None, label="correct_fact", system="blender2_3B", group="people")
-    results = collect(rows.assign(estimate=0.19, ci_low=0.1, ci_high=0.3))
-    cells = tables.printed_rates(results, "gpt_abceval", "07_bot_performance")
-    found = cells[cells["here"].notna()]
-    assert found[["row", "column", "here", "ci_low", "ci_high", "reading"]].to_numpy().tolist() == [
-        ["correct_fact", "blender2", 19.0, 10.0, 30.0, "inside"]
-    ]
 
 
 class TestLeader:

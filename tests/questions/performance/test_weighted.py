@@ -7,7 +7,7 @@ from fixtures.made_annotations import comparisons, ratings
 from scipy import stats
 
 from judgebook.annotations import scores
-from judgebook.questions.performance import davidson, ranking, rates
+from judgebook.questions.performance import davidson, rates
 from judgebook.questions.performance.overall import overall
 from judgebook.questions.performance.rates import composition
 from judgebook.questions.sensitivity import differences
@@ -115,20 +115,6 @@ def test_means_and_differences_weigh_dialogues(rng, people):
     assert found["n"] == 80
     by_system = collect(rates.with_annotators(frame))["mean"].set_index("system")["estimate"]
     assert by_system.to_dict() == pytest.approx(means)
-
-
-def test_ranks_follow_weighted_means(rng):
-    """In the sample b is better; in the population, where a's good dialogues stand for many, a is."""
-    rows = [(f"a{i}", "a", 5.0 if i % 2 else 1.0) for i in range(40)] + [(f"b{i}", "b", 3.5) for i in range(40)]
-    frame = ratings(rows).assign(session=[r[0] for r in rows])
-    weight = np.where(frame["score"] == 5, 9.0, 1.0)
-    label = [Label("quality", "dialogue_likert", "Quality", (1, 5))]
-    first = {}
-    for name, f in {"plain": frame, "weighted": frame.assign(sampling_weight=weight)}.items():
-        rank = collect(ranking.ranks(f, label, sampling=Sampling(50, 0.95, 1)))["rank"].set_index("system")
-        first[name] = rank["estimate"].idxmin()
-        assert rank["n"].tolist() == [40, 40]
-    assert first == {"plain": "b", "weighted": "a"}
 
 
 def test_the_overall_order_weighs_standard_deviations_too(rng):
