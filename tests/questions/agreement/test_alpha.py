@@ -20,6 +20,7 @@ from judgebook.questions.agreement.coincidences import (
     patterns_long,
     positions,
     terms,
+    with_sampling,
 )
 from judgebook.study.labels import LEVELS
 
@@ -171,20 +172,23 @@ def test_specific_agreement_by_hand():
     assert all(f.kind == "bca" and f.low < f.estimate < f.high for f in found.values())
 
 
-def test_many_values_take_another_path_with_the_same_result(monkeypatch):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_values_take_another_path_with_the_same_result(monkeypatch, weighted):
     r = np.random.default_rng(10)
     values = np.clip(np.round(50 + 20 * r.normal(size=(60, 1)) + 15 * r.normal(size=(60, 3))), 0, 100)
     values[:5, 0] = np.nan
-    dialogue = np.repeat(np.arange(20), 3)
+    items, dialogue = patterns(values), np.repeat(np.arange(20), 3)
+    items = with_sampling(items, r.choice([1.0, 2.5], 60)) if weighted else items
     for clusters in (None, dialogue):
         options = {"unit": "item", "clusters": clusters, "n_resamples": 500}
-        many = alpha_intervals(patterns(values), "ordinal", rng=rng(), **options)
+        many = alpha_intervals(items, "ordinal", rng=rng(), **options)
         monkeypatch.setattr(module, "MANY_VALUES", 200)
-        few = alpha_intervals(patterns(values), "ordinal", rng=rng(), **options)
+        few = alpha_intervals(items, "ordinal", rng=rng(), **options)
         monkeypatch.undo()
-        assert many["alpha"].estimate == pytest.approx(theirs(values, "ordinal"))
+        expected = few["alpha"].estimate if weighted else theirs(values, "ordinal")
+        assert many["alpha"].estimate == pytest.approx(expected)
         assert many["raw_agreement"].estimate == pytest.approx(few["raw_agreement"].estimate)
-        if clusters is None:  # counts are drawn otherwise there: the same distribution, not the same draws
+        if clusters is None and not weighted:  # the same distribution, not the same draws
             assert many["alpha"].standard_error == pytest.approx(few["alpha"].standard_error, rel=0.15)
         else:
             assert (many["alpha"].low, many["alpha"].high) == pytest.approx((few["alpha"].low, few["alpha"].high))
@@ -289,7 +293,7 @@ def test_one_value_only_has_a_reason_and_a_bound_on_raw_agreement():
 
 
 def test_marks_in_one_dialogue_count_as_one():
-    values, dialogue = binary(380, 3, 2, 4), np.repeat(np.arange(389) // 20, 1)
+    values, dialogue = binary(380, 3, 2, 4), np.arange(389) // 20
     turn = alpha_intervals(patterns(values, (0, 1)), "nominal", unit="turn", rng=rng())["alpha"]
     found = alpha_intervals(patterns(values, (0, 1)), "nominal", unit="dialogue", clusters=dialogue, rng=rng())
     by_dialogue = found["alpha"]
@@ -334,15 +338,6 @@ def test_three_annotators_of_a_rare_mark_have_a_likelihood_interval():
         assert not interval.high < interval.estimate
 
 
-def test_a_single_disagreement_leaves_the_likelihood_alone():
-    rows = np.repeat([[0, 0, 0], [1, 1, 1], [1, 0, 0]], [50, 3, 1], axis=0).astype(float)
-    found = alpha_intervals(patterns(rows, (0, 1)), "nominal", unit="turn", rng=rng())
-    k, counts = np.arange(4), np.array([50, 1, 0, 3])
-    ends = bounds.likelihood_ends(bounds.likelihood_region(k, np.full(4, 3), counts, 4, 0.95), 10 / 162)
-    assert (found["raw_agreement"].low, found["raw_agreement"].high) == pytest.approx(ends["raw_agreement"])
-    assert (found["alpha"].low, found["alpha"].high) == pytest.approx(ends["alpha"])
-
-
 @pytest.mark.evidence
 def test_slips_on_clear_items_are_covered_where_the_likelihood_alone_fails():
     """1% of items are clear to five raters (90%), who slip on 1% of the others."""
@@ -359,12 +354,6 @@ def test_slips_on_clear_items_are_covered_where_the_likelihood_alone_fails():
         held["likelihood"].append(low <= truth <= high)
     assert np.mean(held["likelihood"]) < 0.75
     assert np.mean(held["both"]) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / n)
-
-
-# --- public data
-
-
-# --- do the intervals cover?
 
 
 @pytest.mark.parametrize("values", [binary(), np.array([[1, 2], [2, 2], [3, 1], [3, 3], [2, 3], [1, 1.0]])])

@@ -8,7 +8,7 @@ from fixtures.judged_items import judged, left_out, world
 from judgebook.questions.agreement import alpha as module
 from judgebook.questions.agreement import gwet, two_way
 from judgebook.questions.agreement.alpha import alpha_of, alpha_two_way, lowest_alpha
-from judgebook.questions.agreement.coincidences import patterns, patterns_long
+from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.agreement.two_way import Judgements
 
 N = np.nan
@@ -53,12 +53,6 @@ def test_sliders_have_their_error_from_groups_of_values(monkeypatch, mirrored):
     exact = alpha_two_way(one, kinds, "ordinal", unit="item", mirrored=mirrored)
     assert quick.estimate == exact.estimate
     assert quick.standard_error == pytest.approx(exact.standard_error, rel=0.05)
-    found = patterns_long(one.item, kinds[one.value], one.item.max() + 1, kinds)
-    monkeypatch.setattr(module, "MANY_VALUES", 25)
-    groups = module._groups_of_values(found, mirrored)
-    assert (np.diff(groups) >= 0).all()
-    if mirrored:
-        assert (groups + groups[::-1] == groups.max()).all()
 
 
 def test_it_says_why_there_is_none():

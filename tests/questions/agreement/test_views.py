@@ -6,7 +6,7 @@ import pytest
 from fixtures.made_annotations import annotation_rows
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
+from judgebook.questions.agreement import analysis, findings, library_check, population, tables
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect
@@ -23,11 +23,6 @@ def alpha(group, method, label, estimate, low, high, kind="bca", n=100, resample
     return row | {"ci_kind": kind, "n_clusters": 10, "n_annotators": 2, "note": note}
 
 
-def width_ratio(label, estimate):
-    row = {"statistic": "interval_width_ratio", "corpus": "main", "group": "g", "method": "behavior", "label": label}
-    return row | {"raters": "first2", "estimate": estimate, "n": 100}
-
-
 RESULTS = collect(
     [
         alpha("g", "behavior", "ignore", 0.85, 0.81, 0.90),
@@ -39,15 +34,8 @@ RESULTS = collect(
         alpha("h", "comparative", "quality", np.nan, np.nan, np.nan, kind="not_estimable", n=0, resample="pair"),
         alpha("h", "comparative", "relevant", 0.1, -0.2, 0.3, n=20, resample="pair"),
         alpha("h", "behavior", "ignore", np.nan, np.nan, np.nan, kind="not_estimable", n=0),
-        width_ratio("ignore", 1.4),
-        width_ratio("redundant", 1.0),
     ]
 )
-
-
-def without(**keys):
-    """RESULTS with those alphas only."""
-    return collect(RESULTS.select("alpha", **keys).assign(statistic="alpha"))
 
 
 def texts(results, min_items=25):
@@ -63,7 +51,8 @@ def test_the_headline_counts_intervals_and_leaves_out_bounds():
     above = next(line for line in text.splitlines() if line.startswith("CI above 0.667: "))
     assert "Antisocial" not in above  # a bound, not an interval
     assert "In 2 of 5, the CI includes 0" in text
-    assert "of the only label are reliable:**" in texts(without(label="redundant", resample="dialogue"))
+    only = RESULTS.select("alpha", label="redundant", resample="dialogue").assign(statistic="alpha")
+    assert "of the only label are reliable:**" in texts(collect(only))
 
 
 def test_bounds_few_items_and_what_was_never_judged_twice_are_named():
@@ -72,69 +61,10 @@ def test_bounds_few_items_and_what_was_never_judged_twice_are_named():
     assert "Comparative, Group G (12 items); Comparative, Group H (20 items)" in text
     assert "Preliminary" in text
     assert "Preliminary" not in texts(RESULTS, min_items=12)
-    assert "1.00 to 1.40 times as wide" in text
-    assert "Behaviour, Group H" in tables.never_twice(RESULTS, NAMES).text
-    assert tables.never_twice(without(group="g"), NAMES) is None
-
-
-def test_figures_compare_groups_where_they_share_a_method():
-    plots = {plot.name: plot for plot in figures.alphas(RESULTS, NAMES, 0.667, [0.5])}
-    assert list(plots) == ["alpha", "alpha_groups"]
-    assert "Group H" not in plots["alpha"].alt
-    assert "Lines mark 0.5, 0.667 and 0.8." in plots["alpha"].alt
-    assert "0.10 to 0.20" in plots["alpha_groups"].alt
-    assert [plot.name for plot in figures.alphas(without(method="comparative"), NAMES)] == ["alpha"]
-
-
-def test_the_table_has_both_intervals_in_the_order_of_labels():
-    wide = tables.alphas(RESULTS, NAMES, 0.95).frame.set_index("Label")
-    assert list(wide.index) == ["Antisocial", "Redundant", "Ignore", "Quality", "Relevance"]
-    row = wide.loc["Ignore", ["Alpha", "Over turns", "Width ratio"]].tolist()
-    assert row == ["0.85 [0.81, 0.90]", "0.85 [0.82, 0.88]", 1.4]
-    assert wide["Over turns"].isna().tolist() == [True, False, False, True, True]
-
-
-@pytest.fixture(scope="module")
-def judged():
-    rng = np.random.default_rng(0)
-    scores = np.clip(np.round(3 + rng.normal(size=(60, 1)) + 0.8 * rng.normal(size=(60, 3))), 1, 5)
-    marks = (rng.random((60, 2)) < 0.4).astype(float)
-    rows = [
-        {"dialogue": f"d{i:03d}", "method": method, "label": label, "annotator": f"A{j}", "score": score, "turn": turn}
-        for method, label, turn, values in (
-            ("dialogue_likert", "quality", None, scores),
-            ("behavior", "ignore", 0, marks),
-        )
-        for (i, j), score in np.ndenumerate(values)
-    ]
-    return annotation_rows(rows)
-
-
-def test_the_libraries_agree_on_every_coefficient(judged):
-    labels = LABEL_SETS["abc_eval"]
-    results = analysis.alpha_table(judged, labels, first=None, sampling=QUICK)
-    compared = library_check.compare(judged, labels, results)
-    assert sorted(compared["library"]) == ["krippendorff", "krippendorff", "pingouin"]
-    assert np.abs(compared["ours"] - compared["theirs"]).max() < 1e-12
-    moved = compared.assign(ours=compared["ours"] + 0.01)
-    assert library_check.largest_differences(moved)["krippendorff"] == (2, pytest.approx(0.01))
-
-
-def test_one_call_gives_all_results_of_the_notebook(judged):
-    results = analysed(judged, control=True)
-    resampled = set(results["alpha"]["resample"].dropna())
-    assert resampled == {"turn", "dialogue", "dialogue and annotator", "without one annotator"}
-    assert set(results.select("alpha", resample=None)["measurement"]) == {"nominal", "interval"}
-    wide = tables.over_people(results, NAMES).frame
-    assert (wide["Label"].tolist(), wide["Annotators"].tolist()) == (["Ignore", "Quality"], [2, 3])
-    row = results.select("alpha", resample="without one annotator", label="quality").iloc[0]
-    assert wide["Range without one annotator"][1] == f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"
 
 
 def test_what_was_resampled_is_named_and_turns_are_warned_of():
-    over_sessions = collect([alpha("g", "behavior", "ignore", 0.8, 0.7, 0.9, resample="session")])
     assert tables.over(population.primary(RESULTS)) == "dialogues or pairs"
-    assert tables.over(population.primary(over_sessions)) == "sessions"
     assert "too narrow** for Behaviour" in findings.misled(["behavior"], NAMES).text
     assert findings.misled([], NAMES).text.strip() == ""
 
@@ -156,6 +86,16 @@ def people(n=40, m=6, per=3, contexts=None, known=True, seed=1, label="quality")
 def analysed(frame, **options):
     how = {"first": None, "people_resamples": 50, "sampling": QUICK}
     return analysis.analyse(frame, LABEL_SETS["abc_eval"], **how | options)
+
+
+def test_the_libraries_agree_on_every_coefficient():
+    frame, labels = people(m=3), LABEL_SETS["abc_eval"]
+    results = analysis.alpha_table(frame, labels, first=None, sampling=QUICK)
+    compared = library_check.compare(frame, labels, results)
+    assert sorted(compared["library"]) == ["krippendorff", "pingouin"]
+    assert np.abs(compared["ours"] - compared["theirs"]).max() < 1e-12
+    moved = compared.assign(ours=compared["ours"] + 0.01)
+    assert library_check.largest_differences(moved)["krippendorff"] == (1, pytest.approx(0.01))
 
 
 @pytest.mark.parametrize(
@@ -190,4 +130,3 @@ def test_where_nobody_judged_twice_that_is_all_it_says():
     assert texts(results) == "**Agreement cannot be determined:** no item was judged by two people of one group."
     assert tables.alphas(results, NAMES, 0.95) is None
     assert tables.over_people(results, NAMES) is None
-    assert list(figures.alphas(results, NAMES)) == []

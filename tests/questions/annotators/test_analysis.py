@@ -13,7 +13,6 @@ from judgebook.questions.annotators.question import Annotators
 from judgebook.questions.collection import costs
 from judgebook.study import params
 from judgebook.study.labels import Label
-from judgebook.study.results import collect
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 
 LEVEL = 0.05
@@ -127,33 +126,6 @@ def test_every_indicator_has_a_value_and_a_random_clicker_is_named_first(views):
     said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
     assert all(name in said for name in {*flagged, "own_ids.csv"})
     assert len(tables.everyone(results, names).frame) == made.annotations["annotator"].nunique()
-
-
-def test_consensus_is_not_claimed_from_two_annotations_per_item(views):
-    _, results, names = views
-    assert results["consensus_rate"].empty
-    assert tables.consensus(results, names) is None
-    assert results["consensus_changed"]["note"].str.contains("annotations per item").any()
-    assert "not claimed" in findings._PHRASES.say("consensus", **findings._consensus(results))
-
-
-def test_consensus_of_labels_without_order_is_told_though_they_have_no_rates():
-    same = {"corpus": "main", "group": "all", "method": "m", "label": "topic"}
-    changed = same | {"statistic": "consensus_changed"}
-    stable = same | {
-        "statistic": "consensus_stability",
-        "source": "mace",
-        "estimate": 0.021,
-        "ci_low": 0,
-        "ci_high": 0.06,
-    }
-    told = findings._consensus(collect([changed | {"source": "mace", "estimate": 0.2}, stable]))
-    assert [(s["name"], s["labels"], s["share"]) for s in told["sources"]] == [("MACE", 0, 0.2)]
-    said = findings._PHRASES.say("consensus", **told)
-    assert "2% of consensus labels change on average (95% of resamples: 0% to 6%)" in said
-    none = findings._consensus(collect([changed | {"source": None, "estimate": np.nan, "note": "20 items"}]))
-    assert none["sources"] == []
-    assert "20 items" in findings._PHRASES.say("consensus", **none)
 
 
 def test_positions_and_models_are_nobody():

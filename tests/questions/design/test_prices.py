@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.planted_designs import ratings, talk
+from fixtures.planted_designs import talk
 from questions.design.test_checks import checked, crossed, voter
 from scipy.stats import t as student
 from scipy.stats import ttest_ind
@@ -121,9 +121,3 @@ def test_intervals_for_other_annotators_by_clustered_errors():
     span = ttest_ind(units["alpha"], units["beta"], equal_var=False).confidence_interval()
     by_dialogues = (span.high - span.low) / 2
     assert wider == pytest.approx(np.hypot(by_people, by_dialogues) / by_dialogues, rel=1e-9)
-
-
-@pytest.mark.parametrize(("people", "expected"), [(12, False), (3, True)])
-def test_few_annotators_by_their_effective_number(people, expected):
-    found = [f.code for f in checked(ratings(1, people=people, each=3)).findings]
-    assert ("few_annotators" in found) == expected

@@ -164,6 +164,3 @@ def test_what_is_said_follows_from_intervals(results, low, high, expected):
     rows.loc[rows["finding"] == "agreement_different", ["ci_low", "ci_high"]] = low, high
     (prose,) = findings.findings(type(results)(results | {"field_finding": rows}))
     assert expected in prose.text
-    for name, summary in {"dialogues": "both", "annotators": "mean"}.items():
-        row = finding(results, f"stand_{name}", summary)
-        assert f"{row['estimate']:.0%} [{row['ci_low']:.0%}, {row['ci_high']:.0%}]" in prose.text

@@ -75,17 +75,6 @@ def test_each_value_left_out_lowers_t_most(two, step):
     assert sorted(found.which) == sorted(set(range(len(x))) - set(kept))
 
 
-def test_large_samples_take_memory_in_proportion():
-    """All pairs of 60,000 and 60,000 values would take 29 GB."""
-    rng = np.random.default_rng(4)
-    a, b = rng.normal(0.3, 1, 60_000), rng.normal(0, 1, 60_000)
-    found = drop_few.sign_of_two(a, b)
-    x = np.r_[a, b]
-    for gone, sign in ((found.which, -1), (found.which[np.argsort(np.abs(x[found.which]))][1:], 1)):
-        left = np.delete(np.arange(len(x)), gone)
-        assert sign * (x[left[left < 60_000]].mean() - x[left[left >= 60_000]].mean()) > 0
-
-
 def test_what_is_not_significant_is_refused():
     with pytest.raises(ValueError, match="not significant"):
         drop_few.significance(np.array([1.0, -1.0, 0.5, -0.4]))
