@@ -124,16 +124,6 @@ def test_the_decision_study_has_the_components_of_means_of_dialogues():
     assert decision_study(frame(pair, method="comparative", label="quality"), LABELS) == {}
 
 
-def test_every_label_is_by_the_kind_of_annotators_it_was_judged_by():
-    """From the second label on, the kind of interval of the label before stood in its place."""
-    scores = simulate(np.random.default_rng(5), s=4, d=6, a=3).astype({"annotator": str, "system": str})
-    rows = [row | {"label": label} for label in ("quality", "engaging") for row in scores.to_dict("records")]
-    table = decision_study(frame(rows, method="dialogue_likert"), LABELS)
-    kinds = {name: set(rows[["label", "kind"]].itertuples(index=False, name=None)) for name, rows in table.items()}
-    both = {("quality", "human"), ("engaging", "human")}
-    assert kinds == dict.fromkeys(("facet_variance", *g.COEFFICIENTS), both)
-
-
 @pytest.mark.parametrize("people", [2, 3, 5])
 def test_error_variances_are_those_of_all_draws_of_annotators(people):
     """Two of so many annotators judge each dialogue: all weights of theirs in a system's mean."""

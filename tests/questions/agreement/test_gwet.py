@@ -81,21 +81,6 @@ def test_comparisons_do_not_depend_on_which_side_is_first():
     assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high))
 
 
-def test_intervals_for_these_and_for_other_annotators():
-    r, kinds = np.random.default_rng(3), np.arange(1.0, 6)
-    strict = 0.6 * r.normal(size=8)
-    values = np.clip(np.round(3 + r.normal(size=(90, 1)) + strict + 0.6 * r.normal(size=(90, 8))), 1, 5)
-    values[np.argsort(r.random(values.shape), axis=1) > 2] = N  # three of eight judge an item
-    how = {"unit": "dialogue", "rng": r, "n_resamples": 500, "others": True}
-    found = gwet.intervals(judged(values, kinds)[0], kinds, "ordinal", raw(), **how)
-    assert list(found) == ["dialogue", "dialogue and annotator"]
-    these, others = found.values()
-    expected = gwet.coefficient(counts(values, kinds), kinds, "ordinal")
-    assert (these.estimate, others.estimate) == pytest.approx((expected, expected))
-    assert (these.kind, others.kind) == ("bca", "jackknife_t")
-    assert others.high - others.low > these.high - these.low
-
-
 def test_a_bound_on_raw_agreement_is_carried_over():
     values, kinds = np.zeros((12, 2)), np.arange(2.0)
     values[0] = 1  # all agree, on one mark

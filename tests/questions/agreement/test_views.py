@@ -63,12 +63,6 @@ def test_bounds_few_items_and_what_was_never_judged_twice_are_named():
     assert "Preliminary" not in texts(RESULTS, min_items=12)
 
 
-def test_what_was_resampled_is_named_and_turns_are_warned_of():
-    assert tables.over(population.primary(RESULTS)) == "dialogues or pairs"
-    assert "too narrow** for Behaviour" in findings.misled(["behavior"], NAMES).text
-    assert findings.misled([], NAMES).text.strip() == ""
-
-
 def people(n=40, m=6, per=3, contexts=None, known=True, seed=1, label="quality"):
     """Ratings of n dialogues of three systems, each by `per` of m people in turn; dialogues share contexts."""
     rng = np.random.default_rng(seed)

@@ -32,9 +32,6 @@ def weighted(values, weights):
     return with_sampling(patterns(values), weights)
 
 
-# --- estimates
-
-
 def test_three_items_by_hand():
     values, weights = np.array([[1.0, 1], [0, 1], [0, 0]]), np.array([1.0, 1, 3])
     # weights of values: 3 of 1 and 7 of 0; of the items' weights, 1 in 5 disagrees; n = 10^2 / 22
@@ -83,9 +80,6 @@ def test_equal_weights_of_any_scale_change_nothing():
     plain = patterns(values)
     assert with_sampling(plain, np.full(len(values), 0.37)) is plain
     assert with_sampling(plain, None) is plain
-
-
-# --- intervals
 
 
 def test_items_are_resampled_with_their_weights():
@@ -147,9 +141,6 @@ def test_rare_marks_have_an_estimate_and_a_reason():
     one, kinds = judged(np.repeat(values, 4, axis=1)[:, :8], weights=weights)  # eight annotators of each item
     both = alpha_two_way(one, kinds, "nominal", unit="item")
     assert (both.kind, patterns_of(one, kinds).n_items) == ("not_estimable", 80)
-
-
-# --- annotations
 
 
 def test_all_measures_of_a_table_use_the_same_weights():

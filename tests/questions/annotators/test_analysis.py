@@ -60,23 +60,18 @@ def test_who_is_harsh_is_harsh_on_good_and_on_bad_qualities():
         quality = rng.normal(3, 0.7)
         for who in rng.choice(10, 3, replace=False):
             harsh = 1.5 * (who == 0)
-            for name, mean in (
-                ("quality", quality - harsh),
-                ("repetitive", 6 - quality + harsh),
-                ("formal", 3 + harsh),
-            ):
+            means = {"quality": quality - harsh, "repetitive": 6 - quality + harsh, "formal": 3 + harsh}
+            for name, mean in means.items():
                 score = float(np.clip(round(rng.normal(mean, 0.4)), 1, 5))
-                rows.append(
-                    {"annotator": f"A{who}", "dialogue": f"d{i}", "system": "abc"[i % 3], "label": name, "score": score}
-                )
+                rows.append((f"A{who}", f"d{i}", "abc"[i % 3], name, score))
     same = {"study": "s", "corpus": "main", "group": "all", "method": "dialogue_likert", "annotator_known": True}
-    frame = pd.DataFrame(rows).assign(annotator_kind="human", source_row=range(len(rows)), **same)
+    frame = pd.DataFrame(rows, columns=["annotator", "dialogue", "system", "label", "score"])
+    frame = frame.assign(annotator_kind="human", source_row=range(len(rows)), **same)
     frame, none = conform(frame, ANNOTATIONS), pd.DataFrame(columns=list(WORK_UNITS))
     for wanted in (["repetitive"], ["quality", "repetitive", "formal"]):
         own = frame[frame["label"].isin(wanted)]
         found = analysis.analyse(own, none, labels, Annotators(), confidence=0.95, seed=1)
-        over_all = found["annotator_severity"]
-        over_all = over_all[over_all["label"].isna()].set_index("annotator")["estimate"]
+        over_all = found.select("annotator_severity", label=None).set_index("annotator")["estimate"]
         assert over_all.idxmin() == "A0"
         assert over_all["A0"] < -0.8
         z = found["annotator_z"]
@@ -94,12 +89,7 @@ def test_few_studies_of_ordinary_annotators_flag_anyone(shape):
 @pytest.mark.evidence
 @pytest.mark.parametrize(
     ("shape", "kind", "least"),
-    [
-        (LIKERT, "liners", 0.8),
-        (LIKERT, "hasty", 0.4),
-        (BEHAVIOR, "clickers", 0.8),
-        (BEHAVIOR, "drifting", 0.8),
-    ],
+    [(LIKERT, "liners", 0.8), (LIKERT, "hasty", 0.4), (BEHAVIOR, "clickers", 0.8), (BEHAVIOR, "drifting", 0.8)],
 )
 def test_bad_annotators_are_found_and_good_ones_hardly_ever_flagged(shape, kind, least):
     alarms, found, bad = rates(10, **shape, **{kind: 2})

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from fixtures.planted_annotators import planted
+from scipy.stats import norm
 
 from judgebook.questions.annotators import agreement_with_others as others
 from judgebook.questions.annotators import conduct, consensus, outliers, severity
@@ -69,14 +70,8 @@ def balanced(n_people: int = 8, n_dialogues: int = 24) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     lean, good = rng.normal(0, 0.6, n_people), rng.normal(0, 1, n_dialogues)
     rows = [
-        {
-            "annotator": f"A{a}",
-            "dialogue": f"d{d:02d}",
-            "system": f"s{d % 3}",
-            "score": lean[a] + good[d] + rng.normal(),
-        }
-        for a in range(n_people)
-        for d in range(n_dialogues)
+        {"annotator": f"A{a}", "dialogue": f"d{d:02d}", "system": f"s{d % 3}", "score": score}
+        for (a, d), score in np.ndenumerate(lean[:, None] + good + rng.normal(size=(n_people, n_dialogues)))
     ]
     more = {"annotator_known": True, "label": "x", "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA}
     return pd.DataFrame(rows).assign(**more)
@@ -174,8 +169,6 @@ def test_runs_entropy_and_trend_by_hand():
     assert [row["estimate"], row["ci_low"], row["ci_high"]] == pytest.approx(
         [ols.params["x"], *ols.conf_int().loc["x"]]
     )
-    from scipy.stats import norm
-
     assert 2 * norm.sf(z) == pytest.approx(ols.pvalues["x"])
 
 
@@ -240,25 +233,15 @@ def test_an_item_that_counts_twice_counts_as_two(votes):
     assert consensus.mace(item, who, answer, weights=weights)[0] == pytest.approx(consensus.mace(*twice)[0][:n])
 
 
-def test_labels_are_less_stable_with_fewer_items(votes):
-    item, who, answer, _ = votes
-    found = {}
-    for n in (20, item.max() + 1):
-        few = item < n
-        found[n] = consensus.stability(
-            consensus.MODELS["dawid_skene"], item[few], who[few], answer[few], np.random.default_rng(1)
-        )
-    small, large = found.values()
-    assert small["estimate"] > large["estimate"]
-    assert large["ci_low"] <= large["estimate"] <= large["ci_high"] < small["ci_high"]
+def marks(item, who, score):
+    rows = pd.DataFrame({"dialogue": item, "annotator": who, "score": score.astype(float)})
+    rows["system"] = np.where(item % 2, "odd", "even")
+    return rows.assign(label="x", turn=pd.NA, dialogue_b=pd.NA, system_b=pd.NA)
 
 
 def test_rates_by_consensus(votes):
     item, who, answer, _ = votes
-    rows = pd.DataFrame({
-        "label": "x", "dialogue": item, "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
-        "system": np.where(item % 2, "odd", "even"), "score": (answer == 0).astype(float),
-    })  # fmt: skip
+    rows = marks(item, who, answer == 0)
     label = Label("x", "behavior", "X", (0, 1), level="nominal")
     found = pd.DataFrame(consensus.consensus(rows, label, min_items=50))
     rates = found[found["statistic"] == "consensus_rate"].set_index(["source", "system"])["estimate"]
@@ -276,11 +259,9 @@ def test_rates_by_consensus(votes):
 def test_rare_answers_have_no_consensus_by_mace():
     rng = np.random.default_rng(5)
     item, who = np.repeat(np.arange(200), 3), np.tile(np.arange(3), 200)
-    score = np.where(rng.random(600) < 0.8, (item < 20), (item >= 20)).astype(float)
-    rows = pd.DataFrame({
-        "label": "x", "dialogue": item, "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
-        "system": "a", "score": score,
-    })  # fmt: skip
-    found = pd.DataFrame(consensus.consensus(rows, Label("x", "behavior", "X", (0, 1)), min_items=100))
+    score = np.where(rng.random(600) < 0.8, item < 20, item >= 20)
+    found = pd.DataFrame(
+        consensus.consensus(marks(item, who, score), Label("x", "behavior", "X", (0, 1)), min_items=100)
+    )
     assert set(found.loc[found["statistic"] == "consensus_rate", "source"]) == {"mean", "dawid_skene"}
     assert found.loc[found["source"] == "mace", "note"].str.contains("MACE needs a third").all()

@@ -73,15 +73,6 @@ class TestUnits:
         pairs = judged(comparisons([("a", "b", 1)]))
         assert performance.ranking_unit(pairs.assign(session=None)) == "pair"
 
-    def test_the_study_may_name_it(self):
-        frame = twice()
-        means = performance.analyse(frame, LABELS, unit="session", **PICKS, sampling=SAMPLING)["mean"]
-        theirs = collect(rates.clustered(frame, unit="session", sampling=SAMPLING))["mean"]
-        ours = means[means["interval"] == "session"]
-        assert ours[["ci_low", "ci_high"]].to_numpy().tolist() == theirs[["ci_low", "ci_high"]].to_numpy().tolist()
-        default = performance.analyse(frame, LABELS, **PICKS, sampling=SAMPLING)["mean"]
-        assert set(default["interval"]) == {"dialogue", "dialogue and annotator", "independent", "picks"}
-
     def test_turns_are_a_unit_of_judgements_of_turns_only(self):
         """With turns every score of a turn is its own cluster, as if the dialogue did not matter."""
         rng = np.random.default_rng(3)

@@ -13,27 +13,20 @@ from judgebook.study.results import Results, collect
 PARTS = [("main", "x", "dialogue_likert"), ("main", "y", "dialogue_likert")]
 
 
-def ranked(systems="abcd", groups=("x",), labels=(None,), leads=None):
-    """Results whose ranks and leads come from the kernels: systems half a point apart, the first the best."""
-    m = len(systems)
-    value = -0.5 * np.arange(m) if leads is None else -np.asarray(leads, float)
-    error, out = np.full(m * (m - 1) // 2, 0.3), []
-    rank = rank_intervals(value, error, 50.0, 0.95)[:3]
-    lead = margins.leads(value, error, 50.0, 0.95)
-    for group in groups:
-        for label in labels:
-            for i, system in enumerate(systems):
-                row = {"corpus": "main", "group": group, "method": "dialogue_likert", "label": label, "system": system}
-                row |= {"n": 2, "n_clusters": 30, "resample_unit": "session and annotator"}
-                key = {} if label is None else {"of": "mean", "resample": "session"}
-                for name, ends in (("rank", rank), ("lead", lead)):
-                    kind = dict(zip(("estimate", "ci_low", "ci_high"), (e[i] for e in ends), strict=True))
-                    statistic = name if label else f"overall_{name}"
-                    out.append(row | key | kind | {"statistic": statistic, "ci_kind": "simultaneous"})
-                own = {"estimate": value[i], "ci_low": value[i] - 0.4, "ci_high": value[i] + 0.4, "ci_kind": "t"}
-                score = {"statistic": "mean", "interval": "session and annotator", "outcome": ""} if label else {}
-                out.append(row | {"statistic": "overall_mean"} | own | score)
-    return collect(out)
+def ranked(gaps, group="x", label=None):
+    """Results whose ranks and leads come from the kernels; gaps : how much worse each system is than the first."""
+    value, out = -np.asarray(gaps, float), []
+    error = np.full(len(gaps) * (len(gaps) - 1) // 2, 0.3)
+    ends = {"rank": rank_intervals(value, error, 50.0, 0.95)[:3], "lead": margins.leads(value, error, 50.0, 0.95)}
+    ends["mean"] = value, value - 0.4, value + 0.4
+    same = {"corpus": "main", "group": group, "method": "dialogue_likert", "label": label, "ci_kind": "simultaneous"}
+    same |= {"n": 2, "n_clusters": 30, "resample_unit": "session and annotator"}
+    for name, columns in ends.items():
+        of_label = {"interval": "session", "outcome": ""} if name == "mean" else {"of": "mean", "resample": "session"}
+        own = {"statistic": name} | of_label if label else {"statistic": f"overall_{name}"}
+        rows = pd.DataFrame(dict(zip(("estimate", "ci_low", "ci_high"), columns, strict=True)))
+        out.append(rows.assign(system=list("abcdef"[: len(gaps)]), **same, **own))
+    return collect(*out)
 
 
 class TestLeads:
@@ -60,7 +53,7 @@ class TestLeads:
 
 class TestRankings:
     def test_verdicts_follow_the_intervals(self):
-        rows = leading.rankings(ranked("abcdef", leads=[0, 0.1, 0.9, 1.2, 3, 4]), PARTS)
+        rows = leading.rankings(ranked([0, 0.1, 0.9, 1.2, 3, 4]), PARTS)
         assert rows["system"].tolist() == list("abcdef")
         assert rows["verdict"].tolist() == ["leads", *["may be best"] * 2, *["clearly worse"] * 3]
         some = rows.assign(rank_low=[1, 1, 2, 2, 5, 5], lead_low=[np.nan, -1, -0.1, 0.1, np.nan, 1])
@@ -68,7 +61,7 @@ class TestRankings:
         assert leading.verdicts(some).tolist()[2:] == expected
 
     def test_the_main_evaluation_and_the_overall_mean_come_first(self):
-        results = collect(ranked(groups=("y", "x"), labels=("quality",)), ranked(groups=("y", "x")))
+        results = collect(*(ranked([0, 0.5], group, label) for label in ("quality", None) for group in "yx"))
         rows = leading.rankings(results, PARTS)
         heads = rows.drop_duplicates(["group", "label"])[["group", "label"]].fillna("").to_numpy().tolist()
         assert heads == [["x", ""], ["x", "quality"], ["y", ""], ["y", "quality"]]

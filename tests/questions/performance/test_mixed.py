@@ -177,13 +177,3 @@ class TestOverall:
         partly = frame[(frame["label"] != "fluent") | (frame["system"] != "a")]
         assert (self.overall(partly)["overall_mean"]["n"] == 2).all()
         assert not self.overall(frame, ["quality"])
-
-    def test_comparisons_have_an_order_too(self):
-        rng = np.random.default_rng(8)
-        pairs = [(*rng.choice(list("abc"), 2, replace=False), int(rng.integers(-1, 2))) for _ in range(90)]
-        frame = pd.concat([comparisons(pairs), comparisons(pairs, label="fluent")], ignore_index=True)
-        labels = [Label(x, "comparative", x, (-1, 1)) for x in ("quality", "fluent")]
-        found = self.overall(frame, labels=labels)["overall_mean"].set_index("system")["estimate"]
-        won = pd.concat([pd.Series([p[side] for p in pairs]) for side in (0, 1)]), [p[2] for p in pairs]
-        points = pd.Series([*won[1], *(-x for x in won[1])]).groupby(won[0].to_numpy()).mean()
-        assert found.rank().to_dict() == points.rank().to_dict()

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from fixtures.made_annotations import SYSTEMS, comparisons, monte_carlo, ratings, study
+from fixtures.made_annotations import SYSTEMS, comparisons, ratings, study
 from scipy import stats
 
 from judgebook.questions.performance import ranking, rates
-from judgebook.statistics import clusters
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 
@@ -80,22 +79,6 @@ def test_systems_differ_beyond_the_simultaneous_quantile(m, df):
 def test_first_place_is_shared():
     values = np.array([[1.0, 2, 2], [3, 1, 1], [1, 4, 2], [9, np.nan, 1]])
     assert ranking.first_place(values).tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 6])
-
-
-@pytest.mark.parametrize("n", [13, 50])
-def test_rank_intervals_cover_all_ranks_at_once(n):
-    """Of systems that were each judged in every session."""
-    means, runs, covered = np.array([0, 0, 0.4, 1.0]), 300, []
-    best = 1 + np.sum(means > means[:, None], axis=1)
-    worst = len(means) - np.sum(means < means[:, None], axis=1)
-    codes, sessions = np.tile(np.arange(len(means)), n), np.repeat(np.arange(n), len(means))
-    for i in range(runs):
-        x = np.random.default_rng([3, i]).normal(means, 1, (n, len(means)))
-        estimate, cov, _ = clusters.clustered_covariance(codes, x.ravel(), np.ones(x.size), [sessions])
-        _, low, high, reason = ranking.rank_intervals(estimate, cov.pair_errors(), n - 1, 0.95)
-        assert reason == ""
-        covered.append(np.all(low <= best) and np.all(worst <= high))
-    assert np.mean(covered) > 0.95 - monte_carlo(0.95, runs)
 
 
 def test_annotators_are_a_sample_where_they_are_known():

@@ -93,18 +93,6 @@ def test_equal_weights_change_nothing(rng):
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
-def test_few_weighted_marks_have_an_exact_bound(rng):
-    """Korn and Graubard's interval from the weighted rate and the effective number of dialogues."""
-    rows = [(f"d{i:03d}", "a", float(i < 30)) for i in range(100)]
-    weight = np.where(np.arange(100) < 30, 1.0, 10.0)
-    frame = ratings(rows, method="behavior").assign(sampling_weight=weight)
-    found = collect(rates.clustered(frame, sampling=Sampling(10_000, 0.95, 1)))["rate"].iloc[0]
-    assert found["estimate"] == pytest.approx(30 / 730)
-    assert found["ci_kind"] == "exact_bound"
-    assert found["n"] == 100
-    assert found["ci_low"] < 30 / 730 < found["ci_high"]
-
-
 @pytest.mark.parametrize("people", [False, True])
 def test_means_and_differences_weigh_dialogues(rng, people):
     frame = drawn(rng).assign(system_b=None, dialogue_b=None)
