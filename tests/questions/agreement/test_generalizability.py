@@ -12,7 +12,6 @@ from scipy import stats
 from judgebook.questions.agreement import generalizability as g
 from judgebook.questions.agreement.variance import decision_study
 from judgebook.study.labels import LABEL_SETS
-from judgebook.study.results import fold
 
 LABELS = LABEL_SETS["abc_eval"]
 
@@ -119,7 +118,6 @@ def test_the_decision_study_has_the_components_of_means_of_dialogues():
         assert by[n, each] == pytest.approx(g.generalizability(alone, n, each)["generalizability"])
     variances = table["facet_variance"]["estimate"]
     assert variances.tolist() == pytest.approx(list(alone.variance.values()))
-    assert set(fold(table, study="s", notebook="n")["n_clusters"]) == {40}
     pair = [{"dialogue": "x", "dialogue_b": "y", "system_b": "b", "annotator": "A", "score": 1.0}]
     assert decision_study(frame(pair, method="comparative", label="quality"), LABELS) == {}
 

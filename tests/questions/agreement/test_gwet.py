@@ -7,8 +7,6 @@ import pytest
 from fixtures.judged_items import counts, judged
 
 from judgebook.questions.agreement import gwet
-from judgebook.questions.agreement.alpha import alpha_of
-from judgebook.questions.agreement.coincidences import patterns
 from judgebook.statistics.intervals import Interval
 
 N = np.nan
@@ -52,8 +50,6 @@ def test_two_raters_by_hand():
     chance = 2 * pi * (1 - pi)
     expected = (Fraction(94, 100) - chance) / (1 - chance)
     assert gwet.coefficient(counts(values, np.arange(2.0)), np.arange(2.0), "nominal") == pytest.approx(float(expected))
-    # alpha collapses: agreement by chance is that of two draws from the marks, without replacement
-    assert alpha_of(patterns(values), "nominal").estimate == pytest.approx(1 - (6 * 199) / (14 * 186))
 
 
 def test_weights_by_hand():

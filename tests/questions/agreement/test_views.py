@@ -110,9 +110,7 @@ def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, w
     assert (row["others"] == "4.0 effective annotators, of 5 needed") == (whom == "fixed")
     (ac,) = population.primary_ac(results).to_dict("records")
     assert ac["resample"] == resample
-    beside = population.for_these_annotators(results)
-    assert len(beside) == (whom == "sample")
-    assert ("For these annotators" in tables.alphas(results, NAMES, 0.95).frame) == (whom == "sample")
+    assert len(population.for_these_annotators(results)) == (whom == "sample")
     said = {"sample": "holds for other annotators, too", "fixed": "For other annotators, nothing can be said"}
     assert said.get(whom, "not known individually") in texts(results)
     (means,) = population.reliability_of_means(results).to_dict("records")

@@ -9,7 +9,7 @@ from fixtures.judged_items import counts, judged, left_out, world
 from fixtures.made_annotations import annotation_rows
 
 from judgebook.questions.agreement import analysis, gwet, library_check
-from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way, patterns_of
+from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way
 from judgebook.questions.agreement.coincidences import patterns, with_sampling
 from judgebook.questions.agreement.items import matrix
 from judgebook.statistics.intervals import Sampling
@@ -138,9 +138,8 @@ def test_rare_marks_have_an_estimate_and_a_reason():
         assert (found[name].kind, np.isnan(found[name].low)) == ("not_estimable", True)
         assert "sampling weights" in found[name].note
         assert np.isfinite(found[name].estimate)
-    one, kinds = judged(np.repeat(values, 4, axis=1)[:, :8], weights=weights)  # eight annotators of each item
-    both = alpha_two_way(one, kinds, "nominal", unit="item")
-    assert (both.kind, patterns_of(one, kinds).n_items) == ("not_estimable", 80)
+    one, kinds = judged(np.repeat(values, 4, axis=1), weights=weights)  # eight annotators of each item
+    assert alpha_two_way(one, kinds, "nominal", unit="item").kind == "not_estimable"
 
 
 def test_all_measures_of_a_table_use_the_same_weights():

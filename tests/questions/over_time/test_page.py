@@ -56,12 +56,6 @@ def test_the_headline_names_who_changed_when_and_by_how_much(both):
     )
 
 
-def test_silence_is_said_with_what_was_tested():
-    results = analysed(world(np.random.default_rng(5), weeks=4, items=60))
-    assert (len(results["annotator_change"]), len(results["system_change"])) == (3 * 6, 3 * 3)
-    assert said(results)[0].startswith("**No change from one period to the next stands out** from W9 to W12, of 27")
-
-
 def test_of_unknown_annotators_no_change_is_claimed():
     frame = world(np.random.default_rng(5), weeks=3, items=30, system=-2.0)
     results = analysed(frame, annotator_known=False)
@@ -87,8 +81,6 @@ def test_means_are_those_of_the_scores_in_the_order_of_periods(both):
     rows = rows[rows["system"] == "new"].set_index("period")
     assert np.allclose(rows.loc[["W9", "W10", "W11", "W12"], "estimate"], expected)
     assert set(rows["resample_unit"]) == {"dialogue and annotator"}
-    assert ((rows["ci_low"] < rows["estimate"]) & (rows["estimate"] < rows["ci_high"])).all()
-    assert list(both["period_alpha"]["period"]) == ["W9", "W10", "W11", "W12"]
 
 
 def test_comparisons_have_shares_won_and_no_changes():

@@ -12,7 +12,6 @@ from judgebook.study.results import collect
 
 LABELS = [Label("quality", "continuous", "Quality", (-9, 9)), Label("quality", "comparative", "Quality", (-1, 1))]
 SAMPLING = Sampling(300, 0.95, 1)
-PICKS = {"n_picks": 2, "pick_seed": 1, "modelled": []}
 
 
 def judged(frame, **columns):

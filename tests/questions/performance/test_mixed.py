@@ -14,7 +14,6 @@ from judgebook.annotations.scores import weighted
 from judgebook.questions.performance import mixed, overall, ranking
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
-from judgebook.study.results import fold
 
 LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("fluent", "dialogue_likert", "Fluent", (1, 5))]
 BAD = Label("robotic", "dialogue_likert", "Robotic", (1, 5), direction=-1)
@@ -38,7 +37,6 @@ def rated(rng, systems=(0.0, 0.0, 0.3, 0.6), n=30, people=7, sd=(0.4, 0.3, 0.6, 
 def test_means_and_severity_are_those_of_the_model():
     frame = rated(np.random.default_rng(1))
     results = mixed.pooled(frame)
-    fold(results, study="s", notebook="07")
     found, model = results["pooled_mean"].set_index("system"), mixed_models.fit(frame, "linear", means=True)
     assert found["estimate"].to_dict() == pytest.approx(dict(zip("abcd", model.means, strict=True)))
     half = 2.446912 * model.mean_errors  # t with 6 degrees of freedom
@@ -133,10 +131,8 @@ class TestOverall:
         parts = [rated(rng, label=x, **keys) for x in ("quality", "fluent", "robotic")]
         return pd.concat(parts, ignore_index=True)
 
-    def overall(self, frame, wanted="all", labels=(*LABELS, BAD)):
-        results = overall.overall(frame, labels, wanted, unit="session")
-        fold(results, study="s", notebook="07")
-        return results
+    def overall(self, frame, wanted="all"):
+        return overall.overall(frame, [*LABELS, BAD], wanted, unit="session")
 
     def test_is_the_mean_of_standardised_labels_turned_so_that_more_is_better(self):
         frame = self.frame()

@@ -18,9 +18,8 @@ NAMES = {
     "system": {s: s.upper() for s in "ab"},
 }
 BAD = Label("bad", "behavior", "Bad", (0, 1), direction=-1)
-GOOD = Label("good", "behavior", "Good", (0, 1))
 RATED = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("quality", "comparative", "Quality", (-1, 1))]
-SHOWN = DisplayNames({(x.method, x.id): x for x in [BAD, GOOD, *RATED]}, NAMES)
+SHOWN = DisplayNames({(x.method, x.id): x for x in [BAD, *RATED]}, NAMES)
 
 
 def estimates(labels, systems, **columns):
@@ -29,15 +28,6 @@ def estimates(labels, systems, **columns):
     out = pd.DataFrame(rows, columns=["method", "label", "system", "estimate"]).assign(corpus="main", group="x")
     fixed = {"ci_low": out["estimate"] - 0.05, "ci_high": out["estimate"] + 0.05, "ci_kind": "bca", "n": 9}
     return out.assign(**fixed | {"statistic": "rate", "outcome": "", "interval": "dialogue"} | columns)
-
-
-class TestArrange:
-    def test_intervals_of_means_end_with_the_scale(self):
-        rows = estimates([RATED[0]], "ab", statistic="mean", estimate=2.0, ci_low=-7.0, ci_high=[3.0, 11.0])
-        rows[analysis.LIGHT] = np.nan
-        found = arrangement.arrange(rows, SHOWN)
-        assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[1, 3], [1, 5]]
-        assert arrangement.arrange(rows.drop(columns="statistic"), SHOWN)["ci_low"].tolist() == [-7, -7]
 
 
 class TestGrid:
@@ -96,8 +86,6 @@ class TestEffects:
         results = collect(self.effects(), self.effects(unit="annotator", estimate=9.0, n_clusters=12))
         (line,) = findings._widths(results, SHOWN)
         assert (line["who"], line["median"], line["low"], line["high"]) == ("Behaviour", 2, 2, 2)
-        agree = self.effects(method="dialogue_likert", label="quality", estimate=1.0)
-        assert findings._widths(collect(agree), SHOWN) == []
 
     def test_annotators_as_a_sample_are_told_by_the_ratio_of_widths(self):
         alone = estimates([BAD], "ab", n_annotators=7)
