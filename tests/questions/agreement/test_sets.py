@@ -1,7 +1,5 @@
 """Answers that are sets: MASI distance against nltk, and alpha of sets read from a file."""
 
-import itertools
-
 import numpy as np
 import pytest
 from fixtures import yaml_studies as studies
@@ -9,7 +7,6 @@ from nltk.metrics import masi_distance
 from nltk.metrics.agreement import AnnotationTask
 
 from judgebook.questions.agreement.analysis import alpha_table
-from judgebook.questions.agreement.coincidences import distances
 from judgebook.questions.collection.answers import answers
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
@@ -30,21 +27,6 @@ labels:
   faults: {categories: [rude, wrong, vague], level: sets}
 """
 WORDS = ("rude", "wrong", "vague")
-
-
-def test_distances_are_those_of_nltk():
-    """nltk 3.9 and later round the weights 1/3 and 2/3 to 0.33 and 0.67; ours are Passonneau's."""
-    values = np.arange(1, 16)
-    found = distances(values.astype(float), "sets")
-    sets = [frozenset(i for i in range(4) if v >> i & 1) for v in values]
-    for (i, a), (j, b) in itertools.product(enumerate(sets), repeat=2):
-        assert found[i, j] == pytest.approx(masi_distance(a, b), abs=0.005)
-
-
-def test_distances_by_hand():
-    found = distances(np.array([1.0, 3, 6, 4]), "sets")  # {a}, {a, b}, {b, c}, {c}
-    assert found[0].tolist() == pytest.approx([0, 1 - 1 / 2 * 2 / 3, 1, 1])
-    assert found[1, 2] == pytest.approx(1 - 1 / 3 * 1 / 3)
 
 
 def test_sets_are_read_and_alpha_is_that_of_nltk(tmp_path):

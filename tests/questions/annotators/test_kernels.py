@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from fixtures.planted_annotators import planted
+from scipy.stats import norm
 
 from judgebook.questions.annotators import agreement_with_others as others
 from judgebook.questions.annotators import conduct, consensus, outliers, severity
@@ -32,6 +33,7 @@ def test_limits_are_those_of_the_table():
         assert outliers._p_value(limit, n, two_sided=True) == pytest.approx(0.05, rel=0.01)
 
 
+@pytest.mark.verify
 def test_false_alarms_of_normal_values():
     rng, runs = np.random.default_rng(4), 8000
     for n, side in ((5, "both"), (8, "both"), (12, "high"), (20, "both"), (30, "low"), (60, "both")):
@@ -68,14 +70,8 @@ def balanced(n_people: int = 8, n_dialogues: int = 24) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     lean, good = rng.normal(0, 0.6, n_people), rng.normal(0, 1, n_dialogues)
     rows = [
-        {
-            "annotator": f"A{a}",
-            "dialogue": f"d{d:02d}",
-            "system": f"s{d % 3}",
-            "score": lean[a] + good[d] + rng.normal(),
-        }
-        for a in range(n_people)
-        for d in range(n_dialogues)
+        {"annotator": f"A{a}", "dialogue": f"d{d:02d}", "system": f"s{d % 3}", "score": score}
+        for (a, d), score in np.ndenumerate(lean[:, None] + good + rng.normal(size=(n_people, n_dialogues)))
     ]
     more = {"annotator_known": True, "label": "x", "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA}
     return pd.DataFrame(rows).assign(**more)
@@ -112,15 +108,6 @@ def test_speed_where_most_times_are_equal():
     rows, z = conduct.speed(times.assign(method="dialogue_likert", task="likert"), 0.95)
     assert z.idxmax() == "A04"
     assert pd.DataFrame(rows).set_index("annotator").at["A04", "estimate"] > 1.5
-
-
-def test_severities_follow_the_true_leanings(demo):
-    rows, _ = severity.overall(demo.annotations, 0.95)
-    found = pd.DataFrame(rows).set_index("annotator")
-    true = demo.leaning.mean(axis=1).reindex(found.index)
-    assert np.corrcoef(found["estimate"], true)[0, 1] > 0.6
-    off = found[(found["ci_low"] > 0) | (found["ci_high"] < 0)]
-    assert (np.sign(off["estimate"]) == np.sign(true[off.index])).mean() > 0.9
 
 
 def test_mean_of_the_others_item_by_item(demo):
@@ -182,8 +169,6 @@ def test_runs_entropy_and_trend_by_hand():
     assert [row["estimate"], row["ci_low"], row["ci_high"]] == pytest.approx(
         [ols.params["x"], *ols.conf_int().loc["x"]]
     )
-    from scipy.stats import norm
-
     assert 2 * norm.sf(z) == pytest.approx(ols.pvalues["x"])
 
 
@@ -231,25 +216,9 @@ def test_mace_is_that_of_crowd_kit(votes):
     labels, accuracy = consensus.mace(item, who, answer)
     np.testing.assert_allclose(labels, theirs, atol=1e-10)
     np.testing.assert_allclose(accuracy, np.bincount(who, theirs[item, answer]) / np.bincount(who), atol=1e-10)
-
-
-def test_mace_does_not_depend_on_the_order_of_rows(votes):
-    item, who, answer, _ = votes
-    order = np.random.default_rng(1).permutation(len(item))
-    labels, accuracy = consensus.mace(item, who, answer)
-    again = consensus.mace(item[order], who[order], answer[order])
-    np.testing.assert_allclose(again[0], labels, atol=1e-10)
-    np.testing.assert_allclose(again[1], accuracy, atol=1e-10)
-
-
-def test_mace_knows_who_guesses(votes):
-    item, who, answer, truth = votes
-    labels, accuracy = consensus.mace(item, who, answer)
-    assert labels.sum(axis=1) == pytest.approx(np.ones(400))
-    assert np.mean(labels.argmax(axis=1) == truth) > 0.8
-    assert set(np.argsort(accuracy)[:2]) == {8, 9}
-    right = np.bincount(who, answer == truth[item]) / np.bincount(who)  # guesses, too, now and then
-    assert accuracy == pytest.approx(right, abs=0.08)
+    order = np.random.default_rng(1).permutation(len(item))  # ours does not depend on it
+    for again, once in zip(consensus.mace(item[order], who[order], answer[order]), (labels, accuracy), strict=True):
+        np.testing.assert_allclose(again, once, atol=1e-10)
 
 
 def test_an_item_that_counts_twice_counts_as_two(votes):
@@ -264,25 +233,15 @@ def test_an_item_that_counts_twice_counts_as_two(votes):
     assert consensus.mace(item, who, answer, weights=weights)[0] == pytest.approx(consensus.mace(*twice)[0][:n])
 
 
-def test_labels_are_less_stable_with_fewer_items(votes):
-    item, who, answer, _ = votes
-    found = {}
-    for n in (20, item.max() + 1):
-        few = item < n
-        found[n] = consensus.stability(
-            consensus.MODELS["dawid_skene"], item[few], who[few], answer[few], np.random.default_rng(1)
-        )
-    small, large = found.values()
-    assert small["estimate"] > large["estimate"]
-    assert large["ci_low"] <= large["estimate"] <= large["ci_high"] < small["ci_high"]
+def marks(item, who, score):
+    rows = pd.DataFrame({"dialogue": item, "annotator": who, "score": score.astype(float)})
+    rows["system"] = np.where(item % 2, "odd", "even")
+    return rows.assign(label="x", turn=pd.NA, dialogue_b=pd.NA, system_b=pd.NA)
 
 
 def test_rates_by_consensus(votes):
     item, who, answer, _ = votes
-    rows = pd.DataFrame({
-        "label": "x", "dialogue": item, "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
-        "system": np.where(item % 2, "odd", "even"), "score": (answer == 0).astype(float),
-    })  # fmt: skip
+    rows = marks(item, who, answer == 0)
     label = Label("x", "behavior", "X", (0, 1), level="nominal")
     found = pd.DataFrame(consensus.consensus(rows, label, min_items=50))
     rates = found[found["statistic"] == "consensus_rate"].set_index(["source", "system"])["estimate"]
@@ -300,11 +259,9 @@ def test_rates_by_consensus(votes):
 def test_rare_answers_have_no_consensus_by_mace():
     rng = np.random.default_rng(5)
     item, who = np.repeat(np.arange(200), 3), np.tile(np.arange(3), 200)
-    score = np.where(rng.random(600) < 0.8, (item < 20), (item >= 20)).astype(float)
-    rows = pd.DataFrame({
-        "label": "x", "dialogue": item, "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
-        "system": "a", "score": score,
-    })  # fmt: skip
-    found = pd.DataFrame(consensus.consensus(rows, Label("x", "behavior", "X", (0, 1)), min_items=100))
+    score = np.where(rng.random(600) < 0.8, item < 20, item >= 20)
+    found = pd.DataFrame(
+        consensus.consensus(marks(item, who, score), Label("x", "behavior", "X", (0, 1)), min_items=100)
+    )
     assert set(found.loc[found["statistic"] == "consensus_rate", "source"]) == {"mean", "dawid_skene"}
     assert found.loc[found["source"] == "mace", "note"].str.contains("MACE needs a third").all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.planted_designs import ratings, talk
+from fixtures.planted_designs import talk
 from questions.design.test_checks import checked, crossed, voter
 from scipy.stats import t as student
 from scipy.stats import ttest_ind
@@ -56,24 +56,25 @@ def test_annotators_as_units_widen_as_much_as_their_means_say():
 
 
 def test_bounds_of_missing_scores_by_hand():
-    """Of alpha 60 scores, half 2 and half 4; of beta 40 are there, all but two 3, and 20 are missing: a third of them.
+    """Of alpha 60 scores, half 2 and half 4, and 3 missing; of beta 40 are there, all but two 3, and 20 are missing.
 
-    Means 3 and 3. Beta's mean lies between 2/3 × 3 + 1/3 × 1 = 7/3 and 2/3 × 3 + 1/3 × 5 = 11/3.
+    Means 3 and 3. Beta's mean lies between 2/3 × 3 + 1/3 × 1 = 7/3 and 2/3 × 3 + 1/3 × 5 = 11/3, and alpha's between
+    20/21 × 3 + 1/21 × 1 = 61/21 and 20/21 × 3 + 1/21 × 5 = 65/21.
     """
     marks = rows_of(
         *[("alpha", f"a{i % 6}", 2.0 + 2 * (i % 2)) for i in range(60)],
+        *[("alpha", f"a{i % 6}", np.nan) for i in range(3)],
         *[("beta", f"a{i % 6}", {0: 2.0, 1: 4.0}.get(i, 3.0)) for i in range(40)],
         *[("beta", f"a{i % 6}", np.nan) for i in range(20)],
     )
     facts = finding("missing_by_system", (marks, talk(marks))).facts
     assert (facts["system"], facts["n"]) == ("beta", 20)
     assert facts["share"] == pytest.approx(1 / 3)
-    ends = sorted(abs(facts[end]) for end in ("low", "high"))
-    assert ends == pytest.approx([2 / 3, 2 / 3])
+    assert [facts["low"], facts["high"]] == pytest.approx([7 / 3 - 65 / 21, 11 / 3 - 61 / 21])
     assert facts["was"] == pytest.approx(0)
     assert not facts["twice"]  # nothing is compared by alpha
     se = np.sqrt(60 / 59 / 60 + 2 / 39 / 40)
-    assert facts["moved"] == pytest.approx(2 / 3 / se)
+    assert facts["moved"] == pytest.approx(16 / 21 / se)
 
 
 def test_bounds_of_missing_votes_by_hand():
@@ -120,9 +121,3 @@ def test_intervals_for_other_annotators_by_clustered_errors():
     span = ttest_ind(units["alpha"], units["beta"], equal_var=False).confidence_interval()
     by_dialogues = (span.high - span.low) / 2
     assert wider == pytest.approx(np.hypot(by_people, by_dialogues) / by_dialogues, rel=1e-9)
-
-
-@pytest.mark.parametrize(("people", "expected"), [(12, False), (3, True)])
-def test_few_annotators_by_their_effective_number(people, expected):
-    found = [f.code for f in checked(ratings(1, people=people, each=3)).findings]
-    assert ("few_annotators" in found) == expected

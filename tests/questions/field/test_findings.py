@@ -3,20 +3,14 @@
 import csv
 import statistics
 from collections import defaultdict
-from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
-from statsmodels.regression.mixed_linear_model import MixedLM
 
-from judgebook.pipeline import dag
-from judgebook.questions.field import analysis, figures, findings, reading, tables
+from judgebook.questions.field import analysis, findings, reading
 from judgebook.questions.planning.assumed.alike import nested
-from judgebook.report.prose import opening
 from judgebook.statistics.intervals import Sampling
-from judgebook.study import params
 
 SAMPLING = Sampling(n_resamples=2000, confidence=0.95, seed=1)
 
@@ -77,45 +71,21 @@ def test_shares_of_claims_that_stand(results, lines, against):
     assert [mean["ci_low"], mean["ci_high"]] == pytest.approx([low, high], abs=0.06)
 
 
-def test_both_tests_are_compared_on_the_same_claims(results, tables_read):
-    dialogues, annotators = (analysis.claims(*tables_read[1:], against) for against in ("dialogues", "annotators"))
-    same = dialogues.loc[annotators.index]
-    assert (same["of"] == annotators["of"]).all(), "the text says that these are the same claims"
-    both = finding(results, "stand_dialogues", "both")
-    assert both["estimate"] == pytest.approx(statistics.mean(same["stand"] / same["of"]))
-    assert both["n_clusters"] == finding(results, "stand_annotators", "mean")["n_clusters"] == len(same)
-
-
-def test_share_of_pairs_that_differ(results, lines):
-    shares = defaultdict(list)
-    for value, label in lines:
-        usable = label["main"] == "1" and label["aggregated"] == "0"
-        if usable and value["statistic"] == "pairs_different" and int(value["n"]):
-            shares[value["study"]].append(float(value["estimate"]) / int(value["n"]))
-    row = results.select("field_mean", quantity="different", moderator="none").iloc[0]
-    assert row["n_clusters"] == len(shares)
-    assert row["n"] == sum(map(len, shares.values()))
-    means = [statistics.mean(of) for of in shares.values()]
-    assert row["ci_low"] < statistics.mean(means) < row["ci_high"]
-
-
-@pytest.mark.parametrize("other", ["different", "reliability"])
-def test_what_agreement_predicts(results, lines, other):
+def test_what_agreement_predicts(results, lines):
     usable = [(v, label) for v, label in lines if label["main"] == "1" and label["aggregated"] == "0"]
     by_label = defaultdict(dict)
     for value, _ in usable:
         share = int(value["n"]) if value["statistic"] == "pairs_different" else 1
         if share:
             by_label[tuple(value[k] for k in analysis.KEYS)][value["statistic"]] = float(value["estimate"]) / share
-    name = {"different": "pairs_different"}.get(other, other)
     alphas, others = defaultdict(list), defaultdict(list)
     for key, one in by_label.items():
         if "alpha" in one:
             alphas[key[0]].append(one["alpha"])
-            if name in one:
-                others[key[0]].append(one[name])
+            if "pairs_different" in one:
+                others[key[0]].append(one["pairs_different"])
     pairs = [(statistics.median(alphas[s]), statistics.median(others[s])) for s in others]
-    row = finding(results, f"agreement_{other}", "correlation")
+    row = finding(results, "agreement_different", "correlation")
     assert row["n_clusters"] == len(pairs)
     assert row["estimate"] == pytest.approx(stats.spearmanr(*zip(*pairs, strict=True)).statistic)
     low, high = resampled(pairs, lambda x: stats.spearmanr(x[:, 0], x[:, 1]).statistic, 1000)
@@ -143,52 +113,20 @@ def test_a_second_rater(results, lines):
     assert [row["ci_low"], row["ci_high"]] == pytest.approx(resampled(medians, np.mean), abs=0.02)
 
 
-@pytest.mark.parametrize(("moderator", "category"), [("judges", "expert"), ("kind", "coherence"), ("unit", "pair")])
-def test_differences(results, lines, moderator, category):
-    sides = {True: defaultdict(list), False: defaultdict(list)}
-    for value, label in lines:
-        usable = value["statistic"] == "alpha" and label["main"] == "1" and label["aggregated"] == "0"
-        if usable and (moderator != "judges" or label["judges"] in ("expert", "crowd")):
-            sides[label[moderator] == category][value["study"]].append(float(value["estimate"]))
-    means = {side: statistics.mean(map(statistics.median, of.values())) for side, of in sides.items()}
-    row = results.select("field_difference", moderator=moderator, category=category).iloc[0]
-    assert row["estimate"] == pytest.approx(means[True] - means[False])
-    assert row["ci_low"] < row["estimate"] < row["ci_high"]
-    assert row["n_clusters"] == len({*sides[True], *sides[False]})
-
-
-def test_random_effects_are_those_of_a_mixed_model():
-    """Where every study has as many labels, moments and REML agree; a t quantile turns the rest into intervals."""
-    rng = np.random.default_rng(2)
-    study = pd.Series(np.repeat(np.arange(15), 4))
-    values = pd.Series(rng.normal(0, 0.3, 15)[study] + rng.normal(0.4, 0.2, 60))
-    reference, error = nested(study, values)
-    fit = MixedLM(values, np.ones(60), study).fit()
-    assert reference.mean == pytest.approx(fit.params.iloc[0], abs=1e-6)
-    assert error == pytest.approx(fit.bse.iloc[0], rel=1e-3)
-    variance = fit.cov_re.iloc[0, 0] + fit.scale + fit.bse.iloc[0] ** 2
-    assert reference.sd == pytest.approx(variance**0.5, rel=1e-3)
-
-
-def test_means_over_studies(results, tables_read):
-    """Of the atlas, where studies differ in their labels, moments and REML agree to a fraction of the interval."""
+@pytest.mark.parametrize("quantity", analysis.QUANTITIES)
+def test_means_over_studies(results, tables_read, quantity):
+    """Random effects, with a t quantile for the mean and for a new label; of design effects the logarithm, and cut off
+    where the quantity ends."""
     rows = analysis.labelled(*tables_read[1:])
-    for quantity in analysis.QUANTITIES:
-        of = rows[rows["statistic"] == quantity]
-        value = np.log(of["estimate"]) if quantity.startswith("design") else of["estimate"]
-        fit = MixedLM(value.to_numpy(), np.ones(len(of)), of["study"].to_numpy()).fit()
-        t = stats.t.ppf(0.975, of["study"].nunique() - 1)
-        ends = [fit.params[0] + sign * t * fit.bse[0] for sign in (-1, 0, 1)]
-        row = results.select("field_mean", quantity=quantity, moderator="none").iloc[0]
-        mine = row[["ci_low", "estimate", "ci_high"]].astype(float).to_numpy()
-        mine = np.log(mine) if quantity.startswith("design") else mine
-        assert mine == pytest.approx(ends, abs=0.15 * (ends[2] - ends[0])), quantity
-        wider = results.select("field_prediction", quantity=quantity, moderator="none").iloc[0]
-        assert wider["ci_low"] <= row["ci_low"]
-        assert wider["ci_high"] >= row["ci_high"]
-        low, high = analysis.QUANTITIES[quantity]
-        assert low <= wider["ci_low"]
-        assert wider["ci_high"] <= high
+    of = rows[rows["statistic"] == quantity]
+    there, back = (np.log, np.exp) if quantity.startswith("design") else (float, float)
+    reference, error = nested(of["study"], of["estimate"].map(there).astype(float))
+    t = stats.t.ppf(0.975, reference.df)
+    for statistic, sd in {"field_mean": error, "field_prediction": reference.sd}.items():
+        row = results.select(statistic, quantity=quantity, moderator="none").iloc[0]
+        ends = [back(reference.mean + sign * t * sd) for sign in (-1, 1)]
+        assert row["estimate"] == pytest.approx(back(reference.mean))
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.clip(ends, *analysis.QUANTITIES[quantity]).tolist())
 
 
 def test_few_studies_have_neither_mean_nor_difference(results, tables_read):
@@ -200,6 +138,19 @@ def test_few_studies_have_neither_mean_nor_difference(results, tables_read):
         assert {*shown}.isdisjoint(few[few].index)
 
 
+def test_a_difference_is_that_of_means_over_studies(results, lines):
+    sides = {True: defaultdict(list), False: defaultdict(list)}
+    for value, label in lines:
+        usable = value["statistic"] == "alpha" and label["main"] == "1" and label["aggregated"] == "0"
+        if usable and label["judges"] in ("expert", "crowd"):
+            sides[label["judges"] == "expert"][value["study"]].append(float(value["estimate"]))
+    means = {side: statistics.mean(map(statistics.median, of.values())) for side, of in sides.items()}
+    row = results.select("field_difference", moderator="judges", category="expert").iloc[0]
+    assert row["estimate"] == pytest.approx(means[True] - means[False])
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    assert row["n_clusters"] == len({*sides[True], *sides[False]})
+
+
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
@@ -208,56 +159,8 @@ def test_few_studies_have_neither_mean_nor_difference(results, tables_read):
         (-0.1, 0.5, "; whether more are where people agree more is open"),
     ],
 )
-def test_what_is_said_of_agreement_follows_from_its_interval(results, low, high, expected):
+def test_what_is_said_follows_from_intervals(results, low, high, expected):
     rows = results["field_finding"].copy()
     rows.loc[rows["finding"] == "agreement_different", ["ci_low", "ci_high"]] = low, high
     (prose,) = findings.findings(type(results)(results | {"field_finding": rows}))
     assert expected in prose.text
-    assert opening(prose.text)[1].startswith("Where dialogues share annotators"), "two sentences, three bullets"
-
-
-def test_what_we_see_has_the_five_findings_with_their_intervals(results):
-    (prose,) = findings.findings(results)
-    for name, summary in {"dialogues": "both", "annotators": "mean"}.items():
-        row = finding(results, f"stand_{name}", summary)
-        assert f"{row['estimate']:.0%} [{row['ci_low']:.0%}, {row['ci_high']:.0%}]" in prose.text
-    again = finding(results, "stand_rerun", "pooled")
-    assert f"of their {again['n']:.0f} claims, {again['estimate']:.0%} stand in another run" in prose.text
-    second = finding(results, "second_rater", "mean")
-    assert f"divide a mean's variance by {second['estimate']:.2f} [{second['ci_low']:.2f}, " in prose.text
-    other = finding(results, "agreement_different", "correlation")
-    assert f"{other['estimate']:.2f} [−{-other['ci_low']:.2f}, {other['ci_high']:.2f}]" in prose.text
-
-
-def test_the_second_run_names_its_studies(results, tables_read):
-    titles, labels, values = tables_read
-    rerun = analysis.claims(labels, values, "rerun")
-    (prose,) = findings.explained(results, analysis.second_rater(labels, values), rerun, titles)
-    assert len(rerun) == 3
-    assert "of 3 studies, too few for an interval" in prose.text
-    for row in rerun.itertuples():
-        assert f"{row.stand:.0f} of {row.of:.0f} in" in prose.text
-
-
-def test_every_study_is_a_point_with_its_title(results, tables_read):
-    titles, labels, values = tables_read
-    rows = analysis.labelled(labels, values)
-    plot = figures.moderated(rows, results, "kind", titles)
-    of = analysis.by_study(rows[rows["statistic"] == "alpha"], "kind")
-    points = [line for line in plot.fig.axes[0].lines if line.get_marker() == "o"]
-    assert sorted(x for line in points for x in line.get_xdata()) == pytest.approx(sorted(of["estimate"]))
-    medians = of.groupby("kind")["estimate"].median()
-    order = [label.get_text().rpartition(" (")[0] for label in plot.fig.axes[0].get_yticklabels()]
-    assert all(medians[a] >= medians[b] for a, b in pairwise(order))
-
-
-def test_tables_have_a_row_for_each_result(results):
-    assert len(tables.findings(results).frame) == len(results["field_finding"])
-    assert len(tables.means(results).frame) == len(results["field_mean"])
-    assert len(tables.differences(results).frame) == len(results["field_difference"])
-
-
-def test_a_study_across_others_has_its_own_notebooks_only():
-    entries = dag.load()
-    assert [*dag.of(entries, params.load("atlas"))] == ["92_human_evaluations"]
-    assert [*dag.of(entries, params.load("scoreboard"))] == ["90_scoreboard"]

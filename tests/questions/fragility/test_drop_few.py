@@ -19,7 +19,7 @@ def smallest(values, changed) -> int:
     return len(values)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_sign_of_a_difference_is_exact(seed):
     rng = np.random.default_rng(seed)
     a, b = rng.integers(1, 6, 6) + 0.6 * (seed % 2), rng.integers(1, 5, 5).astype(float)
@@ -38,7 +38,7 @@ def test_the_sign_of_a_difference_is_exact(seed):
         assert turned(np.delete(np.arange(11), found.which))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_sign_of_a_mean_is_exact(seed):
     x = np.random.default_rng(seed).integers(-1, 2, 12).astype(float) + 0.05
     found = drop_few.sign_of_one(x)
@@ -53,22 +53,6 @@ def test_one_dialogue_makes_a_difference():
     assert list(drop_few.sign_of_two(b, a).which) == [9]
 
 
-@pytest.mark.parametrize("two", [True, False])
-def test_significance_is_lost_without_these_and_not_with_one_less(two):
-    rng = np.random.default_rng(1)
-    a, b = rng.normal(0.9, 1, 25), rng.normal(0, 1, 25)
-    p = ttest_ind(a, b, equal_var=False).pvalue if two else ttest_1samp(a, 0).pvalue
-    assert p < 0.05
-    found = drop_few.significance(a, b if two else None)
-    kept = np.delete(np.arange(50 if two else 25), found.which)
-    x = np.r_[a, b] if two else a
-    if two:
-        assert ttest_ind(x[kept[kept < 25]], x[kept[kept >= 25]], equal_var=False).pvalue >= 0.05
-    else:
-        assert ttest_1samp(x[kept], 0).pvalue >= 0.05
-    assert 1 <= found.needed < 15
-
-
 @pytest.mark.parametrize("step", [0, 0.5])
 @pytest.mark.parametrize("two", [True, False])
 def test_each_value_left_out_lowers_t_most(two, step):
@@ -78,26 +62,17 @@ def test_each_value_left_out_lowers_t_most(two, step):
     x, of = (x, of) if two else (x[:15], of[:15])
     x = step * np.rint(x / step) if step else x
 
-    def t(kept):
+    def test(kept):
         a, b = x[kept[of[kept] == 0]], x[kept[of[kept] == 1]]
-        return round(abs(ttest_ind(a, b, equal_var=False).statistic if two else ttest_1samp(a, 0).statistic), 12)
+        return ttest_ind(a, b, equal_var=False) if two else ttest_1samp(a, 0)
 
     found, kept = drop_few.significance(x[of == 0], x[of == 1] if two else None), np.arange(len(x))
     assert found.needed > 1
     for _ in range(found.needed):
-        kept = min((np.setdiff1d(kept, [i]) for i in kept), key=t)
+        assert test(kept).pvalue < 0.05
+        kept = min((np.setdiff1d(kept, [i]) for i in kept), key=lambda k: round(abs(test(k).statistic), 12))
+    assert test(kept).pvalue >= 0.05
     assert sorted(found.which) == sorted(set(range(len(x))) - set(kept))
-
-
-def test_large_samples_take_memory_in_proportion():
-    """All pairs of 60,000 and 60,000 values would take 29 GB."""
-    rng = np.random.default_rng(4)
-    a, b = rng.normal(0.3, 1, 60_000), rng.normal(0, 1, 60_000)
-    found = drop_few.sign_of_two(a, b)
-    x = np.r_[a, b]
-    for gone, sign in ((found.which, -1), (found.which[np.argsort(np.abs(x[found.which]))][1:], 1)):
-        left = np.delete(np.arange(len(x)), gone)
-        assert sign * (x[left[left < 60_000]].mean() - x[left[left >= 60_000]].mean()) > 0
 
 
 def test_what_is_not_significant_is_refused():
@@ -110,11 +85,6 @@ def test_one_person_makes_a_difference():
     counts = np.full((4, 2), 5.0)
     found = drop_few.people(totals, counts)
     assert (found.needed, list(found.which)) == (1, [3])
-
-
-def test_nobody_alone_makes_a_difference_that_all_see():
-    totals = np.array([[10.0, 8.0]] * 6)
-    assert drop_few.people(totals, np.full((6, 2), 5.0)).needed is None
 
 
 def test_a_person_without_whom_nothing_is_left_stays():
@@ -140,7 +110,7 @@ def test_the_level_that_holm_leaves_is_where_the_adjusted_p_value_passes_it():
     assert drop_few.holm_level(np.array([])) == 0.05
     assert drop_few.holm_level(np.array([0.001, 0.002])) == 0.05
     rng = np.random.default_rng(5)
-    for _ in range(200):
+    for _ in range(50):
         others = rng.random(rng.integers(1, 6)) ** 6
         level = drop_few.holm_level(others)
         below, above = (adjust_p_values(np.append(others, level * f))[-1] for f in (0.999, 1.001))

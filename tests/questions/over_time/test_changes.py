@@ -109,8 +109,9 @@ def test_of_two_annotators_it_cannot_be_told_who_changed():
 
 def test_those_who_judged_little_are_not_tested():
     frame = world(np.random.default_rng(11))
-    few = frame[(frame["annotator"] != "a3") | (frame["unit"] < 4)]
-    assert "a3" not in boundaries(few)[0].common
+    judged = frame["unit"].where(frame["annotator"] == "a3").groupby(frame["week"]).nunique().min()
+    assert "a3" in boundaries(frame, least=judged)[0].common
+    assert "a3" not in boundaries(frame, least=judged + 1)[0].common
 
 
 def test_leniency_in_a_week_is_relative_to_the_others_and_ignores_who_judged_which_system():
@@ -122,15 +123,8 @@ def test_leniency_in_a_week_is_relative_to_the_others_and_ignores_who_judged_whi
     assert rows == pytest.approx({"a0": 1.0, "a1": 0.0, "a2": -1.0}, abs=0.01)
 
 
-def false_alarms(worlds):
-    rng = np.random.default_rng(13)
-    return np.mean([bool(named(world(rng, weeks=6, items=20, people=4))) for _ in range(worlds)])
-
-
-def test_silence_where_nothing_changed():
-    assert false_alarms(10) == 0
-
-
 @pytest.mark.evidence
 def test_in_at_most_one_study_of_twenty_without_a_change_is_one_named():
-    assert false_alarms(400) <= 0.05
+    rng = np.random.default_rng(13)
+    alarms = [bool(named(world(rng, weeks=6, items=20, people=4))) for _ in range(400)]
+    assert np.mean(alarms) <= 0.05

@@ -7,8 +7,7 @@ import pytest
 from questions.over_time.test_changes import world
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.over_time import analysis, figures, findings, tables
-from judgebook.questions.over_time.first_page import answer
+from judgebook.questions.over_time import analysis, findings
 from judgebook.questions.over_time.question import OverTime
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -31,9 +30,9 @@ def annotations(frame, **columns):
     return conform(out[[c for c in out if c in ANNOTATIONS]], ANNOTATIONS)
 
 
-def analysed(frame, **columns):
+def analysed(frame, label=LABEL, **columns):
     sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
-    return analysis.analyse(annotations(frame, **columns), [LABEL], OverTime(), sampling=sampling)
+    return analysis.analyse(annotations(frame, **columns), [label], OverTime(), sampling=sampling)
 
 
 def said(results):
@@ -55,51 +54,24 @@ def test_the_headline_names_who_changed_when_and_by_how_much(both):
     assert re.search(
         r"New has been scored lower on Quality since W11, by 1\.\d\d \[.*\], by annotators who judged before", text
     )
-    assert answer(type("Study", (), {"over_time": OverTime()}), both, NAMES)[0] == text
-    assert sum(len(part.split()) for part in said(both)) <= 120
 
 
-def test_silence_is_said_with_what_was_tested():
-    results = analysed(world(np.random.default_rng(5), weeks=4, items=60))
-    tested = len(results["annotator_change"]) + len(results["system_change"])
-    assert tested == 3 * (6 + 3)
-    assert said(results)[0].startswith("**No change from one period to the next stands out** from W9 to W12, of 27")
-    assert said(results)[1:] == ["", ""]
-
-
-def test_a_change_of_all_systems_may_be_one_of_all_annotators():
-    text = said(analysed(world(np.random.default_rng(5), weeks=4, items=60, level=-1.2)))[0]
-    assert "In W11, all 3 systems changed together on Quality. It would look the same if all annotators" in text
-
-
-@pytest.mark.parametrize(
-    ("columns", "why"),
-    [
-        (lambda f: {"annotator": f["annotator"] + f["week"].astype(str)}, "no annotator judged enough in both"),
-        (lambda f: {"annotator_known": False}, "it is not known who judged"),
-    ],
-)
-def test_what_cannot_be_told_is_said(columns, why):
+def test_of_unknown_annotators_no_change_is_claimed():
     frame = world(np.random.default_rng(5), weeks=3, items=30, system=-2.0)
-    results = analysed(frame, **columns(frame))
-    texts = said(results)
-    assert texts[0].startswith("**Changes of systems cannot be told apart from those of annotators:**")
-    assert f"in 2 cases (the first: W9 and W10), because {why}." in texts[1]
+    results = analysed(frame, annotator_known=False)
+    assert said(results)[0].startswith("**Changes of systems cannot be told apart from those of annotators:**")
     assert results["system_change"].empty
-    assert figures._PHRASES.say("means_title", n=0, named=0).startswith("Changes of systems cannot be told apart")
 
 
 def test_who_came_and_went_is_counted():
     frame = world(np.random.default_rng(5), weeks=4, items=30)
     frame = frame[(frame["system"] != "old") | (frame["week"] > 1)]
-    rows = analysed(frame)["period_count"].set_index(["period", "what"])["estimate"]
+    results = analysed(frame)
+    rows = results["period_count"].set_index(["period", "what"])["estimate"]
     assert rows["W11", "systems new"] == 1
     assert rows["W12", "systems new"] == rows["W11", "systems gone"] == 0
     assert rows["W9", "items"] == 60
     assert rows["W11", "items"] == 90
-    came_and_went = [f"{what} {how}" for what in ("systems", "annotators") for how in ("new", "gone")]
-    assert list(rows["W11"].index[-4:]) == came_and_went  # in this order, whatever the hashes of these words
-    assert "systems came or went in 1, annotators in 0" in said(analysed(frame))[2]
 
 
 def test_means_are_those_of_the_scores_in_the_order_of_periods(both):
@@ -109,26 +81,6 @@ def test_means_are_those_of_the_scores_in_the_order_of_periods(both):
     rows = rows[rows["system"] == "new"].set_index("period")
     assert np.allclose(rows.loc[["W9", "W10", "W11", "W12"], "estimate"], expected)
     assert set(rows["resample_unit"]) == {"dialogue and annotator"}
-    assert ((rows["ci_low"] < rows["estimate"]) & (rows["estimate"] < rows["ci_high"])).all()
-    assert list(tables.means(both, NAMES).frame.columns[-4:]) == ["W9", "W10", "W11", "W12"]
-
-
-def test_agreement_is_that_of_each_period(both):
-    assert list(both["period_alpha"]["period"]) == ["W9", "W10", "W11", "W12"]
-    agreed = world(np.random.default_rng(5), weeks=3, items=30).assign(score=lambda f: 1 + f["unit"] % 5)
-    assert (analysed(agreed)["period_alpha"]["estimate"] == 1).all()
-
-
-def test_figures_mark_what_stands_out_and_tables_list_it(both):
-    (means,) = figures.means(both, NAMES, 0.05)
-    (severity,) = figures.severity(both, NAMES, 0.05)
-    assert means.title == "1 of 9 changes of a system stands out"
-    assert severity.title == "1 of 18 changes of an annotator stands out"
-    dotted = [[line.get_xdata()[0] for line in plot.fig.axes[0].lines if line.get_linestyle() == ":"]
-              for plot in (means, severity)]  # fmt: skip
-    assert dotted == [[1.5], [1.5]]
-    assert list(tables.changes(both, NAMES).frame["Of"][:2]) in (["New", "a2"], ["a2", "New"])
-    assert list(tables.composition(both, NAMES).frame["Period"]) == ["W9", "W10", "W11", "W12"]
 
 
 def test_comparisons_have_shares_won_and_no_changes():
@@ -136,8 +88,7 @@ def test_comparisons_have_shares_won_and_no_changes():
     frame = frame[frame["system"] == "new"].assign(score=lambda f: np.sign(f["score"] - 3))
     other = {"method": "comparative", "system_b": "old", "dialogue_b": frame["unit"].astype(str) + "old"}
     label = Label("quality", "comparative", "Quality", (-1.0, 1.0), "ordinal", direction=1)
-    sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
-    results = analysis.analyse(annotations(frame, **other), [label], OverTime(), sampling=sampling)
+    results = analysed(frame, label, **other)
     assert set(results["period_mean"]["system"]) == {"new", "old"}
     assert results["period_mean"].groupby("period")["estimate"].sum().le(1 + 1e-9).all()
     assert results["system_change"].empty

@@ -14,7 +14,6 @@ from judgebook.annotations.scores import weighted
 from judgebook.questions.performance import mixed, overall, ranking
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
-from judgebook.study.results import fold
 
 LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("fluent", "dialogue_likert", "Fluent", (1, 5))]
 BAD = Label("robotic", "dialogue_likert", "Robotic", (1, 5), direction=-1)
@@ -38,7 +37,6 @@ def rated(rng, systems=(0.0, 0.0, 0.3, 0.6), n=30, people=7, sd=(0.4, 0.3, 0.6, 
 def test_means_and_severity_are_those_of_the_model():
     frame = rated(np.random.default_rng(1))
     results = mixed.pooled(frame)
-    fold(results, study="s", notebook="07")
     found, model = results["pooled_mean"].set_index("system"), mixed_models.fit(frame, "linear", means=True)
     assert found["estimate"].to_dict() == pytest.approx(dict(zip("abcd", model.means, strict=True)))
     half = 2.446912 * model.mean_errors  # t with 6 degrees of freedom
@@ -48,13 +46,6 @@ def test_means_and_severity_are_those_of_the_model():
     assert [severity["lowest"], severity["highest"]] == pytest.approx(
         [model.effects["annotator"].min(), model.effects["annotator"].max()]
     )
-
-
-def test_means_are_drawn_towards_the_average():
-    frame = rated(np.random.default_rng(2))
-    found = mixed.pooled(frame)["pooled_mean"].set_index("system")["estimate"]
-    plain = frame.groupby("system")["score"].mean()
-    assert found.std() < plain.std()
 
 
 def test_rates_are_probabilities_over_annotators_and_dialogues():
@@ -121,17 +112,11 @@ class TestMarksGivenOnce:
         turned = mixed.pooled(frame.assign(score=1 - frame["score"]))["pooled_mean"]
         assert turned["note"].tolist() == found["note"].tolist()
 
-    def test_of_a_rate_so_low_that_more_marks_would_be_luck_are_refused(self):
-        for i in range(10):
-            found = mixed.pooled(marked(np.random.default_rng([8, i]), 0.015, each=3))["pooled_mean"]
-            assert found["estimate"].isna().all()
-
     @pytest.mark.evidence
-    @pytest.mark.parametrize(("rate", "spread", "each"), [(0.05, 1.5, 3), (0.05, 3.0, 3), (0.1, 1.5, 2)])
-    def test_rates_are_unbiased_and_covered(self, rate, spread, each):
-        n, rates, hits = 100, [], []
+    def test_rates_are_unbiased_and_covered(self):
+        n, rate, rates, hits = 100, 0.05, [], []
         for i in range(n):
-            frame = marked(np.random.default_rng([6, i]), rate, spread=spread, each=each)
+            frame = marked(np.random.default_rng([6, i]), rate, spread=3.0, each=3)
             found = mixed.pooled(frame)["pooled_mean"].dropna(subset="estimate")
             rates.extend(found["estimate"])
             hits.extend((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
@@ -146,10 +131,8 @@ class TestOverall:
         parts = [rated(rng, label=x, **keys) for x in ("quality", "fluent", "robotic")]
         return pd.concat(parts, ignore_index=True)
 
-    def overall(self, frame, wanted="all", labels=(*LABELS, BAD)):
-        results = overall.overall(frame, labels, wanted, unit="session")
-        fold(results, study="s", notebook="07")
-        return results
+    def overall(self, frame, wanted="all"):
+        return overall.overall(frame, [*LABELS, BAD], wanted, unit="session")
 
     def test_is_the_mean_of_standardised_labels_turned_so_that_more_is_better(self):
         frame = self.frame()
@@ -190,17 +173,3 @@ class TestOverall:
         partly = frame[(frame["label"] != "fluent") | (frame["system"] != "a")]
         assert (self.overall(partly)["overall_mean"]["n"] == 2).all()
         assert not self.overall(frame, ["quality"])
-
-    def test_a_clear_winner_is_first(self):
-        found = self.overall(self.frame(systems=(0.0, 0.0, 0.0, 3.0), sd=(0.1, 0.05, 0.3, 0.4)), ["quality", "fluent"])
-        rank = found["overall_rank"].set_index("system")
-        assert rank.loc["d", ["estimate", "ci_low", "ci_high"]].tolist() == [1, 1, 1]
-
-    def test_comparisons_have_an_order_too(self):
-        rng = np.random.default_rng(8)
-        pairs = [(*rng.choice(list("abc"), 2, replace=False), int(rng.integers(-1, 2))) for _ in range(90)]
-        frame = pd.concat([comparisons(pairs), comparisons(pairs, label="fluent")], ignore_index=True)
-        labels = [Label(x, "comparative", x, (-1, 1)) for x in ("quality", "fluent")]
-        found = self.overall(frame, labels=labels)["overall_mean"]
-        assert found["estimate"].sum() == pytest.approx(0, abs=0.5)
-        assert len(found) == 3

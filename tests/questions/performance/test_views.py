@@ -1,3 +1,5 @@
+"""What notebook 07 shows follows from its results: arrangement, both intervals, who is first, who leads."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,139 +7,45 @@ import pytest
 from judgebook.annotations.population import Population
 from judgebook.display import grid_plots
 from judgebook.display.names import DisplayNames
-from judgebook.display.style import PAGE
 from judgebook.published.mapping import MappingEntry
-from judgebook.questions.performance import analysis, arrangement, figures, findings, rate_intervals, rates, tables
-from judgebook.statistics.intervals import Sampling
+from judgebook.questions.performance import analysis, arrangement, findings, tables
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
 NAMES = {
     "method": {"behavior": "Behaviour", "dialogue_likert": "Likert", "comparative": "Comparative"},
-    "group": {"x": "Group X", "y": "Group Y"},
-    "system": {s: s.upper() for s in "abcdefgh"},
+    "group": {"x": "Group X"},
+    "system": {s: s.upper() for s in "ab"},
 }
-BAD = [Label(f"bad{i}", "behavior", f"Bad {i}", (0, 1), direction=-1) for i in range(5)]
-GOOD = [Label(f"good{i}", "behavior", f"Good {i}", (0, 1)) for i in range(3)]
-NEITHER = [Label("neither", "behavior", "Neither", (0, 1), direction=0)]
+BAD = Label("bad", "behavior", "Bad", (0, 1), direction=-1)
 RATED = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("quality", "comparative", "Quality", (-1, 1))]
-SHOWN = DisplayNames({(x.method, x.id): x for x in [*BAD, *GOOD, *NEITHER, *RATED]}, NAMES)
+SHOWN = DisplayNames({(x.method, x.id): x for x in [BAD, *RATED]}, NAMES)
 
 
-def estimates(labels, systems, groups=("x",), **columns):
-    """Rows of estimates: every label, system and group."""
-    rows = [
-        {"corpus": "main", "method": x.method, "label": x.id, "group": g, "system": s, "estimate": 0.1 * (i + 1)}
-        for g in groups
-        for x in labels
-        for i, s in enumerate(systems)
-    ]
-    out = pd.DataFrame(rows)
+def estimates(labels, systems, **columns):
+    """Rows of estimates: every label and system."""
+    rows = [(x.method, x.id, s, 0.1 * (i + 1)) for x in labels for i, s in enumerate(systems)]
+    out = pd.DataFrame(rows, columns=["method", "label", "system", "estimate"]).assign(corpus="main", group="x")
     fixed = {"ci_low": out["estimate"] - 0.05, "ci_high": out["estimate"] + 0.05, "ci_kind": "bca", "n": 9}
     return out.assign(**fixed | {"statistic": "rate", "outcome": "", "interval": "dialogue"} | columns)
 
 
-class TestArrange:
-    def test_one_part_of_many_labels_is_split_by_direction(self):
-        found = arrangement.arrange(estimates([*BAD, *GOOD, *NEITHER], "ab"), SHOWN)
-        blocks = found.groupby("panel", sort=False)["block"].unique().map(list).to_dict()
-        assert blocks == {
-            "Less is better": [x.title for x in BAD],
-            "More is better, or neither (○)": ["Good 0", "Good 1", "Good 2", "Neither ○"],
-        }
-        assert not arrangement.one_axis(found)
-
-    def test_groups_are_panels_with_the_same_blocks(self):
-        rows = estimates([BAD[0], GOOD[0]], "ab", ("x", "y"))
-        rows = rows[(rows["group"] == "x") | (rows["label"] == "good0")]
-        found = arrangement.arrange(rows, SHOWN)
-        assert list(found["panel"].unique()) == ["Group X", "Group Y"]
-        for _, panel in found.groupby("panel"):
-            assert list(dict.fromkeys(panel["block"])) == ["Bad 0 ↓", "Good 0"]
-            assert panel.groupby("block").size().tolist() == [2, 2]
-        assert found["estimate"].isna().sum() == 2
-        assert arrangement.one_axis(found)
-
-    def test_many_systems_are_blocks_of_a_panel_a_label_and_part_side_by_side(self):
-        rows = estimates([BAD[0], GOOD[0]], "abcdefgh", ("x", "y"))
-        rows = rows[(rows["group"] == "x") | (rows["system"] != "c")]
-        found = arrangement.arrange(rows, SHOWN)
-        panels = ["Group X: Bad 0 ↓", "Group Y: Bad 0 ↓", "Group X: Good 0", "Group Y: Good 0"]
-        assert list(found["panel"].unique()) == panels
-        assert all(list(part["block"]) == list("ABCDEFGH") for _, part in found.groupby("panel"))
-        assert found.loc[found["estimate"].isna(), "block"].tolist() == ["C", "C"]
-        assert set(found["hue"]) == {""}
-        assert not arrangement.one_axis(found)
-
-    def test_intervals_of_means_end_with_the_scale(self):
-        rows = estimates([RATED[0]], "ab", statistic="mean", estimate=2.0, ci_low=-7.0, ci_high=[3.0, 11.0])
-        rows[analysis.LIGHT] = np.nan
-        found = arrangement.arrange(rows, SHOWN)
-        assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[1, 3], [1, 5]]
-        strengths = arrangement.arrange(rows.drop(columns="statistic"), SHOWN)
-        assert strengths["ci_low"].tolist() == [-7, -7]
-
-
 class TestGrid:
-    def test_blocks_follow_one_another_and_hues_keep_their_order(self):
-        rows = pd.DataFrame(
-            {"panel": "", "block": ["q", "q", "r"], "hue": ["a", "b", "b"], "estimate": 1.0}, index=range(3)
-        )
-        y = grid_plots.place(rows)["y"].tolist()
-        row, gap = grid_plots.ROW, grid_plots.GAP
-        assert y == pytest.approx([row / 2, 3 * row / 2, 5 * row / 2 + gap])
-
-    def test_names_stand_once_where_panels_share_them_and_the_page_is_wide_enough(self):
-        rows = arrangement.arrange(estimates([BAD[0], GOOD[0]], "ab", ("x", "y")), SHOWN)
-        fig = grid_plots.grid_figure(rows, grid_plots.intervals, sharex=True)
-        names = [[t.get_text() for t in ax.get_yticklabels()] for ax in fig.axes]
-        assert names == [["Bad 0 ↓", "Good 0"], ["", ""]]
-        assert fig.get_figwidth() <= PAGE
-        assert [t.get_text() for t in fig.legends[0].get_texts()] == ["A", "B"]
-
     def test_a_bound_is_hollow_and_both_intervals_are_drawn(self):
-        rows = estimates([BAD[0]], "ab", ci_kind=["bca", "exact_bound"], light_low=0.08, light_high=0.12)
-        rows = arrangement.arrange(rows, SHOWN)
-        ax = grid_plots.grid_figure(rows, grid_plots.intervals).axes[0]
+        rows = estimates([BAD], "ab", ci_kind=["bca", "exact_bound"], light_low=0.08, light_high=0.12)
+        ax = grid_plots.grid_figure(arrangement.arrange(rows, SHOWN), grid_plots.intervals).axes[0]
         faces = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() in ("o", "s")]
         assert faces.count("white") == 1
         drawn = [c.get_segments()[0][:, 0].tolist() for c in ax.collections if len(c.get_segments())]
-        assert drawn[0] == pytest.approx([0.05, 0.15])
-        assert drawn[1] == pytest.approx([0.08, 0.12])
-        keys = grid_plots.interval_keys("over dialogues", None, rows)
-        assert [k.get_label() for k in keys] == ["over dialogues", "a bound, or none"]
-
-    def test_ties_stand_behind_wins(self):
-        rows = pd.DataFrame({"y": [0.1], "estimate": [0.4], "tie": [0.25], "ci_low": [0.3], "ci_high": [0.5]})
-        fig, axes = grid_plots.subplots(squeeze=False)
-        grid_plots.shares(axes[0, 0], rows, "#000000", "o")
-        won, tied = axes[0, 0].patches
-        assert (won.get_width(), tied.get_x(), tied.get_width()) == pytest.approx((0.4, 0.4, 0.25))
-        assert fig.axes
+        assert drawn[:2] == [pytest.approx([0.05, 0.15]), pytest.approx([0.08, 0.12])]
 
 
 class TestScores:
     def test_both_intervals_with_the_ratio_of_their_widths(self):
-        rows = estimates([BAD[0]], "ab", light_low=[0.075, 0.15], light_high=[0.125, 0.25])
+        rows = estimates([BAD], "ab", light_low=[0.075, 0.15], light_high=[0.125, 0.25])
         assert tables.score_table(rows, SHOWN, 100).to_dict("records") == [
-            {"Label": "Bad 0", "A": "10.0 [5.0, 15.0]", "B": "20.0 [15.0, 25.0]", "Width ratio": pytest.approx(1.5)}
+            {"Label": "Bad", "A": "10.0 [5.0, 15.0]", "B": "20.0 [15.0, 25.0]", "Width ratio": pytest.approx(1.5)}
         ]
-
-    def test_many_systems_have_a_row_each(self):
-        rows = estimates([BAD[0]], "abcdefgh", light_low=0.0, light_high=0.1)
-        table = tables.score_table(rows, SHOWN, 1)
-        assert table["System"].tolist() == list("ABCDEFGH")
-        assert table.loc[0, "CI for independent scores"] == "0.00 to 0.10"
-
-    def test_two_intervals_meet_by_outcome(self):
-        frame = pd.DataFrame(
-            {"corpus": "main", "method": "behavior", "label": "bad0", "group": "x", "system": "a",
-             "dialogue": list("ppqq"), "annotator": "A", "turn": [0, 1, 0, 1], "score": [0.0, 1.0, 1.0, 0.0],
-             "dialogue_b": None, "system_b": None}
-        )  # fmt: skip
-        results = collect(rates.clustered(frame, sampling=Sampling(200, 0.95, 1)), rates.published(frame))
-        (both,) = analysis.two_intervals(results).to_dict("records")
-        assert (both["light_low"], both["light_high"]) == pytest.approx(rate_intervals.wilson(2, 4))
 
     def test_shares_won_carry_the_share_tied(self):
         rows = estimates([RATED[1]] * 3, "ab", statistic="share", outcome=np.repeat(["win", "tie", "loss"], 2))
@@ -148,158 +56,69 @@ class TestScores:
             pytest.approx([0.1, 0.1, 0, 1]),
             pytest.approx([0.2, 0.2, 0, 1]),
         ]
-        (table,) = tables.scores(results, SHOWN, "comparative", 0.95)
-        assert table.name == "comparative"
-        assert table.frame["A"].tolist() == ["10.0 [5.0, 15.0]"]
-        (plot,) = figures.scores(results, SHOWN, "comparative")
-        assert "0.10 to 0.20" in plot.alt
 
 
-class TestRanks:
-    def results(self, ends=((1, 1), (2, 2)), kind="simultaneous", groups=("x",), labels=BAD[:1]):
-        rows = estimates(labels, "ab", groups, ci_kind=kind, resample_unit="session", of="mean", resample="session")
-        n = len(rows) // 2
-        rows = rows.drop(columns=["outcome", "interval"])
-        low, high = ([e[i] for e in ends] * n for i in (0, 1))
-        rank = rows.assign(statistic="rank", estimate=[1.0, 2.0] * n, ci_low=low, ci_high=high)
-        first = rows.assign(statistic="first_place_share", estimate=0.5, ci_low=np.nan, ci_high=np.nan)
-        return collect(rank, first)
+def ranks(ends):
+    """Ranks of two systems on one label."""
+    low, high = ([e[i] for e in ends] for i in (0, 1))
+    kind = "not_estimable" if np.isnan(low[0]) else "simultaneous"
+    rows = estimates([BAD], "ab", resample_unit="session", of="mean", resample="session", ci_kind=kind)
+    rows = rows.drop(columns=["outcome", "interval"])
+    return collect(rows.assign(statistic="rank", estimate=[1.0, 2.0], ci_low=low, ci_high=high))
 
-    def test_ranks_of_few_systems_are_dots_and_lines_a_panel_for_each_part(self):
-        one, more = self.results(), self.results(groups=("y",), labels=[BAD[0], GOOD[0]])
-        (plot,) = figures.ranks(collect(one, more), SHOWN, [])
-        assert plot.name == "ranks_behavior"
-        assert plot.fig.axes[0].get_title(loc="left") == "Group X"
-        assert "a line that reaches 1: the system may be best" in plot.caption
-        assert "↓: less is better" in plot.caption
 
-    def test_who_is_first(self):
-        (line,) = findings._firsts(self.results()["rank"], SHOWN)
-        assert (line["firsts"], line["n_labels"], line["n_first"], line["n_open"]) == ([("A", ["bad 0"])], 1, 1, 0)
-        (line,) = findings._firsts(self.results(((1, 2), (1, 2)))["rank"], SHOWN)
-        assert (line["firsts"], line["n_first"], line["n_open"]) == ([], 0, 1)
-        assert findings._firsts(Results()["rank"], SHOWN) == []
-
-    def test_what_would_separate_neighbours_is_counted_in_items(self):
-        """As `n` is, of which several people may have judged each."""
-        results = self.results(((1, 2), (1, 2)))
-        apart = results["rank"].iloc[:1].assign(system_b="b", estimate=2.2, n=60, statistic="data_to_separate")
-        (line,) = findings.separation(Results(results | collect(apart)), SHOWN)
-        told = findings._PHRASES.say("separation", lines=[line], most=100, power=0.8)
-        assert "Separating A from B would take about 2.2 times the 60 items." in told
-
-    def test_rank_without_an_interval_is_no_finding(self):
-        nothing = ((np.nan, np.nan), (np.nan, np.nan))
-        (line,) = findings._firsts(self.results(nothing, kind="not_estimable")["rank"], SHOWN)
-        assert (line["n_first"], line["n_open"]) == (0, 1)
-
-    def test_findings_name_the_first_system(self):
-        results = self.results()
-        results |= collect(pd.concat([estimates(BAD[:1], "ab"), estimates(BAD[:1], "ab", interval="independent")]))
-        told = [p.text for p in findings.firsts(Results(results), SHOWN)]
-        assert told[0] == "- Behaviour (1 label): A is certain to be first on bad 0."
-        assert told[1:] == ["", ""]  # nothing is to be separated; nothing was compared, so no strengths are missing
+@pytest.mark.parametrize(
+    ("ends", "first", "n_open"),
+    [(((1, 1), (2, 2)), [("A", ["bad"])], 0), (((1, 2), (1, 2)), [], 1), (((np.nan, np.nan),) * 2, [], 1)],
+)
+def test_who_is_certain_to_be_first(ends, first, n_open):
+    (line,) = findings._firsts(ranks(ends)["rank"], SHOWN)
+    assert (line["firsts"], line["n_first"], line["n_open"]) == (first, len(first), n_open)
+    assert findings._firsts(Results()["rank"], SHOWN) == []
 
 
 class TestEffects:
     def effects(self, **columns):
-        rows = estimates(BAD[:1], "ab", statistic="design_effect", of="rate", unit="dialogue", n_clusters=30)
+        rows = estimates([BAD], "ab", statistic="design_effect", of="rate", unit="dialogue", n_clusters=30)
         return rows.drop(columns="interval").assign(**{"outcome": None, "estimate": 4.0, **columns})
 
-    def test_median_and_range_over_labels_and_systems(self):
-        rows = pd.concat([self.effects(estimate=[1.0, 2.0]), self.effects(label="bad1", estimate=[3.0, 4.0])])
-        results = collect(rows)
-        table = tables.design_effects(results, SHOWN).frame
-        assert table[["Median", "Range", "Clusters per system"]].to_numpy().tolist() == [[2.5, "1.00 to 4.00", 30]]
-        assert figures.design_effects(results, SHOWN).name == "design_effects"
-        assert not arrangement.any_clustering(collect(rows.assign(estimate=1.0)))
-        assert tables.design_effects(collect(rows.assign(estimate=1.0)), SHOWN) is None
-
     def test_widths_are_roots_of_design_effects(self):
-        people = self.effects(unit="annotator", estimate=9.0, n_clusters=12)
-        results = collect(self.effects(), people)
+        results = collect(self.effects(), self.effects(unit="annotator", estimate=9.0, n_clusters=12))
         (line,) = findings._widths(results, SHOWN)
         assert (line["who"], line["median"], line["low"], line["high"]) == ("Behaviour", 2, 2, 2)
 
     def test_annotators_as_a_sample_are_told_by_the_ratio_of_widths(self):
-        alone = estimates([BAD[0]], "ab", n_annotators=7)
+        alone = estimates([BAD], "ab", n_annotators=7)
         both = alone.assign(interval="dialogue and annotator", ci_low=alone["estimate"] - 0.15)
         found, unknown = findings._people(collect(alone, both.assign(ci_high=both["estimate"] + 0.15)), SHOWN)
         (line,) = found
         assert (line["median"], line["n"], unknown) == (pytest.approx(3), [7], [])
         assert findings._people(collect(alone), SHOWN) == ([], ["Behaviour"])
 
-    def test_intervals_that_agree_are_no_finding(self):
-        rated = self.effects(method="dialogue_likert", label="quality", estimate=1.0)
-        assert findings._widths(collect(rated), SHOWN) == []
 
-    def test_picks_are_measured_in_widths_of_the_interval(self):
-        clustered = estimates([BAD[0]], "ab")
-        picked = clustered.assign(interval="picks", ci_low=clustered["estimate"] - [0.01, 0.02])
-        results = collect(clustered, picked.assign(ci_high=picked["estimate"]))
-        table = tables.pick_changes(results, SHOWN)
-        assert table[["Estimates", "Median", "Largest"]].to_numpy().tolist() == [
-            [2, pytest.approx(0.15), pytest.approx(0.2)]
-        ]
-
-
-def test_systems_left_out_of_rankings_are_named():
-    rows = estimates([BAD[0]], "ab")
-    assert findings.unranked(rows, ["a", "q"], SHOWN).text.endswith(": A.")
-    assert findings.unranked(rows, [], SHOWN).text == ""
-
-
-def test_printed_numbers_are_read_as_they_are_worded():
-    given = pd.DataFrame({"row": [x.id for x in BAD[:3]], "column": "all", "value": [1.0, 12.0, 20.0]})
+@pytest.mark.parametrize(
+    ("wording", "here", "low", "high", "reading"),
+    [
+        ("less than 1% of responses", 0.4, 0.0, 2.0, "open"),
+        ("less than 1% of responses", 0.4, 0.0, 0.9, "holds"),
+        ("less than 1% of responses", 2.0, 1.5, 3.0, "does not hold"),
+        ("about 1%", 0.9, 0.5, 1.5, "inside"),
+        ("about 1%", 3.0, 2.5, 4.0, "outside"),
+    ],
+)
+def test_printed_numbers_are_read_as_they_are_worded(wording, here, low, high, reading):
     entry = MappingEntry(cells="*", study="s", notebook="n", row="label", column="system")
-    given = given.assign(paper="p", panel="", entry=[entry] * 3)
-    given["printed"], given["wording"] = ["1", "12", "20"], ["less than 1% of responses", "about 12%", "about 20%"]
-    given["here"], given["ci_low"], given["ci_high"] = [0.4, 10.0, 30.0], [0.0, 8.0, 25.0], [2.0, 12.0, 40.0]
-    cells = tables.read(given)
-    assert cells["reading"].tolist() == ["open", "inside", "outside"]  # 0.4 is less than 1, its interval includes 1
-    said = findings.printed(cells, SHOWN).text
-    assert "Of 2 printed numbers" in said
-    assert "1 lies within it" in said
-    assert f"{BAD[2].title} (All)" in said
-    sure = tables.read(given.assign(ci_high=[0.9, 12.0, 40.0]))
-    assert sure["reading"].iloc[0] == "holds"
-    assert tables.printed(cells, SHOWN).frame["CI"].tolist() == ["0.0 to 2.0", "8.0 to 12.0", "25.0 to 40.0"]
-    above = tables.read(given.assign(here=2.0, ci_low=1.5, ci_high=3.0))
-    assert above["reading"].iloc[0] == "does not hold"
-
-
-def test_printed_numbers_find_their_rates_and_intervals():
-    rows = estimates(BAD[:1], "a", outcome=None, label="correct_fact", system="blender2_3B", group="people")
-    results = collect(rows.assign(estimate=0.19, ci_low=0.1, ci_high=0.3))
-    cells = tables.printed_rates(results, "gpt_abceval", "07_bot_performance")
-    found = cells[cells["here"].notna()]
-    assert found[["row", "column", "here", "ci_low", "ci_high", "reading"]].to_numpy().tolist() == [
-        ["correct_fact", "blender2", 19.0, 10.0, 30.0, "inside"]
-    ]
-
-
-class TestManySystems:
-    def rows(self, n):
-        return estimates([GOOD[0], BAD[0]], [f"s{i:02}" for i in range(n)])
-
-    def test_of_very_many_the_first_and_last_are_drawn_and_the_caption_says_so(self):
-        drawn, said = arrangement.of_many(arrangement.arrange(self.rows(30), SHOWN))
-        assert set(drawn["system"]) == {f"s{i:02}" for i in [*range(10), *range(20, 30)]}
-        assert "Of 30 systems the first 10 and the last 10" in said
-
-    def test_fewer_are_all_drawn(self):
-        drawn, said = arrangement.of_many(arrangement.arrange(self.rows(24), SHOWN))
-        assert drawn["system"].nunique() == 24
-        assert said == ""
+    given = {"paper": "p", "panel": "", "entry": entry, "row": "bad", "column": "all", "value": 1.0, "printed": "1"}
+    given |= {"wording": wording, "here": here, "ci_low": low, "ci_high": high}
+    assert tables.read(pd.DataFrame([given]))["reading"].tolist() == [reading]
 
 
 class TestLeader:
     """Said first, as on the first page: of the main evaluation, by the overall mean, and for whom."""
 
-    CELL = {"corpus": "c", "group": "x", "method": BAD[0].method}  # noqa: RUF012
-    PEOPLE = {("c", "x"): Population(True, 8, 8, 8.0, "")}  # noqa: RUF012
+    CELL = {"corpus": "c", "group": "x", "method": BAD.method}  # noqa: RUF012
 
-    def said(self, high, group="x", people=PEOPLE, judged=8):
+    def said(self, high, group="x", judged=8, **people):
         rows = []
         for rank, system in enumerate("ab", start=1):
             own = self.CELL | {"system": system, "n": 3, "group": group}
@@ -307,25 +126,20 @@ class TestLeader:
             order = {"statistic": "overall_rank", "estimate": rank, "ci_low": min(rank, high), "ci_high": high}
             rows += [own | mean | {"ci_kind": "t"}, own | order | {"ci_kind": "simultaneous"}]
         frame = pd.DataFrame([self.CELL | {"annotator": f"w{i}"} for i in range(judged)])
-        return findings.leader(collect(rows), SHOWN, [tuple(self.CELL.values())], people, frame, 0.95)
+        one = people.get("of", Population(True, 8, 8, 8.0, ""))
+        return findings.leader(collect(rows), SHOWN, [tuple(self.CELL.values())], {("c", "x"): one}, frame, 0.95)
 
-    def test_it_is_named_with_its_certainty_and_for_whom(self):
-        sure, open_ = self.said(1).text, self.said(2).text
-        assert sure.startswith("**A ranks first of 2 systems** (overall mean of 3 labels;")
-        assert open_.startswith("**A leads, but is not certain to be best** (overall mean of 3 labels;")
-        assert all("for other annotators like these 8." in text for text in (sure, open_))
+    @pytest.mark.parametrize("high", [1, 2])
+    def test_it_is_named_with_its_certainty_and_for_whom(self, high):
+        how = {1: "**A ranks first of 2 systems** (", 2: "**A leads, but is not certain to be best** ("}[high]
+        text = self.said(high).text
+        assert text.startswith(f"{how}overall mean of 3 labels;")
+        assert "for other annotators like these 8." in text
+        method = SHOWN.name("method", BAD.method)
+        assert f"like these 8, of whom 7 judged by this method ({method})." in self.said(high, judged=7).text
 
-    def test_those_who_judged_by_other_methods_only_are_told_apart(self):
-        method = SHOWN.name("method", BAD[0].method)
-        for high in (1, 2):
-            assert f"like these 8, of whom 7 judged by this method ({method})." in self.said(high, judged=7).text
-            assert "of whom" not in self.said(high).text
-
-    def test_one_annotators_winner_is_said_to_be_so(self):
-        one = {("c", "x"): Population(False, 20, 20, 1.6, "few", 0.78)}
-        said = self.said(1, people=one).text
-        assert said.startswith("**A ranks first of 2 systems, but one annotator made 78% of the judgements** (")
-        assert "for these annotators only" in said
-
-    def test_an_evaluation_that_is_not_of_the_study_has_no_leader(self):
+    def test_one_annotators_winner_is_said_to_be_so_and_another_evaluation_has_none(self):
+        said = self.said(1, of=Population(False, 20, 20, 1.6, "few", 0.78))
+        assert said.text.startswith("**A ranks first of 2 systems, but one annotator made 78% of the judgements** (")
+        assert "for these annotators only" in said.text
         assert self.said(1, group="elsewhere") is None
