@@ -26,12 +26,6 @@ def test_values_equal_a_loop_over_dialogues(study):
     assert found["annotator"].notna().all()
 
 
-def test_several_people_in_one_dialogue_are_nobody(study):
-    annotations, *_ = study
-    loose = values.dialogue_values(pick_one(annotations, np.random.default_rng(0), keep="item"))
-    assert loose["annotator"].isna().any()
-
-
 def test_annotations_of_an_item_count_together_as_much_as_another_item():
     rows = [("d1", "a", 1.0), ("d1", "a", 4.0), ("d1", "a", 2.0)]
     frame = ratings(rows, method="turn_likert").assign(turn=[0, 0, 1], dialogue_b=None, system_b=None, session="s1")

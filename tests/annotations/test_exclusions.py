@@ -148,40 +148,6 @@ def test_what_is_left_out_is_counted_with_its_reason(written):
     assert counts["kept"].sum() + counts["dropped"].sum() == counts["read"].sum() == 6
 
 
-@pytest.mark.parametrize(
-    ("rule", "said"),
-    [
-        ("{rule: deviation, labels: [kind]}", "expected labels that were judged"),
-        ("{rule: deviation, most: 0.001}\n  - {rule: kappa, least: 1, shared: 2}", None),
-    ],
-)
-def test_rules_that_cannot_apply(written, rule, said):
-    yaml = YAML.replace("{rule: deviation}", rule)
-    if said is None:
-        assert len(written(yaml)["annotations"])
-        return
-    with pytest.raises(DataError, match=said):
-        written(yaml)
-
-
-@pytest.mark.data
-def test_public_ratings(raw_data):
-    """GRADE: eight to eleven ratings an item. USR: five and four people known."""
-    grade = params.load("grade")
-    rows = build(grade).frames["annotations"]
-    out = exclusions.left_out(rows, grade.label_list(), [Filter(rule="deviation")])
-    wide = rows.assign(place=rows.groupby(["corpus", "dialogue"]).cumcount(), out=out.notna())
-    counts = []
-    for _, own in wide.groupby(["corpus", "dialogue"]):
-        x = own["score"].to_numpy(float)
-        far = np.abs(x - np.median(x)) > 1.4826 * median_abs_deviation(x) + 1e-9
-        assert own["out"].tolist() == far.tolist()
-        counts.append(far.sum())
-    assert sum(counts) == out.notna().sum() > 0
-    usr = params.load("usr")
-    rows = build(usr).frames["annotations"]
-    assert exclusions.left_out(rows, usr.label_list(), [Filter(rule="kappa", least=-1)]).isna().all()
-    natural = rows.query("label == 'natural' and corpus == 'topical_chat'")
-    found = exclusions.mean_kappas(natural, Filter(rule="kappa"))
-    assert len(found) == 5
-    assert found.between(0, 1).all()
+def test_a_rule_for_labels_that_nobody_judged_is_refused(written):
+    with pytest.raises(DataError, match="expected labels that were judged"):
+        written(YAML.replace("{rule: deviation}", "{rule: deviation, labels: [kind]}"))

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgebook.annotations import summary as collection
-from judgebook.published import numbers as published
-from judgebook.sources import build
-from judgebook.study import params, schema
+from judgebook.study import schema
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
@@ -217,78 +215,6 @@ def test_facts_of_design_by_hand():
     assert (everywhere["scores"], everywhere["most annotations of an item"]) == (3, 2)
     bare = collection.design(MARKS, DIALOGUES.assign(user_text=None, system_text=None))
     assert "fewest messages of a dialogue" not in by_what(bare, method=None)
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(
-    ("study", "corpus", "row"),
-    [
-        ("usr", "topical_chat", "topical_usr"),
-        ("usr", "persona_chat", "persona_usr"),
-        ("dstc10_dev", "dailydialog_zhao", "dailydialog_zhao"),
-        ("dstc10_dev", "persona_zhao", "persona_zhao"),
-        ("dstc10_dev", "dailydialog_gupta", "dailydialog_gupta"),
-        ("grade", "convai2", "convai2_grade"),
-        ("grade", "dailydialog", "dailydialog_grade"),
-        ("grade", "empatheticdialogues", "empathetic_grade"),
-    ],
-)
-def test_the_card_equals_table_1_of_dstc10(raw_data, study, corpus, row):
-    frames = build.build(params.load(study)).frames
-    card = collection.card(frames["annotations"], frames["dialogues"])
-    ours = by_what(card[card["corpus"] == corpus])
-    printed = published.load("dstc10", "Table 1").query("row == @row").set_index("column")
-    names = {
-        "n_instances": "instances",
-        "avg_utts": "utterances",
-        "avg_ctx_words": "context words",
-        "avg_hyp_words": "response words",
-        "n_criteria": "criteria",
-        "n_annotations": "annotations",
-    }
-    agree = {c: published.agrees(printed.at[c, "value"], printed.at[c, "decimals"], ours[n]) for c, n in names.items()}
-    # The printed annotations of GRADE are not the real counts; the printed response words of Topical-USR leave out the
-    # original responses, which have no reference; of three sets only the mean ratings are public, on one criterion.
-    wrong = {"grade": {"n_annotations"}, "dstc10_dev": {"n_annotations"}}.get(study, set())
-    wrong |= {"topical_usr": {"avg_hyp_words"}, "dailydialog_zhao": {"n_criteria"}}.get(row, set())
-    assert {c for c, same in agree.items() if not same} == wrong
-    if row == "topical_usr":
-        mean = ours["response words with a reference"]
-        assert published.agrees(printed.at["avg_hyp_words", "value"], 1, mean)
-
-
-@pytest.mark.data
-def test_the_card_of_fed_equals_table_1_of_dstc10_with_its_ways_of_counting(raw_data):
-    frames = build.build(params.load("fed")).frames
-    card = collection.card(frames["annotations"], frames["dialogues"])
-    printed = published.load("dstc10", "Table 1").set_index(["row", "column"])
-    sizes = {"n_instances": "instances", "n_criteria": "criteria", "n_annotations": "annotations"}
-    turn = {"avg_utts": "utterances", "avg_ctx_words": "context words with names"}
-    turn |= {"avg_hyp_words": "response words with names"}
-    whole = {
-        c: f"{n} before the last exchange"
-        for c, n in {"avg_utts": "utterances", "avg_ctx_words": "context words"}.items()
-    }
-    for row, method, names in (("fed_turn", "turn_rating", turn), ("fed_dial", "dialogue_rating", whole)):
-        ours = by_what(card, method=method)
-        for column, name in (sizes | names).items():
-            cell = printed.loc[(row, column)]
-            assert published.agrees(cell["value"], cell["decimals"], ours[name]), (row, column)
-
-
-@pytest.mark.data
-def test_counts_of_finch2024_equal_its_table_2_where_they_can(raw_data):
-    study = params.load("finch2024")
-    marks = build.build(study).frames["annotations"]
-    out = collection.counts(marks)
-    likert = {g: by_what(out, method="dialogue_likert", group=g) for g in ("dev_x", "stu_x")}
-    pairs = {g: by_what(out, method="comparative", group=g) for g in ("dev_x", "stu_x")}
-    assert (likert["stu_x"]["annotators"], likert["dev_x"]["annotators"], pairs["stu_x"]["annotators"]) == (7, 3, 8)
-    assert (likert["stu_x"]["twice"], likert["dev_x"]["twice"], likert["stu_x"]["more"]) == (37, 25, 4)
-    assert (pairs["stu_x"]["pairs"], pairs["dev_x"]["pairs"], pairs["dev_x"]["twice"]) == (147, 78, 11)
-    pooled = collection.counts(marks.assign(group="all"))
-    assert [by_what(pooled, method="dialogue_likert")[k] for k in ("once", "twice", "more")] == [246, 105, 9]
-    assert [2 * by_what(pooled, method="comparative")[k] for k in ("once", "twice", "more")] == [296, 108, 0]
 
 
 def test_coverage_counts_what_could_be_judged():

@@ -71,10 +71,3 @@ def test_without_results_nothing_is_said():
     true = truth(Simulate())
     assert recovery.of_sensitivity(Results(), true) == ""
     assert recovery.of_performance(Results(), true, {}) == ""
-
-
-@pytest.mark.parametrize("what", ["quality", "effects", "means", "group_differences"])
-def test_the_truth_has_what_is_read(what):
-    columns = {"quality": {"method", "label", "r"}, "effects": {*BASE, "effect"}, "means": {*BASE} - {"system_b"},
-               "group_differences": {"group", "group_b", "difference", "null"}}  # fmt: skip
-    assert columns[what] <= set(pd.DataFrame(truth(Simulate())[what]))

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import approx_fprime
 
 from judgebook.statistics import laplace, ordinal_mixed
 
@@ -28,9 +27,7 @@ def test_the_gradient_of_the_likelihood_is_exact(data):
     y, x, factors = data
     model = laplace.LaplaceLikelihood(y, x, factors)
     at = np.r_[-1.2, np.log([1.1, 1.4]), 0.3, -0.2, 0.5, -0.4, 0.2]
-    numeric = approx_fprime(at, lambda p: model.evaluate(p)[0], 1e-6)
-    assert model.evaluate(at)[1] == pytest.approx(numeric, abs=1e-2)
-    for i, direction in enumerate(np.eye(len(at))):  # central differences, which are closer
+    for i, direction in enumerate(np.eye(len(at))):
         ahead, back = model.evaluate(at + 1e-5 * direction)[0], model.evaluate(at - 1e-5 * direction)[0]
         assert model.evaluate(at)[1][i] == pytest.approx((ahead - back) / 2e-5, abs=1e-5)
 
@@ -50,18 +47,6 @@ def test_pairs_of_entries_give_what_dense_products_give(monkeypatch, sd):
     (value, slope), (expected, gradient) = few.evaluate(at), dense.evaluate(at)
     assert value == pytest.approx(expected, rel=1e-13)
     assert slope == pytest.approx(gradient, rel=1e-9, abs=1e-10)
-
-
-def test_a_matrix_is_factorised_once_for_each_step_and_not_for_the_gradient(data, monkeypatch):
-    y, x, factors = data
-    factorised, at = [], np.r_[-1.2, np.log([1.1, 1.4]), 0.3, -0.2, 0.5, -0.4, 0.2]
-    cholesky = laplace.cholesky
-    monkeypatch.setattr(laplace, "cholesky", lambda matrix: factorised.append(1) or cholesky(matrix))
-    model = laplace.LaplaceLikelihood(y, x, factors)
-    model.mode(*model.split(at))
-    factorised.clear()
-    model.evaluate(at)  # whose mode is known
-    assert len(factorised) == 1
 
 
 def test_the_ordinal_model_is_that_of_clmm(data, reference):

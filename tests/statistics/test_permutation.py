@@ -30,8 +30,8 @@ def test_ties_up_to_rounding_count():
     assert found.p_value == 1.0
 
 
-@pytest.mark.parametrize("n", [20, 27, 33, 50])
-@pytest.mark.parametrize("value", [1.0, 3.0, 5.0, 8 / 3, 4.2])
+@pytest.mark.parametrize("n", [20, 33])
+@pytest.mark.parametrize("value", [8 / 3, 4.2])
 @pytest.mark.parametrize("studentised", [False, True])
 def test_where_all_values_are_the_same_there_is_no_difference(n, value, studentised):
     """Rounding errors of the difference are not compared with rounding errors; also where blocks differ."""
@@ -129,15 +129,6 @@ def test_unequal_blocks_against_a_plain_loop(monkeypatch):
     assert drawn.p_value == pytest.approx(found.p_value, abs=0.015)
 
 
-def test_placebo_size_is_nominal():
-    # dialogues of one session share its level; sessions differ much: within blocks the test keeps its size
-    r = np.random.default_rng(7)
-    systems, blocks = np.tile(["a", "b"], 12), np.repeat(np.arange(12), 2)
-    values = r.normal(size=(12, 400)).repeat(2, axis=0) * 3 + r.normal(size=(24, 400))
-    found = rs.blocked_permutation(values, systems, blocks, rng=rng(), n_permutations=2000)
-    assert np.mean(found.p_value <= 0.05) == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 400))
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -202,6 +193,7 @@ def test_with_pairs_and_others_its_variance_is_hc2():
     assert t(found) == pytest.approx(sm.OLS(y, x).fit(cov_type="HC2").tvalues[0])
 
 
+@pytest.mark.evidence
 def test_it_keeps_its_level_where_the_smaller_sample_varies_more():
     r, n_runs = np.random.default_rng(8), 1000
     y = np.concatenate([r.normal(0, 3, (10, n_runs)), r.normal(0, 1, (40, n_runs))])
