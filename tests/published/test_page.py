@@ -67,14 +67,12 @@ def test_every_number_stands_there_with_its_verdict_and_reason(page):
 def test_numbers_lead_to_the_figure_that_shows_them(page):
     html = page.read_text(encoding="utf-8")
     assert '<a href="../real/03_iaa.html#03_iaa_alpha">real, 03</a>' in html
-    assert html.count('<a href="../real') == 2
     assert {n["href"] for n in data(html)} == {"", "../real/03_iaa.html#03_iaa_alpha", "../real/03_iaa.html#03_iaa_"}
 
 
 def test_bars_count_by_verdict(page):
     html = page.read_text(encoding="utf-8")
     bars = html[html.index('class="boards"') : html.index('id="numbers"')]
-    assert re.findall(r"<h2>(.*?)</h2>", bars) == ["Zed 2030", "Why 2031"]
     assert re.findall(r'style="width:([\d.]+)%"[^>]*title="([^"]+)"', bars) == [
         ("50.0", "matches by rule: 1"),
         ("50.0", "differs: 1"),
@@ -93,16 +91,14 @@ def test_text_of_files_cannot_run(page):
     assert not re.search(r'(?:src|href)="(?:https?:)?//', html)
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize(
     ("state", "shown"),
     [
         ({}, [0, 1, 2, 3, 4]),
-        ({"paper": "z"}, [0, 1, 2]),
         ({"element": "Table 1"}, [0, 1, 3, 4]),
         ({"paper": "z", "element": "Table 1", "verdict": "differs"}, [1]),
-        ({"verdict": "needs_download"}, [3]),
         ({"words": "FUN 4"}, [4]),
-        ({"words": "why 2031"}, [3, 4]),
         ({"words": "nothing has this"}, []),
     ],
     ids=lambda v: "-".join(v.values()) if isinstance(v, dict) else "",
@@ -134,9 +130,8 @@ def test_without_its_script_the_first_numbers_show_and_all_can_be_had(long):
     assert f"only the first {scoreboard_page.ROWS} are listed" in re.search(r"<noscript>(.*?)</noscript>", html)[1]
 
 
-@pytest.mark.parametrize(
-    ("state", "first", "n"), [({}, 0, 100), ({"page": 2}, 100, 100), ({"page": 3}, 200, 5), ({"page": 9}, 200, 5)]
-)
+@pytest.mark.verify
+@pytest.mark.parametrize(("state", "first", "n"), [({"page": 2}, 100, 100), ({"page": 9}, 200, 5)])
 def test_pages_of_numbers_in_a_browser(long, state, first, n):
     seen = dom(f"{long.as_uri()}#{urlencode(state)}")
     assert [r[2] for r in rows(seen)] == [f"P, R {i}, Quality" for i in range(first, first + n)]

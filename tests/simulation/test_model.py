@@ -15,7 +15,7 @@ from scipy.stats import binom, binomtest, multivariate_normal, norm
 
 from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.simulation import design, gaussian, model, people
+from judgebook.simulation import design, gaussian, model, people, pilots
 from judgebook.simulation import study as simulate
 from judgebook.simulation.draw import draw_chats, judge
 from judgebook.study.sections.data import Simulate

@@ -40,16 +40,8 @@ def test_a_study_inherits_the_defaults(tmp_path):
 
 def test_numbers_are_read_as_people_write_them(tmp_path):
     values = parse_set(["a=12:30:00", "b=010", "c=1.0e+3", "d=-0.5", "e=7", "f=2020-01-31", "g=1_000", "h=.5"])
-    assert values == {
-        "a": "12:30:00",
-        "b": "010",
-        "c": 1000.0,
-        "d": -0.5,
-        "e": 7,
-        "f": "2020-01-31",
-        "g": 1000,
-        "h": 0.5,
-    }
+    numbers = {"c": 1000.0, "d": -0.5, "e": 7, "g": 1000, "h": 0.5}
+    assert values == {"a": "12:30:00", "b": "010", "f": "2020-01-31"} | numbers
 
 
 def test_lists_replace_and_maps_merge(tmp_path):
@@ -79,21 +71,14 @@ def test_overrides_win_over_yaml_and_defaults(tmp_path):
     assert (study.bootstrap.n_resamples, study.seeds.bootstrap, study.seeds.pick) == (2000, 5, 123)
 
 
-def test_times_and_dates_stay_text(tmp_path):
-    study = load(tmp_path, SOUND.replace("title: Sound", "title: 2020-01-31"))
-    assert study.title == "2020-01-31"
-
-
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
         (SOUND + "bootstrp: {n_resamples: 500}\n", 7, ["'bootstrp'", "unknown key", "did you mean 'bootstrap'?"]),
-        (SOUND + "bootstrap: {n_resample: 500}\n", 7, ["'bootstrap.n_resample'", "did you mean 'n_resamples'?"]),
         (SOUND + "bootstrap:\n  n_resamples: many\n", 8, ["'bootstrap.n_resamples'", "a whole number", "found 'many'"]),
         (SOUND + "bootstrap: {n_resamples: 5}\n", 7, ["expected at least 100", "found 5"]),
         (SOUND + "bootstrap: {n_resamples: 500.0}\n", 7, ["a whole number", "found 500.0"]),
         (SOUND.replace("scale: [1, 5]", "scale: [5, 1]"), 6, ["labels.fluency.scale", "[smallest, largest]"]),
-        (SOUND.replace("scale: [1, 5]", "scale: [1]"), 6, ["at least 2 items"]),
         (SOUND.replace("fluency:", '"flu\\nency":'), 6, ["labels.flu\\nency"]),
         (SOUND + "simulated: 'yes'\n", 7, ["boolean", "found 'yes'"]),
         (SOUND + "extra: {a: {1: x}}\n", 7, ["'extra.a'", 'expected keys that are text, found 1: write "1"']),
@@ -101,19 +86,14 @@ def test_times_and_dates_stay_text(tmp_path):
         (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found true", "put text in quotes"]),
         (SOUND.replace("method: dialogue_rating", "method: rating"), 2, ["'method': expected one of", "'rating'"]),
         (SOUND + "label_set: abc\n", 7, ["'label_set': expected one of ['abc_eval']", "'abc'"]),
+        (SOUND.replace("behaviors", "behaviours"), 4, ["'sources.0': adapter: expected one of abc_eval, behaviors"]),
         (
-            SOUND.replace("adapter: behaviors", "adapter: behaviours"),
+            SOUND.replace("file:", "fil:"),
             4,
-            ["'sources.0': adapter: expected one of abc_eval, behaviors", "'behaviours'"],
-        ),
-        (
-            SOUND.replace("file: marks.json", "fil: marks.json"),
-            4,
-            ["'sources.0.fil'", "did you mean 'file'?", "'sources.0.file': this key is required"],
+            ["'sources.0.fil'", "mean 'file'?", "'sources.0.file': this key is required"],
         ),
         (SOUND + "title: Again\n", 7, ["key 'title' is given twice (first on line 1)"]),
         (SOUND + "figures: {dpi: 150\n", 8, ["not valid YAML"]),
-        (SOUND + "iaa: {first: 12:30:00}\n", 7, ["'iaa.first'", "a whole number", "found '12:30:00'"]),
         ("- a\n- b\n", None, ["expected `key: value` lines, found a list"]),
         (
             SOUND + "groups:\n  a: {annotators: [x, y]}\n  b: {annotators: [y]}\n",
@@ -123,13 +103,8 @@ def test_times_and_dates_stay_text(tmp_path):
         (SOUND + "? [a, b]\n: 1\n", 7, ["a key must be plain text"]),
         (SOUND + "margin: -1\n", 7, ["'margin': expected a number above 0, or of a rate one such as 5%, found -1"]),
         (SOUND + "margin: {fluency: [1]}\n", 7, ["'margin': expected a number above 0", "found [1]"]),
-        (SOUND + "margin: {fluensy: 0.5}\n", 7, ["'margin.fluensy'", "found 'fluensy'; did you mean 'fluency'?"]),
         (SOUND + "margin: {dialogue_rating: {fluensy: 0.5}}\n", 7, ["margin.dialogue_rating.fluensy", "'fluency'?"]),
-        (
-            SOUND + "margin: {fluency: 4}\n",
-            7,
-            ["'margin.fluency'", "less than the scale of fluency is wide, 4, found 4"],
-        ),
+        (SOUND + "margin: {fluency: 4}\n", 7, ["less than the scale of fluency is wide, 4, found 4"]),
         (SOUND + "margin: 5%\n", 7, ["expected points of the scale, as means of fluency are no rates, found 5%"]),
     ],
 )
@@ -227,13 +202,6 @@ def test_a_section_is_asked_for_by_name(tmp_path):
         study.section("aia")
 
 
-def test_the_schema_for_editors_knows_every_key():
-    schema = params.json_schema()
-    assert schema["required"] == ["title"]
-    assert set(schema["properties"]) == set(params.Study.model_fields)
-    assert schema["additionalProperties"] is False
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -243,9 +211,7 @@ def test_the_schema_for_editors_knows_every_key():
         (('"{label}_{annotator}"', '"{annotator}"'), ["expected a pattern with {label}"]),
         (('"{label}_{annotator}"', '"{label}"'), ["says who judged", "annotators: positions"]),
         (("file: my.csv", 'file: "{period}.csv"'), ["expected the name of one file", "`adapter: records` reads"]),
-        (("file: my.csv", 'file: "*.csv"'), ["expected the name of one file, found '*.csv'"]),
         (("layout: wide", "layout: long"), ["a long table needs `columns: {label: …, score: …}`"]),
-        (("layout: wide", "layout: broad"), ["'wide' or 'long'", "found 'broad'"]),
         (("layout: wide", "layout: wide, repeat: [3, 1]"), ["repeat: expected [first, last], found [3, 1]"]),
         (('["", "N/A"]', '["", no]'), ["string", "found false"]),
     ],

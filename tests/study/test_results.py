@@ -2,12 +2,11 @@
 
 import pandas as pd
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.study import limits, questions, result_schema, results, results_guide, store
-from judgebook.study.result_schema import COLUMNS, statistics
+from judgebook.study import limits, questions, result_schema, results, store
+from judgebook.study.result_schema import statistics
 from judgebook.study.results import Results, _conditions, collect, columns, fold, unfold, where
 
 KEYS = [k for k in statistics()["alpha"].keys if k in ("kind", "raters", "resample")]
@@ -67,12 +66,6 @@ def test_more_combinations_of_keys_than_64_bits_count_are_told_apart():
     texts = _conditions(keys)
     assert len(set(texts)) == 256
     assert texts[255] == "k0=1;" + ";".join(f"k{i}=0" for i in range(1, 9))
-
-
-def test_stored_rows_have_the_columns_of_the_schema():
-    rows = stored(alpha())
-    assert list(rows) == list(COLUMNS)
-    assert rows.loc[0, ["study", "notebook"]].tolist() == ["s", "n"]
 
 
 @pytest.mark.parametrize(
@@ -176,23 +169,3 @@ def test_a_key_that_is_not_explained_is_refused(tmp_path, monkeypatch, keys, une
     monkeypatch.setattr(questions, "folders", lambda: {"one": []})
     with pytest.raises(ValueError, match=f"one/statistics.yaml: {unexplained}"):
         result_schema.statistics.__wrapped__()
-
-
-@pytest.mark.parametrize("folder", questions.folders())
-def test_what_is_explained_is_a_key_of_these_statistics(folder):
-    declared = yaml.safe_load((questions.PACKAGE / folder / "statistics.yaml").read_text(encoding="utf-8"))
-    explained = declared.pop("keys", {})
-    used = {key: {name for name, one in declared.items() if key in one.get("keys", ())} for key in explained}
-    for key, meaning in explained.items():
-        assert used[key], key
-        assert not isinstance(meaning, dict) or set(meaning) == used[key], key
-
-
-def test_the_page_explains_each_key_of_each_statistic():
-    """Where a key has several meanings, each row names the statistics that it is about."""
-    page = results_guide.text("").partition("\n## Keys\n")[2].partition("\n## ")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")]
-    for name, one in statistics().items():
-        for key, meaning in one.meanings.items():
-            about = [row for row in rows if row[0] == f"`{key}`" and (not row[2] or f"`{name}`" in row[2])]
-            assert [row[3] for row in about] == [meaning], (name, key)

@@ -21,13 +21,6 @@ def rows():
     return found
 
 
-def test_every_key_of_every_model_is_there(rows):
-    schema = params.json_schema()
-    told = {key.rpartition(".")[2] for _, key in rows} | {heading for heading, _ in rows}
-    for properties in (schema["properties"], *(model["properties"] for model in schema["$defs"].values())):
-        assert {*properties} - {"sources", "adapter"} <= told
-
-
 def test_types_defaults_and_bounds_are_those_of_the_models(rows):
     assert rows["bootstrap", "confidence"] == ("number > 0.5, < 1", "`0.95`", "confidence level of intervals")
     assert rows["bootstrap", "n_resamples"][:2] == ("whole number ≥ 100, ≤ 1,000,000", "`10000`")
@@ -36,15 +29,6 @@ def test_types_defaults_and_bounds_are_those_of_the_models(rows):
     turn = "whole number ≥ 1, ≤ 2,147,483,647"
     assert rows["techniques", "compare.NAME.turns"][:2] == (f"[{turn}, {turn}] or null", "`null`")
     assert {key for heading, key in rows if heading == "Our columns"} == {*yaml_guide.OURS}
-
-
-def test_the_contents_link_every_part():
-    text = yaml_guide.text()
-    contents = re.search(r"^Contents: (.*)$", text, re.MULTILINE)[1]
-    assert re.findall(r"\[(.*?)\]", contents) == [
-        h.replace("`", "") for h in re.findall(r"^## (.*)$", text, re.MULTILINE)
-    ]
-    assert "[Data: sources](#data-sources)" in contents
 
 
 def test_examples_are_valid(rows):

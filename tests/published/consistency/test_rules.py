@@ -9,7 +9,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -40,13 +40,6 @@ def test_a_printed_number_is_all_that_is_rounded_to_it():
     assert exactly(0.14).low == Fraction(14, 100)
 
 
-@given(TRUE, st.integers(0, 4))
-def test_the_range_of_a_rounded_value_holds_it(value, decimals):
-    (found,) = rounded([value], decimals)
-    assert found.low <= value <= found.high
-    assert found.width == Fraction(1, 10**decimals)
-
-
 @given(TRUE, TRUE, POSITIVE, st.integers(0, 3))
 def test_arithmetic_on_ranges_holds_the_true_result(a, b, c, decimals):
     names = dict(zip("abc", ([r] for r in rounded([a, b, c], decimals)), strict=True))
@@ -56,16 +49,6 @@ def test_arithmetic_on_ranges_holds_the_true_result(a, b, c, decimals):
     for expression, truth in truths.items():
         found = evaluate(expression, names)
         assert found.low <= truth <= found.high
-
-
-@given(st.lists(TRUE, min_size=1, max_size=8), st.integers(0, 3))
-def test_sums_and_extremes_hold_the_true_ones(values, decimals):
-    names = {"x": rounded(values, decimals)}
-    truths = {"sum(x)": sum(values), "max(x)": max(values), "min(x)": min(values)}
-    for expression, truth in truths.items():
-        found = evaluate(expression, names)
-        assert found.low <= truth <= found.high
-    assert evaluate("count(x)", names) == exactly(len(values))
 
 
 def test_expressions_by_hand():
@@ -161,13 +144,6 @@ def test_a_value_out_of_order_is_named():
     assert rules.out_of_order(rounded([Fraction("0.31"), Fraction("0.30")], 1), "<") == []
 
 
-@given(st.lists(st.tuples(TRUE, TRUE), min_size=1, max_size=12), st.integers(0, 2))
-def test_a_count_of_cases_lies_between_the_sure_and_the_possible(pairs, decimals):
-    ranges = [tuple(rounded(pair, decimals)) for pair in pairs]
-    found = rules.tally(ranges, ">")
-    assert found.low <= sum(a > b for a, b in pairs) <= found.high
-
-
 # weights
 
 
@@ -217,26 +193,6 @@ def test_the_true_pearson_correlation_lies_within_the_outer_bound(seed, n, decim
         assert found.outer.low <= found.inner.low <= found.inner.high <= found.outer.high
 
 
-@given(st.integers(0, 2**32 - 1))
-@pytest.mark.evidence
-def test_correlations_of_values_inside_the_ranges_fill_the_inner_bound(seed):
-    _, _, rx, ry = columns(seed)
-    found = coefficients.pearson(rx, ry)
-    rng = np.random.default_rng(seed)
-    ends = [np.array([[float(r.low), float(r.high)] for r in c]) for c in (rx, ry)]
-    drawn = [
-        stats.pearsonr(*(rng.choice(e.T, axis=0) if i % 2 else rng.uniform(*e.T) for e in ends)).statistic
-        for i in range(200)
-    ]
-    assert found.outer.low <= min(drawn)
-    assert max(drawn) <= found.outer.high
-    # no draw goes visibly beyond what climbing has reached, and the outer bound is not much wider
-    slack = 0.02 * (found.outer.high - found.outer.low)
-    assert found.inner.low - slack <= min(drawn)
-    assert max(drawn) <= found.inner.high + slack
-    assert found.outer.high - found.outer.low <= 2 * (found.inner.high - found.inner.low)
-
-
 def test_the_middle_of_exact_columns_is_scipys_correlation():
     rng = np.random.default_rng(3)
     x, y = ([Fraction(int(v)) for v in rng.integers(-50, 50, 12)] for _ in range(2))
@@ -252,14 +208,6 @@ def test_columns_that_may_be_constant_bound_nothing():
     )
     assert (found.outer.low, found.outer.high) == (-1, 1)
     assert found.inner.low > found.inner.high
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(3, 8), st.integers(1, 3))
-def test_the_true_spearman_correlation_is_among_the_possible(seed, n, decimals):
-    x, y, rx, ry = columns(seed, n, decimals)
-    found = coefficients.spearman(rx, ry)
-    assume(found is not None)
-    assert found.outer.low <= stats.spearmanr(x, y).statistic <= found.outer.high
 
 
 def test_spearman_without_ties_is_one_value_and_with_a_tie_three():
@@ -300,6 +248,7 @@ def test_rounding_makes_homogeneity_no_smaller():
         assert coarse >= exact
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("draw", ["marks", "scores"])
 def test_parts_of_random_splits_are_seldom_called_implausible(draw):
     rng, n, rejected = np.random.default_rng(5), [400, 90, 210], 0

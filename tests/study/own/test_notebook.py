@@ -16,10 +16,6 @@ def test_the_call_is_read_however_it_is_written(source):
     assert arguments("20_a", ["import judgebook as jb", source]) == {"reads": ["annotations"], "extra": ["least"]}
 
 
-def test_a_notebook_without_the_call_declares_nothing():
-    assert arguments("20_a", ["print('own_notebook')"]) is None
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [
