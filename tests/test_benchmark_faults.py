@@ -54,15 +54,3 @@ def test_files_come_with_what_their_owner_knows(faults, tmp_path, monkeypatch):
     assert study.long["quality"].max() == 99
     assert set(study.hired) == set(study.people["rater"])
     assert not study.judges
-
-
-def test_sides_are_given_as_they_were_shown(faults, tmp_path, monkeypatch):
-    votes = next(d for d in faults.bank.DESIGNS if d.kind == "votes")
-    monkeypatch.setattr(faults, "cases", lambda: [faults.Case("x", votes, "")])
-    faults.write(tmp_path, 1)
-    data = importlib.import_module("faults_other_tools").Study(tmp_path / "x").long
-    shown = data["left"].where(data["shown_first"] == "left", data["right"])
-    assert (data["first"] == shown).all()
-    assert (data["first"] != data["second"]).all()
-    winner = data["left"].where(data["winner"] == 1, data["right"]).where(data["winner"] != 0, "tie")
-    assert (data["won"] == winner).all()

@@ -25,13 +25,6 @@ def test_what_is_no_text_stays(values):
     ]
 
 
-def test_texts_that_differ_are_changed_without_looking_for_equal_ones():
-    values = pd.Series([f"t{i}" for i in range(20_001)], dtype="str").where(lambda s: s != "t7", None)
-    out = codes.mapped(values, str.upper)
-    assert out.isna().sum() == 1
-    assert out[20_000] == "T20000"
-
-
 def test_numbers_and_texts():
     cells = pd.Series(["1", "x", None, "1", " 2.5 "], dtype=object)
     assert codes.numbers(cells).equals(pd.to_numeric(cells, errors="coerce"))
@@ -76,14 +69,6 @@ def test_texts_are_told_once_while_their_column_is_there():
     n = len(codes._told)
     frame = frame.drop(columns="a")
     assert len(codes._told) < n
-
-
-def test_few_rows_of_texts_are_kept(monkeypatch):
-    monkeypatch.setattr(codes, "_ROWS", 10)
-    frame = pd.DataFrame({str(i): ["x"] * 4 for i in range(9)}, dtype="str")
-    for column in frame:
-        codes.texts_of(frame[column])
-        assert len(codes._told) <= 2
 
 
 @pytest.mark.parametrize("dtype", ["str", object, "category"])

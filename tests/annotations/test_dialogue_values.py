@@ -112,22 +112,6 @@ def test_the_order_shown_turns_pairs(study):
     assert np.array_equal(turned.x.to_numpy(), -plain.x.to_numpy())
 
 
-def test_common_rows_have_every_predictor(study):
-    _, _, talked, found = study
-    target = values.own_values(found, talked).query("method == 'dialogue_likert'")
-    ext = found[found["group"] == "ext"]
-    less = ext.drop(ext[(ext["label"] == "ignore")].index[:7])
-    design = values.dialogue_design(less, target, talked)
-    columns = [("behavior", "ignore"), ("behavior", "redundant")]
-    part = design.common(columns)
-    assert len(part.y) == len(design.y) - 7 == len(part.clusters)
-    assert list(part.x.columns) == columns
-    assert part.x.notna().all(axis=None)
-    kept = design.x[columns].notna().all(axis=1).to_numpy()
-    assert part.y.tolist() == design.y[kept].tolist()
-    assert part.clusters.tolist() == design.clusters[kept].tolist()
-
-
 def test_unknown_people_leave_sessions_then_dialogues_as_clusters(study):
     _, _, talked, found = study
     target = values.own_values(found, talked).query("method == 'dialogue_likert'")
@@ -188,4 +172,7 @@ def test_a_design_is_cut_by_rows():
     part = design.rows(np.array([2, 0]))
     assert (part.y.tolist(), part.x["a"].tolist(), part.clusters.tolist()) == ([9, 7], [3, 1], ["R", "P"])
     assert design.rows(design.y > 7).clusters.tolist() == ["Q", "R"]
+    whole = design.common(["a", "b"])  # rows that have every predictor
+    assert (whole.y.tolist(), whole.x["b"].tolist(), whole.clusters.tolist()) == ([7, 9], [4, 6], ["P", "R"])
+    assert list(design.common(["a"]).x) == ["a"]
     assert (part.target, part.unit, part.level) == ("t", "interactor", "dialogue")

@@ -41,18 +41,6 @@ def test_every_address_of_a_command_is_a_section_of_the_documentation(place):
     assert section in {slug(h) for h in re.findall(r"^#{1,3} (.+)$", text, re.MULTILINE)}
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_what_is_in_the_gallery_shows_something(place):
-    study, notebook, section = elements.split(place)
-    page = committed.FOLDER / study / f"{notebook}.md"
-    if study in committed.STUDIES and (committed.FOLDER / study).is_dir():
-        parts = re.split(r"^#{1,3} (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        below = [text for title, text in zip(parts[1::2], parts[2::2], strict=True) if slug(title) == section]
-        assert len(below) == 1
-        assert re.search(r"^(\*\*Figure|\*\*Table|\|)|\*\*", below[0], re.MULTILINE), below[0]
-        assert not below[0].strip().startswith("Not run")
-
-
 @pytest.mark.parametrize(("paper", "element"), EVERY, ids=[f"{p} {e.place}" for p, e in EVERY])
 def test_a_status_is_true_of_its_pages(paper, element):
     studies = [params.load(elements.split(place)[0]) for place in element.where if place in PLACES]

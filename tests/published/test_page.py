@@ -70,18 +70,6 @@ def test_numbers_lead_to_the_figure_that_shows_them(page):
     assert {n["href"] for n in data(html)} == {"", "../real/03_iaa.html#03_iaa_alpha", "../real/03_iaa.html#03_iaa_"}
 
 
-def test_bars_count_by_verdict(page):
-    html = page.read_text(encoding="utf-8")
-    bars = html[html.index('class="boards"') : html.index('id="numbers"')]
-    assert re.findall(r'style="width:([\d.]+)%"[^>]*title="([^"]+)"', bars) == [
-        ("50.0", "matches by rule: 1"),
-        ("50.0", "differs: 1"),
-        ("100.0", "follows from other numbers: 1"),
-        ("50.0", "needs a download: 1"),
-        ("50.0", "not attempted: 1"),
-    ]
-
-
 def test_text_of_files_cannot_run(page):
     html = page.read_text(encoding="utf-8")
     assert "&lt;script&gt;alert(1)" in html

@@ -13,7 +13,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.extras.gallery import scoreboard_page
 from judgebook.extras.gallery.scoreboard_page import with_badge
 from judgebook.pipeline import dag
-from judgebook.published import analysis, comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
+from judgebook.published import comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
 from judgebook.published import numbers as published
 from judgebook.published.consistency.analysis import Audit, audit
 from judgebook.published.mapping import Mapping, MappingEntry
@@ -101,10 +101,6 @@ class TestReproduced:
         )
         assert self.of(cells(("s1", "x", "1"), ("s2", "x", "1")), both) == [70, pytest.approx(np.nan, nan_ok=True)]
 
-    def test_a_list_of_values_of_a_column_adds_rows_up_as_well(self):
-        both = entry(where={"statistic": "mean_z", "group": "a", "group_b": None, "label": ["x", "y"]}, row=None)
-        assert self.of(cells(("a", "t", "1")), both.model_copy(update={"column": None})) == [0.512 + 0.25]
-
     def test_a_result_becomes_what_was_printed(self):
         """A complement, with its interval the other way round; and a mean times its n."""
         left = verdicts.reproduced(RESULTS, cells(("a", "x", "1")), entry(scale=-100, plus=100)).iloc[0]
@@ -112,11 +108,6 @@ class TestReproduced:
         of_n = collect([count(2.5, system="s1", what="once") | {"n": 4}])
         spec = entry(where={"statistic": "count"}, keys={"what": "once"}, row="system", column=None, counted=True)
         assert self.of(cells(("s1", "x", "1")), spec, of_n) == [10]
-
-    def test_rows_without_a_condition(self):
-        assert self.of(cells(("a", "x", "1")), entry(where={"statistic": "count"}, keys={}, row=None, column=None)) == [
-            11
-        ]
 
     def test_two_rows_for_a_number_are_refused(self):
         twice = collect(RESULTS, RESULTS)
@@ -297,18 +288,6 @@ class TestBoard:
         found = self.board({PAIR: RESULTS})
         differs, *_ = tables.explained(found, TITLES)
         assert differs.frame[["Printed", "Here", "Why"]].to_numpy().tolist() == [["0.9", "0.25", "reason"]]
-
-    def test_figures_and_tables_count_every_number_once(self):
-        found = self.board({PAIR: RESULTS}, q="follows")
-        wrong = controls.controls({PAIR: RESULTS}, self.printed, [paper(entry())])
-        counted = figures.by_table(found, TITLES)
-        assert counted[list(scoreboard.VERDICTS)].to_numpy().sum() == len(found)
-        shown = [tables.by_paper(found, TITLES), tables.by_table(counted, TITLES)]
-        assert [t.frame["Numbers"].sum() for t in shown] == [5, 5]
-        assert not list(figures.controls(wrong.iloc[:0], TITLES))
-        rows = analysis.results(found, wrong)
-        assert rows["printed_numbers"]["estimate"].sum() == 5
-        assert rows["control_match_rate"]["n"].tolist() == wrong["comparisons"].tolist()
 
     def test_a_result_and_wrong_values_are_compared_on_the_same_numbers(self):
         """A definition tried on 4 of 10 numbers is compared on those 4, and one that does as well is named."""

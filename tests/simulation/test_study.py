@@ -92,10 +92,7 @@ def test_only_those_who_passed_the_training_judge_behaviours(small):
             "simulated: true\nsimulate: {n_sessions: 30}",
             "n_interactors: expected 1 to 9 sessions each, found 46 for 30",
         ),
-        (
-            "simulated: true\nsimulate: {n_sessions: 600, n_interactors: 90, n_surge: 24}",
-            "n_surge: expected at least 25",
-        ),
+        ("simulated: true\nsimulate: {n_sessions: 600, n_interactors: 90, n_surge: 24}", "expected at least 25"),
         ("simulate: {}", "simulated: expected true where there is a `simulate` section, found false"),
         ("simulated: true\nsimulate: {n_session: 30}", "did you mean 'n_sessions'"),
     ],
@@ -125,11 +122,6 @@ def test_further_parts_are_written_where_the_study_names_them(tmp_path):
     assert (tmp_path / "all" / "data.json").read_bytes() == (tmp_path / "one" / "data.json").read_bytes()
     truth = json.loads((tmp_path / "all" / "truth.json").read_text())
     assert {"techniques", "moderation"} <= set(truth)
-
-
-def test_unknown_labels_are_refused():
-    with pytest.raises(ValueError, match="expected one of"):
-        simulate.measure(SMALL, "dev_x", "behavior", "empathetic")
 
 
 # --- round trip ------------------------------------------------------------------------------------------------------
@@ -222,15 +214,6 @@ def test_rates_are_within_noise_of_truth(demo):
 def test_pilots_screening_and_durations_arrive(demo):
     frames, _ = demo
     annotations, screening = frames["annotations"], frames["screening"]
-    pilots_ = annotations[annotations["corpus"].str.startswith("annotation_pilot")]
-    sizes = pilots_.groupby(["corpus", "group"]).agg(d=("dialogue", "nunique"), a=("annotator", "nunique"))
-    assert sizes.to_records().tolist() == [
-        ("annotation_pilot_1", "pilot_graduate", 2, 4),
-        ("annotation_pilot_1", "pilot_undergraduate", 4, 7),
-        ("annotation_pilot_2", "pilot_graduate", 6, 4),
-        ("annotation_pilot_2", "pilot_undergraduate", 6, 1),
-        ("annotation_pilot_3", "pilot_undergraduate", 6, 4),
-    ]
     bots = annotations[annotations["corpus"].str.startswith("bot_pilot")]
     assert bots["system"].value_counts().to_dict() == {b: p.dialogues for b, p in design.PILOT_BOTS.items()}
     main_ = screening[screening["corpus"] == "main"]
@@ -241,6 +224,3 @@ def test_pilots_screening_and_durations_arrive(demo):
     median = units.groupby("task")["seconds"].median() / 60
     for task in design.TASK_LABELS:
         assert median[task] == pytest.approx(design.MINUTES[task], rel=0.2)
-    parts = frames["work_units"].query("part != 'whole'")
-    assert set(parts["part"]) == {"first_bot", "second_bot", "first_likert", "second_likert", "comparative"}
-    assert parts["seconds"].isna().any()

@@ -29,26 +29,21 @@ def test_a_direction_is_what_the_yaml_says(tmp_path, direction):
 
 
 @pytest.mark.parametrize(
-    "spec",
+    ("spec", "known"),
     [
-        "scale: [1, 5]",
-        "scale: [0, 1]",
-        "categories: [low, high], level: ordinal",
-        'categories: ["no", "yes"]',
-        "scale: [1, 5], direction: null",
+        ("scale: [0, 1]", False),
+        ("categories: [low, high], level: ordinal", False),
+        ('categories: ["no", "yes"]', False),
+        ("scale: [1, 5], direction: null", False),
+        # answers without order need none
+        ("categories: [a, b, c]", True),
+        ("categories: [a, b], level: sets", True),
+        ("scale: [1, 5], level: nominal", True),
     ],
 )
-def test_without_one_nobody_knows_which_way_is_better(tmp_path, spec):
+def test_without_one_nobody_knows_which_way_answers_in_order_are_better(tmp_path, spec, known):
     found = label(tmp_path, spec)
-    assert (found.direction, found.direction_declared) == (0, False)
-
-
-@pytest.mark.parametrize(
-    "spec", ["categories: [a, b, c]", "categories: [a, b], level: sets", "scale: [1, 5], level: nominal"]
-)
-def test_answers_without_order_need_none(tmp_path, spec):
-    found = label(tmp_path, spec)
-    assert (found.direction, found.direction_declared) == (0, True)
+    assert (found.direction, found.direction_declared) == (0, known)
 
 
 @pytest.mark.parametrize("id_", sorted(PREFERENCES))

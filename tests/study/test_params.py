@@ -44,12 +44,6 @@ def test_numbers_are_read_as_people_write_them(tmp_path):
     assert values == {"a": "12:30:00", "b": "010", "f": "2020-01-31"} | numbers
 
 
-def test_lists_replace_and_maps_merge(tmp_path):
-    study = load(tmp_path, SOUND + "figures: {formats: [svg]}\n")
-    assert study.figures.formats == ["svg"]
-    assert study.figures.dpi == 150
-
-
 def test_every_study_in_params_is_sound():
     assert {"gpt_abceval", "finch2024", "engage", "holistic", "convai2_wild", "abc_eval"} <= set(params.names())
     for name in params.names():

@@ -83,11 +83,6 @@ def test_results_that_cannot_be_are_refused(rows, message):
         stored(*rows)
 
 
-def test_an_absent_statistic_is_an_empty_frame_with_its_columns():
-    assert list(Results()["alpha"]) == columns("alpha")
-    assert Results().select("alpha", raters="all").empty
-
-
 def test_rows_are_found_by_value_by_list_and_where_missing():
     frame = collect([alpha(), alpha(raters="all"), alpha(raters=None)])["alpha"]
     assert where(frame, raters="all").index.tolist() == [1]

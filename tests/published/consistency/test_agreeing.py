@@ -57,12 +57,6 @@ def test_power_of_section_10_from_noncentral_distributions(shown):
         assert said in rows
 
 
-def test_combined_techniques_of_smith_by_hand(shown):
-    """Section 4.4: one part of PW-Turn and five of self-chats; (67 + 5 · 82) / 6 = 79.5, each ± 0.5."""
-    (combo,) = (c for c in listed(shown, "smith2022").index if "the combination mixes" in c)
-    assert "Printed 80, expected 79 to 80. Also Length, Humanness 81 (80 to 81)" in combo
-
-
 def test_what_is_assumed_is_said(shown):
     (mean,) = (c for c in listed(shown, "smith2022").index if c.startswith("Section 4.1: mean ratings of SM-Turn"))
     assert mean.endswith("expected 405 to 411. If every conversation has six ratings (the paper says typically).")

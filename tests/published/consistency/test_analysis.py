@@ -15,7 +15,6 @@ from judgebook.published import numbers as published
 from judgebook.published.consistency import analysis as report
 from judgebook.published.consistency import figures, findings, rules, tables
 from judgebook.published.numbers import KEY, PLACE
-from judgebook.study import params, store
 
 SYSTEMS = list("abcdef")
 CHECKS = """
@@ -238,15 +237,6 @@ def test_a_wrong_check_is_named(folder, tmp_path, old, new, message):
     assert "made_up_checks.yaml" in str(error.value)
 
 
-def test_another_reading_of_a_rule_that_recomputes_nothing_is_named(folder, tmp_path):
-    shutil.copy(folder / "audit.yaml", tmp_path)
-    left = 'left: p, relation: "<=", expression: w'
-    instead = CHECKS.replace(left, f"{left}, instead: {{says: Or, expression: w}}")
-    (tmp_path / "made_up_checks.yaml").write_text(instead)
-    with pytest.raises(ValueError, match=r"made_up_checks.yaml: more: instead: rule 'relation' recomputes no number"):
-        report.audit(changed(made_up(4), *ERRORS["more"]), tmp_path)
-
-
 # the five papers
 
 
@@ -310,12 +300,6 @@ def test_known_contradictions_are_found_at_their_cells(found):
 def test_known_claims_and_readings_have_their_evidence(found, paper, check, said):
     rows = found.checks[(found.checks["paper"] == paper) & (found.checks["check"] == check)]
     assert rows["evidence"].str.contains(said, regex=False).any()
-
-
-def test_odd_splits_are_the_two_that_stand_out(found):
-    odd = found.checks[found.checks["outcome"] == "implausible"]
-    places = [re.search(r"Table 4, ([\w ]+):.* (\w+) is odd", text).groups() for text in odd["evidence"]]
-    assert places == [("Reddit Major emotion answer", "Dev"), ("Cornell Avg perspective toxic", "Test")]
 
 
 def test_what_the_readme_found_right_is_right(found):
@@ -391,12 +375,3 @@ def test_a_paper_without_fault_is_reported_so(folder):
 
 
 # the notebook is about the papers, not the study
-
-
-def test_only_notebooks_about_a_study_say_that_it_is_simulated():
-    study = params.load("demo")
-    assert store.Run(study, "03_iaa", None).simulated
-    run = store.Run(study, "91_consistency_audit", None, of_study=False)
-    assert not run.simulated
-    with pytest.raises(ValueError, match="must not read 'annotations'"):
-        run.read("annotations")

@@ -47,10 +47,3 @@ def test_the_page_shows_all_sets_and_their_total(printed):
     assert "162,076 pairs of prompt and answer, of which ChatCorpus holds 65%" in corpora.text
     cornell = next(c for c in features.frame if c.startswith("Cornell"))
     assert str(features.frame.set_index("Mean").at["Toxicity (Perspective), prompt", cornell]) == "0.73 [0.65, 0.77]"
-
-
-def test_means_of_corpora_are_weighted_by_turns(printed):
-    rows = data_sets.corpora(printed).set_index(["corpus", "feature"])
-    by_hand = (1_829 * 0.77 + 392 * 0.77 + 995 * 0.65) / 3_216
-    assert rows.at[("cornell", "avg_perspective_toxic"), "mean"] == pytest.approx(by_hand)
-    assert rows.loc[("cornell", "avg_perspective_toxic"), ["low", "high"]].tolist() == [0.65, 0.77]

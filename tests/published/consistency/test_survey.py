@@ -19,12 +19,3 @@ def test_counts_by_hand():
     assert rows.at["Importance", "Distinctness"] == 1
     zero = [(a, b) for i, a in enumerate(rows) for b in list(rows)[i + 1 :] if not rows.at[a, b]]
     assert prose.text.count("together with") == len(zero) == 4
-
-
-def test_moving_the_doubtful_mark_changes_no_gap():
-    """The mark of See and Manning (2021) under distinctness may belong to importance, beside it."""
-    found = survey.marks()
-    moved = found.copy()
-    moved.loc["see_and_manning_2021", ["importance", "distinctness"]] = [True, False]
-    said = [next(survey.views(marks)).text.partition("None examines")[2] for marks in (found, moved)]
-    assert said[0] == said[1]
