@@ -13,7 +13,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.extras.gallery import scoreboard_page
 from judgebook.extras.gallery.scoreboard_page import with_badge
 from judgebook.pipeline import dag
-from judgebook.published import comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
+from judgebook.published import comparison, controls, mapping, scoreboard, tables, verdicts
 from judgebook.published import numbers as published
 from judgebook.published.consistency.analysis import Audit, audit
 from judgebook.published.mapping import Mapping, MappingEntry
@@ -272,33 +272,6 @@ class TestBoard:
         other = found.assign(verdict=found["verdict"].where(found["column"] != "x", "differs"))
         assert scoreboard_page.differences(kept, other) == ["z/T/p/a/x: differs, the gallery says match"]
 
-    def test_findings_state_the_counts(self):
-        found = self.board({PAIR: RESULTS}, q="follows", r="contradicts")
-        wrong = controls.controls({PAIR: RESULTS}, self.printed, [paper(entry())])
-        headline, controlled, rest, by_paper = (p.text for p in findings.findings(found, wrong, TITLES))
-        assert numbers_in(headline) == [1, 2, 50, 1, 2, 5, 1, 0]
-        assert "a quarter" not in controlled
-        assert numbers_in(rest) == [1, 1]
-        assert numbers_in(by_paper) == [5, 1, 2, 1, 1]
-        (nothing,) = findings.findings(self.board({}), wrong.iloc[:0], TITLES)
-        assert numbers_in(nothing.text) == []
-        assert "abc (notebooks 01, 02)" in findings.absent({("abc", "01_x"): None, ("abc", "02_y"): None}).text
-
-    def test_numbers_that_differ_are_listed_with_the_reason(self):
-        found = self.board({PAIR: RESULTS})
-        differs, *_ = tables.explained(found, TITLES)
-        assert differs.frame[["Printed", "Here", "Why"]].to_numpy().tolist() == [["0.9", "0.25", "reason"]]
-
-    def test_a_result_and_wrong_values_are_compared_on_the_same_numbers(self):
-        """A definition tried on 4 of 10 numbers is compared on those 4, and one that does as well is named."""
-        rows = [("p", "Table 1", controls.OTHER_ROW, 10, 5, 20, 0), ("p", "Table 1", "ties dropped", 4, 4, 4, 3)]
-        rows += [("p", "Table 2", "ties dropped", 2, 1, 2, 1)]
-        swapped, definitions = figures.controls(pd.DataFrame(rows, columns=controls.COLUMNS), {"p": "Paper"})
-        assert [t.get_text() for t in swapped.fig.axes[0].texts] == ["5/10, 0/20"]
-        assert [t.get_text() for t in definitions.fig.axes[0].texts] == ["4/4, 3/4", "1/2, 1/2"]
-        assert "Table 2" in definitions.caption
-        assert "Table 1" not in definitions.caption
-
 
 def numbers_in(text):
     return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
@@ -450,11 +423,3 @@ def test_a_table_stands_beside_our_values_in_the_layout_of_print():
     assert table.frame.loc[0, "B"].numbers == {"printed": 7.0, "here": 8.0}
     assert "R 2: needs unpublished data. Why." in said.text
     assert "Follows" not in said.text
-
-
-@pytest.mark.parametrize("paper", [p for p in mapping.load() if p.side_by_side], ids=lambda p: p.paper)
-def test_every_number_of_a_table_side_by_side_has_a_place_of_its_own(paper):
-    for pattern in paper.side_by_side:
-        own = published.select(published.load(paper.paper), paper.paper, pattern)
-        titles = own[["row", "column"]].map(lambda key: mapping.title(paper.paper, key))
-        assert not titles.duplicated().any()

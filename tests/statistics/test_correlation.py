@@ -105,22 +105,6 @@ def test_tau_without_interval_says_why(x, reason):
     )
 
 
-@pytest.mark.evidence
-def test_interval_of_tau_covers_with_clusters():
-    rng, n, truth = np.random.default_rng(3), 300, 2 / np.pi * np.arcsin(0.5)  # tau of a normal pair with r = .5
-    covered, naive = [], []
-    for _ in range(n):
-        shared = rng.normal(size=(60, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
-        own = rng.normal(size=(60, 4, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
-        x, y = (0.8 * shared[:, None] + 0.6 * own).reshape(-1, 2).T
-        _, low, high, _ = correlation.kendall(x, y, np.repeat(np.arange(60), 4))
-        covered.append(low < truth < high)
-        _, low, high, _ = correlation.kendall(x, y)
-        naive.append(low < truth < high)
-    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
-    assert np.mean(naive) < 0.9
-
-
 def test_fisher_mean_is_that_of_psych():
     mean, n, excluded = correlation.fisher_mean(np.array([0.1, 0.5, 0.9, -0.2, 1.0, -1.0, np.nan]))
     assert (mean, n, excluded) == (pytest.approx(R["fisher_mean"]), 4, 2)

@@ -55,8 +55,3 @@ def test_power_of_section_10_from_noncentral_distributions(shown):
     for what, (low, high) in {"F-test of a regression on one predictor": f, "two-tailed t-test": t}.items():
         said = f"Section 10: power of the {what}. Printed 0.80, expected {low:.4f} to {high:.4f}."
         assert said in rows
-
-
-def test_what_is_assumed_is_said(shown):
-    (mean,) = (c for c in listed(shown, "smith2022").index if c.startswith("Section 4.1: mean ratings of SM-Turn"))
-    assert mean.endswith("expected 405 to 411. If every conversation has six ratings (the paper says typically).")

@@ -86,16 +86,6 @@ def test_a_relation_that_holds_is_possible_and_one_that_is_certain_holds(a, b, d
             assert true or not certain(left, relation, right)
 
 
-def test_relations_of_exact_numbers_are_those_of_numbers():
-    three, four = exactly(3), exactly(4)
-    assert possible(three, "<", four)
-    assert not possible(four, "<", four)
-    assert certain(three, "<=", four)
-    assert not certain(four, ">", four)
-    with pytest.raises(ValueError, match="one of =="):
-        possible(three, "~", four)
-
-
 def test_text_of_ranges():
     assert printed("0.40", 2).text(3) == "0.395 to 0.405"
     assert exactly(1200).text(2) == "1,200"
