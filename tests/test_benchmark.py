@@ -76,7 +76,7 @@ def test_what_is_not_installed_has_no_row(benchmark):
     assert list(benchmark.measured(benchmark.Case("c", lambda: None, [missing]))) == []
 
 
-SMALL = ("binary", "dialogues", "first_places", "clustered_errors", "strengths", "spearman", "sign_flips")
+SMALL = ("dialogues", "first_places", "clustered_errors", "strengths", "spearman", "sign_flips")
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -181,14 +181,8 @@ labels:
     ("group", "raters", "crowd_from", "reason"),
     [
         ("crowd", ["s1"], 0, None),
-        ("second", ["s1"], 0, "second (`importance.group`) judged no dialogue with a rating of good by students."),
         ("first", ["s1", "s2"], 0, None),
-        (
-            "first",
-            ["s1"],
-            0,
-            "Only 0 dialogues have a rating of good by students and judgements by somebody else of first",
-        ),
+        ("first", ["s1"], 0, "Only 0 dialogues have a rating of good by students and judgements by somebody else of"),
         ("crowd", ["s1"], 12, "crowd (`importance.group`) judged no dialogue with a rating of good by students."),
         ("crowd", ["s1"], 5, "Only 7 dialogues have a rating of good by students and judgements by somebody else"),
     ],

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures import audited
 from fixtures.project_copy import ROOT
 
 from judgebook.display.names import DisplayNames
@@ -337,7 +338,7 @@ def test_the_template_for_a_new_paper_runs(tmp_path):
 @cache
 def everything_printed():
     """The scoreboard where no study has been run."""
-    return scoreboard.scoreboard({}, published.load(), audit(), mapping.load())
+    return scoreboard.scoreboard({}, published.load(), audited.of_papers(), mapping.load())
 
 
 class TestMappings:
@@ -345,6 +346,7 @@ class TestMappings:
 
     papers = mapping.load()
 
+    @pytest.mark.verify
     def test_every_printed_number_has_a_verdict_without_any_data(self):
         found = everything_printed()
         assert len(found) == 3112
@@ -399,6 +401,7 @@ class TestCommitted:
         assert (abs(match["published"].astype(float) - match["reproduced"]) <= match["tolerance"] * 1.001 + 1e-6).all()
         assert (committed.loc[committed["verdict"] != "match", "note"] != "").all()
 
+    @pytest.mark.verify
     def test_what_raw_data_do_not_decide_is_as_arithmetic_has_it_today(self, committed):
         old, new = (f.set_index(KEY)["verdict"] for f in (committed, everything_printed()))
         apart = old[~old.isin(scoreboard.ATTEMPTED)]

@@ -83,6 +83,7 @@ def linear_rates(rows, turns):
 
 
 class TestSimulated:
+    @pytest.mark.verify
     def test_linear_rates_of_table_1_within_monte_carlo_noise(self, large):
         """468 conversations a cell: four standard errors of their mean, a point for rounding and unequal turns.
 
@@ -101,6 +102,7 @@ class TestSimulated:
                 wrong += [abs(rate - other) <= bound for other in others]
         assert np.mean(wrong) < 0.5
 
+    @pytest.mark.verify
     def test_marks_and_ratings_of_single_systems(self, large):
         single = large[large["method"] == "single_turn"]
         for (system, label), rows in single.groupby(["system", "label"]):
@@ -112,6 +114,7 @@ class TestSimulated:
             error = rows["score"].std(ddof=1) / np.sqrt(len(rows))
             assert abs(rows["score"].mean() - printed("Table 2")[system, label, "sm_dialog"]) <= 4 * error
 
+    @pytest.mark.verify
     def test_whole_conversations_follow_table_3(self, large):
         """Conversations are reused: errors over them, not over ratings."""
         whole = large[large["method"] == "pairwise_dialogue"]
@@ -122,6 +125,7 @@ class TestSimulated:
             aim = techniques.pairwise_dialogue(corpus, pair, label)
             assert abs((rows["score"] > 0).mean() - aim) <= 4 * error + 0.01
 
+    @pytest.mark.verify
     def test_times_are_those_of_section_4_1(self, large):
         units = large.drop_duplicates("work_unit")
         for method, minutes in techniques.MINUTES.items():

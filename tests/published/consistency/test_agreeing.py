@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fixtures import audited
 from scipy import stats
 
 from judgebook.display.views import Prose, Table
@@ -10,13 +11,8 @@ from judgebook.published.consistency import agreeing, analysis
 
 
 @pytest.fixture(scope="module")
-def found():
-    return analysis.audit()
-
-
-@pytest.fixture(scope="module")
-def shown(found):
-    return list(agreeing.views(found, elements.load()))
+def shown():
+    return list(agreeing.views(audited.of_papers(), elements.load()))
 
 
 def listed(shown, name):
@@ -24,8 +20,8 @@ def listed(shown, name):
     return table.set_index("Check")["Places"]
 
 
-def test_every_check_of_the_papers_that_fails_nowhere_is_listed_once(found, shown):
-    checks = analysis.by_check(found.checks)
+def test_every_check_of_the_papers_that_fails_nowhere_is_listed_once(shown):
+    checks = analysis.by_check(audited.of_papers().checks)
     kept = checks["paper"].isin(elements.load()) & (checks["failed"] == 0) & (checks["outcome"] != "not checkable")
     agree = checks[kept & ~checks["rule"].isin(["range", "reordered"])]
     rows = sum(len(v.frame) for v in shown if isinstance(v, Table))

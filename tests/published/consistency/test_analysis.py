@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from fixtures import audited
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -249,9 +250,9 @@ def supports(arithmetic):
     return out
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def found():
-    return report.audit()
+    return audited.of_papers()
 
 
 #: what data/published/README.md says cannot be right, by paper, check and cell; the rules know nothing of this list
