@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from fixtures.made_annotations import monte_carlo
+from fixtures.reference import TWO_SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -17,6 +18,13 @@ def test_by_hand():
     assert adjust_p_values(P, "bh") == pytest.approx([0.05] * 5)
     harmonic = 1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5
     assert adjust_p_values(P, "by") == pytest.approx([0.05 * harmonic] * 5)
+
+
+@pytest.mark.parametrize("method", ADJUSTMENTS)
+def test_equals_r(method):
+    p = [0.001, 0.02, 0.021, 0.4, 0.04, 0.9]
+    expected = [TWO_SAMPLES[f"{method} {i}"] for i in range(1, 7)]
+    assert adjust_p_values(p, method) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ADJUSTMENTS)
