@@ -274,10 +274,6 @@ class TestBoard:
         assert scoreboard_page.differences(kept, other) == ["z/T/p/a/x: differs, the gallery says match"]
 
 
-def numbers_in(text):
-    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
-
-
 def test_negative_controls_by_hand():
     """x prints 0.51 and is .512, y prints 0.25 and is .25; swapped neither matches. Under k=2 x is .9, y .31."""
     printed = cells(("a", "x", "0.51"), ("a", "y", "0.25"))

@@ -1,4 +1,4 @@
-"""Do the primary analyses of notebooks 04 to 06 find what is true in the simulated study, as often as they promise?
+"""Does the primary analysis of notebook 06 find what is true in the simulated study, as often as it promises?
 
 Studies of the size of `demo` are drawn anew from its model: 46 people, 200 sessions, 32 annotators, one annotation an
 item. The limits are three standard errors over studies, because labels of one study are not independent.
@@ -25,13 +25,11 @@ N_STUDIES = 40
 pytestmark = pytest.mark.evidence
 
 
-def rows(made, items, who, scores, measured, pair=False):
-    """Values of dialogues (pairs) as `values.dialogue_values` gives them, from scores (units, labels) of one task."""
-    system = np.asarray(design.SYSTEMS)[made.system]
-    first = 2 * items if pair else items
-    base = {"corpus": "main", "group": "g", "system": system[first], "session": (first // 2).astype(str)}
-    base |= {"dialogue": first.astype(str), "system_b": system[first + 1] if pair else None}
-    base |= {"dialogue_b": (first + 1).astype(str) if pair else None, "annotator": who.astype(str)}
+def rows(made, items, who, scores, measured):
+    """Values of dialogues as `values.dialogue_values` gives them, from scores (units, labels) of one task."""
+    base = {"corpus": "main", "group": "g", "system": np.asarray(design.SYSTEMS)[made.system][items]}
+    base |= {"session": (items // 2).astype(str), "dialogue": items.astype(str), "annotator": who.astype(str)}
+    base |= {"system_b": None, "dialogue_b": None}
     out = []
     for j, m in enumerate(measured):
         n, total, squares = scores[:, :, j]
@@ -50,31 +48,21 @@ def summed(made, items, scores, turns):
 
 
 def study(seed):
-    """Values by external annotators, the interactors' own ratings of quality and comparisons, and who talked."""
+    """Values by external annotators, the interactors' own ratings of quality, and who talked."""
     rng = np.random.default_rng([7, seed])
     met = people.sessions(SPEC.n_sessions, SPEC.n_interactors, rng)
     made, parts = draw_chats(SPEC, met, rng), []
-    for method in ("behavior", "turn_likert", "dialogue_likert", "comparative"):
+    items, who = np.arange(len(made.system)), np.repeat(met.interactor, 2)
+    for method in ("behavior", "turn_likert", "dialogue_likert"):
         for measured in by_task(measures(SPEC, "sur_x"), method).values():
-            pair = method == "comparative"
-            items = np.arange(len(met) if pair else len(made.system))
             work = people.assign(items, items[:0], SPEC.n_surge, 60, rng)
             scores = judge(made, measured, work.item, work.annotator, rng)
-            turns = method in ("behavior", "turn_likert")
-            parts.append(rows(made, work.item, work.annotator, summed(made, work.item, scores, turns), measured, pair))
-    own = measures(SPEC, "stu_i")
-    for method, who in (("dialogue_likert", np.repeat(met.interactor, 2)), ("comparative", met.interactor)):
-        items, measured = np.arange(len(who)), [own[method, "quality"]]
-        scores = summed(made, items, judge(made, measured, items, who, rng), turns=False)
-        parts.append(rows(made, items, who, scores, measured, method == "comparative").assign(group="own"))
-    talked = pd.Series(np.repeat(met.interactor, 2).astype(str), index=np.arange(len(made.system)).astype(str))
-    found = pd.concat(parts, ignore_index=True)
-    return found[found["group"] == "g"], found[found["group"] == "own"], talked
-
-
-@pytest.fixture(scope="module")
-def studies():
-    return [study(seed) for seed in range(N_STUDIES)]
+            turns = method != "dialogue_likert"
+            parts.append(rows(made, work.item, work.annotator, summed(made, work.item, scores, turns), measured))
+    quality = [measures(SPEC, "stu_i")["dialogue_likert", "quality"]]
+    scores = summed(made, items, judge(made, quality, items, who, rng), turns=False)
+    own = rows(made, items, who, scores, quality).assign(group="own")
+    return pd.concat(parts, ignore_index=True), own, pd.Series(who.astype(str), index=items.astype(str))
 
 
 def near(shares, promised):
@@ -84,12 +72,13 @@ def near(shares, promised):
 
 
 @pytest.fixture(scope="module")
-def correlations(studies):
+def correlations():
     """Interval of r of each label with the own rating of quality, a frame a study."""
     out = []
-    for seed, (found, own, talked) in enumerate(studies):
-        one = values.dialogue_design(found, own[own["method"] == "dialogue_likert"], talked)
-        results = validity.importance(one, sampling=Sampling(n_resamples=100, confidence=0.95, seed=seed))
+    for seed in range(N_STUDIES):
+        results = validity.importance(
+            values.dialogue_design(*study(seed)), sampling=Sampling(n_resamples=100, confidence=0.95, seed=seed)
+        )
         r = results.select("r", ci_kind="jackknife_t")
         out.append(r.assign(true=[R[pair] for pair in zip(r["method"], r["label"], strict=True)]))
     return out
