@@ -57,6 +57,8 @@ def test_the_ordinal_model_is_that_of_clmm(data, reference):
     assert fit.coefficients == pytest.approx(expected["coefficient"].to_numpy(), abs=2e-4)
     assert np.sqrt(np.diag(fit.covariance))[3:] == pytest.approx(expected["se"].to_numpy(), abs=2e-4)
     assert fit.sd == pytest.approx(expected["sd"].to_numpy(), abs=2e-4)
+    parts = np.r_[expected["sd"].to_numpy() ** 2, np.pi**2 / 3]  # the variance of a logistic variable
+    assert fit.shares == pytest.approx(parts / parts.sum(), abs=2e-4)
     assert fit.effects[0] == pytest.approx(expected["effect"].to_numpy(), abs=2e-4)
     assert fit.effect_se[0] == pytest.approx(expected["effect_se"].to_numpy(), abs=2e-4)
 

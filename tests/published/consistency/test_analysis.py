@@ -281,7 +281,6 @@ def test_known_contradictions_are_found_at_their_cells(found):
     assert {check: targets[check] for check in KNOWN} == {
         check: {f"{check.partition(' ')[0]}:{cell}" for cell in cells} for check, cells in KNOWN.items()
     }
-    assert not set(wrong["paper"]) & {"smith2022"}
 
 
 def test_what_the_readme_found_right_is_right(found):
