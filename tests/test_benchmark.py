@@ -79,6 +79,7 @@ def test_what_is_not_installed_has_no_row(benchmark):
 SMALL = ("dialogues", "first_places", "clustered_errors", "strengths", "spearman", "sign_flips")
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("name", SMALL)
 def test_both_sides_compute_the_same(benchmark, name):
     """Of the cases that take little time, with the packages that the tests have."""

@@ -35,6 +35,7 @@ def test_row_order_does_not_matter(annotations):
     assert set(first["source_row"]) == set(again["source_row"])
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("keep", ["dialogue", "item"])
 def test_each_annotation_is_as_likely(annotations, keep):
     n = 2000

@@ -77,6 +77,7 @@ def test_performance_and_sensitivity_compute_what_they_do_without_the_label(both
     assert rates[0].equals(rates[1])
 
 
+@pytest.mark.verify
 def test_groups_have_alphas_of_the_label_and_nothing_else(both):
     """All else is what it would be without the label."""
     options = GroupEffects(n_permutations=99, n_picks=100, people_resamples=100)

@@ -350,6 +350,7 @@ class TestMappings:
         assert set(found["verdict"]) <= set(scoreboard.VERDICTS) - set(scoreboard.ATTEMPTED)
         assert (found["note"] != "").all()
 
+    @pytest.mark.verify
     def test_every_line_speaks_of_some_number(self):
         """A line without a result of one that no line before decides, a reason of one that some entry decides."""
         for paper in self.papers:

@@ -20,7 +20,6 @@ from judgebook.simulation import study as simulate
 from judgebook.simulation.draw import draw_chats, judge
 from judgebook.study.sections.data import Simulate
 
-SECONDS = 45
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Simulate()
 TRUTH = simulate.population(SPEC)

@@ -51,6 +51,7 @@ def test_only_artificial_people_and_one_unfilled_template(small):
     assert truth["unfilled_worker_scores"] == 8
 
 
+@pytest.mark.verify
 def test_a_seed_gives_one_study_and_parts_do_not_move_each_other(small):
     again, _ = simulate.project(SMALL, generator(10))
     assert json.dumps(again) == json.dumps(small[0])
@@ -111,6 +112,7 @@ def test_write_needs_the_section(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.verify
 def test_further_parts_are_written_where_the_study_names_them(tmp_path):
     study = params.load("demo").model_copy(update={"simulate": SMALL})
     alone = study.model_copy(update={"sources": study.sources[:1]})

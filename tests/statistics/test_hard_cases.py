@@ -15,6 +15,8 @@ from fixtures import hard_cases
 #: matrices, or another architecture, the variable does nothing
 CORE_TYPES = ("Haswell", "Prescott")
 
+pytestmark = pytest.mark.verify
+
 
 @cache
 def found(core_type=""):

@@ -307,6 +307,7 @@ def test_every_number_has_one_state_and_counts_are_those_of_the_frames(found):
     assert rows["audit_places"]["estimate"].sum() == len(found.checks)
 
 
+@pytest.mark.verify
 def test_numbers_that_follow_turn_when_they_are_moved(found):
     """Numbers that follow are moved by three units of their last decimal: each then contradicts those it followed."""
     follows = found.arithmetic[found.arithmetic["verdict"] == "follows"]
