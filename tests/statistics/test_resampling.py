@@ -114,8 +114,11 @@ def test_weights_path_equals_sums():
     assert (found.low, found.high) == pytest.approx((by_sums.low, by_sums.high))
 
 
-def test_bca_of_given_resamples_equals_scipy_to_rounding():
-    x = np.random.default_rng(1).exponential(size=25)
+@pytest.mark.parametrize("ties", [False, True])
+def test_bca_of_given_resamples_equals_scipy_to_rounding(ties):
+    """Also where many resamples have the mean of the sample: half of them count as below it."""
+    x = np.random.default_rng(1).exponential(size=32)
+    x = np.minimum(np.rint(x), 2) if ties else x
     theirs = stats.bootstrap((x,), np.mean, n_resamples=999, rng=rng())
     left_out = (x.sum() - x) / (len(x) - 1)
     ours = bca(x.mean(), theirs.bootstrap_distribution, left_out)
