@@ -247,11 +247,6 @@ class TestModels:
         frame = crossed(np.random.default_rng(11), n_dialogues=20)
         assert mixed.fit(frame, "linear") == "the restricted likelihood did not converge"
 
-    def test_large_ordinal_models_are_left_out(self, monkeypatch):
-        monkeypatch.setattr(mixed, "MOST_WORK", 100)
-        frame = crossed(np.random.default_rng(11), n_dialogues=20)
-        assert "too many" in mixed.fit(frame.assign(score=frame["score"].round()), "ordinal")
-
 
 class TestMeans:
     def test_marginal_probabilities_are_averages_over_the_other_effects(self):

@@ -6,7 +6,6 @@ from fixtures import yaml_studies as studies
 
 from judgebook.annotations.features import NO_MEANS
 from judgebook.annotations.summary import with_means
-from judgebook.display.views import without_means
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.question import GroupEffects
@@ -60,8 +59,6 @@ def test_yes_and_no_has_a_mean_and_three_answers_have_none(both):
     marks = frames["annotations"]
     assert set(with_means(marks, labels)["label"]) == {"fluent", "polite"}
     assert with_means(plain["annotations"], plain_labels) is plain["annotations"]
-    assert without_means(marks, labels).text.startswith("Tone has answers without order")
-    assert without_means(plain["annotations"], plain_labels) is None
 
 
 def test_performance_and_sensitivity_compute_what_they_do_without_the_label(both):
