@@ -1,6 +1,5 @@
 """The benchmark of planted faults: its tables cover the bank, and its counting is right. No other environment."""
 
-import importlib
 import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -44,13 +43,3 @@ def test_a_fault_is_named_if_the_clean_twin_does_not_say_the_same(faults):
 def test_faults_that_no_tool_looks_at_do_not_count(faults):
     rows = [{"fault": "a", "t": "1 of 4"}, {"fault": "b", "t": "–"}, {"fault": "c", "t": "2 of 2"}]
     assert faults.total(rows, "t") == "3 of 6"
-
-
-def test_files_come_with_what_their_owner_knows(faults, tmp_path, monkeypatch):
-    monkeypatch.setattr(faults, "cases", lambda: [faults.Case("x", faults.bank.DESIGNS[0], "missing_codes")])
-    faults.write(tmp_path, 1)
-    study = importlib.import_module("faults_other_tools").Study(tmp_path / "x")
-    assert study.scales == {"quality": [1, 5], "coherence": [1, 5]}
-    assert study.long["quality"].max() == 99
-    assert set(study.hired) == set(study.people["rater"])
-    assert not study.judges

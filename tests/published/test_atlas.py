@@ -47,39 +47,18 @@ def mean(marks):
     return marks["score"].mean()
 
 
-def wins(marks, of):
-    return ((marks["system"] == of) & (marks["score"] > 0) | (marks["system_b"] == of) & (marks["score"] < 0)).sum()
-
-
-def best_worst(marks, of_in):
-    """100 times the difference of wins and losses, divided by how often the system is said to have been shown."""
-    of, shown = of_in
-    judged = ((marks["system"] == of) | (marks["system_b"] == of)).sum()
-    return 100 * (2 * wins(marks, of) - judged) / shown
-
-
 def alpha(marks, level):
     unit = [c for c in ("corpus", "label", "dialogue", "dialogue_b", "turn") if marks[c].notna().any()]
     table = marks.pivot_table(index=unit, columns=["group", "annotator"], values="score", observed=True, dropna=False)
     return krippendorff.alpha(reliability_data=table.to_numpy().T, level_of_measurement=level)
 
 
-def right(marks, of):
-    """Percentage of choices of a model that are those of the authors."""
-    gold = marks[marks["group"] == "authors"].set_index("dialogue")["score"]
-    own = marks[(marks["annotator"] == of) & (marks["group"] == "models")].set_index("dialogue")["score"]
-    return 100 * (own == gold[own.index]).mean()
-
-
 #: study, which judgements, statistic, its argument, number as printed
 PRINTED = [
     ("d2t_bws", {"corpus": "lab1"}, alpha, "nominal", "0.13"),
     ("faireval80", {"score": [-1, 1]}, len, None, "66"),
-    ("llmbar", {"corpus": "Natural"}, right, "GPT-4", "95.0"),
     ("minp_forms", {"corpus": "v3", "label": "quality", "dialogue": "1_A"}, mean, None, "7.433333333"),
-    ("minp_forms", {"corpus": "v2", "label": "diversity", "dialogue": "1_B"}, mean, None, "2.396226415"),
     ("reprohum0744", {}, alpha, "nominal", "0.539"),
-    ("reprohum_d2t", {"label": "coherence"}, best_worst, ("sys1", 240), "25.42"),
     ("reprohum_definitions", {"system": "GEDI", "annotator": ["A0001", "A0002"]}, mean, None, "2.57"),
     ("reprohum_definitions", {}, alpha, "ordinal", "0.549"),
     ("summeval", {"group": "expert"}, alpha, "interval", "0.7127"),

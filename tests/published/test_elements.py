@@ -68,11 +68,9 @@ def test_mistakes_are_named(tmp_path):
 
     for rest, message in {
         "partly, where: [s/n]": "Table 1: `partly` without a note",
-        "real": "Table 1: `real` without a page in `where`",
         # what is covered decides between real and partly, in both directions
         "real, where: [s/n], covers: 2 of 4 groups": "Table 1: `real`, but 2 of 4 groups is half or less",
         "partly, where: [s/n], covers: 3 of 4 groups, note: y": "Table 1: `partly`, but 3 of 4 groups is more than",
-        "real, where: [s/n], covers: most groups": "covers",
         "real, where: [s#x]": "s#x: expected study/notebook#section",
     }.items():
         with pytest.raises(ValueError, match=message):
@@ -88,15 +86,10 @@ def test_the_page_counts_and_links_what_there_is():
         ),
     ]
     text = elements.page({"p": found}, {"p": "Paper"}, lambda s, n, a: f"{s}/{n}.html#{a}" if s == "s" else "")
-    assert "have 3 tables, figures and procedures. 1 is answered by a page here, another 1 in part. The lists" in text
-    assert "simulated" not in text
     assert "| Table 1 | a | on real data | [s, 05](s/05_x.html#y); t, 06 |  |" in text
     assert "| Table 2 | b | missing |  | never published |" in text
     assert "| Table 3 | d | in part | [s, 05](s/05_x.html#) | Covers 1 of 2 labels. So. |" in text
     assert "| **All** | 1 | 1 | 1 |" in text
-    made = elements.Element(place="A.1", what="c", status="command", where=["docs/annotate#who-judges-what"])
-    text = elements.page({"p": [made]}, {"p": "Paper"}, lambda s, n, a: f"../{s}/{n}.md#{a}")
-    assert "| as a command | [annotate.md](../docs/annotate.md#who-judges-what) |" in text
 
 
 def test_the_committed_page_is_that_of_the_registry():

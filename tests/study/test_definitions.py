@@ -5,14 +5,6 @@ from fixtures import yaml_studies
 from judgebook.study import params
 from judgebook.study.definitions import meanings
 
-METHODS = "labels:\n  clear: {title: Clear, scale: [1, 5]}\n  dull: {title: Dull, scale: [1, 5]}\n"
-
-
-def test_titles_with_the_words_of_the_study(tmp_path):
-    told = "elicitation: {definitions: {clear: One can follow it.}}\n"
-    study = params.load(yaml_studies.write(tmp_path, yaml_studies.LONG.partition("labels:")[0] + METHODS + told))
-    assert meanings(study) == {"Clear": "One can follow it."}  # of the other, nobody said what it means
-
 
 def test_titles_with_the_words_of_a_paper_once_where_methods_share_them():
     found = meanings(params.load("demo"))

@@ -5,7 +5,7 @@ from fixtures import yaml_studies as studies
 
 from judgebook.annotations.features import undirected
 from judgebook.study import params, yaml_file
-from judgebook.study.labels import LABEL_SETS, PREFERENCES, Label
+from judgebook.study.labels import PREFERENCES, Label
 from judgebook.study.params import ROOT
 
 YAML = """\
@@ -33,7 +33,6 @@ def test_a_direction_is_what_the_yaml_says(tmp_path, direction):
     [
         ("scale: [0, 1]", False),
         ("categories: [low, high], level: ordinal", False),
-        ('categories: ["no", "yes"]', False),
         ("scale: [1, 5], direction: null", False),
         # answers without order need none
         ("categories: [a, b, c]", True),
@@ -64,11 +63,6 @@ def test_a_direction_that_nobody_declared_is_none():
         Label("x", "dialogue_rating", "X", (1, 5), direction_declared=False)
 
 
-def test_label_sets_declare_theirs():
-    assert all(found.direction_declared for found in LABEL_SETS["abc_eval"])
-    assert {x.id for x in LABEL_SETS["abc_eval"] if not x.direction} == {"topic_switch"}
-
-
 def test_public_studies_declare_every_direction():
     for name in params.names():
         assert [x.id for x in params.load(name).label_list(every=True) if not x.direction_declared] == []
@@ -86,8 +80,6 @@ UNKNOWN = [
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ([], ""),
-        ([GOOD], ""),
         ([GOOD, NEITHER], ""),
         ([NEITHER], "No label orders the systems: a high score is neither good nor bad (`direction: 0`)."),
         (

@@ -1,6 +1,5 @@
 """Formulas of metrics: the same as Python's arithmetic, and nothing but arithmetic."""
 
-import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
@@ -15,11 +14,6 @@ VALUES = {"a": 3.0, "b": 4.0, "c": 0.5}
 ])  # fmt: skip
 def test_values_by_hand(formula, expected):
     assert arithmetic.evaluate(formula, VALUES) == expected
-
-
-def test_columns_are_worked_out_row_by_row():
-    frame = pd.DataFrame({"a": [1.0, 4.0], "b": [2.0, None]})
-    assert arithmetic.evaluate("a / b", frame).fillna(-1).tolist() == [0.5, -1]
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,7 @@ from judgebook.study.questions import Question
     [
         ({"knobs": {"seed\nimport os": "seeds.bootstrap"}}, "knobs"),
         ({"reeds": ["annotations"]}, "reeds\n  Extra inputs are not permitted"),
-        ({"answers": ["price"]}, "answers.0"),
         ({"seconds": [1.0]}, "seconds"),
-        ({"notebook": "iaa"}, "notebook"),
     ],
 )
 def test_a_wrong_declaration_is_refused(wrong, said):

@@ -52,13 +52,6 @@ def test_of_a_file_those_rows_are_read_that_are_asked_for(tmp_path):
     assert few[["kind", "resample"]].to_numpy().tolist() == [["model", "turn"]]
 
 
-def test_the_condition_is_sorted_and_leaves_out_what_is_missing():
-    assert stored(alpha(measurement="ordinal", kind=None))["condition"].tolist() == [
-        "measurement=ordinal;raters=first2"
-    ]
-    assert stored({"statistic": "alpha", "estimate": 0.5})["condition"].isna().all()
-
-
 def test_more_combinations_of_keys_than_64_bits_count_are_told_apart():
     # 255 values of each of nine keys, and missing: 2 to the power of 72, where numbers of 64 bits begin again
     keys = pd.DataFrame({f"k{i}": [str(value) for value in range(255)] for i in range(9)})
@@ -88,15 +81,6 @@ def test_rows_are_found_by_value_by_list_and_where_missing():
     assert where(frame, raters="all").index.tolist() == [1]
     assert where(frame, raters=["all", "first2"]).index.tolist() == [0, 1]
     assert where(frame, raters=None).index.tolist() == [2]
-
-
-def test_a_part_holds_the_rows_of_all_statistics_and_is_found_once():
-    rows = [alpha(group=group, raters=raters) for group in "ab" for raters in ("all", "first2")]
-    found = collect([*rows, {"statistic": "count", "what": "dialogues", "estimate": 1, "group": "b"}])
-    part = found.part(group="b")
-    assert {statistic: len(frame) for statistic, frame in part.items()} == {"alpha": 2, "count": 1}
-    assert part["alpha"].index.tolist() == where(found["alpha"], group="b").index.tolist() == [2, 3]
-    assert found.part(group="b") is part
 
 
 def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(tmp_path, monkeypatch):
@@ -153,7 +137,6 @@ DECLARED = "share: {title: Share, keys: [of, by]}\nrate: {title: Rate, keys: [of
     ("keys", "unexplained"),
     [
         ("  of: Of what.", "share has the key 'by'"),
-        ("  of: Of what.\n  by:", "share has the key 'by'"),
         ("  of: {share: Of what.}\n  by: By whom.", "rate has the key 'of'"),
     ],
 )

@@ -46,7 +46,6 @@ def test_sound_annotations_have_no_problems():
         ({"score": 6}, "score", "a whole number from 1 to 5 (quality)", "6"),
         ({"score": 2.5}, "score", "a whole number from 1 to 5 (quality)", "2.5"),
         ({"score": None}, "score", "a value", "nothing"),
-        ({"dialogue": None}, "dialogue", "a value", "nothing"),
         ({"system": ""}, "system", "a value", "''"),
         ({"method": "rating"}, "method", "one of behavior", "'rating'"),
         ({"label": "qualty"}, "label", "a label of method dialogue_rating: quality", "'qualty'"),
@@ -103,13 +102,6 @@ def test_problems_stand_in_the_order_of_the_rows_and_the_message_shows_twenty():
     assert text.startswith("the data cannot be read, for 25 reasons (25 places):")
     assert text.count("\n") == 20 + 1
     assert text.endswith("… and 5 more reasons")
-
-
-def test_what_recurs_is_said_once_with_a_count_and_three_places():
-    many = [Problem("f.csv", f"row {i}", "score", "a number", "'x'", "mend it") for i in range(2, 30)]
-    many += [Problem("f.csv", "row 90", "score", "a number", "'y'", "mend it")]
-    (line,) = str(DataError(many)).splitlines()[1:]
-    assert line == ("  f.csv, score: expected a number, found 'x' (row 2, row 3), 'y' (row 90) and 26 more; mend it")
 
 
 def test_conform_gives_columns_order_and_types():

@@ -44,17 +44,8 @@ def test_examples_are_valid(rows):
             assert params.Study.model_validate({"title": "T", "sources": [source], "labels": labels, name: example})
 
 
-def test_defaults_come_from_the_file_that_every_study_inherits(monkeypatch):
-    monkeypatch.setattr(params, "defaults", lambda: {"bootstrap": {"n_resamples": 4321}})
-    assert "| `n_resamples` | whole number ≥ 100, ≤ 1,000,000 | `4321` |" in yaml_guide.text()
-
-
 def test_a_key_without_meaning_or_place_is_refused():
     schema = params.json_schema()
     del schema["$defs"]["Iaa"]["properties"]["first"]["description"]
     with pytest.raises(ValueError, match="first: no description"):
-        yaml_guide._Guide(schema, {}).text()
-    schema = params.json_schema()
-    schema["properties"]["new"] = schema["properties"]["iaa"]
-    with pytest.raises(ValueError, match=r"without a place in the guide, or unknown: \['new'\]"):
         yaml_guide._Guide(schema, {}).text()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from judgebook.published import numbers as published
 from judgebook.published.consistency import analysis as report
-from judgebook.published.consistency import findings, rules, tables
+from judgebook.published.consistency import rules
 from judgebook.published.numbers import KEY, PLACE
 
 SYSTEMS = list("abcdef")
@@ -222,11 +222,7 @@ def test_what_is_determined_follows_and_what_is_wrong_contradicts(folder):
         ("target: T1/s/*/all, use", "targt: T1/s/*/all, use", "targt"),
         ("use: {x: T2/p/*/whole}", "use: {y: T2/p/*/whole}", "needs 'x'"),
         ("use: {x: T2/p/*/whole}", "use: {x: T2/p/*/hole}", "total: 'T2/p/*/hole': made_up prints no such number"),
-        ("use: {x: T2/p/*/whole}", "use: {x: T2/p/whole}", "expected element/panel/row/column, found 3 parts"),
         ("word: consistently", "word: mostly", "unknown words in: ['often']"),
-        ("id: again", "id: mean", "ids given twice: ['mean']"),
-        ("expression: n * pay", "expression: n * tip", "cost: 'n * tip': cannot read 'tip'"),
-        ('*/{column}"}}\n  - {id: rho', '!a/{column}"}}\n  - {id: rho', "x and y have different rows: ['a']"),
     ],
 )
 def test_a_wrong_check_is_named(folder, tmp_path, old, new, message):
@@ -302,9 +298,6 @@ def test_no_number_is_among_those_it_follows_from_and_nothing_both_follows_and_c
 def test_every_number_has_one_state_and_counts_are_those_of_the_frames(found):
     assert len(found.cells) == len(published.load())
     assert not found.cells.duplicated(KEY).any()
-    rows = report.results(found)
-    assert rows["audit_numbers"]["estimate"].sum() == len(found.cells)
-    assert rows["audit_places"]["estimate"].sum() == len(found.checks)
 
 
 @pytest.mark.verify
@@ -323,19 +316,3 @@ def test_numbers_that_follow_turn_when_they_are_moved(found):
     again = again[(again["paper"] + ":" + again[list(PLACE)].agg("/".join, axis=1)).isin(moved)]
     assert len(moved) > 200
     assert set(again["verdict"]) == {"contradicts"}
-
-
-def numbers_in(text):
-    return [int(n) for n in re.findall(r"\b\d+\b", text.replace(",", ""))]
-
-
-def test_a_paper_without_fault_is_reported_so(folder):
-    clean = report.audit(made_up(4), folder)
-    headline, by_paper, _ = (p.text for p in findings.findings(clean))
-    assert numbers_in(headline)[1:2] == [0]
-    assert by_paper == "No check fails in: Nobody 2000."
-    _, *shown = tables.failures(clean)
-    assert [len(view.frame) for view in shown] == [0, 0, 0]
-
-
-# the notebook is about the papers, not the study

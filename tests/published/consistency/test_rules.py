@@ -66,8 +66,6 @@ def test_expressions_by_hand():
         ("y", "cannot read 'y'"),
         ("__import__('os')", "cannot read"),
         ("n ** 2", "cannot read"),
-        ("sum(n + 1)", "cannot read"),
-        ("'a'", "cannot read"),
     ],
 )
 def test_expressions_that_cannot_be_read_say_what_is_known(expression, message):
@@ -84,13 +82,6 @@ def test_a_relation_that_holds_is_possible_and_one_that_is_certain_holds(a, b, d
         assert possible(left, relation, right) or not true
         if relation != "==":
             assert true or not certain(left, relation, right)
-
-
-def test_text_of_ranges():
-    assert printed("0.40", 2).text(3) == "0.395 to 0.405"
-    assert exactly(1200).text(2) == "1,200"
-    assert exactly("0.5").text(2) == "0.50"
-    assert Range(Fraction(3), Fraction(4)).text(2) == "3 to 4"
 
 
 # GRIM
