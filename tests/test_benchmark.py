@@ -50,16 +50,6 @@ def test_ratios_are_taken_pair_by_pair(benchmark, clock):
     assert (row["ours"], row["theirs"]) == ("3.0 s", "9.0 s")
 
 
-@pytest.mark.parametrize(
-    ("theirs", "scale", "ratio", "note"),
-    [(1.4, 1, "**1.4**", "d; why"), (1.4, 10, "14", "d"), (0.5, 1, "**0.50**", "d; why"), (1.5, 1, "1.5", "d")],
-)
-def test_a_row_says_where_a_peer_is_about_as_fast_and_why(benchmark, clock, theirs, scale, ratio, note):
-    other = peer(benchmark, work(1, [theirs] * 99, clock), scale=scale, differs="d", wins="why")
-    row = benchmark.compared(benchmark.Case("c", work(1, [1.0] * 99, clock)), other)
-    assert (row["ratio"], row["note"]) == (ratio, note)
-
-
 def test_results_that_differ_are_no_row(benchmark, clock):
     other = peer(benchmark, work(2, [1.0] * 99, clock))
     with pytest.raises(ValueError, match="c: theirs gives another result"):

@@ -38,8 +38,3 @@ def test_a_fault_is_named_if_the_clean_twin_does_not_say_the_same(faults):
     assert faults.named("unequal_n", "With only 6 observations", "fine")
     assert not faults.named("unequal_n", "With only 6 observations", "With only 6 observations")
     assert not faults.named("unequal_n", "fine", "fine")
-
-
-def test_faults_that_no_tool_looks_at_do_not_count(faults):
-    rows = [{"fault": "a", "t": "1 of 4"}, {"fault": "b", "t": "–"}, {"fault": "c", "t": "2 of 2"}]
-    assert faults.total(rows, "t") == "3 of 6"

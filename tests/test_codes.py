@@ -45,14 +45,6 @@ def test_a_column_is_looked_at_once_for_its_name_and_cells():
     assert asked == ["a", "b", "a", "a"]
 
 
-def test_texts_are_told_once_while_their_column_is_there():
-    frame = pd.DataFrame({"a": [" x", "y", "x", ""], "b": ["x"] * 4}, dtype="str")
-    told = codes.texts_of(frame["a"])
-    assert codes.texts_of(frame.drop(columns="b")["a"]) is told is codes.texts_of(told)
-    assert codes.texts_of(frame["b"]) is not told
-    assert codes.texts_of(frame["a"][1:]) is not told
-
-
 @pytest.mark.parametrize("dtype", ["str", object, "category"])
 def test_texts(dtype):
     values = pd.Series([" b", None, "1.5", "b", "", "1.5"], dtype=dtype)

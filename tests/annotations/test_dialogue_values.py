@@ -15,17 +15,6 @@ def study():
     return annotations, picked, talked, values.dialogue_values(picked)
 
 
-def test_values_equal_a_loop_over_dialogues(study):
-    _, picked, _, found = study
-    for row in found.itertuples():
-        same = (picked["group"] == row.group) & (picked["method"] == row.method) & (picked["label"] == row.label)
-        scores = picked.loc[same & (picked["dialogue"] == row.dialogue), "score"]
-        assert row.n_items == len(scores) == (5 if row.method == "behavior" else 1)
-        assert row.value == pytest.approx(scores.mean())
-        assert row.total_sq == pytest.approx((scores**2).sum())
-    assert found["annotator"].notna().all()
-
-
 def test_annotations_of_an_item_count_together_as_much_as_another_item():
     rows = [("d1", "a", 1.0), ("d1", "a", 4.0), ("d1", "a", 2.0)]
     frame = ratings(rows, method="turn_likert").assign(turn=[0, 0, 1], dialogue_b=None, system_b=None, session="s1")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from fixtures.made_annotations import SYSTEMS, monte_carlo
+from fixtures.made_annotations import SYSTEMS
 from fixtures.reference import EFFECTS as R
 from scipy.optimize import approx_fprime
 
@@ -127,18 +127,6 @@ class TestReml:
         for share in (found.share_low[0], found.share_high[0]):
             grid = zip(share / (1 - share) * (1 + others), others, strict=True)
             assert min(model.solve(np.array(r)).deviance for r in grid) - least == pytest.approx(3.841, abs=0.05)
-
-    @pytest.mark.evidence
-    def test_profile_intervals_cover(self):
-        n, total = 300, 0.25 + 0.64 + 0.49
-        covered = []
-        for i in range(n):
-            found = fit(crossed(np.random.default_rng([12, i]), n_annotators=8), 0.95)
-            truth = np.array([0.25, 0.64, 0.49]) / total
-            covered.append((found.share_low <= truth) & (truth <= found.share_high))
-        rates = np.mean(covered, axis=0)
-        assert rates[1:] == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
-        assert rates[0] > 0.9
 
 
 class TestShares:

@@ -21,11 +21,6 @@ def below_3(frame):
     return frame[frame["x"] < 3]
 
 
-def n_frames(frames):
-    CALLS.append("frames")
-    return len(frames["all"])
-
-
 @pytest.fixture
 def code(monkeypatch, tmp_path):
     """The pipeline's file of digests, as a function that writes it."""
@@ -58,30 +53,6 @@ def test_what_is_computed_from_a_kept_value_is_kept_from_the_first_time(code, tm
     for _ in range(2):
         assert kept(tmp_path / "of", analyse, kept(tmp_path / "of", below_3, frame()), 1)["sum"] == 4
     assert CALLS == [1]
-
-
-USES = {"type": lambda f: f.dtypes["n"].numpy_dtype, "memory": lambda f: f._consolidate_inplace()}
-
-
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_what_else_was_done_with_a_frame_is_no_change(code, tmp_path, use):
-    def read():
-        made = frame()
-        for name in ("y", "z"):  # each in a place of its own in memory
-            made[name] = [1.0, 2.0, 3.0]
-        made["n"] = pd.array([1, None, 3], dtype="Int32")
-        return made
-
-    kept(tmp_path / "of", analyse, read(), 1)
-    kept(tmp_path / "of", n_frames, {"all": [read()]})
-    used = read()
-    use(used)
-    assert kept(tmp_path / "of", analyse, used, 1)["sum"] == 7
-    assert kept(tmp_path / "of", n_frames, {"all": [used]}) == 1
-    used["n"] = pd.array([1, 0, 3], dtype="Int32")
-    kept(tmp_path / "of", analyse, used, 1)
-    kept(tmp_path / "of", n_frames, {"all": [used]})
-    assert CALLS == [1, "frames", 1, "frames"]
 
 
 def test_changing_what_was_returned_changes_nothing_that_is_kept(code, tmp_path):

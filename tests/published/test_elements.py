@@ -77,20 +77,5 @@ def test_mistakes_are_named(tmp_path):
             load(f"p: [{{place: Table 1, what: x, status: {rest}}}]")
 
 
-def test_the_page_counts_and_links_what_there_is():
-    found = [
-        elements.Element(place="Table 1", what="a", status="real", where=["s/05_x#y", "t/06_x"]),
-        elements.Element(place="Table 2", what="b", status="missing", note="never published"),
-        elements.Element(
-            place="Table 3", what="d", status="partly", where=["s/05_x"], covers="1 of 2 labels", note="So."
-        ),
-    ]
-    text = elements.page({"p": found}, {"p": "Paper"}, lambda s, n, a: f"{s}/{n}.html#{a}" if s == "s" else "")
-    assert "| Table 1 | a | on real data | [s, 05](s/05_x.html#y); t, 06 |  |" in text
-    assert "| Table 2 | b | missing |  | never published |" in text
-    assert "| Table 3 | d | in part | [s, 05](s/05_x.html#) | Covers 1 of 2 labels. So. |" in text
-    assert "| **All** | 1 | 1 | 1 |" in text
-
-
 def test_the_committed_page_is_that_of_the_registry():
     assert (committed.FOLDER / committed.PAPERS).read_text(encoding="utf-8") == committed.papers()

@@ -158,18 +158,6 @@ def test_counts_are_those_of_the_papers(demo):
 
 
 @pytest.mark.evidence
-def test_nothing_is_dropped_but_what_was_meant_to_be(demo):
-    frames, truth = demo
-    dropped = frames["counts"].query("action == 'dropped' and what == 'annotations'").groupby("reason")["n"].sum()
-    comparisons = len(main(frames).query("method == 'comparative'"))
-    assert dropped.to_dict() == {
-        "the same comparison from its other side": comparisons,
-        "worker id is an unfilled template": truth["unfilled_worker_scores"],
-    }
-    assert not (frames["counts"]["action"] == "mended").any()
-
-
-@pytest.mark.evidence
 def test_rates_are_within_noise_of_truth(demo):
     """Standard errors over dialogues; 5 of them, since annotators' leanings add to the noise."""
     frames, truth = demo

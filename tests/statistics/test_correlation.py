@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from fixtures.libraries import SCIPY
-from fixtures.made_annotations import monte_carlo
 from fixtures.reference import EFFECTS as R
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,15 +66,6 @@ def test_several_metrics_at_once_are_each_alone():
         assert found == pytest.approx(alone, nan_ok=True)
 
 
-def test_chunks_do_not_change_the_result(monkeypatch):
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(size=(2, 30))
-    clusters = np.arange(30) // 3
-    tau = correlation.kendall(x, y, clusters)
-    monkeypatch.setattr(correlation, "CHUNK", 100)
-    assert correlation.kendall(x, y, clusters) == pytest.approx(tau)
-
-
 def test_interval_of_tau_is_that_of_the_jackknife_of_clusters_of_unequal_size():
     """As for influence: up to the order that the projection leaves out."""
     rng = np.random.default_rng(2)
@@ -124,24 +114,6 @@ def test_influence_is_what_an_item_contributes(coefficient):
     without = np.array([SCIPY[coefficient](np.delete(x, i), np.delete(y, i)).statistic for i in range(n)])
     assert np.corrcoef(effect, r - without)[0, 1] > 0.999
     assert np.sum(effect**2) / n**2 == pytest.approx((n - 1) * np.var(without), rel=0.03)
-
-
-@pytest.mark.evidence
-def test_interval_from_influences_covers_with_clusters():
-    rng, n, truth = (
-        np.random.default_rng(6),
-        300,
-        6 / np.pi * np.arcsin(0.25),
-    )  # Spearman's rho of a normal pair, r = .5
-    covered = []
-    for _ in range(n):
-        shared, own = (rng.normal(size=(60, k, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T for k in (1, 4))
-        x, y = (0.8 * shared + 0.6 * own).reshape(-1, 2).T
-        r, effect = correlation.influence(x, y)
-        se = correlation.clustered_se(effect / len(x), np.repeat(np.arange(60), 4))
-        low, high = correlation.fisher_interval(r, se, 59)
-        covered.append(low < truth < high)
-    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
 
 
 def test_standard_error_of_clusters_is_that_of_statsmodels_and_the_interval_that_of_scipy():

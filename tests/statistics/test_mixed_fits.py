@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import optimize
-from scipy.special import expit, logit
 
 from judgebook.statistics import laplace, reml, variance_shares
 from judgebook.statistics.mixed_fits import PinnedSearch
@@ -100,24 +99,6 @@ class TestRestricted:
         for part in range(m):
             assert search.least(part, 0.0) == pytest.approx(dense.least(part, 0.0), abs=2e-7)
         assert search.least(m, 1.0) == pytest.approx(dense.deviance(np.zeros(m)), abs=2e-7)
-
-    @pytest.mark.evidence
-    def test_intervals_end_where_the_dense_likelihood_has_fallen(self, design):
-        dense, _, least = self.made(design)
-        factors, _ = DESIGNS[design]
-        fit = reml.fit_linear_mixed(dense.y, dense.x, factors)
-        for part, share in enumerate(fit.shares):
-            for end, limit in ((fit.share_low[part], 1e-4), (fit.share_high[part], 1 - 1e-4)):
-                inner = np.clip(share, 1e-4, 1 - 1e-4)
-
-                def excess(at, part=part):
-                    return dense.least(part, expit(at)) - least - ALLOWED
-
-                if end in {0.0, 1.0} or np.isclose(end, limit, rtol=1e-9):
-                    assert excess(logit(limit)) < 1e-6
-                else:
-                    exact = optimize.brentq(excess, *sorted([logit(inner), logit(limit)]), xtol=2e-3)
-                    assert logit(end) == pytest.approx(exact, abs=0.012)
 
 
 class TestLaplace:

@@ -5,10 +5,9 @@ import re
 import pytest
 import yaml
 from fixtures import yaml_studies as studies
-from pydantic import ValidationError
 
 from judgebook.study import params
-from judgebook.study.params import ParamsError, Study, parse_set
+from judgebook.study.params import ParamsError, parse_set
 
 SOUND = """\
 title: Sound
@@ -128,19 +127,6 @@ def test_the_smallest_difference_that_matters_is_that_of_a_label_in_its_units(tm
 def test_all_mistakes_are_told_at_once(tmp_path):
     message = error(tmp_path, SOUND + "bootstrap: {n_resamples: 5}\nseeds: {pick: -1}\nfigurs: {}\n")
     assert [int(n) for n in re.findall(r"line (\d+)", message)] == [7, 8, 9]
-
-
-@pytest.mark.parametrize(
-    ("groups", "said"),
-    [
-        ("{a: {annotators: [x, y], parts: {few: [z]}}}", "expected ids of `annotators`, found 'z'"),
-        ("{a: {parts: {b: [x]}}, b: {annotators: [y]}}", "expected a name that nothing else has, found 'b'"),
-    ],
-)
-def test_parts_of_groups_have_members_and_names_of_their_own(groups, said):
-    study = yaml.safe_load(f"{{title: t, sources: [{{adapter: behaviors, file: a.json}}], groups: {groups}}}")
-    with pytest.raises(ValidationError, match=said):
-        Study.model_validate(study)
 
 
 def test_a_wrong_override_is_told_as_such(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.study import limits, questions, result_schema, results, store
+from judgebook.study import limits, results, store
 from judgebook.study.result_schema import statistics
 from judgebook.study.results import Results, _conditions, collect, columns, fold, unfold, where
 
@@ -128,22 +128,3 @@ def test_a_row_is_found_where_it_is_stored_by_what_identifies_it():
     pd.testing.assert_frame_equal(ids, saved, check_dtype=False)
     lost = rows.drop(columns=["metric", "pick"]).assign(system=rows["system"].fillna(""))
     pd.testing.assert_frame_equal(results.identities("alpha", lost), ids)
-
-
-DECLARED = "share: {title: Share, keys: [of, by]}\nrate: {title: Rate, keys: [of]}\nkeys:\n"
-
-
-@pytest.mark.parametrize(
-    ("keys", "unexplained"),
-    [
-        ("  of: Of what.", "share has the key 'by'"),
-        ("  of: {share: Of what.}\n  by: By whom.", "rate has the key 'of'"),
-    ],
-)
-def test_a_key_that_is_not_explained_is_refused(tmp_path, monkeypatch, keys, unexplained):
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "statistics.yaml").write_text(DECLARED + keys)
-    monkeypatch.setattr(questions, "PACKAGE", tmp_path)
-    monkeypatch.setattr(questions, "folders", lambda: {"one": []})
-    with pytest.raises(ValueError, match=f"one/statistics.yaml: {unexplained}"):
-        result_schema.statistics.__wrapped__()

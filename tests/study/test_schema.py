@@ -114,18 +114,6 @@ def test_conform_gives_columns_order_and_types():
     assert frame["turn"].isna().all()
 
 
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (pd.DataFrame({"metrik": ["m"]}), r"columns \['metrik'\] are not in the schema"),
-        (pd.DataFrame({"dialogue": ["d"]}), "column 'metric' is required: name of the metric"),
-    ],
-)
-def test_conform_refuses(frame, message):
-    with pytest.raises(ValueError, match=message):
-        schema.conform(frame, schema.METRIC_SCORES, study="s", corpus="c")
-
-
 def test_unordered_pairs_do_not_depend_on_the_side():
     frame = annotations(
         {"dialogue": "b", "dialogue_b": "a", "system_b": "B"}, {"dialogue": "a", "dialogue_b": "b"}, {"dialogue": "c"}
