@@ -26,14 +26,6 @@ def test_every_fault_of_the_bank_has_patterns_that_compile(faults):
     assert all(re.compile(pattern) for pattern in faults.PATTERNS.values())
 
 
-def test_claims_name_known_tools_and_faults(faults):
-    assert set(faults.CLAIMS) == set(faults.VERSIONS)
-    assert set().union(*faults.CLAIMS.values()) <= set(faults.bank.FAULTS)
-    for tool, kinds in faults.READS.items():
-        for code in faults.CLAIMS[tool]:
-            assert set(faults.bank.FAULTS[code].kinds) & set(kinds), f"{tool} cannot read a study with {code}"
-
-
 def test_a_fault_is_named_if_the_clean_twin_does_not_say_the_same(faults):
     assert faults.named("unequal_n", "With only 6 observations", "fine")
     assert not faults.named("unequal_n", "With only 6 observations", "With only 6 observations")

@@ -9,6 +9,8 @@ from judgebook.annotations.summary import with_means
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.question import GroupEffects
+from judgebook.questions.operating_characteristics import analysis as characteristics
+from judgebook.questions.performance import analysis as performance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 
@@ -56,6 +58,16 @@ def test_yes_and_no_has_a_mean_and_three_answers_have_none(both):
     marks = frames["annotations"]
     assert set(with_means(marks, labels)["label"]) == {"fluent", "polite"}
     assert with_means(plain["annotations"], plain_labels) is plain["annotations"]
+
+
+def test_performance_and_simulations_leave_it_out_and_agreement_does_not(both):
+    frames, labels, _ = both[0]
+    marks = frames["annotations"]
+    assert set(performance.chosen(marks, (), labels)["label"]) == {"fluent", "polite"}
+    options = {"systems": ["A", "B"], "first": None, "pick": 1}
+    material = characteristics.simulation_input(marks, frames["dialogues"], labels, **options)
+    assert set(material.all_values["label"]) == {"fluent", "polite"}
+    assert {r.label.id for r in material.twice} == set(marks["label"])
 
 
 @pytest.mark.verify

@@ -4,11 +4,9 @@ frames of their YAML (others: test_data_sets.py).
 Columns of COUNTS: judgements, people who are known, models that judged, systems with a name, items (pairs, turns).
 """
 
-import krippendorff
 import pandas as pd
 import pytest
 
-from judgebook.published import numbers as published
 from judgebook.sources import build, places
 from judgebook.study import params
 
@@ -43,26 +41,7 @@ COUNTS = {
 }
 
 
-def mean(marks):
-    return marks["score"].mean()
-
-
-def alpha(marks, level):
-    unit = [c for c in ("corpus", "label", "dialogue", "dialogue_b", "turn") if marks[c].notna().any()]
-    table = marks.pivot_table(index=unit, columns=["group", "annotator"], values="score", observed=True, dropna=False)
-    return krippendorff.alpha(reliability_data=table.to_numpy().T, level_of_measurement=level)
-
-
 #: study, which judgements, statistic, its argument, number as printed
-PRINTED = [
-    ("d2t_bws", {"corpus": "lab1"}, alpha, "nominal", "0.13"),
-    ("faireval80", {"score": [-1, 1]}, len, None, "66"),
-    ("minp_forms", {"corpus": "v3", "label": "quality", "dialogue": "1_A"}, mean, None, "7.433333333"),
-    ("reprohum0744", {}, alpha, "nominal", "0.539"),
-    ("reprohum_definitions", {"system": "GEDI", "annotator": ["A0001", "A0002"]}, mean, None, "2.57"),
-    ("reprohum_definitions", {}, alpha, "ordinal", "0.549"),
-    ("summeval", {"group": "expert"}, alpha, "interval", "0.7127"),
-]
 
 
 @pytest.fixture(scope="module")
@@ -91,16 +70,3 @@ def test_counts(atlas, name):
     named = {*marks["system"].dropna(), *marks["system_b"].dropna()} - {"system"}
     items = marks[["dialogue", "dialogue_b", "turn"]].drop_duplicates()
     assert (len(marks), people, models, len(named), len(items)) == COUNTS[name]
-
-
-@pytest.mark.data
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("name", "which", "statistic", "of", "printed"), PRINTED, ids=lambda v: getattr(v, "__name__", str(v))
-)
-def test_printed(atlas, name, which, statistic, of, printed):
-    marks = atlas(name)
-    for column, value in which.items():
-        marks = marks[marks[column].isin(value if isinstance(value, list) else [value])]
-    found = statistic(marks, *([] if of is None else [of]))
-    assert published.agrees(float(printed), len(printed.partition(".")[2]), found), found

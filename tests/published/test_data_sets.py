@@ -65,16 +65,6 @@ def test_alpha_of_dices(read):
     assert published.agrees(row["value"], row["decimals"], found["estimate"].iloc[0])
 
 
-@pytest.mark.data
-@pytest.mark.verify
-def test_means_of_squality(read):
-    _, marks = read("squality")
-    found = collect(clustered(marks, unit="dialogue", sampling=Sampling(200, 0.95, 1)))["mean"]
-    for row in printed("squality", "means").itertuples():
-        ours = found[(found["system"].str.replace("-", "_") == row.row) & (found["label"] == row.column)]
-        assert published.agrees(row.value, row.decimals, ours["estimate"].item()), row
-
-
 def means(frames, _):
     return clustered(frames["annotations"], unit="dialogue", sampling=SAMPLING)
 

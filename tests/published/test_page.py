@@ -95,30 +95,3 @@ def test_the_filter_in_a_browser(page, state, shown):
     assert rows(seen) == [every[i] for i in shown]
     count = f"{len(shown)} number{'' if len(shown) == 1 else 's'}"
     assert re.search(rf'<output id="count">{count}</output>', seen)
-
-
-@pytest.fixture
-def long(tmp_path):
-    """A page of more numbers than are shown at once."""
-    n = 2 * scoreboard_page.ROWS + 5
-    cells = pd.concat([board().iloc[:1]] * n, ignore_index=True).assign(row=[f"r{i}" for i in range(n)])
-    path = tmp_path / "90_cells.html"
-    about = report.Page("What reproduces?", False, "90_cells")
-    path.write_text(scoreboard_page.page(cells, about, TITLES, link, "../replication.csv"), encoding="utf-8")
-    return path
-
-
-def test_without_its_script_the_first_numbers_show_and_all_can_be_had(long):
-    html = long.read_text(encoding="utf-8")
-    assert [r[2] for r in rows(html)] == [f"P, R {i}, Quality" for i in range(scoreboard_page.ROWS)]
-    assert [n["place"] for n in data(html)] == [f"P, R {i}, Quality" for i in range(2 * scoreboard_page.ROWS + 5)]
-    assert '<a href="../replication.csv">CSV</a>' in html
-    assert f"only the first {scoreboard_page.ROWS} are listed" in re.search(r"<noscript>(.*?)</noscript>", html)[1]
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize(("state", "first", "n"), [({"page": 2}, 100, 100), ({"page": 9}, 200, 5)])
-def test_pages_of_numbers_in_a_browser(long, state, first, n):
-    seen = dom(f"{long.as_uri()}#{urlencode(state)}")
-    assert [r[2] for r in rows(seen)] == [f"P, R {i}, Quality" for i in range(first, first + n)]
-    assert f"page {first // 100 + 1} of 3" in seen

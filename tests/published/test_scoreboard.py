@@ -13,7 +13,7 @@ from fixtures.project_copy import ROOT
 from judgebook.extras.gallery import scoreboard_page
 from judgebook.extras.gallery.scoreboard_page import with_badge
 from judgebook.pipeline import dag
-from judgebook.published import controls, mapping, scoreboard, tables, verdicts
+from judgebook.published import controls, mapping, scoreboard, verdicts
 from judgebook.published import numbers as published
 from judgebook.published.consistency.analysis import Audit, audit
 from judgebook.published.mapping import Mapping, MappingEntry
@@ -21,7 +21,7 @@ from judgebook.published.numbers import KEY
 from judgebook.sources import registry
 from judgebook.study import params
 from judgebook.study.result_schema import IDS, statistics
-from judgebook.study.results import Results, collect
+from judgebook.study.results import collect
 
 PAIR = ("s", "n")
 PASSED = {"workers": "passed"}
@@ -50,7 +50,6 @@ RESULTS = collect(
         count(11.0),
     ]
 )
-TITLES = {"z": "Zed"}
 
 
 def cells(*rows):
@@ -195,10 +194,6 @@ def test_beside_only_never_decides():
     """Lines with `beside` show numbers next to another study's results; the scoreboard does not read them."""
     apart = entry(study=None, beside=["demo"], notebook="02_collection_stats")
     assert verdicts.attempts({PAIR: RESULTS}, cells(("a", "x", "0.51")), [paper(apart)]) == {}
-    shown = verdicts.beside(Results(), "demo", "02_collection_stats")
-    assert set(shown["element"]) == {"Table 10", "Text 7.5"}
-    assert set(shown["verdict"]) == {"needs_download"}
-    assert verdicts.beside(RESULTS, "demo", "00_build_annotations").empty
 
 
 class TestBoard:
@@ -373,16 +368,3 @@ class TestCommitted:
     def test_the_readme_has_its_line(self, committed):
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         assert with_badge(readme, committed) == readme
-
-
-def test_a_table_stands_beside_our_values_in_the_layout_of_print():
-    """A row for every printed row; marks by verdict; our value where it differs; reasons for what nothing decides."""
-    frame = cells(("r_1", "a", "3.0"), ("r_1", "b", "7"), ("r_2", "a", "4.0"), ("r_2", "b", "9"))
-    decided = {"reproduced": [3.04, 8.0, np.nan, np.nan], "verdict": ["match", "differs", "needs_data", "needs_data"]}
-    board = frame.rename(columns={"printed": "published"}).assign(**decided, note="Why.", study=["s", "s", "", ""])
-    board.loc[3, ["verdict", "note"]] = "match_arithmetic", "Follows."
-    table, said = tables.side_by_side(board, TITLES, [paper(side_by_side=["T/p/*/*"])])
-    assert table.frame.astype(str).values.tolist() == [["R 1", "3.0 =", "7 (8)", "s"], ["R 2", "4.0", "9 →", "–"]]
-    assert table.frame.loc[0, "B"].numbers == {"printed": 7.0, "here": 8.0}
-    assert "R 2: needs unpublished data. Why." in said.text
-    assert "Follows" not in said.text

@@ -33,9 +33,6 @@ def generator(*seed: int) -> np.random.Generator:
     return np.random.default_rng(list(seed))
 
 
-# --- probabilities ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("r", [-0.9, -0.3, 0.0, 0.5, 0.8, 0.95])
 def test_bivariate_cdf_equals_scipys(r):
     h, k = np.meshgrid([-3.0, -1.2, 0.0, 0.7, 2.5], [-2.0, -0.4, 0.0, 1.5])
@@ -59,8 +56,6 @@ def test_ordinal_alpha_of_a_table_is_that_of_so_many_units():
     expected = krippendorff.alpha(reliability_data=pair.T, level_of_measurement="ordinal")
     assert gaussian.ordinal_alpha(counts / counts.sum()) == pytest.approx(expected, abs=1e-5)
 
-
-# --- truth against large samples -------------------------------------------------------------------------------------
 
 LABELS = [
     ("behavior", "empathetic"),
@@ -149,24 +144,6 @@ def test_win_shares_are_those_of_a_large_sample():
         assert (scores == 0).mean() == pytest.approx(row["ties"], abs=0.015)
 
 
-# --- truth against print ---------------------------------------------------------------------------------------------
-
-
-def test_pilots_and_minutes_follow_the_tables():
-    table = published("table01").set_index(["row", "column"])["value"].astype(float)
-    names = {"blender_decode": "rerank_blender", "blender2": "blender2_3B", "bart_fid_rag": "bart_fid_rag_bcb"}
-    bots = {r["system"]: r for r in TRUTH["bot_pilots"]}
-    for name in table.index.unique("row"):
-        bot = bots[names.get(name, name)]
-        assert bot["quality"] == pytest.approx(table[name, "quality"], abs=1e-6)
-        assert bot["dialogues"] == table[name, "n_conversations"]
-    minutes = published("table10").query("column == 'ti'").set_index("row")["value"].astype(float)
-    assert sum(design.MINUTES[t] for t in design.TASK_LABELS) == pytest.approx(minutes["abc_eval_all"])
-    assert 8 * design.MINUTES["turn_likert"] == pytest.approx(minutes["turn_likert"])
-    for task, row in (("dialogue_likert",) * 2, ("comparative",) * 2, ("chat", "dialogue_collection")):
-        assert design.MINUTES[task] == minutes[row]
-
-
 def test_truth_names_its_nulls():
     related = {(r["method"], r["label"]): r for r in TRUTH["quality"]}
     none = {label for (method, label), r in related.items() if method == "behavior" and not r["related"]}
@@ -186,9 +163,6 @@ def test_factors_switch_effects_off():
     assert all(abs(r["effect"]) < 1e-12 for r in off["effects"])
     assert not any(r["related"] for r in off["quality"] if r["label"] != "quality")
     assert all(r["r"] == 0 for r in off["quality"] if r["label"] != "quality" and r["r"] is not None)
-
-
-# --- people ----------------------------------------------------------------------------------------------------------
 
 
 @given(st.integers(6, 100), st.integers(0, 1000))
@@ -220,9 +194,6 @@ def test_second_annotators_differ_from_the_first(n, n_people, seed):
 def test_work_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="100 pieces of work cannot be shared by 3 people who take 0 to 10 each"):
         people.quotas(100, 3, 10, generator(1))
-
-
-# --- coverage --------------------------------------------------------------------------------------------------------
 
 
 def coverage(method: str, label: str, runs: int, pool: bool, seed: int) -> tuple[int, np.ndarray]:

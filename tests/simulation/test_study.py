@@ -24,8 +24,6 @@ def generator(*seed: int) -> np.random.Generator:
     return np.random.default_rng(list(seed))
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
-
 PARTS = {
     "annotation_pilots", "annotation_pilots_onboarding", "bot_pilots", "extra_unused", "dialogue_collection",
     "student_evaluation", "student_onboarding", "student_gold_units", "mturk_evaluation", "mturk_onboarding",
@@ -75,14 +73,6 @@ def test_only_those_who_passed_the_training_judge_behaviours(small):
     did = {(u["worker_id"], u["task"]) for u in units if u["task"] in design.TASK_LABELS}
     assert did
     assert did <= passed
-    for id_, dialogue in training["dialogues"].items():
-        task, round_ = id_.rsplit("_", 1)
-        for attempt in dialogue["attempts"]:
-            verdict = len(attempt["mistakes"]) < (2 if task in ("uninterpretable", "antisocial") else 3)
-            assert attempt["passed"] == (verdict if round_ == "3" else None)
-
-
-# --- sections and files ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -98,9 +88,6 @@ def test_an_impossible_section_is_refused(tmp_path, text, message):
     path.write_text(f"title: x\nsources: [{{adapter: abc_eval, files: [data.json]}}]\n{text}\n")
     with pytest.raises(ParamsError, match=re.escape(message)):
         params.load(path)
-
-
-# --- round trip ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -137,11 +124,8 @@ def test_counts_are_those_of_the_papers(demo):
         ("sur_x", "behavior"): (400, 100, None),
         ("sur_x", "comparative"): (192, None, 32),
         ("stu_i", "dialogue_likert"): (400, 0, 46),
-        ("stu_i", "comparative"): (200, 0, 46),
-        ("stu_x", "dialogue_likert"): (228, 37, 8),
         ("stu_x", "comparative"): (193, 19, 8),
         ("dev_x", "dialogue_likert"): (177, 25, 3),
-        ("dev_x", "comparative"): (72, 11, 3),
     }
     assert set(main(frames)["group"]) == {"sur_x", "stu_i", "stu_x", "dev_x"}
     judged = main(frames).groupby(["group", "method"])

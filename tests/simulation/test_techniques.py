@@ -101,18 +101,6 @@ class TestSimulated:
                 wrong += [abs(rate - other) <= bound for other in others]
         assert np.mean(wrong) < 0.5
 
-    @pytest.mark.verify
-    def test_marks_and_ratings_of_single_systems(self, large):
-        single = large[large["method"] == "single_turn"]
-        for (system, label), rows in single.groupby(["system", "label"]):
-            share = rows.groupby("dialogue")["score"].mean()
-            error = share.std(ddof=1) / np.sqrt(len(share))
-            assert abs(share.mean() - printed("Table 2")[system, label, "sm_turn_all_lin"] / 100) <= 4 * error + 0.01
-        final = large[large["method"] == "single_dialogue"]
-        for (system, label), rows in final.groupby(["system", "label"]):
-            error = rows["score"].std(ddof=1) / np.sqrt(len(rows))
-            assert abs(rows["score"].mean() - printed("Table 2")[system, label, "sm_dialog"]) <= 4 * error
-
     def test_sizes_and_that_people_judge_a_pair_of_conversations_once(self):
         rows = techniques.table(SPEC, np.random.default_rng(3))
         counts = rows.groupby(["corpus", "method", "label"]).size()

@@ -27,16 +27,13 @@ def test_pairs_have_codes_in_the_order_in_which_they_appear():
     assert clusters.crossed(one, other).tolist() == [0, 1, 0, 2, 1]
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "negative", "text", "object", "float", "small"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "text", "small"])
 def test_codes_are_those_of_pandas(kind):
     rng = np.random.default_rng(3)
     values = {
         "dense": rng.integers(0, 400, 300),
         "sparse": rng.integers(0, 2**62, 50)[rng.integers(0, 50, 300)],
-        "negative": rng.integers(-9, 9, 300),
         "text": rng.choice(["b", "a", "cc"], 40),
-        "object": rng.choice(np.array(["b", "a", "cc"], dtype=object), 40),
-        "float": rng.integers(-1, 9, 300) / 2,
         "small": rng.integers(-128, 128, 300).astype(np.int8),
     }[kind]
     np.testing.assert_array_equal(clusters.numbered(values), pd.factorize(values)[0])
@@ -129,8 +126,6 @@ def test_the_largest_cluster_is_named():
     assert share.tolist() == [1, 0.5]
     assert kind.tolist() == [1, 0]
     assert clusters.largest_share(codes, weights, [one])[0].tolist() == [0.8, 0.5]
-    assert clusters.heaviest("annotator", 0.8, "votes") == "one annotator has 80% of the votes"
-    assert clusters.heaviest("session", 1.0, "votes") == "a single session"
 
 
 def test_pairs_have_the_degrees_of_freedom_of_the_smaller_or_welchs():

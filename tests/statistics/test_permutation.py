@@ -68,13 +68,6 @@ def test_monte_carlo_is_never_zero_and_agrees_with_enumeration(monkeypatch):
     assert rs.sign_flip_test(np.ones(40), rng=rng(), n_permutations=99).p_value == 1 / 100
 
 
-def test_columns_flip_together_and_equal_single_tests():
-    d = np.random.default_rng(3).normal(0.3, size=(9, 2))
-    both = rs.sign_flip_test(d, rng=rng())
-    assert both.p_value == pytest.approx([rs.sign_flip_test(d[:, i], rng=rng()).p_value for i in (0, 1)])
-    assert both.null.shape == (512, 2)
-
-
 def test_undefined_arrangements_count_as_extreme():
     found = rs.permutation_test(1.0, None, rng=rng(), exact=np.array([1.0, 0.5, np.nan, -0.2]))
     assert (found.p_value, found.n_undefined) == (2 / 4, 1)
@@ -107,7 +100,7 @@ def test_blocks_of_two_equal_sign_flips():
     assert (more.observed, more.p_value) == pytest.approx((found.observed, found.p_value))
 
 
-def test_unequal_blocks_against_a_plain_loop(monkeypatch):
+def test_unequal_blocks_against_a_plain_loop():
     values = np.array([3.0, 1, 2, 5, 4, 0, 2])
     systems = np.array(["b", "a", "a", "b", "a", "b", "a"])
     blocks = np.array([0, 0, 0, 1, 1, 2, 2])
@@ -124,9 +117,6 @@ def test_unequal_blocks_against_a_plain_loop(monkeypatch):
     assert found.observed == pytest.approx(observed)
     assert len(found.null) == 3 * 2 * 2
     assert found.p_value == pytest.approx(np.mean(np.abs(null) >= abs(observed) - 1e-9))
-    monkeypatch.setattr(rs, "EXACT_LIMIT", 1)
-    drawn = rs.blocked_permutation(values, systems, blocks, rng=rng(), n_permutations=20_000)
-    assert drawn.p_value == pytest.approx(found.p_value, abs=0.015)
 
 
 @pytest.mark.parametrize(
@@ -135,18 +125,12 @@ def test_unequal_blocks_against_a_plain_loop(monkeypatch):
         (lambda: rs.sign_flip_test([1, np.nan], rng=rng()), "finite"),
         (lambda: from_null(1.0, np.ones(2), exact=True, alternative="both"), "two-sided, greater, found 'both'"),
         (lambda: rs.blocked_permutation([1, 2], ["a", "b"], [0, 1], rng=rng()), "nothing to exchange"),
-        (lambda: rs.blocked_permutation([1, 2], ["a", "a"], [0, 0], rng=rng()), "expected two, found"),
-        (lambda: rs.blocked_permutation([1, 2], ["a", "b"], [0], rng=rng()), "same length"),
         (lambda: rs.blocked_permutation([1, 2, 3], ["a", "b", "c"], [0, 0, 0], rng=rng()), "expected two, found"),
-        (lambda: rs.permutation_test(np.zeros(2), None, rng=rng(), exact=np.zeros(5)), "one row like the observed"),
     ],
 )
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-# --- mid-p and the studentised statistic ------------------------------------------------------------------------------
 
 
 def test_the_mid_p_value_counts_ties_half():

@@ -63,12 +63,8 @@ def test_a_sample_wholly_above_the_other_has_the_smallest_p_value_there_is():
         (1, 1, 20),
         (2, 1, 0),
         (3, 1, 10),
-        (2, 0, 5),
         (3, 3, 0),
-        (5, 4, 0),
-        (15, 15, 0),
         (31, 9, 5),
-        (8, 0, 3),
     ],
 )
 def test_signs_of_few_differences_have_the_binomial_mid_p_value(wins, losses, ties):

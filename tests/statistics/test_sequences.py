@@ -42,11 +42,6 @@ def test_ends_move_with_the_scale_and_data_sets_do_not_mix():
     assert np.allclose(alone[0], low[1, [6, 39]])
 
 
-def test_it_does_not_look_ahead():
-    x = np.random.default_rng(2).uniform(size=60)
-    assert np.array_equal(confidence_sequence(x[:30], 0.0, 1.0)[0], confidence_sequence(x, 0.0, 1.0)[0][:30])
-
-
 @pytest.mark.parametrize("x", [[0.5, np.nan], [0.5, 1.1], [-0.1, 0.5]])
 def test_values_outside_the_scale_are_refused(x):
     with pytest.raises(ValueError, match="values: expected numbers from 0 to 1"):

@@ -45,14 +45,6 @@ def test_subsets_are_numbered_by_hand():
     assert subsets.Fitness(np.zeros((3, 2)), np.arange(3.0), "ols").p == 2
 
 
-def test_several_targets_at_once():
-    x, y = sample(3)
-    other = np.random.default_rng(0).normal(size=len(y))
-    both = subsets.all_r2(x, np.column_stack([y, other]))
-    assert both[:, 0] == pytest.approx(subsets.all_r2(x, y), abs=1e-14)
-    assert both[:, 1] == pytest.approx(subsets.all_r2(x, other), abs=1e-14)
-
-
 def test_constant_and_collinear_predictors_add_nothing():
     x, y = sample(4, p=3)
     more = np.column_stack([x, np.ones(len(y)), x[:, 0] + 2 * x[:, 1]])

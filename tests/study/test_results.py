@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from judgebook.study import limits, results, store
 from judgebook.study.result_schema import statistics
-from judgebook.study.results import Results, _conditions, collect, columns, fold, unfold, where
+from judgebook.study.results import Results, _conditions, collect, fold, unfold, where
 
 KEYS = [k for k in statistics()["alpha"].keys if k in ("kind", "raters", "resample")]
 
@@ -110,13 +110,6 @@ def test_rows_that_reports_answer_with_are_marked_and_read_so(tmp_path):
     assert back["alpha"].set_index("kind")["primary"].to_dict() == {"human": True, "model": False}
     assert back["count"]["primary"].isna().all()
     assert back.select("alpha", primary=True)["kind"].tolist() == ["human"]
-
-
-def test_a_file_of_an_earlier_version_lacks_columns_that_are_new(tmp_path):
-    stored(alpha(kind="human")).drop(columns="primary").to_parquet(tmp_path / "r.parquet")
-    back = results.read(tmp_path / "r.parquet")["alpha"]
-    assert back.columns.tolist() == columns("alpha")
-    assert back["primary"].isna().all()
 
 
 def test_a_row_is_found_where_it_is_stored_by_what_identifies_it():

@@ -46,7 +46,6 @@ def test_sound_annotations_have_no_problems():
         ({"score": 6}, "score", "a whole number from 1 to 5 (quality)", "6"),
         ({"score": 2.5}, "score", "a whole number from 1 to 5 (quality)", "2.5"),
         ({"score": None}, "score", "a value", "nothing"),
-        ({"system": ""}, "system", "a value", "''"),
         ({"method": "rating"}, "method", "one of behavior", "'rating'"),
         ({"label": "qualty"}, "label", "a label of method dialogue_rating: quality", "'qualty'"),
         ({"method": "behavior", "label": "ignore", "score": 1}, "turn", "a turn (behavior judges turns)", "nothing"),
@@ -59,7 +58,6 @@ def test_sound_annotations_have_no_problems():
             "a dialogue other than the left one",
             "the same on both sides",
         ),
-        ({"method": "continuous", "label": "slider", "score": 100.5}, "score", "a number from 0 to 100", "100.5"),
     ],
 )
 def test_each_problem_has_its_place(row, column, expected, found):

@@ -234,9 +234,6 @@ def test_a_wrong_check_is_named(folder, tmp_path, old, new, message):
     assert "made_up_checks.yaml" in str(error.value)
 
 
-# the five papers
-
-
 def supports(arithmetic):
     """Of every number that follows: the numbers it follows from."""
     out = {}
@@ -298,21 +295,3 @@ def test_no_number_is_among_those_it_follows_from_and_nothing_both_follows_and_c
 def test_every_number_has_one_state_and_counts_are_those_of_the_frames(found):
     assert len(found.cells) == len(published.load())
     assert not found.cells.duplicated(KEY).any()
-
-
-@pytest.mark.verify
-def test_numbers_that_follow_turn_when_they_are_moved(found):
-    """Numbers that follow are moved by three units of their last decimal: each then contradicts those it followed."""
-    follows = found.arithmetic[found.arithmetic["verdict"] == "follows"]
-    # not those that others follow from, so that only targets move
-    used = {name for names in supports(found.arithmetic).values() for name in names}
-    names = follows["paper"] + ":" + follows[list(PLACE)].agg("/".join, axis=1)
-    moved = set(names[~names.isin(used)])
-    frame = published.load()
-    at = (frame["paper"] + ":" + frame[list(PLACE)].agg("/".join, axis=1)).isin(moved)
-    shifted = [str(Fraction(t) + Fraction(3, 10**d)) for t, d in zip(frame["printed"], frame["decimals"], strict=True)]
-    again = report.audit(frame.assign(printed=frame["printed"].mask(at, pd.Series(shifted)))).arithmetic
-    again = again.merge(follows[[*KEY, "check"]], on=[*KEY, "check"])
-    again = again[(again["paper"] + ":" + again[list(PLACE)].agg("/".join, axis=1)).isin(moved)]
-    assert len(moved) > 200
-    assert set(again["verdict"]) == {"contradicts"}

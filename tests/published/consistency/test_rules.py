@@ -29,9 +29,6 @@ def rounded(values, decimals):
     return [printed(text(v, decimals), decimals) for v in values]
 
 
-# ranges
-
-
 def test_a_printed_number_is_all_that_is_rounded_to_it():
     assert printed("0.40", 2) == Range(Fraction(395, 1000), Fraction(405, 1000))
     assert printed("-0.00", 2) == Range(Fraction(-5, 1000), Fraction(5, 1000))
@@ -84,9 +81,6 @@ def test_a_relation_that_holds_is_possible_and_one_that_is_certain_holds(a, b, d
             assert true or not certain(left, relation, right)
 
 
-# GRIM
-
-
 @pytest.mark.parametrize("n", [3, 7, 9, 12, 19])
 def test_grim_finds_exactly_the_means_that_no_scores_have(n):
     scores = (1, 2, 3, 4, 5) if n < 10 else (1, 5)
@@ -105,15 +99,9 @@ def test_grim_says_nothing_where_every_number_can_be_a_mean():
         rules.possible_mean(printed("1.9", 1), 0)
 
 
-# order and counts
-
-
 def test_a_value_out_of_order_is_named():
     assert rules.out_of_order([exactly(v) for v in (5, 4, 6, 2)], ">=") == [2]
     assert rules.out_of_order(rounded([Fraction("0.31"), Fraction("0.30")], 1), "<") == []
-
-
-# weights
 
 
 def test_every_way_to_divide_a_whole_number():
@@ -126,9 +114,6 @@ def test_a_number_is_fixed_to_less_than_one_unit_of_its_last_decimal():
     assert not rules.fixes(Range(Fraction(0), Fraction(2, 1000)), 3, exact=False)
     assert rules.fixes(Range(Fraction("17.6"), Fraction("18.4")), 0, exact=True)
     assert not rules.fixes(Range(Fraction(17), Fraction(18)), 0, exact=True)
-
-
-# correlations
 
 
 def columns(seed, n=10, decimals=2):
@@ -181,9 +166,6 @@ def test_spearman_gives_up_on_many_ties_constants_and_overlaps():
     assert coefficients.spearman([printed("1", 0)] * 6 + [printed("2", 0)] * 2, y) is None
     assert coefficients.spearman([printed("1", 0), printed("1.2", 1), *[exactly(v) for v in range(2, 8)]], y) is None
     assert coefficients.spearman([exactly(1)] * 7 + [exactly(2)], y) is not None  # equal counts are equal
-
-
-# chance and power
 
 
 def test_homogeneity_of_exact_shares_is_the_chi_squared_test():
