@@ -75,15 +75,3 @@ def test_what_does_not_agree_is_noticed(benchmark):
     assert speed.same_interval((0.5, 0.4, 0.6), (0.5, 0.41, 0.59))
     assert not speed.same_interval((0.5, 0.4, 0.6), (0.51, 0.4, 0.6))
     assert not speed.same_interval((0.5, 0.4, 0.6), (0.5, 0.4, 0.7))
-
-
-def test_the_page_has_the_rows_of_the_benchmark(benchmark):
-    """Cases and peers of the table are those that there are; sizes are not made anew."""
-    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    table = page.partition("| case | ours |")[2].partition("\n\n")[0]
-    shown = {tuple(cell.strip() for cell in line.split("|")[1:4:2]) for line in table.splitlines()[2:]}
-    rows = set()
-    for make in (make for module in benchmark.MODULES for make in module.CASES):
-        case = make()
-        rows |= {(case.name, other) for other in [p.name for p in case.peers] or ["–"]}
-    assert shown == rows

@@ -36,7 +36,6 @@ labels:
 
 @pytest.fixture(scope="module")
 def features(tmp_path_factory):
-    """Features of the three studies by name."""
 
     def of(yaml, **files):
         return studies.read(tmp_path_factory.mktemp("study"), yaml, **files).profile["features"]

@@ -15,7 +15,6 @@ from judgebook.statistics import elimination, ordinal_mixed, reml, variance_shar
 def crossed(
     rng, n_dialogues=60, n_annotators=6, times=3, annotator=0.5, dialogue=0.8, noise=0.7, systems=(0, 0.3, 0.6, 0.9)
 ):
-    """Each dialogue is rated by `times` of the annotators."""
     a, d = annotator * rng.normal(size=n_annotators), dialogue * rng.normal(size=n_dialogues)
     rows = []
     for i in range(n_dialogues):
@@ -185,7 +184,6 @@ class TestModels:
         assert found.levels["system"].tolist() == list("abcd")
 
     def test_equal_marks_of_a_cell_count_as_many(self):
-        """Turns are counted by cell; the likelihood is that of single turns."""
         rng = np.random.default_rng(8)
         one = marks(rng, n_dialogues=60)
         frame = pd.concat([one, one, marks(rng, n_dialogues=60)], ignore_index=True)

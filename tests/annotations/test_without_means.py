@@ -44,7 +44,6 @@ def table(*labels):
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """The study with the label without order, and without it: frames, labels, profile."""
     found = []
     for yaml, labels in ((YAML, ("fluent", "tone", "polite")), (PLAIN, ("fluent", "polite"))):
         folder = tmp_path_factory.mktemp("tones")
@@ -72,7 +71,6 @@ def test_performance_and_simulations_leave_it_out_and_agreement_does_not(both):
 
 @pytest.mark.verify
 def test_groups_have_alphas_of_the_label_and_nothing_else(both):
-    """All else is what it would be without the label."""
     options = GroupEffects(n_permutations=99, n_picks=100, people_resamples=100)
     how = {"sampling": Sampling(200, 0.95, 1), "pick_seed": 1, "permute_seed": 1}
     found = [groups.analyse(comparable(f["annotations"]), labels, options, **how) for f, labels, _ in both]

@@ -1,5 +1,4 @@
-"""Public studies of the atlas: what their READMEs count, and numbers printed upstream that no notebook computes, in the
-frames of their YAML (others: test_data_sets.py).
+"""Public studies of the atlas: what their READMEs count, in the frames of their YAML.
 
 Columns of COUNTS: judgements, people who are known, models that judged, systems with a name, items (pairs, turns).
 """
@@ -46,7 +45,6 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def atlas(atlas_data):
-    """The judgements of a study, each read once."""
     frames: dict[str, pd.DataFrame] = {}
 
     def read(name):

@@ -1,11 +1,11 @@
-"""Numbers printed with public data sets, against what the functions of notebooks 03, 07 and 13 make of the data."""
+"""Numbers printed with public data sets, against what the functions of notebooks 00, 03, 07 and 13 make of the data."""
 
 import pytest
 
 from judgebook.annotations import summary
 from judgebook.published import mapping, verdicts
 from judgebook.published import numbers as published
-from judgebook.questions.agreement.analysis import alpha_table, alphas_at
+from judgebook.questions.agreement.analysis import alphas_at
 from judgebook.questions.agreement.kappa_icc import kappas
 from judgebook.questions.collection.answers import of_systems
 from judgebook.questions.judges.alternative_annotator import winning_rates
@@ -55,16 +55,6 @@ def test_all_numbers_of_the_alternative_annotator_test(read, study, panel, cost)
         assert published.agrees(row.value, row.decimals, value), row
 
 
-@pytest.mark.data
-@pytest.mark.evidence
-def test_alpha_of_dices(read):
-    study, marks = read("dices")
-    sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
-    found = alpha_table(marks, study.label_list(), sampling=sampling, first=None, alone=True)["alpha"]
-    row = published.load("dices").query("column == 'alpha'").iloc[0]
-    assert published.agrees(row["value"], row["decimals"], found["estimate"].iloc[0])
-
-
 def means(frames, _):
     return clustered(frames["annotations"], unit="dialogue", sampling=SAMPLING)
 
@@ -80,7 +70,6 @@ def outcomes(frames, _):
 
 
 def card(frames, _):
-    """Table 1 of Zhang et al. 2022."""
     return summary.card(frames["annotations"], frames["dialogues"])
 
 
@@ -108,7 +97,6 @@ VERDICTS = [
     ("study", "notebook", "compute", "match", "differs"), VERDICTS, ids=lambda v: getattr(v, "__name__", str(v))
 )
 def test_verdicts_on_public_numbers(raw_data, atlas_data, monkeypatch, study, notebook, compute, match, differs):
-    """What functions of the notebook make of the files, by the mapping in data/published."""
     monkeypatch.setattr(places, "raw_roots", lambda: [atlas_data, raw_data])
     found = params.load(study)
     results = {(study, notebook): collect(compute(build.build(found).frames, found.label_list()))}

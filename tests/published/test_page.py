@@ -1,5 +1,4 @@
-"""The page of every printed number: its first rows show without its script, and all are in its data; it is harmless,
-and its filter and pages work in a real browser."""
+"""The page of every printed number: all are in its data; it is harmless, and its filter works in a real browser."""
 
 import json
 import re
@@ -44,14 +43,12 @@ def page(tmp_path_factory):
 
 
 def rows(html):
-    """The cells as text of every line of the table."""
     body = html[html.index('id="cells"') :].partition("</table>")[0]
     found = re.findall(r"<tr[^>]*>(.*?)</tr>", body, re.DOTALL)
     return [[re.sub(r"<[^>]+>", "", c) for c in re.findall(r"<td[^>]*>(.*?)</td>", r, re.DOTALL)] for r in found]
 
 
 def data(html):
-    """Every number as the page's script reads it."""
     found = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
     return [{k: found["strings"][i] for k, i in zip(found["keys"], row, strict=True)} for row in found["numbers"]]
 
@@ -90,7 +87,6 @@ def test_text_of_files_cannot_run(page):
     ids=lambda v: "-".join(v.values()) if isinstance(v, dict) else "",
 )
 def test_the_filter_in_a_browser(page, state, shown):
-    """The state stands in the address."""
     every, seen = rows(page.read_text(encoding="utf-8")), dom(f"{page.as_uri()}#{urlencode(state)}")
     assert rows(seen) == [every[i] for i in shown]
     count = f"{len(shown)} number{'' if len(shown) == 1 else 's'}"

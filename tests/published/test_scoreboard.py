@@ -283,7 +283,6 @@ def test_mistakes_in_a_mapping_are_named(tmp_path):
 
 
 def test_the_template_for_a_new_paper_runs(tmp_path):
-    """docs/paper_template, in a folder of its own: read, checked, and given verdicts."""
     for path in [*(ROOT / "docs" / "paper_template").iterdir(), published.FOLDER / "audit.yaml"]:
         shutil.copy(path, tmp_path)
     printed = published.load(folder=tmp_path)
@@ -293,13 +292,10 @@ def test_the_template_for_a_new_paper_runs(tmp_path):
 
 @cache
 def everything_printed():
-    """The scoreboard where no study has been run."""
     return scoreboard.scoreboard({}, published.load(), audited.of_papers(), mapping.load())
 
 
 class TestMappings:
-    """The files in data/published."""
-
     papers = mapping.load()
 
     @pytest.mark.verify

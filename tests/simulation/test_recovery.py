@@ -48,7 +48,6 @@ def summed(made, items, scores, turns):
 
 
 def study(seed):
-    """Values by external annotators, the interactors' own ratings of quality, and who talked."""
     rng = np.random.default_rng([7, seed])
     met = people.sessions(SPEC.n_sessions, SPEC.n_interactors, rng)
     made, parts = draw_chats(SPEC, met, rng), []
@@ -73,7 +72,6 @@ def near(shares, promised):
 
 @pytest.fixture(scope="module")
 def correlations():
-    """Interval of r of each label with the own rating of quality, a frame a study."""
     out = []
     for seed in range(N_STUDIES):
         results = validity.importance(

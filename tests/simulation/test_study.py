@@ -92,7 +92,6 @@ def test_an_impossible_section_is_refused(tmp_path, text, message):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """The embedded study, written and read back: frames and truth."""
     folder = tmp_path_factory.mktemp("study")
     (folder / "demo.yaml").write_text((ROOT / "params" / "demo.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     study = params.load(folder / "demo.yaml")

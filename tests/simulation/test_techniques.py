@@ -101,12 +101,8 @@ class TestSimulated:
                 wrong += [abs(rate - other) <= bound for other in others]
         assert np.mean(wrong) < 0.5
 
-    def test_sizes_and_that_people_judge_a_pair_of_conversations_once(self):
+    def test_that_people_judge_a_pair_of_conversations_once(self):
         rows = techniques.table(SPEC, np.random.default_rng(3))
-        counts = rows.groupby(["corpus", "method", "label"]).size()
-        assert counts["extra_techniques", "pairwise_dialogue", "preference"] == 3 * 324
-        assert counts["extra_self_chats", "pairwise_dialogue", "preference"] == 3 * 324
-        assert counts["extra_techniques", "single_dialogue", "preference"] == 4 * 68 + 2 * round(techniques.FAULTY * 68)
         pairs = rows[rows["method"] == "pairwise_dialogue"]
         assert not pairs.duplicated(["dialogue", "dialogue_b", "label"]).any()
         talks = rows[(rows["method"] == "pairwise_turn") & (rows["corpus"] == techniques.CORPUS)]

@@ -10,7 +10,6 @@ from judgebook.statistics import clusters
 
 
 def crossed(rng, n=40, people=9, systems=3, each=2):
-    """Dialogues of several systems, each judged by some of the people."""
     system, dialogue, person = [], [], []
     for d in range(n):
         for p in rng.choice(people, each, replace=False):

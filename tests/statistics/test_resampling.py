@@ -22,7 +22,6 @@ G = np.repeat([1, 2], [8, 12])
 
 
 def mean(sums):
-    """From rows (value, 1)."""
     return sums[:, 0] / sums[:, 1]
 
 
@@ -234,13 +233,6 @@ def test_bad_arguments_are_named(arguments, message):
 def test_exact_binomial_equals_scipy(successes, n):
     theirs = stats.binomtest(successes, n).proportion_ci(0.95, method="exact")
     assert rs.exact_binomial(successes, n) == pytest.approx(tuple(theirs), abs=1e-12)
-
-
-def test_exact_binomial_by_hand():
-    # no success in n: the upper end solves (1 - p)^n = 0.025
-    assert rs.exact_binomial(0, 20)[1] == pytest.approx(1 - 0.025 ** (1 / 20))
-    with pytest.raises(ValueError, match="found 5 of 3"):
-        rs.exact_binomial(5, 3)
 
 
 def test_two_way_variance_of_a_crossed_mean():

@@ -76,7 +76,6 @@ def test_best_of_each_size_equals_a_loop(family):
 
 
 def plain_beam(x, y, family, width):
-    """The same rule with sets and statsmodels, one fit at a time."""
     p, n_fits = x.shape[1], 1
     beam, parents = [frozenset(range(p))], {}
     for _ in range(p - 1):

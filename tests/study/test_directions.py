@@ -83,11 +83,6 @@ UNKNOWN = [
         ([GOOD, NEITHER], ""),
         ([NEITHER], "No label orders the systems: a high score is neither good nor bad (`direction: 0`)."),
         (
-            [NEITHER, UNKNOWN[0]],
-            "No label says which way is better: write `direction: 1` (a high score is good), `-1` (bad) or `0` "
-            "(neither) for `odd` under `labels` in the YAML.",
-        ),
-        (
             [GOOD, *UNKNOWN],
             "The YAML does not say which way is better for `odd`, `tone` and `dry`, so they enter no rank, overall "
             "mean or headline: write `direction: 1` (a high score is good), `-1` (bad) or `0` (neither) under "

@@ -51,14 +51,6 @@ def test_every_study_in_params_is_sound():
         assert study.label_list() or study.across
 
 
-def test_labels_follow_their_set_in_the_order_of_the_yaml(tmp_path):
-    text = SOUND.replace("method: dialogue_rating", "label_set: abc_eval\nmethod: dialogue_rating")
-    labels = load(tmp_path, text).label_list()
-    assert [label.id for label in labels[-2:]] == ["relevant", "fluency"]
-    assert labels[-1].method == "dialogue_rating"
-    assert labels[-1].title == "Fluency"
-
-
 def test_overrides_win_over_yaml_and_defaults(tmp_path):
     study = load(tmp_path, SOUND, overrides=parse_set(["bootstrap.n_resamples=2000", "seeds.bootstrap=5"]))
     assert (study.bootstrap.n_resamples, study.seeds.bootstrap, study.seeds.pick) == (2000, 5, 123)

@@ -101,7 +101,6 @@ def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(
 
 
 def test_rows_that_reports_answer_with_are_marked_and_read_so(tmp_path):
-    """Of a statistic of which none is marked, nothing is said."""
     rows = collect([alpha(kind="human"), alpha(kind="model"), {"statistic": "count", "what": "a", "estimate": 1.0}])
     marked = results.mark_primary(rows, alpha=where(rows["alpha"], kind="human"), ac=rows["ac"])
     assert [*marked] == ["alpha", "count"]

@@ -61,7 +61,6 @@ def test_sound_annotations_have_no_problems():
     ],
 )
 def test_each_problem_has_its_place(row, column, expected, found):
-    """The wrong row is the second; the first is sound."""
     hits = [p for p in problems({"annotator": "A0009", "dialogue": "d9"}, row) if p.column == column]
     assert [p.where for p in hits] == ["row 2"]
     assert hits[0].expected.startswith(expected)

@@ -32,7 +32,6 @@ def test_types_defaults_and_bounds_are_those_of_the_models(rows):
 
 
 def test_examples_are_valid(rows):
-    """Each example is accepted where it stands, in a study of its own."""
     columns = {"dialogue": "id", "annotator": "rater", "system": "model"}
     source = {"adapter": "records", "file": "a.json", "scores": "{label}", "columns": columns}
     for name, field in Records.model_fields.items():

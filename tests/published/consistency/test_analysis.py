@@ -235,7 +235,6 @@ def test_a_wrong_check_is_named(folder, tmp_path, old, new, message):
 
 
 def supports(arithmetic):
-    """Of every number that follows: the numbers it follows from."""
     out = {}
     for row in arithmetic[arithmetic["verdict"] == "follows"].to_dict("records"):
         name = f"{row['paper']}:{'/'.join(row[part] for part in PLACE)}"

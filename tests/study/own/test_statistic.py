@@ -20,7 +20,6 @@ def run(monkeypatch, tmp_path):
 
 
 def reread(run, monkeypatch):
-    """The stored study of a run by hand, as another process reads it."""
     monkeypatch.setattr(result_schema, "_OWN", {})
     return StoredStudy(run.study, run.tables.parent)
 
