@@ -289,8 +289,3 @@ def test_no_number_is_among_those_it_follows_from_and_nothing_both_follows_and_c
     assert not [name for name, others in supports(found.arithmetic).items() if name in others]
     places = found.arithmetic.groupby(KEY)["verdict"].agg(set)
     assert not [p for p, verdicts in places.items() if {"follows", "contradicts"} <= verdicts]
-
-
-def test_every_number_has_one_state_and_counts_are_those_of_the_frames(found):
-    assert len(found.cells) == len(published.load())
-    assert not found.cells.duplicated(KEY).any()
