@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 from statsmodels.stats.sandwich_covariance import cov_cluster, cov_cluster_2groups
 
 from judgebook.statistics import clusters
@@ -144,3 +145,65 @@ def test_clusters_of_unequal_size_count_for_fewer():
     assert clusters.effective_number(codes, weights, [equal, unequal]) == pytest.approx([2.5])
     two = np.array([0] * 4 + [1] * 6)
     assert clusters.effective_number(two, weights, [equal]) == pytest.approx([2, 3])
+
+
+def test_of_equal_clusters_it_is_that_of_cluster_robust_least_squares():
+    system, score, dialogue, _ = crossed(np.random.default_rng(1), n=198)
+    fit = sm.OLS(score, np.eye(3)[system]).fit()
+    expected = cov_cluster(fit, dialogue, use_correction=False)
+    assert without_correction(system, score, dialogue) == pytest.approx(expected)
+
+
+def test_a_variance_is_never_below_that_by_dialogues():
+    rng, contrasts = np.random.default_rng(4), np.random.default_rng(5).normal(size=(50, 3))
+    for _ in range(20):
+        system, score, dialogue, person = crossed(rng)
+        one, two = (
+            clusters.clustered_covariance(system, score, np.ones(len(score)), groups)[1]
+            for groups in ([dialogue], [dialogue, person])
+        )
+        assert (two.of(contrasts) >= one.of(contrasts)).all()
+        assert (two.pair_errors() >= one.pair_errors()).all()
+        assert (two.variances >= one.variances).all()
+
+
+def test_weights_count_scores():
+    system, score, dialogue, _ = crossed(np.random.default_rng(5))
+    weights = np.random.default_rng(6).integers(1, 4, len(score))
+    repeated = (np.repeat(x, weights) for x in (system, score, dialogue))
+    codes, scores, groups = repeated
+    mean, cov, n = clusters.clustered_covariance(system, score, weights.astype(float), [dialogue])
+    mean_2, cov_2, n_2 = clusters.clustered_covariance(codes, scores, np.ones(len(codes)), [groups])
+    assert mean == pytest.approx(mean_2)
+    assert cov.first == pytest.approx(cov_2.first)
+    assert n.tolist() == n_2.tolist()
+
+
+@pytest.mark.parametrize("people", [2, 3, 6])
+def test_two_systems_are_compared_as_well_whatever_others_there_are(people):
+    """The positive part of a whole matrix made A - B up to 1.3 times less certain, the more systems there were."""
+    for seed in range(10):
+        system, score, dialogue, person = crossed(np.random.default_rng(seed), n=160, people=people, systems=8)
+        every = clusters.clustered_covariance(system, score, np.ones(len(score)), [dialogue, person])[1]
+        own = system < 2
+        groups = [dialogue[own], person[own]]
+        alone = clusters.clustered_covariance(system[own], score[own], np.ones(own.sum()), groups)[1]
+        assert every.pair_errors()[0] == pytest.approx(alone.pair_errors()[0])
+
+
+def test_few_busy_people_among_many_leave_few_degrees_of_freedom():
+    """Three of twenty people give most scores: with 19 degrees of freedom 95% intervals cover about 87%. With
+    the effective number they cover about 94%."""
+    rng, n_runs = np.random.default_rng(12), 1500
+    person = np.r_[np.repeat(range(3), 40), np.repeat(range(3, 20), 2)]
+    codes, weights = np.zeros(len(person), int), np.ones(len(person))
+    effective, held = clusters.effective_number(codes, weights, [person])[0], np.zeros(2)
+    for _ in range(n_runs):
+        x = rng.normal(size=20)[person] + rng.normal(size=len(person))
+        mean, cov, n = clusters.clustered_covariance(codes, x, weights, [person])
+        half = stats.t.ppf(0.975, np.array([n[0], effective]) - 1) * np.sqrt(cov.variances[0])
+        held += np.abs(mean) <= half
+    assert n[0] == 20
+    assert 3 < effective < 5
+    assert held[0] / n_runs < 0.9
+    assert held[1] / n_runs > 0.92

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from fixtures.libraries import SCIPY
+from fixtures.made_annotations import monte_carlo
 from fixtures.reference import EFFECTS as R
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,3 +155,35 @@ def test_concordance_in_blocks_is_that_of_all_pairs(share):
     expected = (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).sum(axis=1)
     codes = (np.unique(side, return_inverse=True)[1] for side in (x, y))
     assert (correlation._concordance(*codes) == expected).all()
+
+
+def test_interval_of_tau_covers_with_clusters():
+    rng, n, truth = np.random.default_rng(3), 300, 2 / np.pi * np.arcsin(0.5)  # tau of a normal pair with r = .5
+    covered, naive = [], []
+    for _ in range(n):
+        shared = rng.normal(size=(60, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        own = rng.normal(size=(60, 4, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        x, y = (0.8 * shared[:, None] + 0.6 * own).reshape(-1, 2).T
+        _, low, high, _ = correlation.kendall(x, y, np.repeat(np.arange(60), 4))
+        covered.append(low < truth < high)
+        _, low, high, _ = correlation.kendall(x, y)
+        naive.append(low < truth < high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
+    assert np.mean(naive) < 0.9
+
+
+def test_interval_from_influences_covers_with_clusters():
+    rng, n, truth = (
+        np.random.default_rng(6),
+        300,
+        6 / np.pi * np.arcsin(0.25),
+    )  # Spearman's rho of a normal pair, r = .5
+    covered = []
+    for _ in range(n):
+        shared, own = (rng.normal(size=(60, k, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T for k in (1, 4))
+        x, y = (0.8 * shared + 0.6 * own).reshape(-1, 2).T
+        r, effect = correlation.influence(x, y)
+        se = correlation.clustered_se(effect / len(x), np.repeat(np.arange(60), 4))
+        low, high = correlation.fisher_interval(r, se, 59)
+        covered.append(low < truth < high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)

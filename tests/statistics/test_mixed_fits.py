@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.special import expit, logit
 
-from judgebook.statistics import laplace, reml
+from judgebook.statistics import laplace, reml, variance_shares
 from judgebook.statistics.mixed_fits import PinnedSearch
 
 #: quantile of chi-square with one degree of freedom, of intervals of 95%
@@ -100,8 +101,47 @@ class TestRestricted:
             assert search.least(part, 0.0) == pytest.approx(dense.least(part, 0.0), abs=2e-7)
         assert search.least(m, 1.0) == pytest.approx(dense.deviance(np.zeros(m)), abs=2e-7)
 
+    @pytest.mark.evidence
+    def test_intervals_end_where_the_dense_likelihood_has_fallen(self, design):
+        dense, _, least = self.made(design)
+        factors, _ = DESIGNS[design]
+        fit = reml.fit_linear_mixed(dense.y, dense.x, factors)
+        for part, share in enumerate(fit.shares):
+            for end, limit in ((fit.share_low[part], 1e-4), (fit.share_high[part], 1 - 1e-4)):
+                inner = np.clip(share, 1e-4, 1 - 1e-4)
+
+                def excess(at, part=part):
+                    return dense.least(part, expit(at)) - least - ALLOWED
+
+                if end in {0.0, 1.0} or np.isclose(end, limit, rtol=1e-9):
+                    assert excess(logit(limit)) < 1e-6
+                else:
+                    exact = optimize.brentq(excess, *sorted([logit(inner), logit(limit)]), xtol=2e-3)
+                    assert logit(end) == pytest.approx(exact, abs=0.012)
+
 
 class TestLaplace:
+    @pytest.mark.parametrize("design", ["crossed, unequal", "a variance of 0", "one factor"])
+    def test_the_least_deviance_is_that_of_another_search(self, design):
+        factors, sds = DESIGNS[design]
+        y = np.digitize(scores(factors, sds), [2.2, 3.0, 4.0])
+        model, m = laplace.LaplaceLikelihood(y, np.zeros((len(y), 0)), factors), len(factors)
+        start = np.r_[-1.0, 0.0, 0.0, np.full(m, -1.0)]
+        best = model.minimise(start)[0]
+        search = PinnedSearch(model.by_sd, np.r_[best[:3], np.exp(best[3:])], m, 3.0)
+        least = 2 * model.evaluate(best)[0]
+        for part in range(m + 1):
+            for share in (0.05, 0.3, 0.6):
+                pinned, begin = variance_shares.pinned(part, share, 3.0, m), np.zeros(m - (part < m))
+                settled = [model.minimise(np.r_[best[:3], begin + by], pinned, 1e-13)[1] for by in (-2, 0, 1)]
+                expected, value, least = (
+                    2 * min(settled),
+                    search.least(part, share),
+                    search.deviance(search.ends[0][2])[0],
+                )
+                near = expected - least < ALLOWED
+                assert value == pytest.approx(expected, abs=5e-5) if near else value > least + ALLOWED, (part, share)
+
     def test_the_slope_by_standard_deviations(self):
         factors, sds = DESIGNS["crossed, unequal"]
         y = np.digitize(scores(factors, sds), [2.2, 3.0, 4.0])
@@ -109,8 +149,6 @@ class TestLaplace:
         values = np.array([-1.0, 0.2, 0.1, 0.7, -0.4, 1.1])
         numeric = optimize.approx_fprime(values, lambda z: model.by_sd(z)[0], 1e-6)
         assert model.by_sd(values)[1] == pytest.approx(numeric, abs=1e-3)
-        at = np.r_[values[:3], np.log(np.abs(values[3:]))]
-        assert model.by_sd(values)[0] == pytest.approx(2 * model.evaluate(at)[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(2))

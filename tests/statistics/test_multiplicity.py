@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from fixtures.made_annotations import monte_carlo
 from fixtures.reference import TWO_SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +73,25 @@ def test_two_directions_show_what_holm_shows_by_the_larger_of_each():
     p = np.random.default_rng(1).random((200, 5, 2)) ** 4
     both = np.array([adjust_directions(one).max(axis=1) for one in p])
     assert (both <= adjust_p_values(p.max(axis=2)) + 1e-12).all()
+
+
+@pytest.mark.parametrize(("m", "n"), [(10, 8), (20, 13)])
+def test_of_systems_on_few_prompts_all_differences_hold_at_once(m, n):
+    """Equal systems, each with a response to every prompt: drawn from the estimated covariance, which has a rank below
+    n, the largest t gave limits that held for all pairs in 83% to 86%."""
+    rng, runs, held = np.random.default_rng(3), 400, 0
+    i, j = np.triu_indices(m, 1)
+    for x in rng.normal(size=(runs, n, m)):
+        gap = x[:, i] - x[:, j]
+        t = gap.mean(axis=0) / (gap.std(axis=0, ddof=1) / np.sqrt(n))
+        held += np.abs(t).max() <= simultaneous_t(n - 1.0, len(i))
+    assert 0.95 - monte_carlo(0.95, runs) < held / runs < 0.985
+
+
+def test_directions_at_the_border_are_wrong_in_at_most_five_percent_of_families():
+    """Of ten pairs at the margin one direction is true and the other far from it."""
+    rng = np.random.default_rng(2)
+    wrong = [
+        (adjust_directions(np.column_stack([rng.random(10), np.zeros(10)]))[:, 0] < 0.05).any() for _ in range(4000)
+    ]
+    assert 0.035 < np.mean(wrong) < 0.062

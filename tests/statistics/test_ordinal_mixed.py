@@ -101,3 +101,15 @@ def test_a_variance_of_zero_is_an_estimate():
 def test_what_cannot_be_fitted_is_refused(y, x, factors):
     with pytest.raises(ValueError, match="expected"):
         ordinal_mixed.fit_ordinal_mixed(np.array(y), x, [np.array(f) for f in factors])
+
+
+@pytest.mark.evidence
+def test_shares_of_the_variance_are_recovered_and_covered():
+    rng, sd = np.random.default_rng(5), np.array([0.7, 1.0])
+    truth = np.r_[sd**2, ordinal_mixed.LATENT_VARIANCE] / (np.sum(sd**2) + ordinal_mixed.LATENT_VARIANCE)
+    fits = [ordinal_mixed.fit_ordinal_mixed(*simulated(rng, sd), confidence=0.95) for _ in range(30)]
+    assert np.mean([f.shares for f in fits], axis=0) == pytest.approx(
+        truth, abs=0.04
+    )  # maximum likelihood: variances a little low
+    inside = [(f.share_low <= truth) & (truth <= f.share_high) for f in fits]
+    assert (np.mean(inside, axis=0) >= 0.85).all()

@@ -175,3 +175,23 @@ def test_with_pairs_and_others_its_variance_is_hc2():
     found = rs.blocked_permutation(y, system, block, rng=rng(), studentised=True, n_permutations=99)
     x = np.column_stack([system == 0, *(block == k for k in range(4))]).astype(float)
     assert t(found) == pytest.approx(sm.OLS(y, x).fit(cov_type="HC2").tvalues[0])
+
+
+def test_placebo_size_is_nominal():
+    # dialogues of one session share its level; sessions differ much: within blocks the test keeps its size
+    r = np.random.default_rng(7)
+    systems, blocks = np.tile(["a", "b"], 12), np.repeat(np.arange(12), 2)
+    values = r.normal(size=(12, 400)).repeat(2, axis=0) * 3 + r.normal(size=(24, 400))
+    found = rs.blocked_permutation(values, systems, blocks, rng=rng(), n_permutations=2000)
+    assert np.mean(found.p_value <= 0.05) == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 400))
+
+
+def test_it_keeps_its_level_where_the_smaller_sample_varies_more():
+    r, n_runs = np.random.default_rng(8), 1000
+    y = np.concatenate([r.normal(0, 3, (10, n_runs)), r.normal(0, 1, (40, n_runs))])
+    at = y, np.repeat([0, 1], [10, 40]), np.zeros(50)
+    plain, studentised = (
+        rs.blocked_permutation(*at, rng=r, n_permutations=499, studentised=s).p_value for s in (False, True)
+    )
+    assert np.mean(plain < 0.05) > 0.15
+    assert np.mean(studentised < 0.05) < 0.08

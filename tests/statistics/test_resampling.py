@@ -267,3 +267,21 @@ def test_groups_of_units_differ_by_one_at_most():
     sums = rs.grouped(with_ones(np.arange(103.0)), 10, np.random.default_rng(1))
     assert sums.sum(axis=0).tolist() == [103 * 51, 103]
     assert set(sums[:, 1]) == {10, 11}
+
+
+def test_expanded_intervals_cover_with_few_units_where_plain_ones_do_not():
+    """Means of eight normal numbers: 1,000 samples, standard error 0.7 to 1 point."""
+    r, hits = np.random.default_rng(8), np.zeros(2)
+    for _ in range(1000):
+        found = rs.replicate_sums(with_ones(r.normal(4.0, size=8)), mean, unit="x", rng=r, n_resamples=400)
+        for i, expanded in enumerate((True, False)):
+            interval = found.interval(expanded=expanded)
+            hits[i] += interval.low <= 4 <= interval.high
+    assert hits[0] >= 930 > 915 >= hits[1]
+
+
+def test_exact_binomial_by_hand():
+    # no success in n: the upper end solves (1 - p)^n = 0.025
+    assert rs.exact_binomial(0, 20)[1] == pytest.approx(1 - 0.025 ** (1 / 20))
+    with pytest.raises(ValueError, match="found 5 of 3"):
+        rs.exact_binomial(5, 3)

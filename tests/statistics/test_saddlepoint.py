@@ -117,3 +117,22 @@ def test_throws_of_a_coin():
     np.testing.assert_allclose(saddlepoint.coin_cdf(heads, n), stats.binom.cdf(heads, n, 0.5), rtol=1e-10)
     for p in (0.005, 0.025, 0.05, 0.1):
         np.testing.assert_array_equal(saddlepoint.coin_ppf(p, n), stats.binom.ppf(p, n, 0.5))
+
+
+def test_signs_agree_with_the_binomial_distribution():
+    wins, losses = 31, 9
+    d = np.r_[np.ones(wins), -np.ones(losses), np.zeros(5)][:, None]
+    found, p = saddlepoint.sign_flip_saddlepoint(d)
+    half = stats.binom(wins + losses, 0.5)
+    assert found[0] == pytest.approx((wins - losses) / 45)
+    assert p[0] == pytest.approx(2 * (half.sf(wins) + half.pmf(wins) / 2), rel=0.02)
+
+
+def test_the_level_is_kept():
+    # 2,000 comparisons of equal systems: at 0.05 an exact test rejects in 5%, give or take 1.5 with this many
+    rng = np.random.default_rng(5)
+    y = np.clip(np.rint(3 + rng.normal(size=(24, 2000))), 1, 5)
+    p = saddlepoint.blocked_saddlepoint(y, np.repeat([0, 1], 12), np.zeros(24))[1]
+    for alpha in (0.01, 0.05, 0.1):
+        assert np.mean(p < alpha) < alpha + 3 * np.sqrt(alpha * (1 - alpha) / 2000)
+    assert np.mean(p < 0.05) > 0.02  # with five scores few p-values are possible

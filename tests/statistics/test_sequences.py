@@ -64,3 +64,16 @@ def test_a_thousand_years_of_weekly_looks_miss_in_at_most_one_of_twenty(kind):
     values = answers((1000, WEEKS * EACH), kind, np.random.default_rng(3))
     low, high = confidence_sequence(values, -1.0, 1.0, looks=np.arange(1, WEEKS + 1) * EACH)
     assert ((low > 0) | (high < 0)).any(axis=-1).mean() <= 0.05
+
+
+@pytest.mark.parametrize("kind", ["even", "rare", "changing"])
+def test_a_year_of_weekly_looks_misses_rarely(kind):
+    assert missed(100, kind) <= 0.05
+
+
+def missed(worlds, kind):
+    looks = np.arange(1, WEEKS + 1) * EACH
+    low, high = confidence_sequence(
+        answers((worlds, WEEKS * EACH), kind, np.random.default_rng(3)), -1.0, 1.0, looks=looks
+    )
+    return float(np.mean(((low > 0) | (high < 0)).any(axis=-1)))
