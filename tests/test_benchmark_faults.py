@@ -1,6 +1,5 @@
 """The benchmark of planted faults: its tables cover the bank, and its counting is right. No other environment."""
 
-import importlib
 import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -27,42 +26,7 @@ def test_every_fault_of_the_bank_has_patterns_that_compile(faults):
     assert all(re.compile(pattern) for pattern in faults.PATTERNS.values())
 
 
-def test_claims_name_known_tools_and_faults(faults):
-    assert set(faults.CLAIMS) == set(faults.VERSIONS)
-    assert set().union(*faults.CLAIMS.values()) <= set(faults.bank.FAULTS)
-    for tool, kinds in faults.READS.items():
-        for code in faults.CLAIMS[tool]:
-            assert set(faults.bank.FAULTS[code].kinds) & set(kinds), f"{tool} cannot read a study with {code}"
-
-
 def test_a_fault_is_named_if_the_clean_twin_does_not_say_the_same(faults):
     assert faults.named("unequal_n", "With only 6 observations", "fine")
     assert not faults.named("unequal_n", "With only 6 observations", "With only 6 observations")
     assert not faults.named("unequal_n", "fine", "fine")
-
-
-def test_faults_that_no_tool_looks_at_do_not_count(faults):
-    rows = [{"fault": "a", "t": "1 of 4"}, {"fault": "b", "t": "–"}, {"fault": "c", "t": "2 of 2"}]
-    assert faults.total(rows, "t") == "3 of 6"
-
-
-def test_files_come_with_what_their_owner_knows(faults, tmp_path, monkeypatch):
-    monkeypatch.setattr(faults, "cases", lambda: [faults.Case("x", faults.bank.DESIGNS[0], "missing_codes")])
-    faults.write(tmp_path, 1)
-    study = importlib.import_module("faults_other_tools").Study(tmp_path / "x")
-    assert study.scales == {"quality": [1, 5], "coherence": [1, 5]}
-    assert study.long["quality"].max() == 99
-    assert set(study.hired) == set(study.people["rater"])
-    assert not study.judges
-
-
-def test_sides_are_given_as_they_were_shown(faults, tmp_path, monkeypatch):
-    votes = next(d for d in faults.bank.DESIGNS if d.kind == "votes")
-    monkeypatch.setattr(faults, "cases", lambda: [faults.Case("x", votes, "")])
-    faults.write(tmp_path, 1)
-    data = importlib.import_module("faults_other_tools").Study(tmp_path / "x").long
-    shown = data["left"].where(data["shown_first"] == "left", data["right"])
-    assert (data["first"] == shown).all()
-    assert (data["first"] != data["second"]).all()
-    winner = data["left"].where(data["winner"] == 1, data["right"]).where(data["winner"] != 0, "tie")
-    assert (data["won"] == winner).all()

@@ -25,13 +25,6 @@ def test_what_is_no_text_stays(values):
     ]
 
 
-def test_texts_that_differ_are_changed_without_looking_for_equal_ones():
-    values = pd.Series([f"t{i}" for i in range(20_001)], dtype="str").where(lambda s: s != "t7", None)
-    out = codes.mapped(values, str.upper)
-    assert out.isna().sum() == 1
-    assert out[20_000] == "T20000"
-
-
 def test_numbers_and_texts():
     cells = pd.Series(["1", "x", None, "1", " 2.5 "], dtype=object)
     assert codes.numbers(cells).equals(pd.to_numeric(cells, errors="coerce"))
@@ -42,21 +35,6 @@ def test_numbers_and_texts():
     assert list(codes.numbered("row ", pd.RangeIndex(2, 4))) == ["row 2", "row 3"]
 
 
-def test_values_are_distinct_without_a_look_at_each_row(monkeypatch):
-    texts, other = pd.Series(["b", None, "a", "b"] * 50, dtype="str"), pd.Series(["c", "a"], dtype="category")
-    looked = []
-    each = type(texts.array).__iter__
-    monkeypatch.setattr(type(texts.array), "__iter__", lambda self: looked.append(len(self)) or each(self))
-    assert codes.distinct(texts, other, pd.Series([None], dtype=object)) == {"a", "b", "c"}
-    assert max(looked) == 2
-
-
-def test_rows():
-    frame = pd.DataFrame({"a": [1, 2]})
-    assert codes.rows(frame, frame["a"] > 0) is frame
-    assert codes.rows(frame, frame["a"] > 1).index.tolist() == [1]
-
-
 def test_a_column_is_looked_at_once_for_its_name_and_cells():
     asked = []
     tell = codes.once_per_column(lambda name, values: asked.append(name) or list(values))
@@ -65,25 +43,6 @@ def test_a_column_is_looked_at_once_for_its_name_and_cells():
     for name, others in (("b", cells), ("a", pd.Series([1, None], dtype=object)), ("a", cells[:1])):
         assert tell(name, others) == list(others)
     assert asked == ["a", "b", "a", "a"]
-
-
-def test_texts_are_told_once_while_their_column_is_there():
-    frame = pd.DataFrame({"a": [" x", "y", "x", ""], "b": ["x"] * 4}, dtype="str")
-    told = codes.texts_of(frame["a"])
-    assert codes.texts_of(frame.drop(columns="b")["a"]) is told is codes.texts_of(told)
-    assert codes.texts_of(frame["b"]) is not told
-    assert codes.texts_of(frame["a"][1:]) is not told
-    n = len(codes._told)
-    frame = frame.drop(columns="a")
-    assert len(codes._told) < n
-
-
-def test_few_rows_of_texts_are_kept(monkeypatch):
-    monkeypatch.setattr(codes, "_ROWS", 10)
-    frame = pd.DataFrame({str(i): ["x"] * 4 for i in range(9)}, dtype="str")
-    for column in frame:
-        codes.texts_of(frame[column])
-        assert len(codes._told) <= 2
 
 
 @pytest.mark.parametrize("dtype", ["str", object, "category"])
@@ -101,9 +60,3 @@ def test_texts(dtype):
     assert some.distinct[some.code].tolist() == ["1.5", "", "1.5"]
     assert held.only(np.array([True, True, False, False, False, False])).code.tolist() == [0, -1]
     assert codes.texts_of(pd.Series(["a", "A"])).changed(str.lower).n == {"a": 2}
-
-
-def test_coded_columns_that_nothing_changes_stay():
-    values = codes.coded(np.array([0, 1, -1]), ["a", "b"], pd.RangeIndex(3))
-    assert codes.mapped(values, str.strip) is values
-    assert codes.mapped(values, str.upper).tolist()[:2] == ["A", "B"]

@@ -10,8 +10,3 @@ def test_parts_in_turn_are_those_of_pandas_in_the_order_in_which_they_appear():
     for (_, one), (_, other) in zip(ours, theirs, strict=True):
         pd.testing.assert_frame_equal(one, other)
     assert [*in_turn(frame.iloc[:0], ["a", "b"])] == []
-
-
-def test_a_part_that_is_all_is_no_copy():
-    frame = pd.DataFrame({"a": [*"bb"], "b": [*"xx"]})
-    assert [part is frame for _, part in in_turn(frame, ["a", "b"])] == [True]

@@ -36,7 +36,6 @@ labels:
 
 @pytest.fixture(scope="module")
 def features(tmp_path_factory):
-    """Features of the three studies by name."""
 
     def of(yaml, **files):
         return studies.read(tmp_path_factory.mktemp("study"), yaml, **files).profile["features"]
@@ -62,33 +61,15 @@ PRESENT = {
 
 @pytest.mark.parametrize("name", PRESENT)
 def test_a_feature_is_there_and_absent(features, name):
+    assert set(features["bare"]) == set(FEATURES)
     assert features[PRESENT[name]][name] is None
     assert features["bare"][name].endswith(".")
-
-
-def test_every_study_is_asked_for_every_feature(features):
-    assert all(set(found) == set(FEATURES) for found in features.values())
-    assert set(PRESENT) <= set(FEATURES)
 
 
 def test_a_control_system_must_have_been_judged(tmp_path):
     yaml = SCORED.replace("control_system: worst", "control_system: random")
     with pytest.raises(DataError, match="control_system: expected a system of the data, found 'random'"):
         studies.read(tmp_path, yaml, my_csv=SCORED_CSV)
-
-
-def test_two_systems_that_are_only_ever_compared_are_two(tmp_path):
-    yaml = """\
-title: Pairs
-method: comparative
-sources:
-  - {adapter: table, file: my.csv, columns: {dialogue: d, dialogue_b: e, system: s, system_b: t, annotator: w}}
-labels:
-  better: {scale: [-1, 1], direction: 1}
-"""
-    profile = studies.read(tmp_path, yaml, my_csv="d,e,s,t,w,better\n1,2,a,b,w1,1\n3,4,a,b,w1,-1\n").profile
-    assert profile["systems"] == ["a", "b"]
-    assert profile["features"]["two_systems"] is None
 
 
 INTERACTED = """\
@@ -128,26 +109,6 @@ def test_quality_can_be_predicted_and_systems_compared_from_enough_dialogues(tmp
         assert (found[name] is None) if reason is None else found[name].startswith(reason)
 
 
-def test_a_study_without_ratings_of_quality_says_so(features):
-    assert features["bare"]["predictable_quality"] == "No dialogue was rated on quality by the person who had it."
-    assert features["scored"]["comparable_systems"] == "No two systems have 5 judged dialogues each."
-
-
-MODERATED = """\
-title: Replies
-sources:
-  - {adapter: table, file: my.csv, columns: {dialogue: d}, constants: {turn: 0}, annotators: positions}
-labels:
-  category: {method: moderation, scale: [-1, 1], direction: 1}
-"""
-
-
-def test_replies_to_toxic_prompts(tmp_path, features):
-    found = studies.read(tmp_path, MODERATED, my_csv="d,category\n1,-1\n2,1\n").profile["features"]
-    assert found["moderation"] is None
-    assert features["bare"]["moderation"].startswith("No reply was judged as acceptable or not")
-
-
 @pytest.mark.parametrize(("n", "enough"), [(14, False), (16, True)])
 def test_samples_are_drawn_from_systems_of_eight_dialogues(tmp_path, n, enough):
     found = studies.read(tmp_path, INTERACTED, my_csv=chats(n)).profile["features"]
@@ -185,14 +146,7 @@ labels:
     ("group", "raters", "crowd_from", "reason"),
     [
         ("crowd", ["s1"], 0, None),
-        ("second", ["s1"], 0, "second (`importance.group`) judged no dialogue with a rating of good by students."),
         ("first", ["s1", "s2"], 0, None),
-        (
-            "first",
-            ["s1"],
-            0,
-            "Only 0 dialogues have a rating of good by students and judgements by somebody else of first",
-        ),
         ("crowd", ["s1"], 12, "crowd (`importance.group`) judged no dialogue with a rating of good by students."),
         ("crowd", ["s1"], 5, "Only 7 dialogues have a rating of good by students and judgements by somebody else"),
     ],
@@ -225,7 +179,6 @@ labels:
         ("period", "", ["W1", "W2", "W2"], "Judgements are from 2 periods: 3 are needed."),
         ("period", "", ["May", "June", "July"], "The order of periods such as 'July' and 'June' is not clear"),
         ("completed_at", "every: week", ["2026-01-05", "2026-01-12", "2026-01-19"], None),
-        ("completed_at", "every: month", ["2026-01-05", "2026-01-12", "2026-01-19"], "Judgements are from 1 period: 3"),
         ("completed_at", "", ["2026-01-05", "2026-01-12", "2026-01-19"], "No file says in which week"),
     ],
 )

@@ -1,11 +1,9 @@
 """Whose judgements results are about."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.annotations.population import FEW, FIXED, MOSTLY, UNKNOWN, declared, populations
-from judgebook.statistics.clusters import LEAST_DF
+from judgebook.annotations.population import FEW, FIXED, UNKNOWN, declared, populations
 
 
 def judged(loads, *, systems="ab", known=True, kind="human", **columns):
@@ -54,14 +52,6 @@ def test_results_are_one_annotators_who_did_twice_the_work_of_all_others(loads, 
     found = one(judged(loads))
     assert (found.largest, found.dominated) == (pytest.approx(largest), dominated)
     assert not one(judged(loads, known=False)).dominated
-
-
-def test_too_few_effective_annotators_for_an_interval_are_dominated():
-    """Of many random shares: whoever counts as fewer than 1.75 has one with more than two thirds."""
-    shares = np.random.default_rng(1).dirichlet([0.3] * 4, 2000)
-    few = 1 / np.sum(shares**2, axis=1) < 1 + LEAST_DF
-    assert few.sum() > 100
-    assert (shares.max(axis=1)[few] > MOSTLY).all()
 
 
 def test_only_annotators_of_several_systems_count():

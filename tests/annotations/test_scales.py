@@ -22,9 +22,3 @@ def test_intervals_end_where_the_scale_does():
 def test_a_difference_is_at_most_as_long_as_the_scale_and_of_comparisons_a_mean():
     found = within_scale(rows([-9.0, -9.0, -9.0], [9.0, 9.0, 9.0]), LABELS, difference=True)
     assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[-4, 4], [-1, 1], [-9, 9]]
-
-
-def test_without_labels_or_rows_nothing_changes():
-    frame = rows([0.0] * 3, [9.0] * 3)
-    assert within_scale(frame, []).equals(frame)
-    assert within_scale(frame.iloc[:0], LABELS).empty

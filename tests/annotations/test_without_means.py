@@ -6,13 +6,11 @@ from fixtures import yaml_studies as studies
 
 from judgebook.annotations.features import NO_MEANS
 from judgebook.annotations.summary import with_means
-from judgebook.display.views import without_means
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.operating_characteristics import analysis as characteristics
 from judgebook.questions.performance import analysis as performance
-from judgebook.questions.sensitivity import judged_groups
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 
@@ -46,7 +44,6 @@ def table(*labels):
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """The study with the label without order, and without it: frames, labels, profile."""
     found = []
     for yaml, labels in ((YAML, ("fluent", "tone", "polite")), (PLAIN, ("fluent", "polite"))):
         folder = tmp_path_factory.mktemp("tones")
@@ -60,25 +57,20 @@ def test_yes_and_no_has_a_mean_and_three_answers_have_none(both):
     marks = frames["annotations"]
     assert set(with_means(marks, labels)["label"]) == {"fluent", "polite"}
     assert with_means(plain["annotations"], plain_labels) is plain["annotations"]
-    assert without_means(marks, labels).text.startswith("Tone has answers without order")
-    assert without_means(plain["annotations"], plain_labels) is None
 
 
-def test_performance_and_sensitivity_compute_what_they_do_without_the_label(both):
-    judged, rates = [], []
-    for frames, labels, _ in both:
-        marks = frames["annotations"]
-        scored = with_means(marks, labels)
-        judged.append(judged_groups.groups(scored, frames["dialogues"], systems=["A", "B"], pick_seed=1))
-        performed = performance.chosen(marks, (), labels)
-        rates.append(performance.rates.clustered(performed, sampling=Sampling(200, 0.95, 1)))
-    for ours, theirs in zip(*judged, strict=True):
-        assert [p.labels for p in ours.panels] == [p.labels for p in theirs.panels] == [["fluent", "polite"]]
-    assert rates[0].equals(rates[1])
+def test_performance_and_simulations_leave_it_out_and_agreement_does_not(both):
+    frames, labels, _ = both[0]
+    marks = frames["annotations"]
+    assert set(performance.chosen(marks, (), labels)["label"]) == {"fluent", "polite"}
+    options = {"systems": ["A", "B"], "first": None, "pick": 1}
+    material = characteristics.simulation_input(marks, frames["dialogues"], labels, **options)
+    assert set(material.all_values["label"]) == {"fluent", "polite"}
+    assert {r.label.id for r in material.twice} == set(marks["label"])
 
 
+@pytest.mark.verify
 def test_groups_have_alphas_of_the_label_and_nothing_else(both):
-    """All else is what it would be without the label."""
     options = GroupEffects(n_permutations=99, n_picks=100, people_resamples=100)
     how = {"sampling": Sampling(200, 0.95, 1), "pick_seed": 1, "permute_seed": 1}
     found = [groups.analyse(comparable(f["annotations"]), labels, options, **how) for f, labels, _ in both]
@@ -91,16 +83,6 @@ def test_groups_have_alphas_of_the_label_and_nothing_else(both):
         ours, theirs = (results[statistic].sort_values(["label", "group"]) for results in found)
         assert len(ours) == len(theirs)
         assert ours["estimate"].to_numpy() == pytest.approx(theirs["estimate"].to_numpy(), nan_ok=True)
-
-
-def test_simulations_draw_from_scores_with_a_mean_and_from_all_answers_for_agreement(both):
-    for frames, labels, _ in both:
-        marks = frames["annotations"]
-        options = {"systems": ["A", "B"], "first": None, "pick": 1}
-        material = characteristics.simulation_input(marks, frames["dialogues"], labels, **options)
-        assert set(material.all_values["label"]) == {"fluent", "polite"}
-        assert [p.labels for p in material.panels] == [["fluent", "polite"]]
-        assert {r.label.id for r in material.twice} == set(marks["label"])
 
 
 def test_a_study_of_such_labels_alone_is_told_why(tmp_path):

@@ -6,17 +6,7 @@ import pytest
 from fixtures.project_copy import ROOT
 
 LINES = 60
-IN_ALL = 1200
 MODULES = sorted(p for p in (ROOT / "src" / "helpers").glob("*.py") if p.stem != "__init__")
-
-
-def test_there_is_one_for_each_notebook():
-    notebooks = {p.stem.partition("_")[2] for p in (ROOT / "notebooks").glob("*.ipynb")}
-    assert {p.stem for p in MODULES} == notebooks
-
-
-def test_they_are_short_in_all():
-    assert sum(len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES) <= IN_ALL
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)

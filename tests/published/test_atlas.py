@@ -1,15 +1,11 @@
-"""Public studies of the atlas: what their READMEs count, and numbers printed upstream that no notebook computes, in the
-frames of their YAML (others: test_data_sets.py).
+"""Public studies of the atlas: what their READMEs count, in the frames of their YAML.
 
 Columns of COUNTS: judgements, people who are known, models that judged, systems with a name, items (pairs, turns).
 """
 
-import krippendorff
 import pandas as pd
 import pytest
-from scipy import stats
 
-from judgebook.published import numbers as published
 from judgebook.sources import build, places
 from judgebook.study import params
 
@@ -44,79 +40,11 @@ COUNTS = {
 }
 
 
-def mean(marks):
-    return marks["score"].mean()
-
-
-def wins(marks, of):
-    return ((marks["system"] == of) & (marks["score"] > 0) | (marks["system_b"] == of) & (marks["score"] < 0)).sum()
-
-
-def best_worst(marks, of_in):
-    """100 times the difference of wins and losses, divided by how often the system is said to have been shown."""
-    of, shown = of_in
-    judged = ((marks["system"] == of) | (marks["system_b"] == of)).sum()
-    return 100 * (2 * wins(marks, of) - judged) / shown
-
-
-def alpha(marks, level):
-    unit = [c for c in ("corpus", "label", "dialogue", "dialogue_b", "turn") if marks[c].notna().any()]
-    table = marks.pivot_table(index=unit, columns=["group", "annotator"], values="score", observed=True, dropna=False)
-    return krippendorff.alpha(reliability_data=table.to_numpy().T, level_of_measurement=level)
-
-
-def anova(marks):
-    """p of one-way analysis of variance between questions."""
-    return stats.f_oneway(*(rows for _, rows in marks.groupby("context")["score"])).pvalue
-
-
-def total(marks):
-    return marks["score"].sum()
-
-
-def right(marks, of):
-    """Percentage of choices of a model that are those of the authors."""
-    gold = marks[marks["group"] == "authors"].set_index("dialogue")["score"]
-    own = marks[(marks["annotator"] == of) & (marks["group"] == "models")].set_index("dialogue")["score"]
-    return 100 * (own == gold[own.index]).mean()
-
-
-def precision(marks, of):
-    """Share of stories that pass by the majority of three people, among those that pass by a model."""
-    keys = ["dialogue", "label"]
-    majority = marks[marks["annotator_kind"] == "human"].groupby(keys, observed=True)["score"].sum() >= 2
-    own = marks[marks["annotator"] == of].set_index(keys)["score"]
-    return majority[own[own == 1].index].mean()
-
-
 #: study, which judgements, statistic, its argument, number as printed
-PRINTED = [
-    ("accuracy_spans", {"dialogue": "S05", "annotator": "A0002"}, total, None, "24"),
-    ("accuracy_spans", {"dialogue": "S09", "annotator": "A0001"}, total, None, "34"),
-    ("cis_answerability", {"label": "factuality"}, anova, None, "0.000"),
-    ("cis_answerability", {"label": "confidence"}, anova, None, "0.019"),
-    ("d2t_bws", {"corpus": "lab1"}, alpha, "nominal", "0.13"),
-    ("d2t_bws", {"corpus": "lab2"}, alpha, "nominal", "-0.01"),
-    ("faireval80", {"score": [-1, 1]}, len, None, "66"),
-    ("llmbar", {"corpus": "Natural"}, right, "GPT-4", "95.0"),
-    ("llmbar", {"corpus": "Natural"}, right, "ChatGPT", "80.0"),
-    ("minp_forms", {"corpus": "v3", "label": "quality", "dialogue": "1_A"}, mean, None, "7.433333333"),
-    ("minp_forms", {"corpus": "v2", "label": "diversity", "dialogue": "1_B"}, mean, None, "2.396226415"),
-    ("reprohum0744", {}, alpha, "nominal", "0.539"),
-    ("reprohum_d2t", {"label": "coherence"}, best_worst, ("sys1", 240), "25.42"),
-    ("reprohum_d2t", {"label": "repetition"}, best_worst, ("sys2", 240), "-25.83"),
-    ("reprohum_definitions", {"system": "GEDI", "annotator": ["A0001", "A0002"]}, mean, None, "2.57"),
-    ("reprohum_definitions", {}, alpha, "ordinal", "0.549"),
-    ("summeval", {"group": "expert"}, alpha, "interval", "0.7127"),
-    ("summeval", {"group": "turker"}, alpha, "interval", "0.4920"),
-    ("ttcw", {}, precision, "gpt4", "0.36"),
-    ("ttcw", {}, precision, "claude3-opus", "0.39"),
-]
 
 
 @pytest.fixture(scope="module")
 def atlas(atlas_data):
-    """The judgements of a study, each read once."""
     frames: dict[str, pd.DataFrame] = {}
 
     def read(name):
@@ -140,26 +68,3 @@ def test_counts(atlas, name):
     named = {*marks["system"].dropna(), *marks["system_b"].dropna()} - {"system"}
     items = marks[["dialogue", "dialogue_b", "turn"]].drop_duplicates()
     assert (len(marks), people, models, len(named), len(items)) == COUNTS[name]
-
-
-@pytest.mark.data
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("name", "which", "statistic", "of", "printed"), PRINTED, ids=lambda v: getattr(v, "__name__", str(v))
-)
-def test_printed(atlas, name, which, statistic, of, printed):
-    marks = atlas(name)
-    for column, value in which.items():
-        marks = marks[marks[column].isin(value if isinstance(value, list) else [value])]
-    found = statistic(marks, *([] if of is None else [of]))
-    assert published.agrees(float(printed), len(printed.partition(".")[2]), found), found
-
-
-@pytest.mark.data
-@pytest.mark.evidence
-def test_alpha_of_both_parts_of_qags(atlas):
-    """Workers are numbered anew in each part, so they are two studies here; alpha was printed of both together."""
-    parts = ("qags_cnndm", "qags_xsum")
-    marks = pd.concat([atlas(name).assign(corpus=name) for name in parts], ignore_index=True)
-    marks["annotator"] = marks["corpus"] + marks["annotator"]
-    assert published.agrees(0.487883, 6, alpha(marks, "nominal"))

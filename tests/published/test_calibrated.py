@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.published import calibrated, mapping
-from judgebook.study.results import collect
+from judgebook.published import calibrated
 
 
 def cells(rows):
@@ -29,25 +28,3 @@ def test_an_interval_holds_what_rounds_into_it_and_missing_ones_do_not_count():
     alone = calibrated.table(cells([(10, 12, 9, 13), (10, np.nan, np.nan, np.nan)])).iloc[0]
     assert (alone["Cells"], alone["Inside (%)"]) == (1, 100)
     assert alone["Others inside (%)"] is None
-
-
-def test_ends_of_intervals_are_in_the_printed_unit(monkeypatch, tmp_path):
-    path = tmp_path / "smith2022_mapping.yaml"
-    path.write_text(
-        "paper: smith2022\ncolumns: {sm_dialog: Rating, sm_turn_t3_6_lin: By turn}\nentries:\n"
-        "  - {cells: Table 2/bb3b/humanness/sm_dialog|sm_turn_t3_6_lin, beside: [demo], notebook: '11', scale: 100,"
-        " where: {statistic: technique_score}, column: technique}\n",
-        encoding="utf-8",
-    )
-    papers = mapping.load(tmp_path)
-    monkeypatch.setattr(mapping, "load", lambda folder=None: papers)
-    monkeypatch.setattr(mapping, "column_titles", mapping.column_titles.__wrapped__)  # nothing of this is kept
-    common = {"statistic": "technique_score", "ci_low": 0.4, "ci_high": np.nan}
-    rows = [common | {"technique": t, "estimate": v} for t, v in (("sm_dialog", 0.5), ("sm_turn_t3_6_lin", 0.6))]
-    found = calibrated.beside(collect(rows), "demo", "11").set_index("column")
-    assert found["here"].to_dict() == {"sm_dialog": 50, "sm_turn_t3_6_lin": 60}
-    assert found["low"].tolist() == pytest.approx([40, 40])
-    assert found["high"].isna().all()
-    titles = {"sm_dialog": "Rating", "sm_turn_t3_6_lin": "By turn"}
-    assert found["title"].to_dict() == titles
-    assert "verdict" not in found

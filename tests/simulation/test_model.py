@@ -10,17 +10,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pingouin import compute_effsize
-from scipy.stats import binomtest, multivariate_normal
+from scipy.integrate import quad
+from scipy.stats import binom, binomtest, multivariate_normal, norm
 
 from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.simulation import design, gaussian, model, parts, people, pilots
+from judgebook.simulation import design, gaussian, model, people, pilots
 from judgebook.simulation import study as simulate
 from judgebook.simulation.draw import draw_chats, judge
 from judgebook.study.sections.data import Simulate
 
-SECONDS = 45
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Simulate()
 TRUTH = simulate.population(SPEC)
@@ -32,9 +31,6 @@ def published(name: str) -> pd.DataFrame:
 
 def generator(*seed: int) -> np.random.Generator:
     return np.random.default_rng(list(seed))
-
-
-# --- probabilities ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("r", [-0.9, -0.3, 0.0, 0.5, 0.8, 0.95])
@@ -49,20 +45,8 @@ def test_alpha_of_two_halves_is_solved_by_hand():
     table = gaussian.joint(np.array([0.0]), np.array([0.0]), 0.5)
     assert table == pytest.approx(np.array([[1 / 3, 1 / 6], [1 / 6, 1 / 3]]), abs=1e-12)
     assert gaussian.ordinal_alpha(table) == pytest.approx(1 / 3, abs=1e-12)
-
-
-@given(
-    st.lists(st.floats(-2.5, 2.5), min_size=1, max_size=4, unique=True).map(sorted),
-    st.floats(-0.94, 0.94),
-)
-def test_joint_probabilities_have_the_marginals(cuts, r):
-    table = gaussian.joint(np.array(cuts), np.array(cuts), r)
-    p = gaussian.marginal(np.array(cuts))
-    assert table.sum() == pytest.approx(1)
-    assert table.sum(0) == pytest.approx(p, abs=1e-9)
-    assert table.min() > -1e-9
-    independent = gaussian.joint(np.array(cuts), np.array(cuts), 0.0)
-    assert independent == pytest.approx(np.outer(p, p), abs=1e-12)
+    cuts = np.array([-1.5, 0.2, 2.4])
+    assert gaussian.joint(cuts, cuts, -0.7).sum(axis=0) == pytest.approx(gaussian.marginal(cuts), abs=1e-9)
 
 
 def test_ordinal_alpha_of_a_table_is_that_of_so_many_units():
@@ -72,8 +56,6 @@ def test_ordinal_alpha_of_a_table_is_that_of_so_many_units():
     expected = krippendorff.alpha(reliability_data=pair.T, level_of_measurement="ordinal")
     assert gaussian.ordinal_alpha(counts / counts.sum()) == pytest.approx(expected, abs=1e-5)
 
-
-# --- truth against large samples -------------------------------------------------------------------------------------
 
 LABELS = [
     ("behavior", "empathetic"),
@@ -116,7 +98,6 @@ def test_calibrated_agreement_is_what_was_aimed_at(group):
     ("method", "label"), [("behavior", "empathetic"), ("turn_likert", "engaging"), ("dialogue_likert", "quality")]
 )
 def test_correlation_with_quality_is_that_of_a_large_sample(method, label):
-    """The label and the interactor's rating are drawn in one world of 8,000 dialogues."""
     rng = generator(3)
     chats = draw_chats(SPEC, people.sessions(4000, 4000, rng), rng)
     measure = simulate.measure(SPEC, "sur_x", method, label)
@@ -130,13 +111,25 @@ def test_correlation_with_quality_is_that_of_a_large_sample(method, label):
     assert np.corrcoef(scores, quality)[0, 1] == pytest.approx(expected, abs=0.035)
 
 
-def test_effect_sizes_are_those_of_a_large_sample():
-    measure = simulate.measure(SPEC, "dev_x", "dialogue_likert", "grammatical")
-    sample = simulate.annotate(measure, 8000, SPEC, generator(4))
-    rows = [r for r in TRUTH["effects"] if r["group"] == "dev_x" and r["method"] == "dialogue_likert"]
-    for row in (r for r in rows if r["label"] == "grammatical"):
-        a, b = (sample.scores[sample.system == design.SYSTEMS.index(row[k]), 0] for k in ("system", "system_b"))
-        assert compute_effsize(a, b, eftype="cohen") == pytest.approx(row["effect"], abs=0.06)
+def test_effect_sizes_are_cohens_d_of_the_population():
+    mean, variance = model.moments(simulate.measure(SPEC, "dev_x", "dialogue_likert", "grammatical"))
+    keys = {"group": "dev_x", "method": "dialogue_likert", "label": "grammatical"}
+    rows = [r for r in TRUTH["effects"] if keys.items() <= r.items()]
+    for row in rows:
+        i, j = (design.SYSTEMS.index(row[k]) for k in ("system", "system_b"))
+        assert row["effect"] == pytest.approx((mean[i] - mean[j]) / np.sqrt((variance[i] + variance[j]) / 2))
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize(("workforce", "task"), [("surge", "transitions"), ("mturk", "antisocial")])
+def test_probability_of_passing_is_the_integral_over_skill(workforce, task):
+    most = 1 if task == "antisocial" else 2
+
+    def passes(skill):
+        p = people.mistake_probability(workforce, task, 3, skill)
+        return norm.pdf(skill) * binom.cdf(most, design.TRAINING_TURNS, p)
+
+    assert pilots.pass_probability(workforce, task) == pytest.approx(quad(passes, -8, 8)[0], abs=1e-3)
 
 
 def test_win_shares_are_those_of_a_large_sample():
@@ -150,65 +143,6 @@ def test_win_shares_are_those_of_a_large_sample():
         assert (scores == 0).mean() == pytest.approx(row["ties"], abs=0.015)
 
 
-def test_probability_of_passing_is_that_of_many_workers():
-    skill = generator(6).standard_normal(100_000)
-    for workforce, task in (("surge", "transitions"), ("mturk", "antisocial")):
-        p = people.mistake_probability(workforce, task, 3, skill)
-        mistakes = generator(7).binomial(design.TRAINING_TURNS, p)
-        passes = (mistakes < people.screening_limit(task)).mean()
-        assert pilots.pass_probability(workforce, task) == pytest.approx(passes, abs=0.006)
-
-
-# --- truth against print ---------------------------------------------------------------------------------------------
-
-
-def rates(label: str) -> dict[str, float]:
-    return {
-        r["system"]: r["mean"]
-        for r in TRUTH["means"]
-        if (r["group"], r["method"], r["label"]) == ("sur_x", "behavior", label)
-    }
-
-
-def test_rates_follow_what_the_paper_states():
-    text = published("text").query("element == 'Text 8' and panel == 'approximate_rates'")
-    said = {(r.row, r.column): float(r.value) / 100 for r in text.itertuples()}
-    assert np.mean(list(rates("uninterpretable").values())) < said["uninterpretable", "all_bots_upper"]
-    for bot, system in (("blender2", "blender2_3B"), ("bart_fid_rag", "bart_fid_rag_bcb")):
-        assert 1 - rates("irrelevant")[system] == pytest.approx(said["relevant_responses", bot], abs=0.02)
-    assert rates("correct_fact")["blender2_3B"] == pytest.approx(said["correct_fact", "blender2"], abs=0.01)
-    assert rates("incorrect_fact")["blender2_3B"] < said["incorrect_fact", "blender2_upper"]
-    assert np.mean(list(rates("empathetic").values())) == pytest.approx(said["empathetic", "all_bots"], abs=0.01)
-    for label in ("self_contradiction", "partner_contradiction", "redundant"):
-        assert np.mean(list(rates(label).values())) == pytest.approx(said[label, "overall"], abs=0.01)
-    assert np.mean(list(rates("ignore").values())) == pytest.approx(said["ignore", "all_bots"], abs=0.01)
-    for label in ("commonsense_contradiction", "irrelevant", "lack_of_empathy"):
-        low, high = said[label, "low"], said[label, "high"]
-        assert all(low - 1e-9 <= rate <= high + 1e-9 for rate in rates(label).values())
-
-
-def test_pilots_and_minutes_follow_the_tables():
-    table = published("table01").set_index(["row", "column"])["value"].astype(float)
-    names = {"blender_decode": "rerank_blender", "blender2": "blender2_3B", "bart_fid_rag": "bart_fid_rag_bcb"}
-    bots = {r["system"]: r for r in TRUTH["bot_pilots"]}
-    for name in table.index.unique("row"):
-        bot = bots[names.get(name, name)]
-        assert bot["quality"] == pytest.approx(table[name, "quality"], abs=1e-6)
-        assert bot["dialogues"] == table[name, "n_conversations"]
-    printed = published("table08").query("column == 'alpha'").set_index(["panel", "row"])["value"].astype(float)
-    alphas = {(r["round"], r["kind"]): r["alpha"] for r in TRUTH["annotation_pilots"]}
-    assert alphas[1, "g"] == pytest.approx(printed["pilot_1", "graduate"], abs=0.01)
-    assert alphas[1, "all"] == pytest.approx(printed["pilot_1", "all"], abs=0.05)
-    assert alphas[2, "g"] == pytest.approx(printed["pilot_2", "graduate"], abs=0.01)
-    assert alphas[2, "all"] == pytest.approx(printed["pilot_2", "all"], abs=0.01)
-    assert alphas[3, "u"] == pytest.approx(printed["pilot_3", "undergraduate"], abs=0.01)
-    minutes = published("table10").query("column == 'ti'").set_index("row")["value"].astype(float)
-    assert sum(design.MINUTES[t] for t in design.TASK_LABELS) == pytest.approx(minutes["abc_eval_all"])
-    assert 8 * design.MINUTES["turn_likert"] == pytest.approx(minutes["turn_likert"])
-    for task, row in (("dialogue_likert",) * 2, ("comparative",) * 2, ("chat", "dialogue_collection")):
-        assert design.MINUTES[task] == minutes[row]
-
-
 def test_truth_names_its_nulls():
     related = {(r["method"], r["label"]): r for r in TRUTH["quality"]}
     none = {label for (method, label), r in related.items() if method == "behavior" and not r["related"]}
@@ -218,8 +152,6 @@ def test_truth_names_its_nulls():
         assert row["r"] is None or (row["r"] == 0) == (not row["related"])
     equal = Counter((r["group"], r["method"], r["label"]) for r in TRUTH["equal_systems"])
     assert equal["sur_x", "behavior", "life_info"] == 6
-    assert equal["sur_x", "dialogue_likert", "quality"] == equal["dev_x", "comparative", "quality"] == 2
-    assert equal["sur_x", "behavior", "lack_of_empathy"] == 0
     null = [r for r in TRUTH["group_differences"] if r["null"]]
     assert sum({r["group"], r["group_b"]} == {"sur_x", "stu_x"} for r in null) == 16
     assert not any("dev_x" in (r["group"], r["group_b"]) for r in null)
@@ -230,9 +162,6 @@ def test_factors_switch_effects_off():
     assert all(abs(r["effect"]) < 1e-12 for r in off["effects"])
     assert not any(r["related"] for r in off["quality"] if r["label"] != "quality")
     assert all(r["r"] == 0 for r in off["quality"] if r["label"] != "quality" and r["r"] is not None)
-
-
-# --- people ----------------------------------------------------------------------------------------------------------
 
 
 @given(st.integers(6, 100), st.integers(0, 1000))
@@ -266,86 +195,25 @@ def test_work_that_does_not_fit_is_refused():
         people.quotas(100, 3, 10, generator(1))
 
 
-def test_durations_have_their_median():
-    took = people.seconds(4.35, np.arange(40_000), generator(8))
-    assert np.nanmedian(took) / 60 == pytest.approx(4.35, rel=0.02)
-    assert np.isnan(took).mean() == pytest.approx(design.NO_DURATION, abs=0.002)
-
-
-def test_texts_are_artificial_and_of_the_stated_length():
-    made = parts.texts(5000, parts.USER_WORDS, generator(9))
-    assert np.mean([len(t.split()) for t in made]) == pytest.approx(11.3, abs=0.1)
-    words = {w.lower() for column in parts._CYCLE for phrase in column for w in phrase.split()}
-    assert {w.rstrip(".").lower() for t in made for w in t.split()} <= words
-    assert made == parts.texts(5000, parts.USER_WORDS, generator(9))
-
-
-# --- coverage --------------------------------------------------------------------------------------------------------
-
-
-def coverage(method: str, label: str, runs: int, pool: bool, seed: int, turns: bool = False) -> tuple[int, np.ndarray]:
-    """How often the interval holds the population alpha, in 50 doubly annotated sessions, and the estimates.
-
-    pool : interactors and annotators recur as in the study; else each session and item has its own. turns : turns are
-    resampled, not dialogues.
-    """
+@pytest.mark.evidence
+@pytest.mark.parametrize("pool", [True, False], ids=["people recur", "new people"])
+@pytest.mark.parametrize(
+    ("method", "label"), [("behavior", "ignore"), ("turn_likert", "quality"), ("comparative", "quality")]
+)
+def test_dialogue_intervals_cover_at_the_nominal_rate(method, label, pool):
+    """Two thousand runs with other seeds gave .931 to .957, lowest where few annotators recur (turn Likert, pool)."""
     measure = simulate.measure(SPEC, "sur_x", method, label)
-    true = simulate.alpha(measure)
+    true, hits, estimates = simulate.alpha(measure), 0, []
     sizes = {"n_interactors": 36, "n_annotators": 32} if pool else {}
-    hits, estimates = 0, []
-    for run in range(runs):
-        rng = generator(seed, run)
+    options = {"unit": "pair" if measure.comparative else "dialogue", "mirrored": measure.comparative}
+    for run in range(1000):
+        rng = generator(21, run)
         sample = simulate.annotate(measure, 50, SPEC, rng, **sizes)
-        found = alpha_intervals(
-            patterns(sample.scores.astype(float)),
-            "ordinal",
-            unit="turn" if turns else "pair" if measure.comparative else "dialogue",
-            rng=rng,
-            clusters=None if turns else sample.dialogue,
-            mirrored=measure.comparative,
-            n_resamples=1000,
-            only=["alpha"],
-        )["alpha"]
+        options |= {"rng": rng, "clusters": sample.dialogue, "n_resamples": 1000, "only": ["alpha"]}
+        found = alpha_intervals(patterns(sample.scores.astype(float)), "ordinal", **options)["alpha"]
         assert found.kind == "bca"
         estimates.append(found.estimate)
         hits += found.low <= true <= found.high
-    return hits, np.array(estimates)
-
-
-def _unbiased(method: str, label: str, estimates: np.ndarray) -> bool:
-    """The mean estimate is within 4 Monte-Carlo errors, or .01, of the population value (few annotators, few dialogues:
-    an estimate of alpha is off by a fraction of its standard deviation)."""
-    true = simulate.alpha(simulate.measure(SPEC, "sur_x", method, label))
-    return abs(estimates.mean() - true) < max(4 * estimates.std() / len(estimates) ** 0.5, 0.01)
-
-
-@pytest.mark.parametrize(("method", "label"), [("behavior", "ignore"), ("dialogue_likert", "consistent")])
-def test_dialogue_intervals_cover_the_population_alpha(method, label):
-    hits, estimates = coverage(method, label, 200, True, 20)
-    assert binomtest(hits, 200, 0.95).pvalue > 0.001
-    assert _unbiased(method, label, estimates)
-
-
-COVERED = [
-    ("behavior", "empathetic"),
-    ("behavior", "ignore"),
-    ("turn_likert", "quality"),
-    ("dialogue_likert", "consistent"),
-    ("comparative", "quality"),
-]
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("pool", [True, False])
-@pytest.mark.parametrize(("method", "label"), COVERED)
-def test_dialogue_intervals_cover_at_the_nominal_rate(method, label, pool):
-    """Two thousand runs with other seeds gave .931 to .957, lowest where few annotators recur (turn Likert, pool)."""
-    hits, estimates = coverage(method, label, 1000, pool, 21)
     assert binomtest(hits, 1000, 0.95).pvalue > 0.001
-    assert _unbiased(method, label, estimates)
-
-
-@pytest.mark.evidence
-def test_clustering_is_real_turn_intervals_cover_too_rarely():
-    hits, _ = coverage("turn_likert", "quality", 500, True, 22, turns=True)
-    assert binomtest(hits, 500, 0.95, alternative="less").pvalue < 1e-6
+    # 4 Monte-Carlo errors, or .01: of few annotators and dialogues alpha is off by a fraction of its standard deviation
+    assert abs(np.mean(estimates) - true) < max(4 * np.std(estimates) / 1000**0.5, 0.01)

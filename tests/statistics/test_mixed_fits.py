@@ -84,6 +84,7 @@ class TestRestricted:
         logs, least, _ = model.minimise(np.zeros(len(factors)))
         return Dense(y, factors), PinnedSearch(model.by_sd, np.exp(logs / 2), len(factors), 1.0), least
 
+    @pytest.mark.verify
     def test_the_least_deviance_is_that_of_the_dense_likelihood(self, design):
         """As far as a search decides on an interval, and nowhere below: farther out there are several optima."""
         dense, search, least = self.made(design)
@@ -150,7 +151,7 @@ class TestLaplace:
         assert model.by_sd(values)[1] == pytest.approx(numeric, abs=1e-3)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_variance_is_lost_at_zero(seed):
     """Skewed scores have long first steps. Other starts, and the profile of each share, find no lower deviance."""
     rng = np.random.default_rng(seed)

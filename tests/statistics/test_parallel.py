@@ -35,13 +35,6 @@ def test_progress_counts_tasks():
     assert seen == 2 * [(1, 3), (2, 3), (3, 3)]
 
 
-def test_there_may_be_no_task_and_tasks_may_differ_in_their_number_of_arguments():
-    with ThreadPoolExecutor(1) as executor:
-        for executes in (None, executor):
-            assert run_tasks(max, [], executor=executes) == []
-            assert run_tasks(max, iter([(1, 2), (1, 4, 3)]), executor=executes) == [2, 4]
-
-
 def test_the_first_task_that_fails_is_the_one_reported():
     todo = [("1",), ("x",), ("y",), ("2",)]
     with ThreadPoolExecutor(2) as executor:

@@ -30,8 +30,8 @@ def test_ties_up_to_rounding_count():
     assert found.p_value == 1.0
 
 
-@pytest.mark.parametrize("n", [20, 27, 33, 50])
-@pytest.mark.parametrize("value", [1.0, 3.0, 5.0, 8 / 3, 4.2])
+@pytest.mark.parametrize("n", [20, 33])
+@pytest.mark.parametrize("value", [8 / 3, 4.2])
 @pytest.mark.parametrize("studentised", [False, True])
 def test_where_all_values_are_the_same_there_is_no_difference(n, value, studentised):
     """Rounding errors of the difference are not compared with rounding errors; also where blocks differ."""
@@ -68,13 +68,6 @@ def test_monte_carlo_is_never_zero_and_agrees_with_enumeration(monkeypatch):
     assert rs.sign_flip_test(np.ones(40), rng=rng(), n_permutations=99).p_value == 1 / 100
 
 
-def test_columns_flip_together_and_equal_single_tests():
-    d = np.random.default_rng(3).normal(0.3, size=(9, 2))
-    both = rs.sign_flip_test(d, rng=rng())
-    assert both.p_value == pytest.approx([rs.sign_flip_test(d[:, i], rng=rng()).p_value for i in (0, 1)])
-    assert both.null.shape == (512, 2)
-
-
 def test_undefined_arrangements_count_as_extreme():
     found = rs.permutation_test(1.0, None, rng=rng(), exact=np.array([1.0, 0.5, np.nan, -0.2]))
     assert (found.p_value, found.n_undefined) == (2 / 4, 1)
@@ -107,7 +100,7 @@ def test_blocks_of_two_equal_sign_flips():
     assert (more.observed, more.p_value) == pytest.approx((found.observed, found.p_value))
 
 
-def test_unequal_blocks_against_a_plain_loop(monkeypatch):
+def test_unequal_blocks_against_a_plain_loop():
     values = np.array([3.0, 1, 2, 5, 4, 0, 2])
     systems = np.array(["b", "a", "a", "b", "a", "b", "a"])
     blocks = np.array([0, 0, 0, 1, 1, 2, 2])
@@ -124,18 +117,6 @@ def test_unequal_blocks_against_a_plain_loop(monkeypatch):
     assert found.observed == pytest.approx(observed)
     assert len(found.null) == 3 * 2 * 2
     assert found.p_value == pytest.approx(np.mean(np.abs(null) >= abs(observed) - 1e-9))
-    monkeypatch.setattr(rs, "EXACT_LIMIT", 1)
-    drawn = rs.blocked_permutation(values, systems, blocks, rng=rng(), n_permutations=20_000)
-    assert drawn.p_value == pytest.approx(found.p_value, abs=0.015)
-
-
-def test_placebo_size_is_nominal():
-    # dialogues of one session share its level; sessions differ much: within blocks the test keeps its size
-    r = np.random.default_rng(7)
-    systems, blocks = np.tile(["a", "b"], 12), np.repeat(np.arange(12), 2)
-    values = r.normal(size=(12, 400)).repeat(2, axis=0) * 3 + r.normal(size=(24, 400))
-    found = rs.blocked_permutation(values, systems, blocks, rng=rng(), n_permutations=2000)
-    assert np.mean(found.p_value <= 0.05) == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 400))
 
 
 @pytest.mark.parametrize(
@@ -144,18 +125,12 @@ def test_placebo_size_is_nominal():
         (lambda: rs.sign_flip_test([1, np.nan], rng=rng()), "finite"),
         (lambda: from_null(1.0, np.ones(2), exact=True, alternative="both"), "two-sided, greater, found 'both'"),
         (lambda: rs.blocked_permutation([1, 2], ["a", "b"], [0, 1], rng=rng()), "nothing to exchange"),
-        (lambda: rs.blocked_permutation([1, 2], ["a", "a"], [0, 0], rng=rng()), "expected two, found"),
-        (lambda: rs.blocked_permutation([1, 2], ["a", "b"], [0], rng=rng()), "same length"),
         (lambda: rs.blocked_permutation([1, 2, 3], ["a", "b", "c"], [0, 0, 0], rng=rng()), "expected two, found"),
-        (lambda: rs.permutation_test(np.zeros(2), None, rng=rng(), exact=np.zeros(5)), "one row like the observed"),
     ],
 )
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-# --- mid-p and the studentised statistic ------------------------------------------------------------------------------
 
 
 def test_the_mid_p_value_counts_ties_half():
@@ -200,6 +175,15 @@ def test_with_pairs_and_others_its_variance_is_hc2():
     found = rs.blocked_permutation(y, system, block, rng=rng(), studentised=True, n_permutations=99)
     x = np.column_stack([system == 0, *(block == k for k in range(4))]).astype(float)
     assert t(found) == pytest.approx(sm.OLS(y, x).fit(cov_type="HC2").tvalues[0])
+
+
+def test_placebo_size_is_nominal():
+    # dialogues of one session share its level; sessions differ much: within blocks the test keeps its size
+    r = np.random.default_rng(7)
+    systems, blocks = np.tile(["a", "b"], 12), np.repeat(np.arange(12), 2)
+    values = r.normal(size=(12, 400)).repeat(2, axis=0) * 3 + r.normal(size=(24, 400))
+    found = rs.blocked_permutation(values, systems, blocks, rng=rng(), n_permutations=2000)
+    assert np.mean(found.p_value <= 0.05) == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 400))
 
 
 def test_it_keeps_its_level_where_the_smaller_sample_varies_more():

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 from fixtures.reference import REFERENCE
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from judgebook.statistics import intervals
+from judgebook.statistics import correlation, intervals
 from judgebook.statistics import resampling as rs
 from judgebook.statistics.intervals import acceleration, expansion
 
@@ -24,17 +22,11 @@ G = np.repeat([1, 2], [8, 12])
 
 
 def mean(sums):
-    """From rows (value, 1)."""
     return sums[:, 0] / sums[:, 1]
 
 
 def with_ones(x):
     return np.column_stack([x, np.ones(len(x))])
-
-
-def by_index(statistic):
-    """A statistic of indices (k, j) as one of how often each unit is drawn."""
-    return lambda w: statistic(np.array([np.repeat(np.arange(len(row)), row.astype(int)) for row in w]))
 
 
 def bca(estimate, replicates, jackknife, weights=None, groups=None):
@@ -58,16 +50,6 @@ def test_streams_depend_on_seed_and_names_only():
     assert rs.generator(1, "a").integers(0, 1000, 3).tolist() == [431, 466, 321]
 
 
-def test_mean_equals_scipy_bca():
-    x = np.random.default_rng(0).exponential(size=60)
-    ours = rs.bootstrap_sums(with_ones(x), mean, unit="turn", rng=rng(), n_resamples=100_000, expanded=False)
-    theirs = stats.bootstrap((x,), np.mean, n_resamples=100_000, rng=rng(), batch=2000).confidence_interval
-    assert ours.kind == "bca"
-    assert ours.estimate == pytest.approx(x.mean())
-    # two independent sets of 100,000 resamples: the Monte Carlo error of an end is about 0.003
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.012)
-
-
 def test_mean_equals_r_boot():
     ours = rs.bootstrap_sums(with_ones(X), mean, unit="turn", rng=rng(), n_resamples=200_000, expanded=False)
     # R's ends and ours carry Monte Carlo errors of about 0.01 each (the high end of 20 skewed numbers is far out)
@@ -76,12 +58,10 @@ def test_mean_equals_r_boot():
 
 
 def test_correlation_equals_r_boot():
-    def pearson(index):
-        x, y = X[index], Y[index]
-        x, y = x - x.mean(1, keepdims=True), y - y.mean(1, keepdims=True)
-        return np.sum(x * y, 1) / np.sqrt(np.sum(x**2, 1) * np.sum(y**2, 1))
+    def pearson(w):
+        return correlation.weighted_correlations(X, Y[:, None], w, "pearson")[:, 0]
 
-    ours = rs.bootstrap_weights(20, by_index(pearson), unit="item", rng=rng(), n_resamples=100_000, expanded=False)
+    ours = rs.bootstrap_weights(20, pearson, unit="item", rng=rng(), n_resamples=100_000, expanded=False)
     assert ours.percentile == pytest.approx(reference("correlation_percentile"), abs=0.003)
     # R takes the acceleration from a regression on resamples, we from the jackknife: the ends differ a little more
     assert (ours.low, ours.high) == pytest.approx(reference("correlation_bca"), abs=0.01)
@@ -116,34 +96,17 @@ def test_expanded_levels_give_students_interval_of_a_normal_mean():
     assert expansion(0.95, 3, 3) == 0.95
 
 
-def test_expanded_intervals_cover_with_few_units_where_plain_ones_do_not():
-    """Means of eight normal numbers: 1,000 samples, standard error 0.7 to 1 point."""
-    r, hits = np.random.default_rng(8), np.zeros(2)
-    for _ in range(1000):
-        found = rs.replicate_sums(with_ones(r.normal(4.0, size=8)), mean, unit="x", rng=r, n_resamples=400)
-        for i, expanded in enumerate((True, False)):
-            interval = found.interval(expanded=expanded)
-            hits[i] += interval.low <= 4 <= interval.high
-    assert hits[0] >= 930 > 915 >= hits[1]
-
-
 def test_crossed_samples_are_not_expanded():
     r = np.random.default_rng(3).normal(size=(30, 4))
     found = rs.replicate_two_way(30, 4, lambda w, v: np.einsum("kn,nr,kr->k", w, r, v), rng=rng(), unit="both")
     assert found.interval(method="percentile") == found.interval(method="percentile", expanded=False)
 
 
-def test_weights_path_equals_sums():
-    by_sums = rs.bootstrap_sums(with_ones(X), mean, unit="turn", rng=rng(), n_resamples=500)
-    by_weights = rs.bootstrap_weights(20, lambda w: w @ X / 20, unit="turn", rng=rng(), n_resamples=500, method="bca")
-    assert by_weights.percentile == pytest.approx(by_sums.percentile)
-    # leaving a unit out, the weights add up to 19
-    found = rs.bootstrap_weights(20, lambda w: w @ X / w.sum(1), unit="turn", rng=rng(), n_resamples=500)
-    assert (found.low, found.high) == pytest.approx((by_sums.low, by_sums.high))
-
-
-def test_bca_of_given_resamples_equals_scipy_to_rounding():
-    x = np.random.default_rng(1).exponential(size=25)
+@pytest.mark.parametrize("ties", [False, True])
+def test_bca_of_given_resamples_equals_scipy_to_rounding(ties):
+    """Also where many resamples have the mean of the sample: half of them count as below it."""
+    x = np.random.default_rng(1).exponential(size=32)
+    x = np.minimum(np.rint(x), 2) if ties else x
     theirs = stats.bootstrap((x,), np.mean, n_resamples=999, rng=rng())
     left_out = (x.sum() - x) / (len(x) - 1)
     ours = bca(x.mean(), theirs.bootstrap_distribution, left_out)
@@ -163,27 +126,17 @@ def test_two_samples_equal_scipy_to_rounding():
 def test_counted_patterns_have_the_exact_jackknife_of_the_units():
     rows = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 1.0]])
     counts = np.array([30, 12, 4])
-    units = np.repeat(rows, counts, axis=0)
-    counted = rs.bootstrap_sums(rows, mean, unit="turn", rng=rng(), counts=counts, n_resamples=40_000)
-    spelled = rs.bootstrap_sums(units, mean, unit="turn", rng=rng(), n_resamples=40_000)
-    found = rs.replicate_sums(rows, mean, unit="turn", rng=rng(), counts=counts, n_resamples=10)
-    whole = rs.replicate_sums(units, mean, unit="turn", rng=rng(), n_resamples=10)
-    assert acceleration(found.jackknife[:, 0], found.weights) == pytest.approx(
-        acceleration(whole.jackknife[:, 0]), rel=1e-12
-    )
-    assert counted.n_units == spelled.n_units == 46
+    counted = rs.replicate_sums(rows, mean, unit="turn", rng=rng(), counts=counts, n_resamples=40_000)
+    spelled = rs.replicate_sums(np.repeat(rows, counts, axis=0), mean, unit="turn", rng=rng(), n_resamples=40_000)
+    expected = acceleration(spelled.jackknife[:, 0])
+    assert acceleration(counted.jackknife[:, 0], counted.weights) == pytest.approx(expected, rel=1e-12)
+    found, whole = counted.interval(), spelled.interval()
+    assert found.n_units == whole.n_units == 46
     # the statistic moves in steps of 1/46
-    assert (counted.low, counted.high) == pytest.approx((spelled.low, spelled.high), abs=1.01 / 46)
+    assert (found.low, found.high) == pytest.approx((whole.low, whole.high), abs=1.01 / 46)
 
 
-def test_acceleration_of_the_mean_is_a_sixth_of_skewness_over_root_n():
-    # for a mean the jackknife gives a = skewness / (6 sqrt(n)) exactly (Efron and Tibshirani 1993, eq. 14.15)
-    x = np.random.default_rng(4).exponential(size=50)
-    left_out = (x.sum() - x) / (len(x) - 1)
-    assert acceleration(left_out) == pytest.approx(stats.skew(x) / (6 * np.sqrt(len(x))), rel=1e-9)
-
-
-@pytest.mark.parametrize("chunk", [1, 37, 10_000])
+@pytest.mark.parametrize("chunk", [1, 37])
 def test_results_do_not_depend_on_chunking(monkeypatch, chunk):
     rows = with_ones(np.random.default_rng(6).integers(0, 5, 30))
     strata = np.arange(30) % 3
@@ -220,30 +173,6 @@ def test_strata_jackknife_brings_the_stratum_back_to_its_size():
         with_ones(x), mean, unit="turn", rng=rng(), strata=np.array([0, 0, 1, 1, 1]), n_resamples=10
     )
     assert found.jackknife[:, 0] == pytest.approx([17 / 5, 9 / 5, 4 / 5 + 12 / 5, 4 / 5 + 10.5 / 5, 4 / 5 + 4.5 / 5])
-
-
-def test_several_statistics_share_the_resamples():
-    x = np.random.default_rng(7).normal(size=50)
-    both = rs.bootstrap_sums(
-        with_ones(x), lambda s: np.column_stack([mean(s), -mean(s)]), unit="turn", rng=rng(), n_resamples=2000
-    )
-    assert len(both) == 2
-    assert (both[0].low, both[0].high) == pytest.approx((-both[1].high, -both[1].low))
-
-
-def test_a_row_holds_the_interval_field_by_field():
-    found = rs.Interval(0.5, 0.25, 0.75, "bca", "dialogue", 12, 3, 100, "few")
-    assert found.row() == {
-        "estimate": 0.5,
-        "ci_low": 0.25,
-        "ci_high": 0.75,
-        "ci_kind": "bca",
-        "resample_unit": "dialogue",
-        "n_clusters": 12,
-        "n_undefined": 3,
-        "note": "few",
-    }
-    assert rs.Interval(0.5, 0.25, 0.75, "bca", "dialogue", 12).row()["note"] is None
 
 
 def test_undefined_resamples_are_counted_and_said():
@@ -289,11 +218,8 @@ def test_percentile_stands_in_where_bca_is_not_defined():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rows": np.zeros((0, 2))}, "non-empty"),
         ({"rows": np.array([[1.0, np.nan]])}, "finite"),
         ({"rows": np.ones((3, 2)), "counts": np.array([1, -1, 2])}, "counts"),
-        ({"rows": np.ones((3, 2)), "counts": np.array([0.5, 1, 2])}, "counts"),
-        ({"rows": np.ones((3, 2)), "strata": np.array([1, 2])}, "strata"),
         ({"rows": np.ones((3, 2)), "method": "basic"}, "'percentile', found 'basic'"),
         ({"rows": np.ones((3, 2)), "confidence": 95}, "between 0 and 1, found 95"),
     ],
@@ -303,36 +229,10 @@ def test_bad_arguments_are_named(arguments, message):
         rs.bootstrap_sums(**{"statistic": mean, "unit": "turn", "rng": rng(), "n_resamples": 10, **arguments})
 
 
-def test_statistic_of_the_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(1,\)"):
-        rs.bootstrap_sums(np.ones((3, 1)), lambda s: 1.0, unit="turn", rng=rng())
-
-
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (10, 10), (3, 17), (1, 1)])
 def test_exact_binomial_equals_scipy(successes, n):
     theirs = stats.binomtest(successes, n).proportion_ci(0.95, method="exact")
     assert rs.exact_binomial(successes, n) == pytest.approx(tuple(theirs), abs=1e-12)
-
-
-def test_exact_binomial_by_hand():
-    # no success in n: the upper end solves (1 - p)^n = 0.025
-    assert rs.exact_binomial(0, 20)[1] == pytest.approx(1 - 0.025 ** (1 / 20))
-    with pytest.raises(ValueError, match="found 5 of 3"):
-        rs.exact_binomial(5, 3)
-
-
-@given(st.lists(st.floats(-100, 100), min_size=5, max_size=30), st.floats(0.1, 10), st.floats(-50, 50))
-def test_interval_of_a_mean_moves_with_shift_and_scale(values, scale, shift):
-    x = np.array(values)
-    found = [
-        rs.bootstrap_sums(with_ones(v), mean, unit="turn", rng=rng(), n_resamples=200) for v in (x, scale * x + shift)
-    ]
-    if "not_estimable" in {f.kind for f in found} or np.ptp(x) < 1e-3:
-        return
-    assert found[1].percentile == pytest.approx(
-        tuple(scale * p + shift for p in found[0].percentile), rel=1e-6, abs=1e-6
-    )
-    assert found[0].low <= found[0].high
 
 
 def test_two_way_variance_of_a_crossed_mean():
@@ -352,24 +252,6 @@ def test_two_way_variance_of_a_crossed_mean():
     assert found.estimate == pytest.approx(x.mean())
 
 
-def test_memory_is_bounded_whatever_the_number_of_resamples():
-    import tracemalloc
-
-    rows = with_ones(np.random.default_rng(10).integers(0, 5, 300))
-
-    def peak(n_resamples):
-        tracemalloc.start()
-        try:
-            rs.bootstrap_sums(rows, mean, unit="turn", rng=rng(), n_resamples=n_resamples)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-    # what grows is the one number kept for each resample and its copies while quantiles are taken
-    assert peak(100_000) - peak(10_000) < 90_000 * 8 * 8
-    assert peak(100_000) < 40e6  # all multiplicities at once would be 240 MB
-
-
 def test_very_many_units_are_resampled_in_groups_and_give_the_same_interval(monkeypatch):
     x = np.random.default_rng(1).gamma(2, size=6_000)
     options = {"unit": "turn", "n_resamples": 2_000}
@@ -385,3 +267,21 @@ def test_groups_of_units_differ_by_one_at_most():
     sums = rs.grouped(with_ones(np.arange(103.0)), 10, np.random.default_rng(1))
     assert sums.sum(axis=0).tolist() == [103 * 51, 103]
     assert set(sums[:, 1]) == {10, 11}
+
+
+def test_expanded_intervals_cover_with_few_units_where_plain_ones_do_not():
+    """Means of eight normal numbers: 1,000 samples, standard error 0.7 to 1 point."""
+    r, hits = np.random.default_rng(8), np.zeros(2)
+    for _ in range(1000):
+        found = rs.replicate_sums(with_ones(r.normal(4.0, size=8)), mean, unit="x", rng=r, n_resamples=400)
+        for i, expanded in enumerate((True, False)):
+            interval = found.interval(expanded=expanded)
+            hits[i] += interval.low <= 4 <= interval.high
+    assert hits[0] >= 930 > 915 >= hits[1]
+
+
+def test_exact_binomial_by_hand():
+    # no success in n: the upper end solves (1 - p)^n = 0.025
+    assert rs.exact_binomial(0, 20)[1] == pytest.approx(1 - 0.025 ** (1 / 20))
+    with pytest.raises(ValueError, match="found 5 of 3"):
+        rs.exact_binomial(5, 3)

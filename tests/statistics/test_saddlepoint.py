@@ -56,15 +56,6 @@ def test_a_sample_wholly_above_the_other_has_the_smallest_p_value_there_is():
     assert p[0] == pytest.approx(2 / 184_756, rel=1e-6)
 
 
-def test_signs_agree_with_the_binomial_distribution():
-    wins, losses = 31, 9
-    d = np.r_[np.ones(wins), -np.ones(losses), np.zeros(5)][:, None]
-    found, p = saddlepoint.sign_flip_saddlepoint(d)
-    half = stats.binom(wins + losses, 0.5)
-    assert found[0] == pytest.approx((wins - losses) / 45)
-    assert p[0] == pytest.approx(2 * (half.sf(wins) + half.pmf(wins) / 2), rel=0.02)
-
-
 @pytest.mark.parametrize(
     ("wins", "losses", "ties"),
     [
@@ -72,12 +63,8 @@ def test_signs_agree_with_the_binomial_distribution():
         (1, 1, 20),
         (2, 1, 0),
         (3, 1, 10),
-        (2, 0, 5),
         (3, 3, 0),
-        (5, 4, 0),
-        (15, 15, 0),
-        (16, 14, 0),
-        (8, 0, 3),
+        (31, 9, 5),
     ],
 )
 def test_signs_of_few_differences_have_the_binomial_mid_p_value(wins, losses, ties):
@@ -85,8 +72,10 @@ def test_signs_of_few_differences_have_the_binomial_mid_p_value(wins, losses, ti
     distance, chance = np.abs(2 * np.arange(n + 1) - n), stats.binom(n, 0.5).pmf(np.arange(n + 1))
     exact = chance[distance > apart].sum() + chance[distance == apart].sum() / 2
     d = np.repeat([1.0, -1.0, 0.0], [wins, losses, ties])[:, None]
-    for differences in (d, -d):
-        assert saddlepoint.sign_flip_saddlepoint(differences)[1][0] == pytest.approx(exact, rel=0.02)
+    for sign in (1, -1):
+        found, p = saddlepoint.sign_flip_saddlepoint(sign * d)
+        assert found[0] == pytest.approx(sign * (wins - losses) / (n + ties))
+        assert p[0] == pytest.approx(exact, rel=0.02)
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
@@ -111,16 +100,6 @@ def test_no_difference_and_no_spread_are_no_evidence():
         saddlepoint.blocked_saddlepoint(y, np.repeat([0, 1], 20), np.arange(40))
 
 
-def test_the_level_is_kept():
-    # 2,000 comparisons of equal systems: at 0.05 an exact test rejects in 5%, give or take 1.5 with this many
-    rng = np.random.default_rng(5)
-    y = np.clip(np.rint(3 + rng.normal(size=(24, 2000))), 1, 5)
-    p = saddlepoint.blocked_saddlepoint(y, np.repeat([0, 1], 12), np.zeros(24))[1]
-    for alpha in (0.01, 0.05, 0.1):
-        assert np.mean(p < alpha) < alpha + 3 * np.sqrt(alpha * (1 - alpha) / 2000)
-    assert np.mean(p < 0.05) > 0.02  # with five scores few p-values are possible
-
-
 @pytest.mark.parametrize("marked", [0, 1, 2])
 def test_rare_marks_have_a_p_value_where_only_one_side_can_be_as_extreme(marked):
     # of two marks among 30 dialogues, `marked` are among the 12 of one system
@@ -138,3 +117,22 @@ def test_throws_of_a_coin():
     np.testing.assert_allclose(saddlepoint.coin_cdf(heads, n), stats.binom.cdf(heads, n, 0.5), rtol=1e-10)
     for p in (0.005, 0.025, 0.05, 0.1):
         np.testing.assert_array_equal(saddlepoint.coin_ppf(p, n), stats.binom.ppf(p, n, 0.5))
+
+
+def test_signs_agree_with_the_binomial_distribution():
+    wins, losses = 31, 9
+    d = np.r_[np.ones(wins), -np.ones(losses), np.zeros(5)][:, None]
+    found, p = saddlepoint.sign_flip_saddlepoint(d)
+    half = stats.binom(wins + losses, 0.5)
+    assert found[0] == pytest.approx((wins - losses) / 45)
+    assert p[0] == pytest.approx(2 * (half.sf(wins) + half.pmf(wins) / 2), rel=0.02)
+
+
+def test_the_level_is_kept():
+    # 2,000 comparisons of equal systems: at 0.05 an exact test rejects in 5%, give or take 1.5 with this many
+    rng = np.random.default_rng(5)
+    y = np.clip(np.rint(3 + rng.normal(size=(24, 2000))), 1, 5)
+    p = saddlepoint.blocked_saddlepoint(y, np.repeat([0, 1], 12), np.zeros(24))[1]
+    for alpha in (0.01, 0.05, 0.1):
+        assert np.mean(p < alpha) < alpha + 3 * np.sqrt(alpha * (1 - alpha) / 2000)
+    assert np.mean(p < 0.05) > 0.02  # with five scores few p-values are possible

@@ -3,11 +3,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from fixtures.libraries import plain_fit
 from fixtures.reference import REFERENCE
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judgebook.statistics import subsets
 
@@ -48,38 +45,6 @@ def test_subsets_are_numbered_by_hand():
     assert subsets.Fitness(np.zeros((3, 2)), np.arange(3.0), "ols").p == 2
 
 
-@given(st.integers(0, 10_000), st.sampled_from(subsets.FAMILIES))
-def test_a_predictor_never_lowers_the_fit(seed, family):
-    rng = np.random.default_rng(seed)
-    x, y = rng.integers(-2, 3, (25, 4)).astype(float), rng.normal(size=25) + 1
-    x[0], y[:2] = [1, 2, -1, 0], [-1, 1]
-    y = y if family == "ols" else (y > 0).astype(float)
-    fit = subsets.Fitness(x, y, family).all()
-    masks = subsets.masks_of(np.arange(16), 4)
-    for i, j in combinations(range(16), 2):
-        if (masks[i] <= masks[j]).all():
-            assert fit[i] <= fit[j] + 1e-9
-    assert fit[0] == pytest.approx(0, abs=1e-12)
-    assert fit[-1] <= 1 + 1e-12
-
-
-@given(st.integers(0, 10_000))
-def test_rows_and_units_do_not_matter(seed):
-    rng = np.random.default_rng(seed)
-    x, y = sample(seed, n=30, p=4)
-    order = rng.permutation(30)
-    again = subsets.all_r2(x[order] * [1e-3, 1, -50, 1e4] + [1, 2, 3, 4], 5 - 2 * y[order])
-    assert again == pytest.approx(subsets.all_r2(x, y), abs=1e-9)
-
-
-def test_several_targets_at_once():
-    x, y = sample(3)
-    other = np.random.default_rng(0).normal(size=len(y))
-    both = subsets.all_r2(x, np.column_stack([y, other]))
-    assert both[:, 0] == pytest.approx(subsets.all_r2(x, y), abs=1e-14)
-    assert both[:, 1] == pytest.approx(subsets.all_r2(x, other), abs=1e-14)
-
-
 def test_constant_and_collinear_predictors_add_nothing():
     x, y = sample(4, p=3)
     more = np.column_stack([x, np.ones(len(y)), x[:, 0] + 2 * x[:, 1]])
@@ -111,7 +76,6 @@ def test_best_of_each_size_equals_a_loop(family):
 
 
 def plain_beam(x, y, family, width):
-    """The same rule with sets and statsmodels, one fit at a time."""
     p, n_fits = x.shape[1], 1
     beam, parents = [frozenset(range(p))], {}
     for _ in range(p - 1):
@@ -130,7 +94,7 @@ def plain_beam(x, y, family, width):
 
 
 @pytest.mark.parametrize("family", subsets.FAMILIES)
-@pytest.mark.parametrize("width", [1, 3, 100])
+@pytest.mark.parametrize("width", [1, 3])
 def test_backward_elimination_equals_a_plain_search(family, width):
     x, y = sample(7, family=family)
     chain, n_fits = plain_beam(x, y, family, width)
@@ -142,25 +106,6 @@ def test_backward_elimination_equals_a_plain_search(family, width):
         assert (fit, adjusted) == pytest.approx((r2, adj), abs=1e-9)
         smallest = min(adj - plain_fit(x, y, family, mask - {i})[1] for i in mask)
         assert gain == pytest.approx(smallest, abs=1e-9)
-
-
-def test_a_wide_beam_is_forward_selection_read_backwards():
-    x, y = sample(8)
-    order, inside = [], set()
-    for _ in range(6):
-        best = max(set(range(6)) - inside, key=lambda j: plain_fit(x, y, "ols", inside | {j})[0])
-        order.append(best)
-        inside.add(best)
-    assert subsets.backward_elimination(subsets.Fitness(x, y, "ols"), 100).order.tolist() == order
-
-
-def test_a_gain_in_adjusted_r2_means_t_above_one():
-    x, y = sample(9)
-    t = sm.OLS(y, sm.add_constant(x)).fit().tvalues[1:]
-    gains = subsets.Fitness(x, y, "ols").gains(np.ones(6, dtype=bool))
-    assert ((gains > 0) == (np.abs(t) > 1)).all()
-    whole = plain_fit(x, y, "ols", set(range(6)))[1]
-    assert gains == pytest.approx([whole - plain_fit(x, y, "ols", set(range(6)) - {j})[1] for j in range(6)])
 
 
 def test_beam_under_separation_and_with_one_predictor():

@@ -5,14 +5,6 @@ from fixtures import yaml_studies
 from judgebook.study import params
 from judgebook.study.definitions import meanings
 
-METHODS = "labels:\n  clear: {title: Clear, scale: [1, 5]}\n  dull: {title: Dull, scale: [1, 5]}\n"
-
-
-def test_titles_with_the_words_of_the_study(tmp_path):
-    told = "elicitation: {definitions: {clear: One can follow it.}}\n"
-    study = params.load(yaml_studies.write(tmp_path, yaml_studies.LONG.partition("labels:")[0] + METHODS + told))
-    assert meanings(study) == {"Clear": "One can follow it."}  # of the other, nobody said what it means
-
 
 def test_titles_with_the_words_of_a_paper_once_where_methods_share_them():
     found = meanings(params.load("demo"))
@@ -21,7 +13,6 @@ def test_titles_with_the_words_of_a_paper_once_where_methods_share_them():
 
 
 def test_methods_that_tell_annotators_different_things_are_named(tmp_path):
-    """A mark of ABC-Eval in the words of its paper, and a rating with the same title in those of the study."""
     labels = "label_set: abc_eval\nlabels:\n  quality: {title: Ignore, scale: [1, 5], method: dialogue_rating}\n"
     told = "elicitation: {definitions: {quality: It ignores much.}}\n"
     study = params.load(yaml_studies.write(tmp_path, yaml_studies.LONG.partition("labels:")[0] + labels + told))

@@ -1,10 +1,8 @@
 """Formulas of metrics: the same as Python's arithmetic, and nothing but arithmetic."""
 
-import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from judgebook.sources.adapters.options.table import Table
 from judgebook.study import formulas as arithmetic
 
 VALUES = {"a": 3.0, "b": 4.0, "c": 0.5}
@@ -17,31 +15,12 @@ def test_values_by_hand(formula, expected):
     assert arithmetic.evaluate(formula, VALUES) == expected
 
 
-def test_columns_are_worked_out_row_by_row():
-    frame = pd.DataFrame({"a": [1.0, 4.0], "b": [2.0, None]})
-    assert arithmetic.evaluate("a / b", frame).fillna(-1).tolist() == [0.5, -1]
-
-
 @pytest.mark.parametrize(
     "formula", ["a ** 2", "abs(a)", "a.real", "a if b else c", "'x'", "a[0]", "-a", "True", "a +", ""]
 )
 def test_only_arithmetic_is_allowed(formula):
     with pytest.raises(ValueError, match=r"expected names of metrics, numbers, \+ - \* / and brackets"):
         arithmetic.evaluate(formula, VALUES)
-
-
-TABLE = {
-    "adapter": "table",
-    "file": "my.csv",
-    "columns": {"dialogue": "chat", "system": "bot"},
-    "metrics": {"w": "words"},
-}
-
-
-@pytest.mark.parametrize("derived", [{"x": "w / u"}, {"x": "2 * 3"}, {"w": "w * 2"}])
-def test_a_derived_metric_is_new_and_made_of_known_ones(derived):
-    with pytest.raises(ValueError, match=r"derived_metrics: .: expected a new name made of `metrics` \(w\)"):
-        Table(**TABLE, annotators="positions", derived_metrics=derived)
 
 
 def test_what_is_divided_by_nothing_has_no_score(tmp_path):

@@ -5,10 +5,9 @@ import re
 import pytest
 import yaml
 from fixtures import yaml_studies as studies
-from pydantic import ValidationError
 
 from judgebook.study import params
-from judgebook.study.params import ParamsError, Study, parse_set
+from judgebook.study.params import ParamsError, parse_set
 
 SOUND = """\
 title: Sound
@@ -40,22 +39,8 @@ def test_a_study_inherits_the_defaults(tmp_path):
 
 def test_numbers_are_read_as_people_write_them(tmp_path):
     values = parse_set(["a=12:30:00", "b=010", "c=1.0e+3", "d=-0.5", "e=7", "f=2020-01-31", "g=1_000", "h=.5"])
-    assert values == {
-        "a": "12:30:00",
-        "b": "010",
-        "c": 1000.0,
-        "d": -0.5,
-        "e": 7,
-        "f": "2020-01-31",
-        "g": 1000,
-        "h": 0.5,
-    }
-
-
-def test_lists_replace_and_maps_merge(tmp_path):
-    study = load(tmp_path, SOUND + "figures: {formats: [svg]}\n")
-    assert study.figures.formats == ["svg"]
-    assert study.figures.dpi == 150
+    numbers = {"c": 1000.0, "d": -0.5, "e": 7, "g": 1000, "h": 0.5}
+    assert values == {"a": "12:30:00", "b": "010", "f": "2020-01-31"} | numbers
 
 
 def test_every_study_in_params_is_sound():
@@ -66,54 +51,24 @@ def test_every_study_in_params_is_sound():
         assert study.label_list() or study.across
 
 
-def test_labels_follow_their_set_in_the_order_of_the_yaml(tmp_path):
-    text = SOUND.replace("method: dialogue_rating", "label_set: abc_eval\nmethod: dialogue_rating")
-    labels = load(tmp_path, text).label_list()
-    assert [label.id for label in labels[-2:]] == ["relevant", "fluency"]
-    assert labels[-1].method == "dialogue_rating"
-    assert labels[-1].title == "Fluency"
-
-
 def test_overrides_win_over_yaml_and_defaults(tmp_path):
     study = load(tmp_path, SOUND, overrides=parse_set(["bootstrap.n_resamples=2000", "seeds.bootstrap=5"]))
     assert (study.bootstrap.n_resamples, study.seeds.bootstrap, study.seeds.pick) == (2000, 5, 123)
-
-
-def test_times_and_dates_stay_text(tmp_path):
-    study = load(tmp_path, SOUND.replace("title: Sound", "title: 2020-01-31"))
-    assert study.title == "2020-01-31"
 
 
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
         (SOUND + "bootstrp: {n_resamples: 500}\n", 7, ["'bootstrp'", "unknown key", "did you mean 'bootstrap'?"]),
-        (SOUND + "bootstrap: {n_resample: 500}\n", 7, ["'bootstrap.n_resample'", "did you mean 'n_resamples'?"]),
         (SOUND + "bootstrap:\n  n_resamples: many\n", 8, ["'bootstrap.n_resamples'", "a whole number", "found 'many'"]),
         (SOUND + "bootstrap: {n_resamples: 5}\n", 7, ["expected at least 100", "found 5"]),
-        (SOUND + "bootstrap: {n_resamples: 500.0}\n", 7, ["a whole number", "found 500.0"]),
         (SOUND.replace("scale: [1, 5]", "scale: [5, 1]"), 6, ["labels.fluency.scale", "[smallest, largest]"]),
-        (SOUND.replace("scale: [1, 5]", "scale: [1]"), 6, ["at least 2 items"]),
         (SOUND.replace("fluency:", '"flu\\nency":'), 6, ["labels.flu\\nency"]),
-        (SOUND + "simulated: 'yes'\n", 7, ["boolean", "found 'yes'"]),
         (SOUND + "extra: {a: {1: x}}\n", 7, ["'extra.a'", 'expected keys that are text, found 1: write "1"']),
         (SOUND + "extra: {a: [.nan]}\n", 7, ["'extra.a'", "expected a finite number, found nan"]),
         (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found true", "put text in quotes"]),
-        (SOUND.replace("method: dialogue_rating", "method: rating"), 2, ["'method': expected one of", "'rating'"]),
-        (SOUND + "label_set: abc\n", 7, ["'label_set': expected one of ['abc_eval']", "'abc'"]),
-        (
-            SOUND.replace("adapter: behaviors", "adapter: behaviours"),
-            4,
-            ["'sources.0': adapter: expected one of abc_eval, behaviors", "'behaviours'"],
-        ),
-        (
-            SOUND.replace("file: marks.json", "fil: marks.json"),
-            4,
-            ["'sources.0.fil'", "did you mean 'file'?", "'sources.0.file': this key is required"],
-        ),
         (SOUND + "title: Again\n", 7, ["key 'title' is given twice (first on line 1)"]),
         (SOUND + "figures: {dpi: 150\n", 8, ["not valid YAML"]),
-        (SOUND + "iaa: {first: 12:30:00}\n", 7, ["'iaa.first'", "a whole number", "found '12:30:00'"]),
         ("- a\n- b\n", None, ["expected `key: value` lines, found a list"]),
         (
             SOUND + "groups:\n  a: {annotators: [x, y]}\n  b: {annotators: [y]}\n",
@@ -122,14 +77,7 @@ def test_times_and_dates_stay_text(tmp_path):
         ),
         (SOUND + "? [a, b]\n: 1\n", 7, ["a key must be plain text"]),
         (SOUND + "margin: -1\n", 7, ["'margin': expected a number above 0, or of a rate one such as 5%, found -1"]),
-        (SOUND + "margin: {fluency: [1]}\n", 7, ["'margin': expected a number above 0", "found [1]"]),
-        (SOUND + "margin: {fluensy: 0.5}\n", 7, ["'margin.fluensy'", "found 'fluensy'; did you mean 'fluency'?"]),
         (SOUND + "margin: {dialogue_rating: {fluensy: 0.5}}\n", 7, ["margin.dialogue_rating.fluensy", "'fluency'?"]),
-        (
-            SOUND + "margin: {fluency: 4}\n",
-            7,
-            ["'margin.fluency'", "less than the scale of fluency is wide, 4, found 4"],
-        ),
         (SOUND + "margin: 5%\n", 7, ["expected points of the scale, as means of fluency are no rates, found 5%"]),
     ],
 )
@@ -147,7 +95,6 @@ def test_mistakes_are_named(tmp_path, text, line, words):
     [
         ("0.5", (0.5, 0.5, 0.5, 0.5)),
         ("{fluency: 0.5, rude: 5%}", (0.5, 0.05, None, None)),
-        ("{quality: 0.2}", (None, None, 0.2, None)),
         ("{quality: 0.2, comparative: {quality: 10%}}", (None, None, 0.2, 0.1)),
     ],
 )
@@ -167,20 +114,6 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     assert [int(n) for n in re.findall(r"line (\d+)", message)] == [7, 8, 9]
 
 
-@pytest.mark.parametrize(
-    ("groups", "said"),
-    [
-        ("{a: {annotators: [x, y], parts: {few: [z]}}}", "expected ids of `annotators`, found 'z'"),
-        ("{a: {parts: {b: [x]}}, b: {annotators: [y]}}", "expected a name that nothing else has, found 'b'"),
-        ("{a: {parts: {few: [x]}}, b: {parts: {few: [y]}}}", "expected a name that nothing else has, found 'few'"),
-    ],
-)
-def test_parts_of_groups_have_members_and_names_of_their_own(groups, said):
-    study = yaml.safe_load(f"{{title: t, sources: [{{adapter: behaviors, file: a.json}}], groups: {groups}}}")
-    with pytest.raises(ValidationError, match=said):
-        Study.model_validate(study)
-
-
 def test_a_wrong_override_is_told_as_such(tmp_path):
     message = error(tmp_path, SOUND, overrides=parse_set(["bootstrap.n_resamples=few"]))
     assert message.startswith("--set: 'bootstrap.n_resamples'")
@@ -196,11 +129,6 @@ def test_set_values_are_yaml():
     assert parse_set(["a.b=1", "a.c=[x, y]", "d=no"]) == {"a": {"b": 1, "c": ["x", "y"]}, "d": False}
     with pytest.raises(ParamsError, match="not a YAML value"):
         parse_set(["a=[1"])
-
-
-def test_extra_holds_whatever_a_yaml_can_say(tmp_path):
-    study = load(tmp_path, SOUND + "extra: {a: 4, b: [2026-11-27, {c: null}], d: yes, e: '4'}\n")
-    assert study.extra == {"a": 4, "b": ["2026-11-27", {"c": None}], "d": True, "e": "4"}
 
 
 def test_other_encodings_are_refused(tmp_path):
@@ -220,33 +148,13 @@ def test_files_and_names_that_are_not_there(tmp_path):
         params.load(path)
 
 
-def test_a_section_is_asked_for_by_name(tmp_path):
-    study = load(tmp_path, SOUND)
-    assert study.section("bootstrap").n_resamples == 10_000
-    with pytest.raises(ParamsError, match="no section 'aia'"):
-        study.section("aia")
-
-
-def test_the_schema_for_editors_knows_every_key():
-    schema = params.json_schema()
-    assert schema["required"] == ["title"]
-    assert set(schema["properties"]) == set(params.Study.model_fields)
-    assert schema["additionalProperties"] is False
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (("columns: {dialogue: id}", "columns: {dialog: id}"), ["columns.dialog", "'dialogue'"]),
-        (("columns: {dialogue: id}", "columns: {}"), ["expected a column for `dialogue`"]),
         (('"{label}_{annotator}"', '"{label}_{rater}"'), ["found {rater}"]),
-        (('"{label}_{annotator}"', '"{annotator}"'), ["expected a pattern with {label}"]),
-        (('"{label}_{annotator}"', '"{label}"'), ["says who judged", "annotators: positions"]),
         (("file: my.csv", 'file: "{period}.csv"'), ["expected the name of one file", "`adapter: records` reads"]),
-        (("file: my.csv", 'file: "*.csv"'), ["expected the name of one file, found '*.csv'"]),
         (("layout: wide", "layout: long"), ["a long table needs `columns: {label: …, score: …}`"]),
-        (("layout: wide", "layout: broad"), ["'wide' or 'long'", "found 'broad'"]),
-        (("layout: wide", "layout: wide, repeat: [3, 1]"), ["repeat: expected [first, last], found [3, 1]"]),
         (('["", "N/A"]', '["", no]'), ["string", "found false"]),
     ],
 )

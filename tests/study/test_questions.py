@@ -3,7 +3,6 @@
 import pytest
 from pydantic import ValidationError
 
-from judgebook.study import questions
 from judgebook.study.questions import Question
 
 
@@ -12,23 +11,10 @@ from judgebook.study.questions import Question
     [
         ({"knobs": {"seed\nimport os": "seeds.bootstrap"}}, "knobs"),
         ({"reeds": ["annotations"]}, "reeds\n  Extra inputs are not permitted"),
-        ({"answers": ["price"]}, "answers.0"),
         ({"seconds": [1.0]}, "seconds"),
-        ({"notebook": "iaa"}, "notebook"),
     ],
 )
 def test_a_wrong_declaration_is_refused(wrong, said):
     with pytest.raises(ValidationError, match=said.partition("\n")[0]) as error:
         Question(**{"notebook": "03_x", "asks": "?"} | wrong)
     assert said in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("second", "said"),
-    [({"notebook": "03_x"}, "03_x is declared twice"), ({"notebook": "04_y", "options": {"x": Question}}, "x is")],
-)
-def test_nothing_is_declared_twice(monkeypatch, second, said):
-    many = [Question(notebook="03_x", asks="?", options={"x": Question}), Question(asks="?", **second)]
-    monkeypatch.setattr(questions, "folders", lambda: {"a": many})
-    with pytest.raises(ValueError, match=said):
-        questions.declared.__wrapped__()

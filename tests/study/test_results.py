@@ -2,13 +2,12 @@
 
 import pandas as pd
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.study import limits, questions, result_schema, results, results_guide, store
-from judgebook.study.result_schema import COLUMNS, statistics
-from judgebook.study.results import Results, _conditions, collect, columns, fold, unfold, where
+from judgebook.study import limits, results, store
+from judgebook.study.result_schema import statistics
+from judgebook.study.results import Results, _conditions, collect, fold, unfold, where
 
 KEYS = [k for k in statistics()["alpha"].keys if k in ("kind", "raters", "resample")]
 
@@ -53,13 +52,6 @@ def test_of_a_file_those_rows_are_read_that_are_asked_for(tmp_path):
     assert few[["kind", "resample"]].to_numpy().tolist() == [["model", "turn"]]
 
 
-def test_the_condition_is_sorted_and_leaves_out_what_is_missing():
-    assert stored(alpha(measurement="ordinal", kind=None))["condition"].tolist() == [
-        "measurement=ordinal;raters=first2"
-    ]
-    assert stored({"statistic": "alpha", "estimate": 0.5})["condition"].isna().all()
-
-
 def test_more_combinations_of_keys_than_64_bits_count_are_told_apart():
     # 255 values of each of nine keys, and missing: 2 to the power of 72, where numbers of 64 bits begin again
     keys = pd.DataFrame({f"k{i}": [str(value) for value in range(255)] for i in range(9)})
@@ -67,12 +59,6 @@ def test_more_combinations_of_keys_than_64_bits_count_are_told_apart():
     texts = _conditions(keys)
     assert len(set(texts)) == 256
     assert texts[255] == "k0=1;" + ";".join(f"k{i}=0" for i in range(1, 9))
-
-
-def test_stored_rows_have_the_columns_of_the_schema():
-    rows = stored(alpha())
-    assert list(rows) == list(COLUMNS)
-    assert rows.loc[0, ["study", "notebook"]].tolist() == ["s", "n"]
 
 
 @pytest.mark.parametrize(
@@ -90,25 +76,11 @@ def test_results_that_cannot_be_are_refused(rows, message):
         stored(*rows)
 
 
-def test_an_absent_statistic_is_an_empty_frame_with_its_columns():
-    assert list(Results()["alpha"]) == columns("alpha")
-    assert Results().select("alpha", raters="all").empty
-
-
 def test_rows_are_found_by_value_by_list_and_where_missing():
     frame = collect([alpha(), alpha(raters="all"), alpha(raters=None)])["alpha"]
     assert where(frame, raters="all").index.tolist() == [1]
     assert where(frame, raters=["all", "first2"]).index.tolist() == [0, 1]
     assert where(frame, raters=None).index.tolist() == [2]
-
-
-def test_a_part_holds_the_rows_of_all_statistics_and_is_found_once():
-    rows = [alpha(group=group, raters=raters) for group in "ab" for raters in ("all", "first2")]
-    found = collect([*rows, {"statistic": "count", "what": "dialogues", "estimate": 1, "group": "b"}])
-    part = found.part(group="b")
-    assert {statistic: len(frame) for statistic, frame in part.items()} == {"alpha": 2, "count": 1}
-    assert part["alpha"].index.tolist() == where(found["alpha"], group="b").index.tolist() == [2, 3]
-    assert found.part(group="b") is part
 
 
 def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(tmp_path, monkeypatch):
@@ -129,7 +101,6 @@ def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(
 
 
 def test_rows_that_reports_answer_with_are_marked_and_read_so(tmp_path):
-    """Of a statistic of which none is marked, nothing is said."""
     rows = collect([alpha(kind="human"), alpha(kind="model"), {"statistic": "count", "what": "a", "estimate": 1.0}])
     marked = results.mark_primary(rows, alpha=where(rows["alpha"], kind="human"), ac=rows["ac"])
     assert [*marked] == ["alpha", "count"]
@@ -138,13 +109,6 @@ def test_rows_that_reports_answer_with_are_marked_and_read_so(tmp_path):
     assert back["alpha"].set_index("kind")["primary"].to_dict() == {"human": True, "model": False}
     assert back["count"]["primary"].isna().all()
     assert back.select("alpha", primary=True)["kind"].tolist() == ["human"]
-
-
-def test_a_file_of_an_earlier_version_lacks_columns_that_are_new(tmp_path):
-    stored(alpha(kind="human")).drop(columns="primary").to_parquet(tmp_path / "r.parquet")
-    back = results.read(tmp_path / "r.parquet")["alpha"]
-    assert back.columns.tolist() == columns("alpha")
-    assert back["primary"].isna().all()
 
 
 def test_a_row_is_found_where_it_is_stored_by_what_identifies_it():
@@ -156,43 +120,3 @@ def test_a_row_is_found_where_it_is_stored_by_what_identifies_it():
     pd.testing.assert_frame_equal(ids, saved, check_dtype=False)
     lost = rows.drop(columns=["metric", "pick"]).assign(system=rows["system"].fillna(""))
     pd.testing.assert_frame_equal(results.identities("alpha", lost), ids)
-
-
-DECLARED = "share: {title: Share, keys: [of, by]}\nrate: {title: Rate, keys: [of]}\nkeys:\n"
-
-
-@pytest.mark.parametrize(
-    ("keys", "unexplained"),
-    [
-        ("  of: Of what.", "share has the key 'by'"),
-        ("  of: Of what.\n  by:", "share has the key 'by'"),
-        ("  of: {share: Of what.}\n  by: By whom.", "rate has the key 'of'"),
-    ],
-)
-def test_a_key_that_is_not_explained_is_refused(tmp_path, monkeypatch, keys, unexplained):
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "statistics.yaml").write_text(DECLARED + keys)
-    monkeypatch.setattr(questions, "PACKAGE", tmp_path)
-    monkeypatch.setattr(questions, "folders", lambda: {"one": []})
-    with pytest.raises(ValueError, match=f"one/statistics.yaml: {unexplained}"):
-        result_schema.statistics.__wrapped__()
-
-
-@pytest.mark.parametrize("folder", questions.folders())
-def test_what_is_explained_is_a_key_of_these_statistics(folder):
-    declared = yaml.safe_load((questions.PACKAGE / folder / "statistics.yaml").read_text(encoding="utf-8"))
-    explained = declared.pop("keys", {})
-    used = {key: {name for name, one in declared.items() if key in one.get("keys", ())} for key in explained}
-    for key, meaning in explained.items():
-        assert used[key], key
-        assert not isinstance(meaning, dict) or set(meaning) == used[key], key
-
-
-def test_the_page_explains_each_key_of_each_statistic():
-    """Where a key has several meanings, each row names the statistics that it is about."""
-    page = results_guide.text("").partition("\n## Keys\n")[2].partition("\n## ")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")]
-    for name, one in statistics().items():
-        for key, meaning in one.meanings.items():
-            about = [row for row in rows if row[0] == f"`{key}`" and (not row[2] or f"`{name}`" in row[2])]
-            assert [row[3] for row in about] == [meaning], (name, key)

@@ -21,13 +21,6 @@ def rows():
     return found
 
 
-def test_every_key_of_every_model_is_there(rows):
-    schema = params.json_schema()
-    told = {key.rpartition(".")[2] for _, key in rows} | {heading for heading, _ in rows}
-    for properties in (schema["properties"], *(model["properties"] for model in schema["$defs"].values())):
-        assert {*properties} - {"sources", "adapter"} <= told
-
-
 def test_types_defaults_and_bounds_are_those_of_the_models(rows):
     assert rows["bootstrap", "confidence"] == ("number > 0.5, < 1", "`0.95`", "confidence level of intervals")
     assert rows["bootstrap", "n_resamples"][:2] == ("whole number ≥ 100, ≤ 1,000,000", "`10000`")
@@ -38,17 +31,7 @@ def test_types_defaults_and_bounds_are_those_of_the_models(rows):
     assert {key for heading, key in rows if heading == "Our columns"} == {*yaml_guide.OURS}
 
 
-def test_the_contents_link_every_part():
-    text = yaml_guide.text()
-    contents = re.search(r"^Contents: (.*)$", text, re.MULTILINE)[1]
-    assert re.findall(r"\[(.*?)\]", contents) == [
-        h.replace("`", "") for h in re.findall(r"^## (.*)$", text, re.MULTILINE)
-    ]
-    assert "[Data: sources](#data-sources)" in contents
-
-
 def test_examples_are_valid(rows):
-    """Each example is accepted where it stands, in a study of its own."""
     columns = {"dialogue": "id", "annotator": "rater", "system": "model"}
     source = {"adapter": "records", "file": "a.json", "scores": "{label}", "columns": columns}
     for name, field in Records.model_fields.items():
@@ -60,17 +43,8 @@ def test_examples_are_valid(rows):
             assert params.Study.model_validate({"title": "T", "sources": [source], "labels": labels, name: example})
 
 
-def test_defaults_come_from_the_file_that_every_study_inherits(monkeypatch):
-    monkeypatch.setattr(params, "defaults", lambda: {"bootstrap": {"n_resamples": 4321}})
-    assert "| `n_resamples` | whole number ≥ 100, ≤ 1,000,000 | `4321` |" in yaml_guide.text()
-
-
 def test_a_key_without_meaning_or_place_is_refused():
     schema = params.json_schema()
     del schema["$defs"]["Iaa"]["properties"]["first"]["description"]
     with pytest.raises(ValueError, match="first: no description"):
-        yaml_guide._Guide(schema, {}).text()
-    schema = params.json_schema()
-    schema["properties"]["new"] = schema["properties"]["iaa"]
-    with pytest.raises(ValueError, match=r"without a place in the guide, or unknown: \['new'\]"):
         yaml_guide._Guide(schema, {}).text()

@@ -36,26 +36,3 @@ def test_test_sets_of_comparisons(printed):
     assert rows.loc["ncm", ["sides", "pairs", "comparisons"]].tolist() == [13, 78, 59]
     assert rows.loc["esl", ["sides", "pairs", "comparisons"]].tolist() == [6, 15, 21]
     assert rows["each"].tolist() == pytest.approx([33_000 / 11_800, 13_000 / 4_200])
-
-
-def test_the_page_shows_all_sets_and_their_total(printed):
-    said, table, tests, compared, corpora, features = data_sets.views(printed)
-    assert "14 sets have 67,466 items and 581,507 annotations" in said.text
-    assert "not a whole number for Reddit-DSTC7, FED-Turn and FED-Dial" in said.text
-    frame = table.frame.set_index("Data set")
-    assert frame.loc["All", ["Items", "Annotations"]].tolist() == [67_466, 581_507]
-    assert str(frame.at["HUMOD", "Agreement"]) == "Pearson 0.836; Spearman 0.836"
-    assert str(frame.at["Persona-Zhao", "Agreement"]) == "alpha above 0.8"
-    assert frame.at["FED-Dial", "Words, context / reply"] == "113.8 / –"
-    assert "more than there are pairs" in tests.text
-    assert len(compared.frame) == 2
-    assert "162,076 pairs of prompt and answer, of which ChatCorpus holds 65%" in corpora.text
-    cornell = next(c for c in features.frame if c.startswith("Cornell"))
-    assert str(features.frame.set_index("Mean").at["Toxicity (Perspective), prompt", cornell]) == "0.73 [0.65, 0.77]"
-
-
-def test_means_of_corpora_are_weighted_by_turns(printed):
-    rows = data_sets.corpora(printed).set_index(["corpus", "feature"])
-    by_hand = (1_829 * 0.77 + 392 * 0.77 + 995 * 0.65) / 3_216
-    assert rows.at[("cornell", "avg_perspective_toxic"), "mean"] == pytest.approx(by_hand)
-    assert rows.loc[("cornell", "avg_perspective_toxic"), ["low", "high"]].tolist() == [0.65, 0.77]

@@ -9,7 +9,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,22 +29,12 @@ def rounded(values, decimals):
     return [printed(text(v, decimals), decimals) for v in values]
 
 
-# ranges
-
-
 def test_a_printed_number_is_all_that_is_rounded_to_it():
     assert printed("0.40", 2) == Range(Fraction(395, 1000), Fraction(405, 1000))
     assert printed("-0.00", 2) == Range(Fraction(-5, 1000), Fraction(5, 1000))
     assert printed("84", 0) == Range(Fraction(167, 2), Fraction(169, 2))
     assert exactly(0.14) == exactly("0.14")
     assert exactly(0.14).low == Fraction(14, 100)
-
-
-@given(TRUE, st.integers(0, 4))
-def test_the_range_of_a_rounded_value_holds_it(value, decimals):
-    (found,) = rounded([value], decimals)
-    assert found.low <= value <= found.high
-    assert found.width == Fraction(1, 10**decimals)
 
 
 @given(TRUE, TRUE, POSITIVE, st.integers(0, 3))
@@ -56,16 +46,6 @@ def test_arithmetic_on_ranges_holds_the_true_result(a, b, c, decimals):
     for expression, truth in truths.items():
         found = evaluate(expression, names)
         assert found.low <= truth <= found.high
-
-
-@given(st.lists(TRUE, min_size=1, max_size=8), st.integers(0, 3))
-def test_sums_and_extremes_hold_the_true_ones(values, decimals):
-    names = {"x": rounded(values, decimals)}
-    truths = {"sum(x)": sum(values), "max(x)": max(values), "min(x)": min(values)}
-    for expression, truth in truths.items():
-        found = evaluate(expression, names)
-        assert found.low <= truth <= found.high
-    assert evaluate("count(x)", names) == exactly(len(values))
 
 
 def test_expressions_by_hand():
@@ -83,8 +63,6 @@ def test_expressions_by_hand():
         ("y", "cannot read 'y'"),
         ("__import__('os')", "cannot read"),
         ("n ** 2", "cannot read"),
-        ("sum(n + 1)", "cannot read"),
-        ("'a'", "cannot read"),
     ],
 )
 def test_expressions_that_cannot_be_read_say_what_is_known(expression, message):
@@ -101,32 +79,6 @@ def test_a_relation_that_holds_is_possible_and_one_that_is_certain_holds(a, b, d
         assert possible(left, relation, right) or not true
         if relation != "==":
             assert true or not certain(left, relation, right)
-
-
-def test_relations_of_exact_numbers_are_those_of_numbers():
-    three, four = exactly(3), exactly(4)
-    assert possible(three, "<", four)
-    assert not possible(four, "<", four)
-    assert certain(three, "<=", four)
-    assert not certain(four, ">", four)
-    with pytest.raises(ValueError, match="one of =="):
-        possible(three, "~", four)
-
-
-def test_text_of_ranges():
-    assert printed("0.40", 2).text(3) == "0.395 to 0.405"
-    assert exactly(1200).text(2) == "1,200"
-    assert exactly("0.5").text(2) == "0.50"
-    assert Range(Fraction(3), Fraction(4)).text(2) == "3 to 4"
-
-
-# GRIM
-
-
-@given(st.lists(st.integers(1, 7), min_size=1, max_size=60), st.integers(0, 3))
-def test_grim_passes_every_true_mean(scores, decimals):
-    (mean,) = rounded([Fraction(sum(scores), len(scores))], decimals)
-    assert rules.possible_mean(mean, len(scores)) is not False
 
 
 @pytest.mark.parametrize("n", [3, 7, 9, 12, 19])
@@ -147,28 +99,9 @@ def test_grim_says_nothing_where_every_number_can_be_a_mean():
         rules.possible_mean(printed("1.9", 1), 0)
 
 
-# order and counts
-
-
-@given(st.lists(TRUE, min_size=2, max_size=10), st.integers(0, 2))
-def test_truly_ordered_values_stay_in_order_when_rounded(values, decimals):
-    assert rules.out_of_order(rounded(sorted(values), decimals), "<=") == []
-    assert rules.out_of_order(rounded(sorted(values, reverse=True), decimals), ">=") == []
-
-
 def test_a_value_out_of_order_is_named():
     assert rules.out_of_order([exactly(v) for v in (5, 4, 6, 2)], ">=") == [2]
     assert rules.out_of_order(rounded([Fraction("0.31"), Fraction("0.30")], 1), "<") == []
-
-
-@given(st.lists(st.tuples(TRUE, TRUE), min_size=1, max_size=12), st.integers(0, 2))
-def test_a_count_of_cases_lies_between_the_sure_and_the_possible(pairs, decimals):
-    ranges = [tuple(rounded(pair, decimals)) for pair in pairs]
-    found = rules.tally(ranges, ">")
-    assert found.low <= sum(a > b for a, b in pairs) <= found.high
-
-
-# weights
 
 
 def test_every_way_to_divide_a_whole_number():
@@ -176,29 +109,11 @@ def test_every_way_to_divide_a_whole_number():
     assert len(rules.divided(11, 5)) == 210
 
 
-@settings(max_examples=10)
-@given(st.integers(0, 2**32 - 1))
-@pytest.mark.evidence
-def test_true_weights_fit_every_column_and_one_wrong_mean_is_found(seed):
-    rng = np.random.default_rng(seed)
-    choice = rules.divided(11, 5)[rng.integers(210)]
-    columns = [[Fraction(int(v), 1000) for v in rng.integers(1_000, 60_000, 5)] for _ in range(10)]
-    truth = [sum(w * v for w, v in zip(choice, c, strict=True)) / 11 for c in columns]
-    ranges = [rounded(c, 2) for c in columns]
-    found = rules.best_weights(rounded(truth, 2), ranges, 11)
-    assert (choice, set()) in found
-    wrong = [*truth[:3], truth[3] + 1, *truth[4:]]
-    assert rules.best_weights(rounded(wrong, 2), ranges, 11) == [(choice, {3})]
-
-
 def test_a_number_is_fixed_to_less_than_one_unit_of_its_last_decimal():
     assert rules.fixes(printed("0.534", 3), 3, exact=False)
     assert not rules.fixes(Range(Fraction(0), Fraction(2, 1000)), 3, exact=False)
     assert rules.fixes(Range(Fraction("17.6"), Fraction("18.4")), 0, exact=True)
     assert not rules.fixes(Range(Fraction(17), Fraction(18)), 0, exact=True)
-
-
-# correlations
 
 
 def columns(seed, n=10, decimals=2):
@@ -217,26 +132,6 @@ def test_the_true_pearson_correlation_lies_within_the_outer_bound(seed, n, decim
         assert found.outer.low <= found.inner.low <= found.inner.high <= found.outer.high
 
 
-@given(st.integers(0, 2**32 - 1))
-@pytest.mark.evidence
-def test_correlations_of_values_inside_the_ranges_fill_the_inner_bound(seed):
-    _, _, rx, ry = columns(seed)
-    found = coefficients.pearson(rx, ry)
-    rng = np.random.default_rng(seed)
-    ends = [np.array([[float(r.low), float(r.high)] for r in c]) for c in (rx, ry)]
-    drawn = [
-        stats.pearsonr(*(rng.choice(e.T, axis=0) if i % 2 else rng.uniform(*e.T) for e in ends)).statistic
-        for i in range(200)
-    ]
-    assert found.outer.low <= min(drawn)
-    assert max(drawn) <= found.outer.high
-    # no draw goes visibly beyond what climbing has reached, and the outer bound is not much wider
-    slack = 0.02 * (found.outer.high - found.outer.low)
-    assert found.inner.low - slack <= min(drawn)
-    assert max(drawn) <= found.inner.high + slack
-    assert found.outer.high - found.outer.low <= 2 * (found.inner.high - found.inner.low)
-
-
 def test_the_middle_of_exact_columns_is_scipys_correlation():
     rng = np.random.default_rng(3)
     x, y = ([Fraction(int(v)) for v in rng.integers(-50, 50, 12)] for _ in range(2))
@@ -244,22 +139,6 @@ def test_the_middle_of_exact_columns_is_scipys_correlation():
     found = coefficients.pearson([exactly(v) for v in x], [exactly(v) for v in y])
     assert found.inner.low == pytest.approx(r, abs=1e-12)
     assert found.outer.high == pytest.approx(r, abs=1e-11)
-
-
-def test_columns_that_may_be_constant_bound_nothing():
-    found = coefficients.pearson(
-        rounded([Fraction(1, 100), Fraction(0), Fraction(2, 100)], 1), [exactly(v) for v in (1, 2, 3)]
-    )
-    assert (found.outer.low, found.outer.high) == (-1, 1)
-    assert found.inner.low > found.inner.high
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(3, 8), st.integers(1, 3))
-def test_the_true_spearman_correlation_is_among_the_possible(seed, n, decimals):
-    x, y, rx, ry = columns(seed, n, decimals)
-    found = coefficients.spearman(rx, ry)
-    assume(found is not None)
-    assert found.outer.low <= stats.spearmanr(x, y).statistic <= found.outer.high
 
 
 def test_spearman_without_ties_is_one_value_and_with_a_tie_three():
@@ -281,33 +160,12 @@ def test_spearman_gives_up_on_many_ties_constants_and_overlaps():
     assert coefficients.spearman([exactly(1)] * 7 + [exactly(2)], y) is not None  # equal counts are equal
 
 
-# chance and power
-
-
 def test_homogeneity_of_exact_shares_is_the_chi_squared_test():
     counts, n = np.array([284, 150, 283]), np.array([1000, 700, 1000])
     p, odd = plausibility.homogeneity([exactly(Fraction(int(c), int(m))) for c, m in zip(counts, n, strict=True)], n)
     table = np.array([counts, n - counts])
     assert p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue, rel=1e-9)
     assert odd == 1
-
-
-def test_rounding_makes_homogeneity_no_smaller():
-    n = [300, 200, 250]
-    for shares in ((0.31, 0.38, 0.27), (0.5, 0.44, 0.53), (0.02, 0.0, 0.01)):
-        exact, _ = plausibility.homogeneity([exactly(s) for s in shares], n)
-        coarse, _ = plausibility.homogeneity([printed(str(s), 2) for s in shares], n)
-        assert coarse >= exact
-
-
-@pytest.mark.parametrize("draw", ["marks", "scores"])
-def test_parts_of_random_splits_are_seldom_called_implausible(draw):
-    rng, n, rejected = np.random.default_rng(5), [400, 90, 210], 0
-    for _ in range(2_000):
-        values = [rng.random(m) < 0.3 if draw == "marks" else rng.beta(0.6, 1.4, m) for m in n]
-        means = [printed(f"{v.mean():.2f}", 2) for v in values]
-        rejected += plausibility.homogeneity(means, n)[0] < 0.05
-    assert rejected / 2_000 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2_000)
 
 
 def test_power_is_that_of_the_noncentral_distributions():
