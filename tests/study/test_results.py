@@ -1,5 +1,7 @@
 """Results in hand and as they are stored."""
 
+import pickle
+
 import pandas as pd
 import pytest
 import yaml
@@ -109,6 +111,25 @@ def test_a_part_holds_the_rows_of_all_statistics_and_is_found_once():
     assert {statistic: len(frame) for statistic, frame in part.items()} == {"alpha": 2, "count": 1}
     assert part["alpha"].index.tolist() == where(found["alpha"], group="b").index.tolist() == [2, 3]
     assert found.part(group="b") is part
+
+
+def test_what_follows_from_results_is_computed_once_until_they_hold_another_frame():
+    calls = []
+
+    @results.once
+    def labelled(found, statistic, parts):
+        calls.append((statistic, parts))
+        return found[statistic][["label"]]
+
+    found = collect([{"statistic": "mean", "label": "a", "estimate": 1.0}])
+    assert labelled(Results(), "mean", []).empty
+    taken = labelled(found, "mean", [("x", "y")])
+    taken["label"] = "changed by who asked"
+    assert labelled(found, "mean", [("x", "y")])["label"].tolist() == ["a"]
+    assert len(calls) == 2
+    assert pickle.dumps(found) == pickle.dumps(Results(found))  # their digest is the same
+    found["mean"] = found["mean"].assign(label="b")
+    assert labelled(found, "mean", [("x", "y")])["label"].tolist() == ["b"]
 
 
 def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(tmp_path, monkeypatch):
