@@ -6,9 +6,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 NEEDED = ("evalica", "fontTools", "ipykernel", "IPython", "jinja2", "joblib", "jupyter_client", "krippendorff")
-NEEDED += ("markupsafe", "matplotlib", "nbclient", "nbconvert", "nbformat", "narwhals", "nh3", "numpy", "pandas")
-NEEDED += ("papermill", "PIL", "pingouin", "pooch", "psutil", "pyarrow", "pydantic", "pygments", "requests", "scipy")
-NEEDED += ("seaborn", "statsmodels", "threadpoolctl", "traitlets", "yaml")
+NEEDED += ("markupsafe", "matplotlib", "mistune", "nbclient", "nbconvert", "nbformat", "narwhals", "nh3", "numpy")
+NEEDED += ("pandas", "papermill", "PIL", "pingouin", "pooch", "psutil", "pyarrow", "pydantic", "pygments")
+NEEDED += ("requests", "scipy", "seaborn", "statsmodels", "threadpoolctl", "traitlets", "yaml")
 INSTALL = """\
 python3 -m venv .venv
 . .venv/bin/activate          (PowerShell: .venv\\Scripts\\Activate.ps1)

@@ -39,6 +39,7 @@ from judgebook.display.names import (
     DisplayNames,
     display_names,
 )
+from judgebook.report import blocks
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.sections.data import Figures
 
@@ -211,6 +212,16 @@ def test_the_file_has_300_dpi_and_the_notebook_the_dpi_of_the_yaml(tmp_path, sho
         assert image.size == (2100, 600)
     ((data, _),) = shown
     assert Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).size == (700, 200)
+
+
+def test_the_notebook_of_a_run_shows_the_svg(tmp_path, shown):
+    folder = tmp_path / "figures" / "s"
+    style.save(line_figure(), "f", alt="A [line]", caption="Points.", run=make_run(folder, formats=["svg"]))
+    ((data, metadata),) = shown
+    assert data == {"text/markdown": r"![A \[line\]](../../../../figures/s/03_iaa_f.svg)", "text/plain": "A [line]"}
+    assert (folder / "03_iaa_f.svg").is_file()
+    (block,) = blocks._data(data, metadata, ())
+    assert (block.kind, block.text, block.caption, block.png) == ("figure", "A [line]", "Points.", "")
 
 
 def boxes_of(folder):

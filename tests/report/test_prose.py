@@ -1,12 +1,16 @@
 """Prose: headings that can be linked to, and terms explained where they first occur."""
 
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import pytest
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from judgebook.report import prose
 from judgebook.report.blocks import GLOSSARY
+from judgebook.study.params import ROOT
 
 TERM = r'<a class="term" href="#term-([\w-]+)" title="([^"]+)">([^<]+)</a>'
 
@@ -205,3 +209,31 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
+
+
+ODD = [
+    "$a_1$ and <b>",
+    r"\\\\(x_1\\\\)",
+    "#title",
+    "- [ ] task",
+    "a | b\n--|--\n1 | `x`",
+    "```python\nx = 1\n```",
+    "term\n: meaning",
+]
+
+
+def test_markdown_is_as_nbconvert_renders_it():
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")]
+    texts = [*ODD, *(part for page in pages for part in page.split("\n\n"))]
+    renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
+    for text in texts:
+        assert prose.markdown(text) == prose.clean(MarkdownWithMath(renderer=renderer).render(text))
+
+
+def test_a_first_page_is_made_without_what_takes_long_to_import():
+    code = (
+        "import sys; from judgebook.report import html, prose; prose.markdown('*a*');"
+        "print({'nbconvert', 'IPython', 'nbformat'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,5 +1,7 @@
 """Results in hand and as they are stored."""
 
+import pickle
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -81,6 +83,25 @@ def test_rows_are_found_by_value_by_list_and_where_missing():
     assert where(frame, raters="all").index.tolist() == [1]
     assert where(frame, raters=["all", "first2"]).index.tolist() == [0, 1]
     assert where(frame, raters=None).index.tolist() == [2]
+
+
+def test_what_follows_from_results_is_computed_once_until_they_hold_another_frame():
+    calls = []
+
+    @results.once
+    def labelled(found, statistic, parts):
+        calls.append((statistic, parts))
+        return found[statistic][["label"]]
+
+    found = collect([{"statistic": "mean", "label": "a", "estimate": 1.0}])
+    assert labelled(Results(), "mean", []).empty
+    taken = labelled(found, "mean", [("x", "y")])
+    taken["label"] = "changed by who asked"
+    assert labelled(found, "mean", [("x", "y")])["label"].tolist() == ["a"]
+    assert len(calls) == 2
+    assert pickle.dumps(found) == pickle.dumps(Results(found))  # their digest is the same
+    found["mean"] = found["mean"].assign(label="b")
+    assert labelled(found, "mean", [("x", "y")])["label"].tolist() == ["b"]
 
 
 def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(tmp_path, monkeypatch):

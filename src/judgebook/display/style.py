@@ -25,6 +25,7 @@ from judgebook.display.layouts import kept_layouts
 from judgebook.display.names import COLORS, DisplayNames
 from judgebook.display.narrow import narrow
 from judgebook.study import store
+from judgebook.study.escape import markdown as plain
 from judgebook.study.sections.data import Figures
 
 COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
@@ -120,7 +121,8 @@ def save(
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
     `tips` as titles), pdf (fonts embedded; of the headline always, for a paper) and png at 300 dpi;
-    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook holds a lighter PNG at
+    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook of a run shows the SVG that
+    its page has, too; where there is none, where PNG is asked for, and by hand, it holds a lighter PNG at
     `figures.dpi`. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
     title, subtitle, of : as of `views.Plot`.
 
@@ -137,7 +139,11 @@ def save(
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
     with mpl.rc_context(STYLE), kept_layouts():
         lay_out(fig, settings.dpi)
-        shown = _drawn(fig, "png", settings.dpi, stem, alt)
+        png = None
+        if run.run_id and "svg" in settings.formats and "png" not in settings.formats:
+            fig.draw_without_rendering()
+        else:
+            png = _drawn(fig, "png", settings.dpi, stem, alt)
         formats = {*settings.formats, *(["pdf"] if name == run.headline else [])}
         # the SVG first: it tells where names are as the last picture at this resolution has them
         files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(formats, key="svg".__ne__)}
@@ -148,7 +154,12 @@ def save(
             path.write_bytes(content)
     plt.close(fig)
     more: dict[str, Any] = {k: v for k, v in (("title", title), ("subtitle", subtitle), ("of", dict(of or {}))) if v}
-    _display(shown, {"alt": alt, "name": stem, "caption": caption, **more})
+    about = {"alt": alt, "name": stem, "caption": caption, **more}
+    if png is not None:
+        _display({"image/png": base64.b64encode(png).decode("ascii")}, {"image/png": about})
+    else:
+        address = f"../../../../figures/{run.figures.name}/{stem}.svg"  # from data/processed/<study>/notebooks
+        _display({"text/markdown": f"![{plain(alt)}]({address})"}, {"figure": about})
     if not run.run_id:
         by_hand.say_below(stem, f"**{title}** {caption}" if title else caption)
 
@@ -277,11 +288,11 @@ def _stamp(fig: Figure) -> None:
     fig.text(0.99, 0.05, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
-def _display(png: bytes, about: dict[str, Any]) -> None:
+def _display(picture: dict[str, str], metadata: dict[str, dict[str, Any]]) -> None:
     from IPython.display import display
 
-    data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": about["alt"]}
-    display(data, metadata={"image/png": about}, raw=True)
+    (about,) = metadata.values()
+    display(picture | {"text/plain": about["alt"]}, metadata=metadata, raw=True)
 
 
 def log_axis(ax: Axes) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pickle
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -88,6 +89,8 @@ def _values(column: pd.Series) -> Any:
 
 
 def _in_jupyter() -> bool:
+    if "IPython" not in sys.modules:  # which takes its time to import
+        return False
     from IPython import get_ipython
 
     return hasattr(get_ipython(), "kernel")

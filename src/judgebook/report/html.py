@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import nbformat
 from markupsafe import Markup
-from nbconvert.exporters.templateexporter import TemplateExporter
 from pygments import highlight as _pygments
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -111,43 +109,6 @@ class Absent:
 def highlight(source: str) -> Markup:
     """Python source as coloured HTML."""
     return Markup(_pygments(source, PythonLexer(), HtmlFormatter()))
-
-
-class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declares no types
-    """nbconvert with our templates: an executed notebook becomes a page.
-
-    `resources` of `from_notebook_node` hold what the page shows around the notebook: page, heading, files, drawings.
-    """
-
-    file_extension = ".html"
-    output_mimetype = "text/html"
-    template_file = "notebook.html.j2"
-
-    def _template_paths_default(self) -> list[str]:
-        return [str(_TEMPLATES)]
-
-    def _create_environment(self) -> jinja2.Environment:
-        return _environment()
-
-    def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> tuple[str, dict]:
-        about = resources["page"]
-        files = sorted(resources["files"])
-        divided = parts(nb)
-        blocks = [*divided.head, *divided.answer, *divided.rest]
-        drawn = {b.name: _drawings(b, resources["drawings"]) for b in blocks if b.kind == "figure"}
-        shown = {
-            "parts": divided,
-            "outline": Outline(labels=about.labels),
-            "figure": lambda block: _figure(block, drawn[block.name]),
-            "table": _table,
-            "readable": _readable,
-            "links": _linker(files),
-            "results": [f for f in files if f.rpartition("/")[2] in (f"{about.name}.csv", f"{about.name}.parquet")],
-            "fonts": typefaces(drawing for many in drawn.values() for drawing in many),
-        }
-        has_code = any(b.kind == "code" for b in blocks)
-        frame = _frame(about, resources["heading"], "report.js", "filters.js", has_code=has_code)
-        return super().from_notebook_node(nb, {**resources, **frame, **shown}, **kwargs)
 
 
 @cache
@@ -264,8 +225,22 @@ def notebook_page(
     files : addresses of figures, tables and results in the report's folder, e.g. `files/03_iaa_forest.png`.
     drawings : stem of a figure -> its SVG; others are shown as the picture in the notebook.
     """
-    resources = {"page": page, "heading": heading, "files": files, "drawings": drawings or {}}
-    return PageExporter().from_notebook_node(nbformat.from_dict(nb), resources)[0]
+    files, divided = sorted(files), parts(nb)
+    blocks = [*divided.head, *divided.answer, *divided.rest]
+    drawn = {b.name: _drawings(b, drawings or {}) for b in blocks if b.kind == "figure"}
+    shown = {
+        "parts": divided,
+        "outline": Outline(labels=page.labels),
+        "figure": lambda block: _figure(block, drawn[block.name]),
+        "table": _table,
+        "readable": _readable,
+        "links": _linker(files),
+        "results": [f for f in files if f.rpartition("/")[2] in (f"{page.name}.csv", f"{page.name}.parquet")],
+        "fonts": typefaces(drawing for many in drawn.values() for drawing in many),
+    }
+    has_code = any(b.kind == "code" for b in blocks)
+    frame = {**_frame(page, heading, "report.js", "filters.js", has_code=has_code), "page": page, "heading": heading}
+    return _environment().get_template("notebook.html.j2").render(resources=frame | shown).lstrip("\r\n")
 
 
 def _readable(block: Block) -> str:

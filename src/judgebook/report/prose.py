@@ -9,9 +9,9 @@ from functools import cache
 from html import unescape
 from pathlib import Path
 
+import mistune
 import nh3
 from markupsafe import Markup
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from judgebook.report.blocks import GLOSSARY, SENTENCE_END
 
@@ -33,6 +33,11 @@ _CLEANER = nh3.Cleaner(
     filter_style_properties={"text-align", "white-space", "font-weight"},
     link_rel=None,
 )
+#: of Markdown, those that nbconvert has switched on
+_PLUGINS = ("strikethrough", "table", "url", "task_lists", "def_list")
+#: what nbconvert reads otherwise than mistune by itself: formulas, code in a language, titles without a space before
+#: them, attachments
+_OF_NOTEBOOKS = re.compile(r"\$|\\\\[\[(]|\\begin\{|```|~~~|#[^#\s]|attachment:")
 #: what begins a tag or comment that is not ours; sanitisers take it out, and readers would miss what the data say
 _FOREIGN = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})(?=[\s/>]))", re.IGNORECASE)
 _ITEM = re.compile(r"^(?:[-*]|\d+\.) ", re.MULTILINE)
@@ -57,9 +62,20 @@ def clean(html: str) -> Markup:
 
 
 def markdown(text: str) -> Markup:
-    """Markdown as clean HTML."""
+    """Markdown as clean HTML, as nbconvert renders it."""
+    if not _OF_NOTEBOOKS.search(text):
+        return clean(str(_plain_markdown()(text)))
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath  # takes a second or more to import
+
     renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
     return clean(MarkdownWithMath(renderer=renderer).render(text))
+
+
+@cache
+def _plain_markdown() -> mistune.Markdown:
+    """What nbconvert's renderer is for texts without `_OF_NOTEBOOKS`."""
+    renderer = mistune.HTMLRenderer(escape=False, allow_harmful_protocols=True)
+    return mistune.create_markdown(renderer=renderer, plugins=list(_PLUGINS))
 
 
 def opening(text: str, most: int = 120, bullets: int = 3, sentences: int = 3) -> tuple[str, str]:

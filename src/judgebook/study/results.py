@@ -8,12 +8,12 @@ its inverse. No other code reads or writes `condition`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import reduce
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import reduce, wraps
 from operator import and_
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ from judgebook.study.schema import Column, conform
 
 #: the frame of a statistic, a row per thing estimated; `columns` says which columns it has
 ResultRows: TypeAlias = pd.DataFrame
+P = ParamSpec("P")
 #: rows that are put into their stored form at once
 AT_ONCE = 250_000
 #: what a stored frame says of statistics that are not the project's, among its `attrs`
@@ -53,6 +54,25 @@ class Results(dict[str, ResultRows]):
         if which not in known:
             known[which] = Results({statistic: where(rows, **keys) for statistic, rows in self.items()})
         return known[which]
+
+    def __getstate__(self) -> None:
+        """What follows from results is neither stored with them nor part of their digest."""
+
+
+def once(function: Callable[Concatenate[Results, P], pd.DataFrame]) -> Callable[Concatenate[Results, P], pd.DataFrame]:
+    """The same function, computed once as long as `results` holds the same frames; each caller gets a copy."""
+
+    @wraps(function)
+    def found(results: Results, /, *args: P.args, **kwargs: P.kwargs) -> pd.DataFrame:
+        known = results.__dict__.setdefault("_once", {})
+        which = function, *(tuple(a) if isinstance(a, list) else a for a in args), *kwargs.items()
+        frames, value = known.get(which, (None, None))
+        if frames is None or [*map(id, frames)] != [*map(id, results.values())]:
+            value = function(results, *args, **kwargs)
+            known[which] = tuple(results.values()), value
+        return value.copy(deep=False)
+
+    return found
 
 
 def mark_primary(results: Results, **rows: ResultRows) -> Results:
@@ -237,13 +257,14 @@ def unfold(stored: pd.DataFrame) -> Results:
 
 
 def _check(statistic: str, rows: ResultRows) -> None:
-    low, high = result_schema.statistic(statistic).range
-    outside = rows[(rows["estimate"] < low - 1e-9) | (rows["estimate"] > high + 1e-9)]
+    (low, high), estimate = result_schema.statistic(statistic).range, rows["estimate"].to_numpy()
+    outside = rows[(estimate < low - 1e-9) | (estimate > high + 1e-9)]
     if len(outside):
         raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
-    if (rows["ci_low"] > rows["ci_high"]).any():
+    if (rows["ci_low"].to_numpy() > rows["ci_high"].to_numpy()).any():
         raise ValueError("an interval has ci_low > ci_high")
-    twice = rows.duplicated([*IDS, *result_schema.statistic(statistic).keys], keep=False)
+    names = [*IDS, *result_schema.statistic(statistic).keys]
+    twice = rows.duplicated([c for c in names if rows[c].notna().any()] or names, keep=False)  # few are filled
     if twice.any():
         example = rows[twice].dropna(axis=1).head(4)
         raise ValueError(f"{twice.sum()} result rows share their identity, e.g.\n{example}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -85,6 +85,7 @@ def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object)
     if unknown:
         raise ValueError(f"columns {unknown} are not in the schema; it has {list(spec)}")
     n, out = len(frame), {}
+    empty = cache(partial(_missing, n=n))  # columns of a type share what holds nothing
     for name, column in spec.items():
         if name in constant:
             texts = column.dtype == "str" and bool(codes.columns(frame))
@@ -94,7 +95,7 @@ def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object)
         elif name in frame:
             values = frame[name]
         elif column.missing:
-            out[name] = _missing(column.dtype, n)
+            out[name] = empty(column.dtype)
             continue
         else:
             raise ValueError(f"column {name!r} is required: {column.doc}")

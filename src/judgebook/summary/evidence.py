@@ -61,6 +61,10 @@ class Evidence:
         return self.annotations[self.annotations["annotator_kind"] == "human"]
 
     @cached_property
+    def evaluations(self) -> list[tuple[str, str, str]]:
+        return summary.evaluations(self.annotations)
+
+    @cached_property
     def counted(self) -> Annotations:
         """The annotations on which systems are compared: of workers who passed quality control, where there is one."""
         study = self.study
@@ -144,4 +148,4 @@ def of_main(evidence: Evidence, rows: ResultRows) -> ResultRows:
 
 def parts(evidence: Evidence) -> list[tuple[str, str, str]]:
     """`annotations.summary.evaluations` of the study."""
-    return summary.evaluations(evidence.annotations)
+    return evidence.evaluations

@@ -193,3 +193,17 @@ def test_ranks_allow_for_whom_a_system_met():
     odds = {a: np.log(won / lost) for a, _, won, lost in met}
     expected = pd.Series({"s": 0, "y": odds["y"], "w": -odds["s"], "x": odds["x"] - odds["s"]})
     assert fit.strengths == pytest.approx((expected - expected.mean())[fit.systems].to_numpy())
+
+
+def test_shares_of_first_place_are_those_of_resampled_prompts():
+    """Weighted votes, several to a prompt; the bootstrap adds up what each prompt adds, as often as it was drawn."""
+    n = 20_000
+    frame = votes(np.random.default_rng(7), n_prompts=100)
+    (fit,) = davidson.fits(frame.assign(sampling_weight=np.where(frame["context"] < "p5", 1.0, 3.0)), unit="context")
+    rows = ranking.of_strengths(fit, 1, sampling=Sampling(n, 0.95, 1)).query("statistic == 'first_place_share'")
+    units = len(fit.influence)
+    drawn = np.random.default_rng(9).multinomial(units, np.full(units, 1 / units), n) - 1.0
+    expected = ranking.first_place(fit.strengths + drawn @ fit.influence)
+    assert ((expected > 0.1) & (expected < 0.9)).sum() == 2  # the question is open
+    assert rows["estimate"].to_numpy() == pytest.approx(expected, abs=4 * np.sqrt(2 * 0.25 / n))
+    assert (rows["n_clusters"] == units).all()

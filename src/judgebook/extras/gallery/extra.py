@@ -23,7 +23,9 @@ def _gallery(args: argparse.Namespace) -> int:
     needed = scoreboard_page.needed(studies)
     absent_ok = not args.studies or needed != studies
     for only, some in committed.runs(needed, studies).items():
-        if code := run(some, Options(jobs=args.jobs or DEFAULT_JOBS, only=list(only)), absent_ok=absent_ok):
+        # GitHub shows the pictures that notebooks hold
+        asked = Options(jobs=args.jobs or DEFAULT_JOBS, only=list(only), values=["figures.formats=[svg, png]"])
+        if code := run(some, asked, absent_ok=absent_ok):
             return code
     return committed.check(studies) if args.check else committed.write(studies)
 

@@ -23,7 +23,7 @@ from judgebook.questions.performance.overall import overall as overall_order
 from judgebook.questions.performance.who_judged import who_judged
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.results import ResultRows, Results, collect, mark_primary
+from judgebook.study.results import ResultRows, Results, collect, mark_primary, once
 from judgebook.study.schema import SYSTEM_CELL, Annotations, Dialogues, unordered
 
 #: what responses of several systems may share, the widest first
@@ -254,6 +254,7 @@ def design_effects_of_people(annotations: Annotations) -> Results:
     return collect(*out)
 
 
+@once
 def two_intervals(results: Results) -> ResultRows:
     """Rates, means and shares (column `statistic`) with their primary intervals: over clusters and annotators where
     these are known, else over clusters; `light_low`, `light_high`: those for independent scores, missing where sampling

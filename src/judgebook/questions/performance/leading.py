@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.performance.analysis import two_intervals
-from judgebook.study.results import Results
+from judgebook.study.results import Results, once
 
 #: an evaluation: run, group and method
 PART = ["corpus", "group", "method"]
@@ -32,6 +32,7 @@ def order(results: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFra
     return rows[(rows["label"].isna() | (labels == 1)) & judged]
 
 
+@once
 def rankings(results: Results, parts: Sequence[tuple[str, str, str]] = ()) -> pd.DataFrame:
     """Every order of the systems: of the overall mean and of each label, in each evaluation.
 

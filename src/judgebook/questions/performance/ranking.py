@@ -187,13 +187,13 @@ def _means(tables: list[_Table]) -> Callable[[np.ndarray], np.ndarray]:
 def of_strengths(fit: davidson.DavidsonFit, direction: int, *, sampling: Sampling) -> ResultRows:
     """As `ranks`, by the strengths of systems that were compared.
 
-    Shares of first place are of resamples in which each unit adds to the strengths what it does at the estimate (a
-    bootstrap of influence): to fit the model anew in each takes minutes with dozens of systems.
+    Shares of first place are of normal draws whose covariance is that of the strengths among resamples of units, where
+    each unit adds what it does at the estimate (`influence`): to fit the model anew in each resample takes minutes with
+    dozens of systems, and to draw the units themselves takes memory of resamples times units.
     """
-    rng, units = sampling.stream("ranks", fit.unit, *map(str, fit.key)), len(fit.influence)
-    weights = rng.multinomial(units, np.full(units, 1 / units), sampling.n_resamples) - 1.0
-    values = direction * (fit.strengths + weights @ fit.influence)
-    m = len(fit.systems)
+    rng, m = sampling.stream("ranks", fit.unit, *map(str, fit.key)), len(fit.systems)
+    root = np.linalg.qr(fit.influence, mode="r")  # root.T @ root is influence.T @ influence
+    values = direction * (fit.strengths + rng.standard_normal((sampling.n_resamples, len(root))) @ root)
     i, j = np.triu_indices(m, 1)
     table = _Ranked(
         fit.key,
@@ -207,7 +207,7 @@ def of_strengths(fit: davidson.DavidsonFit, direction: int, *, sampling: Samplin
         "strength",
         fit.unit,
         fit.over,
-        units,
+        len(fit.influence),
         fit.reason,
     )
     return pd.DataFrame(_rank_rows(table, sampling.confidence)).assign(seed=sampling.seed)

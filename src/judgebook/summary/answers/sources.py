@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook.study.results import ResultRows, identities
+from judgebook.study.results import ResultRows, Results, identities, once
 from judgebook.summary.answers.parts import Estimate, Source
 from judgebook.summary.evidence import Evidence
 
@@ -18,13 +18,18 @@ _ABOUT = ("corpus", "group", "method", "label", "system")
 
 def sources(evidence: Evidence, notebook: str, statistic: str, rows: ResultRows) -> list[Source]:
     """Where rows of a statistic are stored: as few selections by columns as say exactly which."""
-    stored = identities(statistic, evidence.results[notebook][statistic])
+    stored = _stored(evidence.results[notebook], statistic)
     file = f"data/processed/{evidence.study.key}/results/{notebook}.parquet"
     about = {"notebook": notebook, "file": file}
     return [
         Source(**about, columns={"statistic": statistic, **columns}, n=n)
         for columns, n in _selections(stored, identities(statistic, rows).drop_duplicates())
     ]
+
+
+@once
+def _stored(results: Results, statistic: str) -> pd.DataFrame:
+    return identities(statistic, results[statistic])
 
 
 def _selections(stored: pd.DataFrame, wanted: pd.DataFrame) -> list[tuple[dict[str, Any], int]]:
