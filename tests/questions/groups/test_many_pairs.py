@@ -53,20 +53,6 @@ def test_estimates_and_noise_are_those_of_joint_resampling(both):
             assert mine == pytest.approx(theirs, rel=1e-9, nan_ok=True)
 
 
-def test_intervals_over_sessions_are_as_wide_as_by_resampling(both):
-    found, _, joint = both
-    sizes = (rows(x, "effect_size", resample="session") for x in (found, joint))
-    widths = [(r["ci_high"] - r["ci_low"]).mean() for r in sizes]
-    assert widths[0] == pytest.approx(widths[1], rel=0.06)
-
-
-def test_intervals_over_people_are_the_same(both):
-    found, _, joint = both
-    mine, theirs = (rows(r, "effect_difference", resample="session and annotator") for r in (found, joint))
-    for end in ("ci_low", "ci_high"):
-        assert mine[end].to_numpy() == pytest.approx(theirs[end].to_numpy(), abs=1e-12)
-
-
 def test_conclusions_are_counted_over_all_pairs(both):
     found, _, joint = both
     counts = collect(conclusions(joint, 0.2))["conclusion_count"]

@@ -73,14 +73,6 @@ def test_several_pairs_of_groups_are_also_taken_together():
             assert part.loc[whole, "square"].item() == pytest.approx(part.loc[alone, "square"].mean())
 
 
-def test_a_method_that_one_group_sees_differently_is_found():
-    frame = two_methods(np.random.default_rng(4), (0.0, 2.0), n_sessions=120)
-    rows = found(frame, n_resamples=1_000)["robustness_contrast"].set_index(["of", "resample"])
-    assert rows.loc[("difference", "session"), "ci_low"] > 0
-    assert rows.loc[("correlation", "session"), "estimate"] < 0
-    assert rows.loc[("same_sign", "session"), "estimate"] < 0
-
-
 def test_objective_labels_are_held_against_the_others():
     frame = two_methods(np.random.default_rng(5), (0.0, 0.0), ("quality", "fun", "facts"))
     frame.loc[(frame["label"] == "facts") & (frame["system"] == "a") & (frame["group"] == "g2"), "score"] += 2
@@ -114,9 +106,9 @@ def test_ratings_and_comparisons():
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("shifts", [(0.0, 0.0), (0.3, 1.0), (1.5, 1.0)])
-def test_intervals_cover_the_truth(shifts):
+def test_intervals_cover_the_truth():
     """A shift of one system moves the effects of three of six pairs by shift / sd."""
+    shifts = (0.3, 1.0)
     truth = (shifts[1] - shifts[0]) / WITHIN * np.sqrt(0.5)
     n, covered, estimates = 80, [], []
     for i in range(n):

@@ -6,9 +6,9 @@ import pytest
 from fixtures.made_annotations import comparisons, monte_carlo
 from fixtures.placebo_systems import rated, rng
 
-from judgebook.questions.operating_characteristics import as_used, findings, harder, procedures, tables, worlds
+from judgebook.questions.operating_characteristics import as_used, findings, harder, tables, worlds
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
-from judgebook.study.results import Results, collect
+from judgebook.study.results import collect
 
 SYSTEMS = ["a", "b"]
 PLAN = SimulationPlan(1000)
@@ -148,21 +148,3 @@ def test_the_page_has_each_test_of_each_design(world):
     assert len(frame) == 14
     assert set(frame["Verdict"]) <= {"kept", "not kept", "not used there"}
     assert "of the 13 rates measured are kept" in findings.harder(results, 0.95).text
-
-
-@pytest.mark.evidence
-def test_the_page_names_what_is_not_kept(sizes):
-    results = collect({"corpus": "main", "group": "all", "seed": 1} | r for r in sizes.values())
-    rows = procedures.under_harder_designs(results, 0.95).set_index(["procedure", "scenario"])
-    assert not rows.loc[("Permutation test of two systems", "disjoint_annotators"), "kept"]
-    text = findings.harder(results, 0.95).text
-    assert "12 of the 13 rates measured are kept" in text
-    assert "unequal spread, unequal loads of annotators and annotators confounded with systems)" in text
-    assert "Permutation test of two systems (disjoint annotators): size" in text
-    frame = tables.harder(results, 0.95).frame
-    assert frame["Verdict"].value_counts().to_dict() == {"kept": 12, "not kept": 1, "not used there": 1}
-
-
-def test_without_designs_there_is_nothing_to_say():
-    assert findings.harder(Results(), 0.95).text == ""
-    assert tables.harder(Results(), 0.95) is None

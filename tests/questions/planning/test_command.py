@@ -74,11 +74,8 @@ def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     out = tmp_path / "out"
     code, said, _ = call(capsys, "--study", pilot, "--budget", "60.5", "--out", out, "--jobs", "1")
     assert code == 0, said
-    # the decision, as the page begins with it, comes before any table
     first = plan.decision("pilot")
-    assert len(first.split()) > 10
     assert said.index(first) < said.index(plan.HEADS["cheapest"])
-    assert "**" not in first
     designs = printed(said)
     assert designs["cheapest"]["Label"] == "Fluency"
     assert 0 < float(designs["within the budget"]["USD"]) <= 61
@@ -99,18 +96,12 @@ def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     assert float(poor["cheapest"]["Worth finding"]) == 0.4
 
 
-@pytest.mark.parametrize(
-    ("rows", "shown"),
-    [
-        ("", []),
-        ("Fluency,1234.5,\nA long name,2,0.125\n", ["  Fluency      1234", "  A long name  2     0.12"]),
-    ],
-)
-def test_designs_are_aligned_and_rounded_even_if_there_are_none(rows, shown):
-    table = pd.read_csv(StringIO("Label,USD,Hours\n" + rows))
-    head, *lines = list(plan.designs(table)) or [f"\n{plan.HEADS['cheapest']}:"]
-    assert head == f"\n{plan.HEADS['cheapest']}:"
-    assert lines[1:] == shown
+def test_designs_are_aligned_and_rounded_even_if_there_are_none():
+    head = f"\n{plan.HEADS['cheapest']}:"
+    rows = "Label,USD,Hours\nFluency,1234.5,\nA long name,2,0.125\n"
+    first, _, *lines = plan.designs(pd.read_csv(StringIO(rows)))
+    assert (first, lines) == (head, ["  Fluency      1234", "  A long name  2     0.12"])
+    assert list(plan.designs(pd.read_csv(StringIO("Label,USD,Hours\n")))) in ([], [head])
 
 
 def test_designs_stand_below_their_method_and_of_many_each_method_has_a_line():

@@ -47,14 +47,6 @@ def plain(**variance: float) -> PilotVariances:
     )
 
 
-def test_power_asks_for_the_variances_of_each_system_once(monkeypatch):
-    made, asked = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3), []
-    at = PilotVariances.at
-    monkeypatch.setattr(PilotVariances, "at", lambda self, mean: asked.append(mean) or at(self, mean))
-    power(made, Plan(50, 2, 10), 0.5, SAMPLE)
-    assert sorted(asked) == sorted(made.means(0.5))
-
-
 def test_the_standard_error_by_hand():
     made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3)
     v = made.at(0.0)
@@ -100,23 +92,23 @@ def test_the_difference_found_is_found_with_the_wanted_power(pilot):
     for plan in (Plan(40, 1, 12), Plan(60, 3, 12, paired=True, tests=6)):
         found, low, high = detectable(pilot, plan, wanted=0.9, confidence=0.95)
         assert power(pilot, plan, found) == pytest.approx(0.9, abs=0.01)
+        assert power(pilot, plan, found, SAMPLE) <= power(pilot, plan, found)  # annotators as a sample never help
         assert low < found < high
 
 
-@pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.parametrize("plan", [Plan(40, 1, 12), Plan(80, 2, 12)])
-def test_simulated_studies_of_the_planned_size_reach_the_planned_power(pilot, plan, paired):
-    plan = replace(plan, paired=paired)
+@pytest.mark.verify
+@pytest.mark.parametrize("plan", [Plan(40, 1, 12), Plan(80, 2, 12, paired=True)])
+def test_simulated_studies_of_the_planned_size_reach_the_planned_power(pilot, plan):
     wanted = detectable(pilot, plan)[0]
     hits, wrong = simulated.found(pilot, plan, wanted, 3 * N_RUNS, np.random.default_rng(2))
     assert hits / (3 * N_RUNS) == pytest.approx(0.8, abs=0.03)
     assert wrong == 0
 
 
-@pytest.mark.parametrize("tests", [45, 200])
-def test_power_is_reached_at_levels_that_few_arrangements_do_not_resolve(pilot, tests):
+@pytest.mark.verify
+def test_power_is_reached_at_levels_that_few_arrangements_do_not_resolve(pilot):
     """With 200 tests the level is 0.00025; the smallest p-value of 1999 random arrangements is 0.0005."""
-    plan = Plan(80, 1, 12, tests=tests)
+    plan = Plan(80, 1, 12, tests=200)
     hits, _ = simulated.found(pilot, plan, detectable(pilot, plan)[0], N_RUNS, np.random.default_rng(2))
     assert hits / N_RUNS == pytest.approx(0.8, abs=0.04)
 
@@ -131,19 +123,15 @@ def test_p_values_without_arrangements_are_those_of_many(pilot, paired):
     assert (np.abs(drawn - approximated) < error + 0.01).all()
 
 
-@pytest.mark.parametrize("of_system", [0.0, 0.08, 0.2])
-@pytest.mark.parametrize("plan", [Plan(80, 2, 12), Plan(80, 1, 12, paired=True), Plan(80, 3, 5), Plan(60, 1, 20)])
+@pytest.mark.verify
+@pytest.mark.parametrize(
+    ("plan", "of_system"), [(Plan(80, 2, 12), 0.0), (Plan(80, 1, 12, paired=True), 0.08), (Plan(80, 3, 5), 0.2)]
+)
 def test_simulated_studies_with_annotators_as_a_sample_reach_the_planned_power(plan, of_system):
     made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=of_system, residual=0.4 - of_system)
     wanted = detectable(made, plan, SAMPLE)[0]
     hits, _ = simulated.found(made, plan, wanted, N_RUNS, np.random.default_rng(2), SAMPLE)
     assert hits / N_RUNS == pytest.approx(0.8, abs=0.05)
-
-
-def test_annotators_as_a_sample_never_help(pilot):
-    for plan in (Plan(40, 1, 12), Plan(60, 3, 12, paired=True, tests=6)):
-        found = detectable(pilot, plan)[0]
-        assert power(pilot, plan, found, SAMPLE) <= 0.8
 
 
 def few_annotators(true: dict[str, float], seed: int, people: int = 5, n: int = 60) -> pd.DataFrame:
@@ -206,38 +194,6 @@ def test_the_interval_of_a_variance_among_noise_is_symmetrical():
         assert high == pytest.approx(value + 1.96 * error, abs=0.1 * error)
 
 
-def many_sessions(true: dict[str, float], seed: int) -> pd.DataFrame:
-    """Eighty sessions with four systems each; two of ten annotators judge each dialogue; scores rounded to quarters."""
-    rng = np.random.default_rng(seed)
-    sd = {name: np.sqrt(v) for name, v in true.items()}
-    who = np.argsort(rng.random((80, 4, 10)), axis=2)[..., :2]
-    score = rng.normal(0, sd["session"], (80, 1, 1)) + rng.normal(0, sd["dialogue"], (80, 4, 1))
-    score = score + rng.normal(0, sd["annotator"], 10)[who] + rng.normal(0, sd["residual"], who.shape)
-    session, system = (x.ravel() for x in np.indices(who.shape)[:2])
-    frame = pd.DataFrame({"session": session.astype(str), "system": np.array(list("abcd"))[system]})
-    frame["dialogue"] = frame["session"] + frame["system"]
-    frame = frame.assign(annotator=who.ravel().astype(str), score=np.round(4 * score.ravel()) / 4)
-    return frame.assign(
-        method="dialogue_likert", label="x", system_b=None, dialogue_b=None, turn=None, context=None,
-        annotator_known=True,
-    )  # fmt: skip
-
-
-@pytest.mark.evidence
-def test_intervals_of_small_variances_cover_and_are_short():
-    true = {"session": 0.03, "dialogue": 0.3, "annotator": 0.05, "residual": 0.6}
-    covered, ends = {name: [] for name in true}, []
-    for seed in range(60):
-        found = design(many_sessions(true, seed), list("abcd"))
-        made = of_design(found, n_worlds=100, rng=np.random.default_rng(seed))
-        for name, value in true.items():
-            low, high = made.interval(name, 0.95)
-            covered[name].append(low <= value <= high)
-        ends.append(made.interval("session", 0.95)[1])
-    assert min(np.mean(hits) for hits in covered.values()) > 0.87
-    assert np.median(ends) < 0.15
-
-
 def test_simulated_studies_vary_as_the_pilot_does(pilot):
     plan = Plan(500, 2, 12)
     made = simulated.studies(pilot, plan, 0.0, 160, np.random.default_rng(3))
@@ -296,7 +252,7 @@ def test_the_cheapest_design_is_just_enough(pilot):
     assert detectable(pilot, within)[0] <= detectable(pilot, best)[0]
 
 
-@pytest.mark.parametrize("won", [0.65, 0.7, 0.8, 0.63])
+@pytest.mark.parametrize("won", [0.65, 0.63])
 def test_more_comparisons_than_planned_have_the_power_too(won):
     """The power of the sign test goes up and down: of the numbers that have it, the first after which none lacks it."""
     values, half = np.array([-1.0, 1.0]), np.array([0.5, 0.5])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from judgebook.pipeline import cli, plan
+from judgebook.pipeline import plan
 from judgebook.questions.judges.assisted import sums
 from judgebook.questions.judges.prediction_powered import estimate, explained
 from judgebook.questions.planning.judged import Judged
@@ -69,29 +69,6 @@ def test_what_is_drawn_is_read_as_sampling_weights(tmp_path):
         assert estimate(data)[0].values[i] == pytest.approx(mean)
 
 
-def test_the_list_shown_on_the_page_is_read(tmp_path):
-    from io import StringIO
-
-    people, model = ratings(n=10)
-    drawn = pd.read_csv(StringIO(block("14_planning_next_items.csv")))
-    people = people[people["chat"].isin(drawn["dialogue"])].drop(columns="bot").merge(
-        drawn.rename(columns={"dialogue": "chat", "system": "bot"})[["chat", "bot"]]
-    )  # fmt: skip
-    model["bot"] = model["chat"].map(drawn.set_index("dialogue")["system"]).fillna(model["bot"])
-    annotations, _ = built(tmp_path, people, model, drawn)
-    human = annotations[annotations["annotator_kind"] == "human"]
-    assert dict(zip(human["dialogue"], human["sampling_weight"], strict=True)) == {"d5": 4, "d8": 2, "d1": 1, "d2": 1}
-
-
-def test_the_keys_of_the_page_are_those_of_the_yaml(tmp_path):
-    keys = re.search(r"```yaml\n(costs:.*?)```", PAGE, re.DOTALL).group(1)
-    path = studies.write(tmp_path, block("params/next.yaml") + keys)
-    study = params.load(path)
-    assert study.costs.model_judgement == {"gpt": 0.02}
-    assert study.planning.budget == 200
-    assert study.planning.minutes_per_dialogue == 0
-
-
 def test_the_list_is_written_beside_the_tables_and_an_old_one_is_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     drawn = pd.DataFrame({"dialogue": ["x"], "system": ["a"], "people": [NEXT], "inclusion_probability": [0.5]})
@@ -103,27 +80,3 @@ def test_the_list_is_written_beside_the_tables_and_an_old_one_is_removed(tmp_pat
     store.write_frame(drawn.iloc[:0], stored)
     assert plan.next_items("s") is None
     assert not path.exists()
-
-
-@pytest.mark.evidence
-def test_plan_prints_the_split_and_writes_the_list(tmp_path, monkeypatch, capsys):
-    """As on the page: the study as the pilot, of whose dialogues people judged a fifth."""
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
-    people, model = ratings(n=500)
-    join, weights = (rf"    {key}: .*\n" for key in ("join", "(?:inclusion_probability|weight)"))
-    yaml = re.sub(weights, "", re.sub(join, "", block("params/next.yaml"))) + re.search(
-        r"```yaml\n(costs:.*?)```", PAGE, re.DOTALL
-    ).group(1).replace("budget: 200", "budget: 200, n_runs: 0, n_worlds: 0")
-    some = people["chat"].isin(people["chat"].iloc[:100])
-    files = {"people_csv": people[some].to_csv(index=False), "model_csv": model.to_csv(index=False)}
-    path = studies.write(tmp_path, yaml + "figures: {formats: [svg]}\n", name="pilot", **files)
-    assert cli.main(["plan", "--study", str(path), "--out", str(tmp_path), "--jobs", "1"]) == 0
-    said = capsys.readouterr().out
-    n = int(re.search(r"Within 200 USD: (\d+) dialogues per system by", said).group(1))
-    drawn = pd.read_csv(tmp_path / "tables" / "pilot" / "14_planning_next_items.csv")
-    assert "14_planning_next_items.csv" in said
-    assert drawn.groupby(["people", "system"]).size().to_dict() == {
-        ("judged", "a"): 50, ("judged", "b"): 50, (NEXT, "a"): n, (NEXT, "b"): n
-    }  # fmt: skip
-    assert list(drawn.columns) == ["dialogue", "system", "people", "inclusion_probability"]

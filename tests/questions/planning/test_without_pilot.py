@@ -11,12 +11,10 @@ from judgebook import project
 from judgebook.pipeline import cli
 from judgebook.questions.planning.assumed.stated import sizes
 
-SYSTEMS = pytest.mark.parametrize(("systems", "tests"), [(2, 1), (5, 10)])
 
-
-@SYSTEMS
-@pytest.mark.parametrize(("difference", "sd"), [(0.3, 1.0), (0.5, 0.7), (8.0, 21.0)])
-@pytest.mark.parametrize("power", [0.8, 0.95])
+@pytest.mark.parametrize(
+    ("difference", "sd", "power", "systems", "tests"), [(0.3, 1.0, 0.8, 2, 1), (8.0, 21.0, 0.95, 5, 10)]
+)
 def test_one_annotator_or_complete_agreement_is_the_t_test(difference, sd, power, systems, tests):
     wanted = TTestIndPower().solve_power(difference / sd, power=power, alpha=0.05 / tests)
     one = sizes(difference, sd=sd, annotators=1, power=power, systems=systems)
@@ -33,7 +31,7 @@ def test_annotators_who_agree_less_average_out_more(agreement, annotators):
     assert found.dialogues == [[int(np.ceil(wanted))]]
 
 
-@pytest.mark.parametrize(("rate", "difference"), [(0.3, 0.3), (0.65, 0.25), (0.5, 0.45)])
+@pytest.mark.parametrize(("rate", "difference"), [(0.3, 0.3), (0.65, 0.25)])
 def test_rates_have_their_power_under_fishers_exact_test(rate, difference):
     """The permutation test of marks is Fisher's; its power, gone through exactly."""
     ((n,),) = sizes(difference, rate=rate, annotators=1).dialogues
@@ -45,15 +43,6 @@ def test_rates_have_their_power_under_fishers_exact_test(rate, difference):
         return float(a @ (np.array(p) < 0.05) @ b)
 
     assert power(n) == pytest.approx(0.8, abs=0.05)
-
-
-def test_simulated_studies_find_the_difference_as_often_as_planned():
-    ((n,),) = sizes(0.4, sd=1.2, agreement=0.3, annotators=2, power=0.9).dialogues
-    rng, runs = np.random.default_rng(7), 4000
-    shared = rng.normal(0, np.sqrt(0.3) * 1.2, (runs, 2, n, 1))
-    scores = (shared + rng.normal(0, np.sqrt(0.7) * 1.2, (runs, 2, n, 2))).mean(3)
-    p = stats.ttest_ind(scores[:, 0], scores[:, 1] + 0.4, axis=1).pvalue
-    assert np.mean(p < 0.05) == pytest.approx(0.9, abs=0.015)
 
 
 def call(capsys, words):
@@ -70,19 +59,11 @@ def _signals(monkeypatch):
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
 
 
-def test_a_table_by_agreement_and_people_is_printed(capsys):
-    code, out, _ = call(capsys, "--difference 0.3 --sd 1")
-    rows = [line.split() for line in out.splitlines() if line.startswith("  ")]
-    assert code == 0
-    assert rows[1] == ["none", "(0)", "176", "89", "60"]
-    assert rows[-1] == ["complete", "(1)", "176", "176", "176"]
-    assert "the correlation of the scores that two people give" in " ".join(out.split())
-
-
 def test_the_table_of_the_documentation_is_what_is_printed(capsys):
     page = (project.ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
-    _, out, _ = call(capsys, "--difference 0.3 --sd 1")
+    code, out, _ = call(capsys, "--difference 0.3 --sd 1")
+    assert code == 0
     assert shown in out
 
 
@@ -116,6 +97,14 @@ def test_what_is_stated_is_said(capsys, words, part):
         ("--difference 0.3 --sd 1 --systems 1", "--systems: expected at least 2"),
         ("--difference 0.3 --sd 1 --agreement 2", "from 0 to 1, found '2'"),
         ("--study demo --sd 1", "--sd is for plans without a pilot"),
+        ("--like likert --difference 0.2", "--scale 1:5"),
+        ("--like likert --difference 4 --scale 1:5", "below the width of the scale"),
+        ("--like comparative --difference 0.2 --scale 1:5", "leave out --scale"),
+        ("--like relevance --difference 0.2 --scale 1:5", "expected one form of label among the words"),
+        ("--like charm --difference 0.2", "'charm': expected one of adequacy, "),
+        ("--like likert --difference 0.2 --sd 1", "one of --sd S, --rate P, --like WORDS"),
+        ("--sd 1 --difference 0.2 --pilot 9", "--pilot does not go with --sd"),
+        ("--like likert --difference 0.2 --agreement 0.4", "--agreement does not go with --like"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(capsys, words, part):
@@ -141,23 +130,3 @@ def test_words_that_too_few_studies_have_are_left_out_and_named(capsys):
     assert "(comparative)" in text
     assert "also like humanlikeness and authors, which is not taken into account" in text
     assert "share won minus share lost" in text
-
-
-@pytest.mark.parametrize(
-    ("words", "part"),
-    [
-        ("--like likert --difference 0.2", "--scale 1:5"),
-        ("--like likert --difference 4 --scale 1:5", "below the width of the scale"),
-        ("--like comparative --difference 0.2 --scale 1:5", "leave out --scale"),
-        ("--like relevance --difference 0.2 --scale 1:5", "expected one form of label among the words"),
-        ("--like charm --difference 0.2", "'charm': expected one of adequacy, "),
-        ("--like likert --difference 0.2 --sd 1", "one of --sd S, --rate P, --like WORDS"),
-        ("--sd 1 --difference 0.2 --pilot 9", "--pilot does not go with --sd"),
-        ("--like likert --difference 0.2 --agreement 0.4", "--agreement does not go with --like"),
-    ],
-)
-def test_likeness_that_cannot_be_used_is_refused(capsys, words, part):
-    code, out, err = call(capsys, words)
-    assert code == 2
-    assert part in err
-    assert out == ""

@@ -81,9 +81,6 @@ def test_a_panel_holds_the_sums_of_dialogues(study):
     assert (data.n[i, j], data.total[i, j]) == (len(marks), marks.sum())
     assert data.values[i, j] == pytest.approx(marks.mean())
     assert panels.panel(found, "dialogue_likert").published_test == "student"
-    one = data.per_dialogue()
-    assert one.unit == "dialogue"
-    assert np.array_equal(one.total, data.values)
 
 
 def test_a_panel_by_hand():
@@ -201,13 +198,6 @@ def test_session_normal_in_draws_and_with_missing_labels():
             kept = (weights[d] > 0) & ~np.isnan(value[:, j])
             one = panel_of(system[kept], value[kept, j], session[kept])
             assert p[d, 0, j] == pytest.approx(contrasts.draw_p_values(one, "session")[0][0, 0, 0])
-
-
-@pytest.mark.parametrize("columns", [1, 3])
-def test_patterns_of_equal_labels_are_found_without_sorting(columns):
-    rng = np.random.default_rng(3)
-    for judged in (np.repeat(rng.random((30, 1)) < 0.5, columns, axis=1), rng.random((30, columns)) < 0.5):
-        assert np.array_equal(contrasts.patterns(judged), np.unique(judged, axis=1).T)
 
 
 def test_a_session_test_of_comparisons_is_the_sign_test(study):

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import pingouin as pg
 import pytest
-from fixtures.made_annotations import monte_carlo
 from statsmodels.stats.weightstats import DescrStatsW, ttost_ind, ttost_paired
 
 from judgebook.annotations.dialogue_values import dialogue_values
@@ -52,7 +50,6 @@ def test_paired_sessions_give_the_paired_tests(values):
     m = 0.3 * pooled_sd(x, y)
     row = found(annotations(x, y))["equivalence"].iloc[0]
     assert row["p_value"] == pytest.approx(ttost_paired(x, y, -m, m)[0])
-    assert row["p_value"] == pytest.approx(pg.tost(x, y, bound=m, paired=True)["pval"].iloc[0])
     low, high = DescrStatsW(x - y).tconfint_mean(0.1)
     assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.array([low, high]) / pooled_sd(x, y))
     assert row["n_clusters"] == 40
@@ -98,17 +95,6 @@ def test_what_cannot_be_tested_says_why():
         results = found(rows)
         assert results["equivalence"]["note"].notna().all()
         assert results["smallest_margin"].empty
-
-
-def test_systems_at_the_margin_are_called_alike_in_at_most_five_percent():
-    rng, n = np.random.default_rng(3), 800
-    mood = rng.normal(size=(60, n))
-    x = mood + rng.normal(size=(60, n))
-    y = 0.5 * np.sqrt(2) + mood + rng.normal(size=(60, n))
-    p = found(annotations(x, y), 0.5)["equivalence"]["p_value"]
-    # the estimated standard deviation of values adds a little to the level
-    assert np.mean(p < 0.05) < 0.05 + monte_carlo(0.05, n) + 0.01
-    assert np.mean(p < 0.05) > 0.03
 
 
 def test_a_margin_of_the_label_is_in_its_units(values):

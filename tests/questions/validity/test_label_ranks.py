@@ -45,6 +45,7 @@ def test_ranks_are_those_of_absolute_correlations():
     fold(collect(importance.importance_ranks(one)), study="test", notebook="04_importance")
 
 
+@pytest.mark.verify
 def test_intervals_of_ranks_hold_all_at_once():
     """Three labels of different strength and two of none: all true ranks are inside in at least 95 %."""
     rng, n_runs, held = np.random.default_rng(2), 200, 0

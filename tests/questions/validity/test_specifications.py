@@ -86,23 +86,12 @@ def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
     assert sorted(drawn["estimate"]) == pytest.approx(sorted(made["estimate"]))
 
 
-def test_the_figure_marks_the_decisions_made_and_names_all_options(rows):
-    (first, second) = curves.plots(rows, NAMES, SECTION)
-    for plot in (first, second):
-        labels = [t.get_text().strip() for t in plot.fig.axes[len(plot.fig.axes) // 2].get_yticklabels()]
-        assert labels == ["Rated by", "anyone", "some", "Rating", "one", "mean"]
-        assert "no test" in plot.caption
-    marks = [line for ax in first.fig.axes for line in ax.lines if line.get_marker() == "D"]
-    assert marks
-
-
 def test_what_is_said_counts_combinations_and_orders(rows):
     text = curves.summary(rows, NAMES, SECTION).text
     every = rows.select("specification_fit", kind="option", target=DIALOGUE_QUALITY, method="behavior")
     assert "2 decisions could have been made otherwise (“Rated by”, “Rating”), which gives 4 combinations" in text
     low, high = (f"{v:.2f}".replace("-", "−") for v in (every["estimate"].min(), every["estimate"].max()))
     assert f"ABC-Eval behaviour: R² from {low} to {high}" in text
-    assert "how many agree is no test" in text
     assert curves.summary(collect([]), NAMES, Importance()).text == ""
 
 

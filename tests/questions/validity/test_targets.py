@@ -85,19 +85,6 @@ def test_what_is_missing_is_said(data):
         find((annotations, dialogues.assign(interactor=None)))
 
 
-def test_nothing_judged_twice_leaves_repeats_empty(data):
-    annotations, dialogues = data
-    once = annotations.drop_duplicates(["group", "method", "label", "dialogue", "dialogue_b", "turn"])
-    for first, _ in find((once, dialogues)).repeats.values():
-        assert first.x.isna().all(axis=None)
-
-
-def test_ratings_without_comparisons_give_one_target(data):
-    annotations, dialogues = data
-    found = find((annotations[annotations["method"] != "comparative"], dialogues))
-    assert set(found.designs) == {values.DIALOGUE_QUALITY}
-
-
 def test_main_group_has_most_labels_then_annotations_then_comes_first():
     def rows(group, labels, n):
         return [{"group": group, "method": "behavior", "label": x} for x in labels for _ in range(n)]
@@ -135,15 +122,6 @@ def test_with_one_annotator_per_dialogue_both_sides_are_theirs(outsiders):
     assert found.external == "same"
     assert list(design.x.columns.get_level_values("label")) == ["kindness"]
     assert len(design.y) == once["dialogue"].nunique()
-
-
-def test_interactors_come_before_an_external_label(data):
-    assert find(data, quality_label="quality").external is None
-
-
-def test_an_external_label_that_nobody_rated_is_named(outsiders):
-    with pytest.raises(ValueError, match="quality_label: nobody rated 'nicety'"):
-        find(outsiders, quality_label="nicety")
 
 
 @pytest.fixture(scope="module")
@@ -215,14 +193,6 @@ def test_a_part_of_a_group_may_be_named(halves):
     assert found.n_annotators["dialogue_likert", "quality"] <= len(parts["late"])
     with pytest.raises(ValueError, match=r"importance\.quality_group: 'nobody' judged none"):
         find(halves, **(given | {"quality_group": "nobody"}), parts=parts)
-
-
-def test_a_group_that_gave_no_rating_predicts_those_of_others(halves):
-    """Only the predictors are named: the target is rated by whoever rated it."""
-    found = find(halves, quality_label="quality", group="crowd")
-    assert found.groups == {"behavior": "crowd"}
-    assert found.rated_by == ("students",)
-    assert found.external == "others"
 
 
 def test_positions_of_two_groups_are_not_the_same_person(halves):
