@@ -55,13 +55,16 @@ def test_only_what_two_groups_judged_of_two_systems_is_compared():
     assert found["session"].nunique() == 2
 
 
+def annotated(frame, **columns):
+    fixed = {"annotator_kind": "human", "dialogue_b": None, "system_b": None, "work_unit": "U1"}
+    return frame.assign(**fixed | {"source_row": np.arange(len(frame))} | columns).astype({"turn": "Int32"})
+
+
 @pytest.fixture(scope="module")
 def three():
     """Three groups, of which the third sees one system differently."""
     frame = study(np.random.default_rng(1), groups=("g1", "g2", "g3"), shift=1.2, n_annotators=3)
-    score = np.clip(np.rint(3 + frame["score"]), 1, 5)
-    frame = frame.assign(score=score, method="dialogue_likert", annotator_kind="human", dialogue_b=None, system_b=None)
-    return frame.assign(source_row=np.arange(len(frame)), work_unit="U1").astype({"turn": "Int32"})
+    return annotated(frame, score=np.clip(np.rint(3 + frame["score"]), 1, 5), method="dialogue_likert")
 
 
 @pytest.fixture(scope="module")
@@ -156,36 +159,20 @@ def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
     assert largest_differences(library_check.compare(frame, found, 123)) == {"statsmodels": (1, 0.0)}
 
 
-@pytest.mark.parametrize(
-    ("p", "q", "verdict"),
-    [
-        (0.01, 0.5, "different"),
-        (0.5, 0.01, "equivalent"),
-        (0.01, 0.01, "different, within the margin"),
-        (0.5, 0.5, "inconclusive"),
-        (np.nan, np.nan, "no test"),
-    ],
-)
-def test_verdicts(p, q, verdict):
-    assert analysis.verdict(p, q, 0.05) == verdict
+def test_verdicts():
+    assert analysis.verdict(0.01, 0.5, 0.05) == "different"
+    assert analysis.verdict(0.5, 0.01, 0.05) == "equivalent"
+    assert analysis.verdict(0.01, 0.01, 0.05) == "different, within the margin"
+    assert analysis.verdict(0.5, 0.5, 0.05) == "inconclusive"
+    assert analysis.verdict(np.nan, np.nan, 0.05) == "no test"
 
 
 def test_positions_and_models_as_groups():
     """Groups without known people: what needs people is left out, the rest is there."""
     frame = study(np.random.default_rng(1), groups=("people", "model"), n_annotators=1)
-    model = frame["group"] == "model"
-    frame = frame.assign(
-        score=(frame["score"] > 0.4).astype(float),
-        method="behavior",
-        label="irrelevant",
-        annotator_known=model,
-        annotator_kind=np.where(model, "llm", "human"),
-        dialogue_b=None,
-        system_b=None,
-        work_unit=None,
-        source_row=np.arange(len(frame)),
-    )
-    frame["turn"] = pd.array([0] * len(frame), dtype="Int32")
+    model, kind = frame["group"] == "model", frame["group"].map({"people": "human", "model": "llm"})
+    marks = {"score": (frame["score"] > 0.4).astype(float), "method": "behavior", "label": "irrelevant", "turn": 0}
+    frame = annotated(frame, **marks, annotator_known=model, annotator_kind=kind, work_unit=None)
     labels = [x for x in LABEL_SETS["abc_eval"] if x.id == "irrelevant"]
     found = analysis.analyse(frame, labels, OPTIONS, **RUN)
     assert len(fold(found, study="x", notebook="08")) == sum(map(len, found.values()))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pingouin
 import pytest
-from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
+from fixtures.made_annotations import comparisons, monte_carlo, ratings, study, with_tastes
 from scipy import stats
 
 from judgebook.questions.groups import effects
@@ -29,13 +29,6 @@ def resampled_two_way(frame, n_resamples=10_000):
 
 def column(rows, name):
     return np.array([row[name] for row in rows])
-
-
-def with_tastes(frame, rng):
-    """Every annotator favors systems in a way of their own."""
-    taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
-    own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
-    return frame.assign(score=frame["score"] + own)
 
 
 @pytest.fixture(scope="module")

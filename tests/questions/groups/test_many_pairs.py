@@ -8,7 +8,6 @@ import pytest
 from fixtures.made_annotations import study
 
 from judgebook.questions.groups import effects, joint_resampling, many_pairs
-from judgebook.questions.groups.conclusions import conclusions
 from judgebook.statistics.intervals import QUANTILES, Sampling
 from judgebook.study.results import collect, fold
 
@@ -51,16 +50,6 @@ def test_estimates_and_noise_are_those_of_joint_resampling(both):
         for column in ("estimate", "ci_low", "ci_high", "p_value"):
             mine, theirs = (r[statistic][column].to_numpy() for r in (found, joint))
             assert mine == pytest.approx(theirs, rel=1e-9, nan_ok=True)
-
-
-def test_conclusions_are_counted_over_all_pairs(both):
-    found, _, joint = both
-    counts = collect(conclusions(joint, 0.2))["conclusion_count"]
-    by = ["label", "of", "verdict", "resample"]
-    rows = (r[(r["resample"] != "session") & (r["of"] != "size")] for r in (found["conclusion_count"], counts))
-    mine, theirs = (r.set_index(by)["estimate"].sort_index() for r in rows)
-    assert len(mine) > 3
-    assert mine.equals(theirs)
 
 
 def test_blocks_change_nothing(frame, monkeypatch):

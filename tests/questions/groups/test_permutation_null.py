@@ -4,7 +4,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
+from fixtures.made_annotations import comparisons, monte_carlo, ratings, study, with_tastes
 
 from judgebook.questions.groups import effects
 from judgebook.questions.groups.permutation_null import permutation_null
@@ -27,13 +27,8 @@ def row_of_test(found):
     return row
 
 
-def p_value(frame, **options):
-    """The same p-value, without frames of results: for simulations."""
-    (one,) = effects.label_scores(frame)
-    return p_value_of(one, **options)
-
-
 def p_value_of(one, **options):
+    """The same p-value, without frames of results: for simulations."""
     rows = permutation_null(one, **options)
     return next(row["p_value"] for row in rows if row["statistic"] == "group_difference_test")
 
@@ -123,9 +118,10 @@ def test_a_difference_is_found():
 @pytest.mark.evidence
 def test_rate_of_false_alarms():
     """Groups of like people. The other group is more lenient, judgements share dialogues and sessions."""
-    n = 300
-    frames = (study(np.random.default_rng([8, i]), n_sessions=30, leniency=1.0) for i in range(n))
-    p = [p_value(frame, seed=i, n_permutations=99) for i, frame in enumerate(frames)]
+    n, p = 300, []
+    for i in range(n):
+        (one,) = effects.label_scores(study(np.random.default_rng([8, i]), n_sessions=30, leniency=1.0))
+        p.append(p_value_of(one, seed=i, n_permutations=99))
     assert np.mean(np.array(p) <= 0.05) < 0.05 + monte_carlo(0.05, n)
     assert np.mean(p) == pytest.approx(0.5, abs=3 / np.sqrt(12 * n) + 0.02)
 
@@ -136,11 +132,7 @@ def test_people_who_differ_are_an_alarm_for_judgements_but_not_for_annotators():
     n, p = 200, {"judgement": [], "annotator": []}
     for i in range(n):
         rng = np.random.default_rng([9, i])
-        frame = study(rng, n_sessions=60, n_annotators=4)
-        taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
-        own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
-        frame = frame.assign(score=frame["score"] + own)
-        (one,) = effects.label_scores(frame)
+        (one,) = effects.label_scores(with_tastes(study(rng, n_sessions=60, n_annotators=4), rng))
         for exchange, values in p.items():
             values.append(p_value_of(one, seed=i, exchange=exchange, n_permutations=99))
     rates = {exchange: np.mean(np.array(values) <= 0.05) for exchange, values in p.items()}

@@ -83,14 +83,6 @@ def test_objective_labels_are_held_against_the_others():
     assert found(frame[frame["label"] == "fun"].query("method == 'continuous'"), objective=["facts"]) == {}
 
 
-def test_labels_of_one_method_only_and_positions():
-    frame = two_methods(np.random.default_rng(6), (0.0, 0.0), ("quality", "fun"))
-    lone = frame[(frame["label"] == "quality") | (frame["method"] == "continuous")].assign(annotator_known=False)
-    rows = found(lone)["robustness"]
-    assert set(rows["n"]) == {6}
-    assert set(rows["resample"]) == {"session"}
-
-
 def test_ratings_and_comparisons():
     rng = np.random.default_rng(7)
     pairs = [rng.choice(list("abcd"), 2, replace=False) for _ in range(120)]
@@ -124,17 +116,14 @@ def test_intervals_cover_the_truth():
 
 
 def test_of_very_many_pairs_random_ones_are_used(monkeypatch):
-    frame = two_methods(np.random.default_rng(1), (0.5, 1.5))
-    monkeypatch.setattr("judgebook.questions.groups.robustness.MANY_PAIRS", 3)
-    monkeypatch.setattr(
-        "judgebook.questions.groups.robustness.MOST_KEPT", 6
-    )  # all of four systems: the estimates are the same
+    frame, module = two_methods(np.random.default_rng(1), (0.5, 1.5)), "judgebook.questions.groups.robustness"
+    whole = found(frame)
+    monkeypatch.setattr(f"{module}.MANY_PAIRS", 3)
+    monkeypatch.setattr(f"{module}.MOST_KEPT", 6)  # all of four systems: the estimates are the same
     mine = found(frame)
-    monkeypatch.undo()
-    for statistic, rows in found(frame).items():
+    for statistic, rows in whole.items():
         expected = pytest.approx(rows["estimate"].to_numpy(), rel=1e-9, nan_ok=True)
         assert mine[statistic]["estimate"].to_numpy() == expected
         assert mine[statistic]["note"].str.contains("6 random pairs").all()
-    monkeypatch.setattr("judgebook.questions.groups.robustness.MANY_PAIRS", 3)
-    monkeypatch.setattr("judgebook.questions.groups.robustness.MOST_KEPT", 2)
+    monkeypatch.setattr(f"{module}.MOST_KEPT", 2)
     assert set(found(frame)["robustness"]["n"]) == {2}

@@ -6,7 +6,6 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 from fixtures.placebo_systems import PLAN, SPEC, rng, simulated, value
 
-from judgebook.annotations import dialogue_values as values
 from judgebook.questions.agreement.bounds import degenerate
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.groups.joint_resampling import mean_square_difference
@@ -15,7 +14,6 @@ from judgebook.questions.operating_characteristics import estimate_coverage as o
 from judgebook.questions.operating_characteristics.alpha_coverage import (
     Repeated,
     alpha_over_dialogues,
-    alpha_over_items,
 )
 from judgebook.questions.operating_characteristics.many_data_sets import bca_ends, cluster_ends, pattern_ends, times
 from judgebook.questions.operating_characteristics.monte_carlo import (
@@ -183,19 +181,6 @@ def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not():
     assert value(rows, "interval_coverage", interval="policy", over="dialogue", sample_size=25)["estimate"] > 0.88
 
 
-@pytest.mark.evidence
-def test_bca_of_few_marks_fails_and_the_policy_does_not():
-    rows = alpha_over_items(
-        twice(label="ignore"), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[], marks=[8, 40]
-    )
-    few = value(rows, "interval_coverage", interval="bca", marks=8)
-    policy = value(rows, "interval_coverage", interval="policy", marks=8)
-    assert few["estimate"] < 0.93 or few["n_undefined"] > 20
-    assert policy["estimate"] > 0.95 - monte_carlo(0.95, 1000)
-    many = value(rows, "interval_coverage", interval="bca", marks=40)
-    assert abs(many["estimate"] - 0.95) < 0.02 + monte_carlo(0.95, 1000)
-
-
 def test_the_bound_of_a_run_is_that_of_its_items():
     one = twice(n_sessions=20, label="uninterpretable", seed=22)
     table = np.zeros((one.clusters.max() + 1, len(one.judged.weights)))
@@ -231,27 +216,6 @@ def test_a_rare_rate_has_the_bound_of_notebook_07():
     ends = cluster_ends(table[:, :2], drawn, ratio, PLAN, rng(24))
     found = operating_estimates._policy(table, drawn, ends, PLAN)
     np.testing.assert_allclose(found[0], rare_bound(3, 300, 20, design_effect(*table.T)), rtol=1e-5)
-
-
-def quality_design(r, n_people=40, each=8, seed=25):
-    g = rng(seed)
-    who = np.repeat(np.arange(n_people), each)
-    y = g.normal(size=len(who)) + 0.4 * g.normal(size=n_people)[who]
-    x = r * y + np.sqrt(1 - r**2) * g.normal(size=len(who))
-    frame = pd.DataFrame(x, columns=pd.MultiIndex.from_tuples([("behavior", "ignore")]))
-    return values.Design(values.DIALOGUE_QUALITY, y, frame, who, "interactor", "dialogue")
-
-
-@pytest.mark.evidence
-def test_an_interval_of_r_squared_fails_near_zero_and_that_of_r_does_not():
-    rows = operating_estimates.correlation_coverage(
-        quality_design(0.0), ("behavior", "ignore"), SimulationPlan(n_runs=1000, n_resamples=500)
-    )
-    square = value(rows, "interval_coverage", of="r2")
-    ours = value(rows, "interval_coverage", of="r", interval="jackknife_t")
-    assert square["ci_high"] < 0.94
-    assert abs(ours["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 1000)
-    assert value(rows, "interval_power", of="r2")["estimate"] > 0.95  # its lower end is hardly ever 0
 
 
 @pytest.mark.evidence

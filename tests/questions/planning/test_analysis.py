@@ -161,7 +161,7 @@ def test_a_difference_that_the_scale_does_not_allow_is_not_found(study):
         assert "too large for the range of scores in the pilot" in told
 
 
-def test_contexts_take_the_place_of_sessions_and_without_either_the_saving_is_unknown(study):
+def test_contexts_take_the_place_of_sessions(study):
     """Two systems respond to the same contexts, and nobody has a session: the plan is the same, and says why."""
     frame = pilot_of("dialogue_likert")
     contexts = conform(frame.assign(context=frame["session"], session=None), ANNOTATIONS)
@@ -170,18 +170,6 @@ def test_contexts_take_the_place_of_sessions_and_without_either_the_saving_is_un
     assert (ours[0].paired, theirs[0].paired) == (True, True)
     pd.testing.assert_frame_equal(ours[2]["plan_dialogues"], theirs[2]["plan_dialogues"])
     assert "within contexts, as in this study" in said(*theirs)
-    told = said(*planned(study, conform(frame.assign(session=None), ANNOTATIONS), paired=True))
-    assert "as in this study" not in told
-    assert "so the saving is unknown" in told
-
-
-def test_methods_without_times_are_named_and_not_called_impossible(study):
-    frame, only = pilot_of("dialogue_likert", "comparative"), {"minutes_per_judgement": {"dialogue_likert": 2.0}}
-    every = planned(study, frame, **only, budget=400.0)
-    assert every[-1]["untimed"] == ["Comparative"]
-    assert "For Comparative, the time per judgement is unknown" in said(*every)
-    reasons = tables.designs(*every[2:4], currency="EUR").why
-    assert reasons["EUR"] == reasons["Hours"] == "The time per judgement is unknown."
 
 
 def test_a_budget_that_pays_for_n_dialogues_exactly_buys_n():

@@ -134,25 +134,26 @@ def test_simulated_studies_with_annotators_as_a_sample_reach_the_planned_power(p
     assert hits / N_RUNS == pytest.approx(0.8, abs=0.05)
 
 
+def all_judged_by_all(score: np.ndarray, system: np.ndarray) -> pd.DataFrame:
+    """Scores (dialogues, people) and systems (0 or 1) of dialogues as annotations."""
+    dialogue, who = (x.ravel() for x in np.indices(score.shape))
+    rows = {
+        "dialogue": dialogue.astype(str),
+        "annotator": who.astype(str),
+        "system": np.array(["a", "b"])[system[dialogue]],
+    }
+    fixed = dict.fromkeys(("session", "system_b", "dialogue_b", "turn", "context"))
+    fixed |= {"method": "dialogue_likert", "label": "x", "annotator_known": True}
+    return pd.DataFrame(rows | {"score": score.ravel()}).assign(**fixed)
+
+
 def few_annotators(true: dict[str, float], seed: int, people: int = 5, n: int = 60) -> pd.DataFrame:
     """Two systems, half of the dialogues each, all judged by all; normal scores rounded to quarters."""
     rng, of = np.random.default_rng(seed), np.arange(n) % 2
     sd = {name: np.sqrt(v) for name, v in true.items()}
     score = rng.normal(0, sd["dialogue"], (n, 1)) + rng.normal(0, sd["annotator"], people)
-    score = (
-        score + rng.normal(0, sd["annotator_of_system"], (2, people))[of] + rng.normal(0, sd["residual"], (n, people))
-    )
-    dialogue, who = (x.ravel() for x in np.indices((n, people)))
-    rows = {
-        "dialogue": dialogue.astype(str),
-        "annotator": who.astype(str),
-        "system": np.array(["a", "b"])[of[dialogue]],
-    }
-    frame = pd.DataFrame(rows | {"score": np.round(4 * score.ravel()) / 4})
-    return frame.assign(
-        method="dialogue_likert", label="x", session=None, system_b=None, dialogue_b=None, turn=None, context=None,
-        annotator_known=True,
-    )  # fmt: skip
+    score = score + rng.normal(0, sd["annotator_of_system"], (2, people))[of]
+    return all_judged_by_all(np.round(4 * (score + rng.normal(0, sd["residual"], (n, people)))) / 4, of)
 
 
 @pytest.mark.evidence
@@ -204,26 +205,13 @@ def test_simulated_studies_vary_as_the_pilot_does(pilot):
 
 def test_plans_do_not_depend_on_how_far_apart_the_systems_of_the_pilot_are():
     """Scores vary as they do within a system; the distance of the systems is no noise of theirs."""
-    draw = np.random.default_rng(3)
-    rows = [
-        (f"p{i}", system, who, np.clip(round(quality + draw.normal(0, 6)), 0, 60))
-        for i in range(60)
-        for system in ("a", "b")
-        for quality in [30 + draw.normal(0, 6)]
-        for who in "xyz"
-    ]
-    near = judged("dialogue_likert").iloc[:1]
-    found = []
-    for apart in (0, 15, 30):
-        frame = pd.DataFrame(rows, columns=["dialogue", "system", "annotator", "score"])
-        frame["score"] += apart * (frame["system"] == "b")
-        frame["session"] = frame["dialogue"] = frame["dialogue"] + frame["system"]
-        frame = frame.assign(**{c: near[c].iloc[0] for c in near if c not in frame})
-        made = of_design(design(frame.astype({"score": float}), ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
-        estimate, low, high = detectable(made, Plan(60, 3, 3), confidence=0.95)
-        assert low < estimate < high
-        found.append(estimate)
-    assert max(found) < 1.05 * min(found)
+    rng, of, found = np.random.default_rng(3), np.arange(120) % 2, []
+    score = (30 + rng.normal(0, 6, (120, 1)) + rng.normal(0, 6, (120, 3))).round().clip(0, 60)
+    for apart in (0, 30):
+        frame = all_judged_by_all(score + apart * of[:, None], of)
+        made = of_design(design(frame, ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
+        found.append(detectable(made, Plan(60, 3, 3))[0])
+    assert found[1] == pytest.approx(found[0], rel=0.05)
 
 
 def test_looking_early_raises_false_alarms_and_boundaries_prevent_it(pilot):

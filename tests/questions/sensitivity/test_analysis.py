@@ -7,7 +7,7 @@ from fixtures.session_study import SYSTEMS, annotate
 from statsmodels.stats.multitest import multipletests
 
 from judgebook.annotations import features
-from judgebook.questions.sensitivity import analysis, differences, judged_groups, power, significance
+from judgebook.questions.sensitivity import analysis, judged_groups, power, significance
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.study.results import collect
 
@@ -112,13 +112,6 @@ def test_draws_errors_and_planning_are_those_of_each_panel(cells):
         for used, test in ((one, one.published_test), (data, "session")):
             each.append(power.null_rejection(used, [test], n=size, n_runs=30, **given))
     assert found["null_rejection"]["estimate"].tolist() == pd.concat(each)["estimate"].tolist()
-    found = analysis.planning(cell, sizes=[8, 16])
-    each = [differences.differences(cell.annotations, d.method, d.systems, people=False) for d in cell.panels]
-    ours = collect(*(pd.DataFrame(power.planning(one, [8, 16])) for one in each))
-    for statistic in ("power", "detectable_effect"):
-        assert found[statistic]["estimate"].tolist() == ours[statistic]["estimate"].tolist()
-    rows = ours.select("detectable_difference", n_dialogues=None).set_index(["method", "label"])["estimate"]
-    assert analysis.detectable(found).set_index(["method", "label"])["estimate"].equals(rows)
 
 
 def test_each_method_has_the_results_of_the_first_group_that_judged_with_it():

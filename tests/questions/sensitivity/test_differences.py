@@ -106,25 +106,6 @@ def test_without_spread_there_is_no_interval():
     assert np.isnan(found["p_value"])
 
 
-@pytest.mark.verify
-def test_other_annotators_find_no_difference_more_often_than_nominal():
-    """Equal systems, annotators who differ in how they like each: with annotators as a sample the test keeps its level,
-    without it does not."""
-    rng, runs, people, rows = np.random.default_rng(6), 300, 6, []
-    for run in range(runs):  # each a label of its own, so that all are tested at once
-        liking = rng.normal(0, 0.6, (people, 2))
-        one = ratings({"a": rng.normal(size=30), "b": rng.normal(size=30)}, people=range(people), each=2, rng=rng)
-        side = (one["system"] == "b").astype(int)
-        score = one["score"] + liking[one["annotator"], side] + 0.5 * rng.normal(size=len(one))
-        rows.append(one.assign(score=score, label=f"run {run}"))
-    every = pd.concat(rows, ignore_index=True)
-    found = [differences.differences(every, "dialogue_likert", ["a", "b"], people=p) for p in (False, True)]
-    alone, both = (np.mean(f["p_value"] < 0.05) for f in found)
-    assert [len(f) for f in found] == [runs, runs]
-    assert both < 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
-    assert alone > both
-
-
 def test_two_ways_equal_statsmodels_up_to_the_correction():
     """Where annotators add to the variance, which is then not cut."""
     from statsmodels.stats.sandwich_covariance import cov_cluster_2groups

@@ -127,10 +127,3 @@ def test_without_a_margin_or_a_direction_nothing_is_worse(values):
     gaps = differences(annotations(*values), "dialogue_likert", ["a", "b"])
     assert equivalence.not_worse(gaps, {}, {"l0": 1}).empty
     assert equivalence.not_worse(gaps, {"l0": 0.3}, {"l0": 0}).empty
-
-
-def test_words_say_whose_margin_it_is():
-    frame = pd.DataFrame({"margin": ["0.2", "0.4"], "scale": [None, "label"]})
-    assert equivalence.within(frame.iloc[:1]) == "±0.2 SD"
-    assert equivalence.within(frame.iloc[1:]) == "the margin stated for the label"
-    assert equivalence.within(frame) == "the margin stated for the label (else ±0.2 SD)"

@@ -7,11 +7,7 @@ from fixtures.panels import panel_of
 from fixtures.reference import TWO_SAMPLES
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from judgebook.annotations import dialogue_values as values
-from judgebook.annotations.picks import pick_one
 from judgebook.questions.sensitivity import panels, power
-from judgebook.sources import build
-from judgebook.study import params
 
 
 def turns(rng, n_dialogues, n_turns, spread, n_systems=2, labels=1):
@@ -124,22 +120,6 @@ def test_placebos_have_the_proportions_of_the_study():
     data = panel_of(np.repeat([0, 1, 2], [10, 60, 60]), np.zeros(130))
     sizes = {tuple(np.bincount(power._placebo(data, run, 28, np.random.default_rng(run)).system)) for run in range(12)}
     assert sizes == {(2, 8), (8, 48), (28, 28)}
-
-
-@pytest.mark.evidence
-@pytest.mark.data
-def test_turn_tests_reject_true_nulls_on_real_marks(raw_data):
-    """Marks of two people on 108 real dialogues: z tests on turns find differences within one system, dialogues do
-    not."""
-    annotations = build.build(params.load("gpt_abceval")).frames["annotations"]
-    human = annotations[annotations["annotator_kind"] == "human"]
-    data = panels.panel(values.dialogue_values(pick_one(human, np.random.default_rng(0))), "behavior")
-    tests = ["z", "dialogue_welch", "session"]
-    found = power.null_rejection(data, tests, n=13, n_runs=400, seed=1, n_permutations=199)
-    size = found.query("alpha == 0.05").groupby("test")["estimate"].mean()
-    assert size["z"] > 0.12
-    assert size["dialogue_welch"] < 0.06
-    assert size["session"] < 0.06
 
 
 def test_few_dialogues_are_halved_and_labels_that_are_missing_are_counted():

@@ -40,22 +40,6 @@ def changed(results, statistic, **columns):
     return Results(results | {statistic: results[statistic].assign(**columns)})
 
 
-def named(row):
-    return NAMES.name("method", row.method), NAMES.name("label", row.label, row.method)
-
-
-def test_counts_are_those_of_their_own_label(results):
-    table = tables.count_table(results, NAMES).set_index(["Method", "Label"])
-    means = results.select("n_significant", summary="mean", adjusted_over="none", alpha=0.05, test=analysis.PUBLISHED)
-    assert len(means) == 4
-    for row in means.itertuples():
-        assert str(table.loc[named(row), "Draws, published"]).startswith(f"{row.estimate:.1f} (")
-    tests = analysis.primary(results)
-    sure = (tests["p_adjusted"] < 0.05).groupby([tests["method"], tests["label"]]).sum().reset_index()
-    for row in sure.itertuples():
-        assert table.loc[named(row), "Holm, label"] == row.p_adjusted
-
-
 def test_differences_shown_are_the_significant_ones(every, results, judged):
     tests = analysis.primary(results)
     n = int((tests["p_adjusted"] < 0.05).sum())

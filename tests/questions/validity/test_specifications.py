@@ -7,16 +7,10 @@ from fixtures.session_study import annotate, chats
 from pydantic import ValidationError
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
-from judgebook.display.names import DisplayNames
-from judgebook.questions.validity import coverage, curves, specifications, targets
+from judgebook.questions.validity import coverage, specifications, targets
 from judgebook.questions.validity.question import Coverage, Importance
-from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect, fold
 
-METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
-NAMES = DisplayNames(
-    {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}, {"method": METHODS, "group": {}, "system": {}}
-)
 OPTIONS = Coverage(exclude=["quality"], n_folds=4, n_repeats=1, n_halves=10, n_permutations=10)
 SECTION = Importance(
     quality_label="quality",
@@ -84,15 +78,6 @@ def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
         )
     drawn = rows.select("specification_fit", target=COMPARATIVE_QUALITY, specification="0")
     assert sorted(drawn["estimate"]) == pytest.approx(sorted(made["estimate"]))
-
-
-def test_what_is_said_counts_combinations_and_orders(rows):
-    text = curves.summary(rows, NAMES, SECTION).text
-    every = rows.select("specification_fit", kind="option", target=DIALOGUE_QUALITY, method="behavior")
-    assert "2 decisions could have been made otherwise (“Rated by”, “Rating”), which gives 4 combinations" in text
-    low, high = (f"{v:.2f}".replace("-", "−") for v in (every["estimate"].min(), every["estimate"].max()))
-    assert f"ABC-Eval behaviour: R² from {low} to {high}" in text
-    assert curves.summary(collect([]), NAMES, Importance()).text == ""
 
 
 def test_no_alternatives_cost_nothing():

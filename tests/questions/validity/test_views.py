@@ -105,17 +105,6 @@ def test_intervals_are_compared_with_the_truth():
     assert findings.against_truth(Results(), {"quality": truth}, confidence=0.95).text == ""
 
 
-def test_paths_and_best_subsets_are_those_of_the_results(covered):
-    results, _ = covered
-    path = analysis.path(results, DIALOGUE_QUALITY)
-    assert path["method"].unique().tolist() == ["behavior"]  # the only label of the ratings is quality
-    assert path["k"].tolist() == [1, 2]
-    assert (path["best"] >= path["fit"] - 1e-12).all()
-    best = analysis.chosen(results, DIALOGUE_QUALITY)
-    assert best["k"].tolist() == [len(labels) for labels in best["labels"]]
-    assert next(tables.models(results, NAMES)).frame["Same by path"].tolist() == [True]
-
-
 def test_methods_are_compared_by_cross_validation(covered):
     results, selected = covered
     text = said(results, selected)
@@ -143,9 +132,6 @@ def test_what_is_kept_is_reported_with_its_thresholds():
     assert "**1 of 2 labels reaches every threshold for keeping a label**" in text
     table = tables.kept(collect(label_selection.rows(selected, applied)), NAMES).frame
     assert table[["Labels", "All", "Agreement"]].to_numpy().tolist() == [[2, 1, 1]]
-    assert tables.criteria(selected, NAMES).frame["Kept"].tolist() == [False, True]
-    ax = figures.selection(selected, NAMES, applied).fig.axes[0]
-    assert [t.get_text() for t in ax.texts].count("kept") == 1
 
 
 def test_a_value_rounded_onto_its_threshold_shows_on_which_side_it_is():
