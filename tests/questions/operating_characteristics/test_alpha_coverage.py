@@ -231,12 +231,3 @@ def test_groups_that_do_not_differ():
     bias = value(rows, "group_difference_bias", of="debiased_square", scenario="null")
     assert bias["ci_low"] - 0.01 < 0 < bias["ci_high"] + 0.01
     assert value(rows, "group_difference_bias", of="published", scenario="null")["ci_low"] > 0.1
-
-
-@pytest.mark.evidence
-def test_the_share_of_first_place_of_equal_systems_has_a_median_of_056():
-    rows = operating_estimates.first_place(simulated(), 0, SimulationPlan(n_runs=600, n_resamples=400))
-    assert value(rows, "top_share", point="median")["estimate"] == pytest.approx(0.56, abs=0.03)
-    assert value(rows, "top_share", point="q95")["estimate"] > 0.8
-    joint = value(rows, "interval_coverage", of="rank")
-    assert abs(joint["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 600)

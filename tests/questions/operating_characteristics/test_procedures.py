@@ -130,15 +130,6 @@ def test_reliability_covers_that_of_the_fitted_model():
         assert 0.86 < row["estimate"] < 0.99
 
 
-def test_reliability_of_systems_that_do_not_differ_is_not_tried():
-    r = rng(9)
-    talk = [(f"s{s}", f"s{s}d{d}", f"a{a}") for s in range(3) for d in range(4) for a in range(2)]
-    scores = pd.DataFrame(talk, columns=["system", "dialogue", "annotator"])
-    equal = scores["dialogue"].str[-1].astype(float) + r.normal(0, 0.01, len(scores))
-    rows = scores.assign(method="dialogue_likert", label="quality", annotator_known=True, score=equal)
-    assert not list(other_procedures.reliability_coverage(rows, PLAN))
-
-
 @RUNS
 def test_runs_that_repeat_are_covered(n_runs):
     plan = SimulationPlan(n_runs=n_runs, n_resamples=300)

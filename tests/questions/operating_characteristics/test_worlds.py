@@ -12,7 +12,6 @@ from judgebook.questions.operating_characteristics import (
     findings,
     harder,
     many_data_sets,
-    other_procedures,
     tables,
     worlds,
 )
@@ -163,14 +162,6 @@ def test_parts_of_one_chat_are_exchanged_together():
     assert abs(np.mean(found < 0.05) - 0.05) < monte_carlo(0.05, 1500)
 
 
-@pytest.mark.evidence
-def test_the_alternative_annotator_test_keeps_its_level_for_one_more_annotator():
-    one = worlds.world(worlds.design(rated(rng(15), n=160, people=4, sd_person=0.0), SYSTEMS))
-    (row,) = other_procedures.placebo_judge(one, SimulationPlan(200), "ordinal")
-    assert row["ci_low"] <= 0.05 + monte_carlo(0.05, 200)
-    assert row["estimate"] > 0.01
-
-
 PLAN = SimulationPlan(1000)
 
 
@@ -264,19 +255,6 @@ def test_ranks_of_many_systems_on_few_clusters_hold(people):
     assert [(r["systems"], r["sample_size"]) for r in rows] == list(harder.FEW_CLUSTERS) * times
     assert all(r["ci_high"] > 0.95 for r in rows)
     assert {r["people"] for r in rows} == ({"fixed", "sampled"} if people == 8 else {"fixed"})
-
-
-def test_ranks_that_take_ratings_as_independent_are_found_out(world):
-    """Twelve equal ratings of each response, clustered by rating and by prompt."""
-    one = harder.many_systems(world, 10, 8, rng(5), people=False)
-    wide = np.repeat(np.concatenate(list(one.draw(200, rng(6)))), 12, axis=1)
-    code, prompt = np.repeat(one.design.system, 12), np.repeat(one.design.session, 12)
-    rates = {}
-    for name, by in (("ratings", np.arange(len(code))), ("prompts", prompt)):
-        model = as_used.Clustered(code, np.ones(len(code)), [by])
-        rates[name] = np.mean(as_used.ranks_apart(model, wide, 0.95))
-    assert rates["ratings"] > 0.5
-    assert rates["prompts"] < 0.1
 
 
 def votes(voters, n=400):

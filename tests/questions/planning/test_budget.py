@@ -7,7 +7,7 @@ from fixtures.planned_studies import judged
 from scipy.special import stdtrit
 
 from judgebook.display.names import display_names
-from judgebook.questions.planning import analysis, budget, budget_views, findings, next_items, pilot_study
+from judgebook.questions.planning import analysis, budget_views, findings, next_items, pilot_study
 from judgebook.questions.planning.designs import SAMPLE, Plan, standard_error
 from judgebook.questions.planning.question import Planning
 from judgebook.study import params
@@ -115,15 +115,6 @@ def test_widths_are_those_of_the_formula(good):
     assert both[SAMPLE] / se == pytest.approx(alone[SAMPLE] / np.sqrt(variance(m, n) + extra), rel=0.02)
     curve = results["split_width"]
     assert curve["estimate"].min() == pytest.approx(1 / np.sqrt(gain))
-
-
-def test_a_share_that_is_nearly_that_of_the_best_split_gives_way_to_it(good, monkeypatch):
-    data, options, results, names, _ = good
-    (team,) = budget_views.teams(results, names)
-    monkeypatch.setattr(budget, "SHARES", (team["share"] + 1e-7,))
-    rows = budget.budget_rows(data, options, {"dialogue_likert": 300.0}, confidence=0.95)
-    (width,) = (row for row in rows if row["statistic"] == "split_width")
-    assert width["n_dialogues"] == team["n"]
 
 
 @pytest.mark.parametrize(

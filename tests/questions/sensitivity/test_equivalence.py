@@ -62,16 +62,6 @@ def test_separate_sessions_give_welch(values):
     assert row["p_value"] == pytest.approx(ttost_ind(x, y, -m, m, usevar="unequal")[0])
 
 
-def test_annotators_who_are_known_are_a_sample_too(values):
-    """Ten people who judged sessions of both systems in turn: wider than over sessions."""
-    sessions, both = (found(annotations(*values, people=p))["equivalence"].iloc[0] for p in (None, list("abcdefghij")))
-    assert sessions["resample_unit"] == "session"
-    assert both["resample_unit"] == "session and annotator"
-    assert both["n_clusters"] == 10
-    assert both["ci_high"] - both["ci_low"] > sessions["ci_high"] - sessions["ci_low"]
-    assert both["estimate"] == pytest.approx(sessions["estimate"])
-
-
 def test_the_smallest_margin_is_where_the_test_turns(values):
     data = annotations(*values)
     margin = found(data)["smallest_margin"].set_index("scale")["estimate"]

@@ -6,7 +6,7 @@ import pytest
 from fixtures.session_study import SYSTEMS, annotate, chats
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.sensitivity import analysis, figures, findings, judged_groups, overview, shown, tables
+from judgebook.questions.sensitivity import analysis, findings, judged_groups, overview, shown, tables
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results
@@ -96,16 +96,3 @@ def test_counts_of_other_labels_by_hand():
                           "largest": [2.0, 6.0, 1.0]})  # fmt: skip
     # the 2 lies in the first range, the 1 in the third, of six wrong pairings
     assert findings.others_inside(cells) == pytest.approx(2 / 6)
-
-
-def test_every_margin_of_an_equivalence_figure_is_inside_its_panel(results):
-    rows = results["smallest_margin"]
-    own = rows["method"] == "behavior"
-    assert 0 < own.sum() < len(own)
-    wide = rows.assign(estimate=rows["estimate"].where(~own, 40 * rows["estimate"]))
-    plot = figures.equivalence(Results(results | {"smallest_margin": wide}), NAMES)
-    for ax in plot.fig.axes:
-        low, high = ax.get_xlim()
-        margins = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() != "None"])
-        assert len(margins)
-        assert ((margins >= low) & (margins <= high)).all()

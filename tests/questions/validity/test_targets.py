@@ -173,15 +173,6 @@ def test_an_outsiders_choice_is_a_target_and_ties_are_left_out(halves):
     assert design.unit == "interactor"
 
 
-def test_the_mean_of_all_ratings_is_predicted_by_those_who_gave_none(halves):
-    annotations, _ = halves
-    found = find(halves, **TWO, quality_rating="mean", predictor_value="mean")
-    design = found.designs[values.DIALOGUE_QUALITY]
-    rated = annotations[(annotations["label"] == "quality") & (annotations["method"] == "dialogue_likert")]
-    assert design.y == pytest.approx(rated.groupby("dialogue")["score"].mean().sort_index().to_numpy())
-    assert set(design.x.columns.get_level_values(0)) == {"behavior"}
-
-
 def test_a_part_of_a_group_may_be_named(halves):
     annotations, _ = halves
     people = sorted(annotations.loc[annotations["group"] == "students", "annotator"].unique())

@@ -71,14 +71,6 @@ def test_the_headline_counts_labels_whose_interval_excludes_0(importance):
     assert f"{abs(best['estimate']):.2f}" in first
 
 
-def test_a_label_that_predicts_itself_is_not_counted(importance):
-    rows = analysis.correlations(importance, DIALOGUE_QUALITY)
-    label = rows.loc[rows["estimate"].abs().idxmax(), "label"]
-    n = int(analysis.excludes_zero(rows[rows["label"] != label]).sum())
-    said = "\n\n".join(p.text for p in findings.importance(importance, NAMES, confidence=0.95, itself=label))
-    assert f"{n if n else 'None'} of {int((rows['label'] != label).sum())} labels" in said
-
-
 def test_nothing_related_is_reported_as_nothing(importance):
     flat = replaced(importance, "r", estimate=0.01, ci_low=-0.2, ci_high=0.2)
     assert texts(flat).startswith("**None of 3 labels are related to dialogue quality")
