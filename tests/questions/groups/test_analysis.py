@@ -180,8 +180,8 @@ def test_positions_and_models_as_groups():
     differences = analysis.differences(found, 0.95)
     assert differences["p"].notna().all()
     assert differences[["p_people", "without_low"]].isna().all(axis=None)
-    _, _, text = shown(found, names_of(["people", "model"]))
-    assert "annotator" not in text
+    said = findings.findings(found, names_of(["people", "model"]), confidence=0.95)
+    assert "annotator" not in " ".join(p.text for p in said)
 
 
 def test_counts_by_hand():

@@ -52,25 +52,24 @@ def tiny():
     return pd.concat([ratings(first, group="g1"), ratings(second, group="g2", annotator="A2")], ignore_index=True)
 
 
+def cohen(x, y):
+    squares = np.sum((x - x.mean()) ** 2) + np.sum((y - y.mean()) ** 2)
+    return (x.mean() - y.mean()) / np.sqrt(squares / (len(x) + len(y) - 2))
+
+
 def test_judgements_are_exchanged_as_counted_by_hand():
     frame = tiny()
     found = null(frame, seed=1, n_permutations=20_000)
     z = frame.assign(score=frame.groupby("group")["score"].transform(lambda x: (x - x.mean()) / x.std()))
     wide = z.pivot_table(index=["dialogue", "system"], columns="group", values="score")
-    shared, alone = wide.dropna(), wide[wide.isna().any(axis=1)]
+    shared, alone = wide.dropna(), wide[wide.isna().any(axis=1)].max(axis=1)
+    lone, of_b = [alone.xs(s, level="system").to_numpy() for s in "ab"], shared.index.get_level_values(1) == "b"
     values = []
     for swaps in itertools.product([0, 1], repeat=len(shared)):
-        cells = shared.to_numpy()
-        cells = np.where(np.array(swaps)[:, None] == 1, cells[:, ::-1], cells)
-        for owners in itertools.product([(0, 1), (1, 0)], repeat=2):  # who judged the lone dialogues of a, of b
-            rows = [
-                {"system": s, "group": g, "score": cells[i, g]} for i, (_, s) in enumerate(shared.index) for g in (0, 1)
-            ]
-            for system, owner in zip("ab", owners, strict=True):
-                lone = alone.xs(system, level="system").max(axis=1)
-                rows += [{"system": system, "group": g, "score": v} for g, v in zip(owner, lone, strict=True)]
-            sums = effects.unit_sums(pd.DataFrame(rows), np.zeros(len(rows)), [0, 1], ["a", "b"])[1][0]
-            values.append(effects.group_differences(effects.pair_effects(sums, "d"))[0])
+        own = np.where(np.array(swaps)[:, None] == 1, shared.to_numpy()[:, ::-1], shared.to_numpy())
+        for a, b in itertools.product([0, 1], repeat=2):  # whose the lone dialogues of a and of b are
+            d = [cohen(np.r_[own[~of_b, g], lone[0][g ^ a]], np.r_[own[of_b, g], lone[1][g ^ b]]) for g in (0, 1)]
+            values.append(abs(d[0] - d[1]))
     observed = difference(frame)
     row = row_of_test(found)
     assert row["estimate"] == pytest.approx(observed)

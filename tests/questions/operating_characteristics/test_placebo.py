@@ -105,7 +105,7 @@ def test_too_few_dialogues_give_no_rows():
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
-SMALL = Operating.model_construct(n_runs=60, n_resamples=200, labels=2, conversations=[8], items=[10], marks=[10],
+SMALL = Operating.model_construct(n_runs=30, n_resamples=100, labels=2, conversations=[8], items=[10], marks=[10],
                                   dialogues=[10])  # fmt: skip
 OPTIONS = {"first": 2, "pick": 1}
 

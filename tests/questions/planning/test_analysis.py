@@ -117,13 +117,16 @@ def times(judged_, talked):
     return {"times": [{"method": "Dialogue Likert", "judged": judged_, "talked": talked}]}
 
 
+UNTIMED = {"bought": [], "too_dear": [], "assumed": ["Rated"]}
+
+
 @pytest.mark.parametrize(
     ("options", "known", "told", "absent"),
     [
         (TIMES | {"budget": 0.5}, {"bought": [], "too_dear": ["Rated"]}, "0.50 EUR", "minutes_per_dialogue"),
         ({"margin": {"x": 1e-4}}, {"found": [], "lost": ["Rated"], "assumed": []}, "100,000", "too large for the"),
         # without times designs have no price, and a budget buys nothing
-        ({"budget": 400.0}, {"bought": [], "too_dear": []} | times(None, None), "minutes_per_judgement", "100,000"),
+        ({"budget": 400.0}, UNTIMED | times(None, None), "minutes_per_judgement", "100,000"),
         # conversations of unknown length are free; those that take no time are not of unknown length
         (TIMES | {"minutes_per_dialogue": None}, times(2.0, None), "minutes_per_dialogue", "100,000"),
         (TIMES | {"minutes_per_dialogue": 0.0}, times(2.0, 0.0), "Rated", "minutes_per_dialogue"),
@@ -199,11 +202,12 @@ def test_a_judgement_takes_what_it_took_the_group_that_is_planned_from(study):
     assert pilot_study._prices(frame, work, stated, 12.0) == {"dialogue_likert": Prices(0.0, 2.0, 12.0)}
 
 
-def material_of(study, frame, systems="abcd", **options):
+def material_of(study, frame, named="abcd", margin=None, **options):
     none = pd.DataFrame(columns=list(WORK_UNITS))
     chosen = Planning(**QUICK | {"n_worlds": 0} | options)
-    given = {"systems": list(systems), "hourly_rate": 12.0, "seed": 1}
-    return pilot_study.planning_input(frame, none, study.label_list(), chosen, **given)
+    given = {"systems": list(named), "hourly_rate": 12.0, "seed": 1}
+    margins = by_label(margin or {}, study.label_list())
+    return pilot_study.planning_input(frame, none, study.label_list(), chosen, margins, **given)
 
 
 def test_systems_that_only_ever_come_second_count(study):
@@ -212,7 +216,7 @@ def test_systems_that_only_ever_come_second_count(study):
     data = material_of(study, frame.assign(system_b=frame["system_b"].mask(odd, "c")))  # a with b, a with c
     assert (data.n_systems, data.tests) == (3, 3)
     assert material_of(study, frame, "ab").n_systems == 2
-    assert planned(study, frame, systems=5)[0].n_systems == 5
+    assert material_of(study, frame, systems=5).n_systems == 5
 
 
 def test_sessions_are_paired_where_most_hold_all_systems(study):
@@ -296,12 +300,11 @@ def test_where_nothing_was_judged_twice_designs_have_one_annotator_per_dialogue(
 
 def test_a_stated_difference_is_that_of_ratings_unless_its_method_is_named(study):
     frame = pilot_of("dialogue_likert", "comparative")
-    data, *_, facts = planned(study, frame, margin={"x": 0.4})
+    data = material_of(study, frame, margin={"x": 0.4})
     assert data.differences["dialogue_likert", "x"] == 0.4
     assert data.differences["comparative", "x"] == pytest.approx(0.5 * data.pilots[1].sd)
-    assert facts["assumed"] == ["Compared"]
     own = {"x": 0.4, "comparative": {"x": 0.3}}
-    assert planned(study, frame, margin=own)[0].differences["comparative", "x"] == 0.3
+    assert material_of(study, frame, margin=own).differences["comparative", "x"] == 0.3
     compared = [label for label in study.label_list() if label.method == "comparative"]
     assert by_label({"x": 0.2}, compared) == {("comparative", "x"): 0.2}
 

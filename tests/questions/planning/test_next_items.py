@@ -104,7 +104,7 @@ def test_whole_sessions_are_drawn_and_earlier_weights_count():
 
 
 @pytest.mark.parametrize(
-    "runs", [pytest.param(60, marks=pytest.mark.verify), pytest.param(1500, marks=pytest.mark.evidence)]
+    "runs", [pytest.param(60, marks=pytest.mark.verify), pytest.param(600, marks=pytest.mark.evidence)]
 )
 @pytest.mark.parametrize("sessions", [False, True])
 def test_estimates_from_what_was_drawn_are_unbiased_and_intervals_cover(sessions, runs):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.panels import panel_of
 from fixtures.reference import TWO_SAMPLES
+from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from judgebook.questions.sensitivity import panels, power
@@ -79,17 +80,16 @@ def test_expected_power_is_the_mean_over_true_differences():
     assert power.expected_power(found, variance, n) == pytest.approx(np.sum(weight * each) / weight.sum(), abs=1e-4)
 
 
-@pytest.mark.parametrize("tau", [0.0, 0.3])
-def test_interval_of_the_spread_of_systems_covers(tau):
-    """5 systems with true standard deviation tau and standard error 0.3: 95%, at 0 more (both ends are cut)."""
-    rng, inside, runs = np.random.default_rng(3), 0, 2000
+def test_the_spread_of_systems_is_their_variance_without_the_errors_with_an_interval_of_chi_squared():
+    """Means of 5 systems with standard error 0.3: 4 s2 over the sum of both variances is chi-squared with 4 degrees of
+    freedom, and a difference of two has twice the variance of one."""
     i, j = np.triu_indices(5, 1)
-    frame = known(np.zeros(10), 0.3 * np.sqrt(2), 30, 31, "abcde")
-    for _ in range(runs):
-        x = rng.normal(0, np.hypot(tau, 0.3), 5)
-        _, low, high = power.spread(frame.assign(estimate=x[i] - x[j]))
-        inside += low <= 2 * tau**2 <= high
-    assert abs(inside / runs - (0.975 if tau == 0 else 0.95)) < 3 * np.sqrt(0.05 * 0.95 / runs)
+    for scale in (0.05, 2.0):
+        x = scale * np.array([1.0, -0.5, 0.2, 0.9, -1.6])
+        frame = known(x[i] - x[j], 0.3 * np.sqrt(2), 30, 31, "abcde")
+        ends = 4 * x.var(ddof=1) / stats.chi2(4).ppf([0.975, 0.025])
+        expected = 2 * (np.array([x.var(ddof=1), *ends]) - 0.09)
+        assert power.spread(frame) == pytest.approx(np.maximum(expected, 0))
 
 
 def test_sessions_are_drawn_whole():

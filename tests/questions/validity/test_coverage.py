@@ -218,7 +218,7 @@ def test_fewer_rows_than_labels_use_labels_that_are_no_combination_of_others(fam
     rng = np.random.default_rng(8)
     x, people = rng.normal(size=(6, 7)), np.arange(6)
     y = rng.normal(size=6) if family == "ols" else np.array([0.0, 1, 0, 1, 1, 0])
-    losses = selection.best_subset_losses(subsets.Fitness(x, y, family), people, rng, range(1, 8), 6, 1)
+    losses = selection.best_subset_losses(subsets.Fitness(x, y, family), people, rng, [1, 4, 7], 6, 1)
     found = np.array([i.estimate for i in selection.fit_intervals(losses, people, "person", 0.95)])
     assert np.isfinite(found).all() if family == "ols" else np.isfinite(found).any()
     assert not np.isinf(found).any()

@@ -50,6 +50,7 @@ def rows(data, parts):
     return collect(found)
 
 
+@pytest.mark.verify
 def test_every_combination_and_draw_has_a_fit(rows):
     every = rows["specification_fit"]
     options, draws = (every[every["kind"] == kind] for kind in ("option", "draw"))
@@ -63,6 +64,7 @@ def test_every_combination_and_draw_has_a_fit(rows):
     fold(rows, study="t", notebook="n")
 
 
+@pytest.mark.verify
 def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
     found = targets.find(*data, pick_seed=2, parts=parts, **SECTION.settings())
     design = found.designs[COMPARATIVE_QUALITY]
