@@ -145,6 +145,7 @@ def test_very_many_pairs_are_kept_as_a_frame_and_the_most_contested_are_results(
     pd.testing.assert_frame_equal(mine, theirs, rtol=1e-9)
 
 
+@pytest.mark.verify
 def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
     """Two systems, one pair, and a group that saw a tie: no effect, no test, no conclusion; each row says why."""
     frame = pd.concat([comparisons([("a", "b", 1)]), comparisons([("a", "b", 0)], group="g2", annotator="A2")])

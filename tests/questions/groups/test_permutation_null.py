@@ -80,6 +80,7 @@ def test_judgements_are_exchanged_as_counted_by_hand():
 
 def test_annotators_are_exchanged_as_counted_by_hand():
     frame = study(np.random.default_rng(2), n_sessions=40, n_annotators=3)
+    frame = frame.drop(frame.index[frame["group"] == "g2"][:15])  # groups judged unequal numbers
     found = null(frame, seed=1, exchange="annotator")
     z = frame.assign(score=frame.groupby("group")["score"].transform(lambda x: (x - x.mean()) / x.std()))
     people = sorted(frame["annotator"].unique())

@@ -105,7 +105,7 @@ def test_too_few_dialogues_give_no_rows():
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
-SMALL = Operating.model_construct(n_runs=30, n_resamples=100, labels=2, conversations=[8], items=[10], marks=[10],
+SMALL = Operating.model_construct(n_runs=60, n_resamples=200, labels=2, conversations=[8], items=[10], marks=[10],
                                   dialogues=[10])  # fmt: skip
 OPTIONS = {"first": 2, "pick": 1}
 
@@ -136,6 +136,7 @@ def test_the_material_is_what_the_group_with_most_items_judged_twice_judged(smal
     assert material.all_values.groupby("group").size().gt(0).all()
 
 
+@pytest.mark.verify
 def test_each_part_is_shown_and_absent_parts_give_nothing(small, names):
     for results, given in ((small[1], True), (Results(), False)):
         plots = [*figures.rejections(results, names), *figures.power(results, names)]

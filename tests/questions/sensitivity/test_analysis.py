@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,17 +43,24 @@ def test_draws_only_where_a_system_has_more(cells):
     assert min(cells[0].dialogues) == min(pairs)
 
 
-def test_systems_with_few_dialogues_are_left_out(data):
+@pytest.mark.parametrize(
+    ("n", "kept"), [(judged_groups.MIN_DIALOGUES - 1, "bcd"), (judged_groups.MIN_DIALOGUES, "abcd")]
+)
+def test_systems_with_few_dialogues_are_left_out(data, n, kept):
     annotations, dialogues = data
-    rare = annotations[annotations["system"].eq("a") | annotations["system_b"].eq("a").fillna(False)]
-    few = rare["dialogue"].drop_duplicates().iloc[: judged_groups.MIN_DIALOGUES - 1]
-    kept = annotations[~annotations.index.isin(rare.index) | annotations["dialogue"].isin(few)]
-    kept = kept[kept["method"] == "dialogue_likert"]
-    (cell,) = judged_groups.groups(kept[kept["group"] == "ext"], dialogues, **SETTINGS)
-    assert cell.panels[0].systems == ["b", "c", "d"]
-    one = kept[kept["system"] == "b"]
-    assert judged_groups.groups(one, dialogues, **SETTINGS) == []
+    rated = annotations[(annotations["method"] == "dialogue_likert") & (annotations["group"] == "ext")]
+    few = rated.loc[rated["system"] == "a", "dialogue"].unique()[:n]
+    (cell,) = judged_groups.groups(rated[(rated["system"] != "a") | rated["dialogue"].isin(few)], dialogues, **SETTINGS)
+    assert cell.panels[0].systems == list(kept)
+    assert judged_groups.groups(rated[rated["system"] == "b"], dialogues, **SETTINGS) == []
     assert features.MIN_DIALOGUES == judged_groups.MIN_DIALOGUES
+
+
+def test_without_knowing_who_talked_dialogues_are_exchanged_within_sessions(cells):
+    marks, _, compared = cells[0].panels
+    assert analysis._within(marks, "interactor") == "interactor"
+    assert analysis._within(replace(marks, interactor=None), "interactor") == "session"
+    assert analysis._within(replace(compared, interactor=None), "interactor") == "interactor"
 
 
 def test_contexts_stand_in_for_sessions(data):

@@ -77,8 +77,8 @@ def test_what_has_no_session_is_one_whatever_sessions_are_called(paired):
         other = rows["dialogue"].str.replace("a-", "b-")
         rows = rows.assign(method="comparative", dialogue_b=other, system_b="b")[rows["system"] == "a"]
     place = np.arange(len(rows)) % 24
-    known = rows.assign(session=np.where(place < 12, rows["session"], None))
-    names = {f"s{i}": str(23 - i) if paired else f"a-{23 - i}" for i in range(12)}
+    known = rows.assign(session=np.where(place >= 12, rows["session"], None))
+    names = {f"s{i}": str(23 - i) if paired else f"a-{23 - i}" for i in range(12, 24)}
     found, renamed = (found_in(r, people=False) for r in (known, known.assign(session=known["session"].map(names))))
     assert found["n_clusters"] == renamed["n_clusters"] == 24
     assert found["se"] == pytest.approx(renamed["se"])

@@ -104,6 +104,7 @@ def test_sessions_are_drawn_whole():
     assert (weights[:, :20].sum(axis=1) == 30).all()  # half of each system's dialogues are in such sessions
 
 
+@pytest.mark.verify
 def test_z_tests_keep_their_level_on_independent_turns_and_not_on_dependent_ones():
     rng = np.random.default_rng(3)
     even = power.null_rejection(turns(rng, 300, 15, 0.0), ["z"], n=32, n_runs=1500, seed=1)

@@ -99,6 +99,14 @@ def test_strong_labels_are_chosen_in_every_half_and_noise_in_some(binary):
     assert (found["n"] == 10).all()
 
 
+def test_halves_of_the_people_are_drawn(monkeypatch):
+    seen = []
+    monkeypatch.setattr(coverage, "chosen", lambda fitness: seen.append(tuple(fitness.y)) or np.ones(6))
+    coverage.stability(study(), "behavior", seed=3, n_halves=5)
+    assert [len(y) for y in seen] == [120] * 5
+    assert len(set(seen)) == 5
+
+
 def test_methods_are_compared_on_the_same_rows_and_sizes():
     design = study(3)
     design.x.iloc[:30, 7] = np.nan  # one turn rating is missing on 30 dialogues
