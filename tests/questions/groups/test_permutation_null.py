@@ -92,6 +92,7 @@ def test_annotators_are_exchanged_as_counted_by_hand():
     assert row["p_value"] == pytest.approx(np.mean(np.array(values) >= row["estimate"] - 1e-9))
     assert row["note"] == "all 20 arrangements"
     assert points(found)["mean"] == pytest.approx(np.mean(values))
+    assert points(found)["q95"] == pytest.approx(np.quantile(values, 0.95))
 
 
 def test_many_annotators_are_drawn_at_random():
