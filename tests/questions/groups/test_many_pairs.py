@@ -52,6 +52,13 @@ def test_estimates_and_noise_are_those_of_joint_resampling(both):
             assert mine == pytest.approx(theirs, rel=1e-9, nan_ok=True)
 
 
+def test_intervals_over_sessions_are_as_wide_as_by_resampling(both):
+    found, _, joint = both
+    sizes = (rows(x, "effect_size", resample="session") for x in (found, joint))
+    widths = [(r["ci_high"] - r["ci_low"]).mean() for r in sizes]
+    assert widths[0] == pytest.approx(widths[1], rel=0.06)
+
+
 def test_blocks_change_nothing(frame, monkeypatch):
     size = {"margin": 0.2, "people_resamples": 100, "sampling": Sampling(100, 0.95, 1)}
     kept = [[], []]

@@ -52,6 +52,18 @@ def test_studies_with_one_label_each_vary_as_their_values_do():
     assert found.sd == pytest.approx(np.sqrt(y.var(ddof=1) * (1 + 1 / 5)))
 
 
+@pytest.mark.evidence
+@pytest.mark.parametrize(("across", "inside", "n_studies"), [(0.6, 0.3, 5), (0.2, 0.5, 12)])
+def test_eighty_percent_ranges_hold_the_next_study(across, inside, n_studies):
+    rng, runs = np.random.default_rng(11), 500
+    inside_range = 0
+    for _ in range(runs):
+        found = alike.reference(nested(rng, rng.integers(1, 7, n_studies), across, inside))
+        low, high = found.quantile(ENDS)
+        inside_range += low < -3 + rng.normal(0, across) + rng.normal(0, inside) < high
+    assert 0.76 < inside_range / runs < 0.92
+
+
 def test_a_label_without_spread_between_studies_is_planned_as_stated():
     same = alike.Reference(np.log(0.25), 0.0, 7, 8, 8)
     stated = sizes(0.3, sd=0.5, annotators=1).dialogues[0][0]

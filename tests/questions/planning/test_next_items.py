@@ -42,12 +42,12 @@ def test_each_is_drawn_with_its_probability_and_their_number_is_fixed():
     assert draws.mean(axis=0) == pytest.approx(p, abs=monte_carlo(0.5, 4000))
 
 
-def pool(rng, n=600, pilot=60, *, sessions=False):
+def pool(rng, n=600, pilot=60, *, useful=True, sessions=False):
     """Two systems, whose model is right on scores below 0 and mostly guesses above; people judged some at random.
     Returns what is known, and what people would say of all."""
     size = 2 * n
     seen = rng.normal(size=size)
-    truth = seen + np.where(seen < 0, 0.2, 1.5) * rng.normal(size=size)
+    truth = useful * seen + (np.where(seen < 0, 0.2, 1.5) if useful else 1.0) * rng.normal(size=size)
     cluster = np.tile(np.arange(n), 2) if sessions else np.arange(size)
     if sessions:
         truth = truth + 0.5 * rng.normal(size=n)[cluster]
@@ -106,12 +106,12 @@ def test_whole_sessions_are_drawn_and_earlier_weights_count():
 @pytest.mark.parametrize(
     "runs", [pytest.param(60, marks=pytest.mark.verify), pytest.param(600, marks=pytest.mark.evidence)]
 )
-@pytest.mark.parametrize("sessions", [False, True])
-def test_estimates_from_what_was_drawn_are_unbiased_and_intervals_cover(sessions, runs):
+@pytest.mark.parametrize("world", [{}, {"useful": False}, {"sessions": True}])
+def test_estimates_from_what_was_drawn_are_unbiased_and_intervals_cover(world, runs):
     """The population is what dialogues are drawn from: both systems' means are 0."""
-    rng, values, inside, variances = np.random.default_rng([4, int(sessions), runs]), [], [], []
+    rng, values, inside, variances = np.random.default_rng([4, len(world), runs]), [], [], []
     for i in range(runs):
-        data, truth = pool(rng, sessions=sessions)
+        data, truth = pool(rng, **world)
         drawn = next_items([as_judged(data)], 120, uniform=0.5, seed=i)
         both = estimate(after(data, truth, drawn))[1]
         rows = [both.contrast(w) for w in (np.array([1.0, 0.0]), DIFFERENCE)]
@@ -122,6 +122,18 @@ def test_estimates_from_what_was_drawn_are_unbiased_and_intervals_cover(sessions
     assert (np.abs(np.mean(values, axis=0)) < 3 * error).all()
     assert np.mean(inside, axis=0) == pytest.approx(0.95, abs=max(0.02, monte_carlo(0.95, runs)))
     assert np.mean(variances, axis=0) == pytest.approx(np.var(values, axis=0), rel=3.5 * np.sqrt(2 / runs))
+
+
+@pytest.mark.evidence
+def test_the_same_labels_tell_more_where_the_model_is_wrong():
+    """Variances by a draw in proportion to expected errors, over those by an equal one: about 0.7 in this world."""
+    rng, ratio = np.random.default_rng(5), []
+    for i in range(300):
+        data, truth = pool(rng, n=1500, pilot=100)
+        drawn = (next_items([as_judged(data)], 200, uniform=u, seed=i) for u in (0.3, 1.0))
+        ratio.append([estimate(after(data, truth, d))[1].se(DIFFERENCE) ** 2 for d in drawn])
+    focused, equal = np.mean(ratio, axis=0)
+    assert focused < 0.9 * equal
 
 
 PAGE = (params.ROOT / "docs" / "plan.md").read_text(encoding="utf-8")

@@ -111,18 +111,18 @@ def test_a_model_is_recommended_where_it_gains_at_the_lower_end_too(low, expecte
     assert helps(1.05, low, 1.1)["estimate"] == 0.0
 
 
-def study(rng, split, *, explained, bias=0.0, sessions=0.0):
+def study(rng, split, *, explained, bias=0.0, sessions=0.0, spreads=(1.0, 1.0)):
     """Values by people of two systems with means 0, a model that explains a share of them and is off by `bias` for the
     second system; people judge the first n dialogues. Sessions add to both systems' values."""
     rows, n = [], split.pool
     shared = sqrt(sessions) * rng.standard_normal(n)
-    for s in (0, 1):
+    for s, sd in enumerate(spreads):
         seen = rng.standard_normal(n)
         truth = sqrt(explained) * seen + sqrt(0.75 - explained) * rng.standard_normal(n)
         noise = sqrt(0.25 / split.annotators) * rng.standard_normal(n)
-        people = np.where(np.arange(n) < split.n, truth + noise + shared, np.nan)
+        people = np.where(np.arange(n) < split.n, sd * (truth + noise) + shared, np.nan)
         cluster = np.arange(n) if sessions else s * n + np.arange(n)
-        rows.append((people, 0.5 * seen + bias * s, np.ones(n), np.full(n, s), cluster))
+        rows.append((people, sd * 0.5 * seen + bias * s, np.ones(n), np.full(n, s), cluster))
     people, model, items, system, cluster = (np.concatenate(x) for x in zip(*rows, strict=True))
     return Sums(["a", "b"], people, model, items, system, cluster, scale=(-50.0, 50.0))
 
@@ -130,12 +130,20 @@ def study(rng, split, *, explained, bias=0.0, sessions=0.0):
 @pytest.mark.parametrize(
     "runs", [pytest.param(250, marks=pytest.mark.verify), pytest.param(3000, marks=pytest.mark.evidence)]
 )
-@pytest.mark.parametrize("world", [{"explained": 0.0}, {"explained": 0.5, "bias": 3.0, "sessions": 1.0}])
-def test_simulated_studies_vary_as_planned_and_intervals_cover(world, runs):
+@pytest.mark.parametrize(
+    ("annotators", "world"),
+    [
+        (1, {"explained": 0.0}),
+        (3, {"explained": 0.5, "bias": 3.0, "sessions": 1.0}),
+        (1, {"explained": 0.4, "spreads": (1.0, 2.0)}),
+    ],
+)
+def test_simulated_studies_vary_as_planned_and_intervals_cover(annotators, world, runs):
     """Estimated variances are the planned one on average, within 2%; the realised one and the coverage are within three
     Monte Carlo errors."""
     spread = replace(HALF, explained=world["explained"])
-    split = best_split(spread, CHEAP, 600.0, 3) if world["explained"] else Split(150, 400, 3)
+    useful = best_split(spread, CHEAP, 200.0 * annotators, annotators)
+    split = useful if world["explained"] else Split(150, 400, annotators)
     rng, difference = np.random.default_rng(len(world)), np.array([1.0, -1.0])
     values, variances, inside = [], [], []
     for _ in range(runs):
@@ -144,7 +152,7 @@ def test_simulated_studies_vary_as_planned_and_intervals_cover(world, runs):
         values.append(row["estimate"])
         variances.append(both.se(difference) ** 2)
         inside.append(row["ci_low"] <= 0 <= row["ci_high"])
-    planned = 2 * split.variance(spread)
+    planned = sum(sd**2 for sd in world.get("spreads", (1.0, 1.0))) * split.variance(spread)
     assert np.mean(variances) == pytest.approx(planned, rel=0.02 + 0.3 / sqrt(runs))
     assert np.var(values) == pytest.approx(planned, rel=3 * sqrt(2 / runs))
     assert abs(np.mean(values)) < 3 * sqrt(planned / runs)
