@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_effectsize
 
 from judgebook.questions.groups import effects
 from judgebook.statistics.intervals import Sampling, generator
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 
 def sums(scores):
@@ -47,11 +47,6 @@ def test_h_is_that_of_statsmodels(i, j):
     marks = [np.repeat([1, 0], [k, 20 - k]) for k in (i, j)]
     found = effect(*marks, "h")
     assert found == pytest.approx(proportion_effectsize(i / 20, j / 20), abs=1e-12)
-
-
-def test_d_by_hand():
-    # means 2 and 4, sums of squares 2 and 8 on 2 + 2 degrees of freedom: d = -2 / sqrt(10 / 4)
-    assert effect([1, 2, 3], [2, 4, 6]) == pytest.approx(-2 / 2.5**0.5)
 
 
 @pytest.mark.parametrize(("x", "y"), [([], [1, 2]), ([3], [4]), ([0.1] * 7, [0.3] * 9)])
@@ -91,17 +86,13 @@ def test_published_estimates_are_those_of_plain_loops():
     size, people = frame.groupby("group").size(), frame.groupby("group")["annotator"].nunique()
     assert [*means["n"], difference["n"]] == [size["g1"], size["g2"], size.sum()]
     assert [*means["n_annotators"], difference["n_annotators"]] == [people["g1"], people["g2"], people.sum()]
-    assert (difference["effect"], difference["resample"]) == ("d", "score")
-    assert len(fold(found, study="x", notebook="08")) == 3
 
 
 def test_published_interval_is_that_of_scipy():
-    rng = np.random.default_rng(3)
-    means = {"1a": 2, "1b": 3.4, "2a": 3, "2b": 3}
+    rng, means = np.random.default_rng(3), {"1a": 2, "1b": 3.4, "2a": 3, "2b": 3}
     values = {c: np.clip(np.rint(rng.normal(m, 1, 40)), 1, 5) for c, m in means.items()}
-    frame = pd.concat(
-        [ratings([(f"d{i}{c}", c[1], v) for i, v in enumerate(x)], group=c[0]) for c, x in values.items()]
-    )
+    parts = (ratings([(f"d{i}{c}", c[1], v) for i, v in enumerate(x)], group=c[0]) for c, x in values.items())
+    frame = pd.concat(parts)
 
     def difference(a, b, c, d, axis):
         def effect(x, y):
@@ -124,14 +115,7 @@ def test_a_system_without_scores_in_a_group_leaves_a_reason():
     assert np.isfinite(found["mean_absolute_effect"].set_index("group").loc["g1", "ci_low"])
     missing = found["group_difference"].iloc[0]
     assert np.isnan(missing["estimate"])
-    assert missing["ci_kind"] == "not_estimable"
     assert missing["note"]
-
-
-def test_one_system_is_an_error():
-    frame = study(np.random.default_rng(1))
-    with pytest.raises(ValueError, match=r"main/continuous/quality has only \['a'\]"):
-        published(frame[frame["system"] == "a"], seed=1)
 
 
 def test_a_comparison_seen_from_one_side_is_not_turned():
@@ -165,5 +149,4 @@ def test_without_one_annotator_is_recomputing_without_the_rows():
 def test_without_the_only_annotator_there_is_no_value():
     found = without_one(study(np.random.default_rng(6), n_annotators=1))
     assert (found["ci_kind"], found["n_undefined"]) == ("not_estimable", 2)
-    assert "ci_low" not in found
     assert found["note"]

@@ -6,7 +6,7 @@ import pytest
 
 from judgebook.published import numbers
 from judgebook.published.consistency.ranges import Range
-from judgebook.questions.groups import findings, printed_effects
+from judgebook.questions.groups import printed_effects
 
 PAPER = "finch2024"
 OBJECTIVE = ["consistent", "informative"]
@@ -48,15 +48,9 @@ def test_what_is_said_of_the_claims(printed):
     assert (facts["odd"], facts["largest"], facts["n_rows"], facts["people"]) == ("dev_x", 15, 16, 3)
     # 0.265 and 0.281 for developers and interactors are closer than rounding allows to tell
     assert facts["by_method"] == ["open", *["smaller"] * 5]
-    assert facts["estimates"] == 6
     assert (facts["apart"], facts["others"]) == ([(6, 24), (8, 24)], (0, 48))
     assert (facts["highest"], facts["n_alphas"]) == (15, 16)
     # Table 2: developers 177 dialogues and 72 pairs; the others 228, 400, 400 and 193, 192, 200
     assert [(m["n"], m["least"], m["fewest"]) for m in facts["judged"]] == [(177, 228, True), (72, 192, True)]
-    pairs = {(row["method"], row["label"]): row["pair"] for row in facts["objective"]}
-    assert pairs == {
-        **{("likert", label): ("stu_x", "sur_x") for label in OBJECTIVE},
-        **{("pairwise", label): ("stu_i", "stu_x") for label in OBJECTIVE},
-    }
-    text = findings.printed_claims(printed, PAPER, OBJECTIVE).text
-    assert "in 6 of 6 pairs of groups (5 whatever the rounding)" in text
+    pairs = {(row["method"], row["pair"]) for row in facts["objective"]}
+    assert pairs == {("likert", ("stu_x", "sur_x")), ("pairwise", ("stu_i", "stu_x"))}

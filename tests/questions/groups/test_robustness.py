@@ -10,7 +10,7 @@ from fixtures.made_annotations import comparisons, monte_carlo, study
 from judgebook.questions.groups import effects, joint_resampling
 from judgebook.questions.groups.robustness import _Noise, _Side, robustness
 from judgebook.statistics.intervals import Sampling
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 #: standard deviation of a score within a system in `study`
 WITHIN = np.sqrt(0.7**2 + 0.7**2)
@@ -53,9 +53,8 @@ def test_difference_is_the_root_of_the_mean_of_what_each_label_has():
         assert mine.loc[method, "n"] == 12
 
 
-def test_contrast_is_the_difference_of_its_sides_and_rows_fit_the_schema():
+def test_contrast_is_the_difference_of_its_sides():
     results = found(two_methods(np.random.default_rng(2), (0.2, 1.5)))
-    assert len(fold(results, study="x", notebook="08")) == sum(map(len, results.values())) == 2 * 3 * 3
     sides = results["robustness"].set_index(["of", "resample", "method"])["estimate"]
     for row in results["robustness_contrast"].itertuples():
         wanted = sides[row.of, row.resample, row.method] - sides[row.of, row.resample, row.against]
@@ -63,14 +62,12 @@ def test_contrast_is_the_difference_of_its_sides_and_rows_fit_the_schema():
 
 
 def test_several_pairs_of_groups_are_also_taken_together():
-    frame = two_methods(np.random.default_rng(3), (0.0, 1.0), groups=("g1", "g2", "g3"))
+    frame = two_methods(np.random.default_rng(3), (0.7, 1.0), groups=("g1", "g2", "g3"))
     rows = found(frame)["robustness"].query("of == 'difference' and resample == 'session'")
-    square = rows.assign(square=rows["estimate"] ** 2).groupby("method")
-    for _, part in square:
-        alone, whole = part["group"].notna(), part["group"].isna()
-        assert alone.sum() == 3
+    for _, part in rows.assign(square=rows["estimate"] ** 2).groupby("method"):
+        whole = part["group"].isna()
         if (part["estimate"] > 0).all():
-            assert part.loc[whole, "square"].item() == pytest.approx(part.loc[alone, "square"].mean())
+            assert part.loc[whole, "square"].item() == pytest.approx(part.loc[~whole, "square"].mean())
 
 
 def test_objective_labels_are_held_against_the_others():
@@ -124,6 +121,5 @@ def test_of_very_many_pairs_random_ones_are_used(monkeypatch):
     for statistic, rows in whole.items():
         expected = pytest.approx(rows["estimate"].to_numpy(), rel=1e-9, nan_ok=True)
         assert mine[statistic]["estimate"].to_numpy() == expected
-        assert mine[statistic]["note"].str.contains("6 random pairs").all()
     monkeypatch.setattr(f"{module}.MOST_KEPT", 2)
     assert set(found(frame)["robustness"]["n"]) == {2}

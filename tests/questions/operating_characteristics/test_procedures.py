@@ -1,10 +1,9 @@
 """Procedures of other notebooks, each with a known truth; and the table of all primary procedures."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.made_annotations import metric_study, monte_carlo
-from fixtures.placebo_systems import rng
+from fixtures.placebo_systems import rated, rng
 from scipy import stats
 
 from judgebook.questions.judges.agreement import judge_alpha
@@ -51,23 +50,16 @@ def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeyp
     sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
     difference = next(r for r in judge_alpha(items, sampling=sampling) if r["pair"] == "difference")
     assert seen["judge_alpha"] == pytest.approx([difference["estimate"]])
-    changes = [
-        r["estimate"]
-        for r in replacement(items, sampling=sampling)
-        if r["statistic"] == "rate_change" and r["by"] == "model"
-    ]
+    changes = collect(replacement(items, sampling=sampling)).select("rate_change", by="model")["estimate"]
     assert sorted(set(seen["rate_change"].round(12))) == pytest.approx(sorted(changes))
     for of in ("judge_alpha", "rate_change"):
         assert by(rows, of)["ci_high"] > 0.92
         assert by(rows, of)["n_undefined"] == 0
 
 
-RUNS = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     "n_runs", [pytest.param(30, marks=pytest.mark.verify), pytest.param(300, marks=pytest.mark.evidence)]
 )
-
-
-@RUNS
 def test_judge_assisted_intervals_cover_and_are_narrower(n_runs):
     """The judge adds marks at random to the truth, which people see 85% of."""
     plan = SimulationPlan(n_runs=n_runs, n_resamples=300)
@@ -111,17 +103,9 @@ def test_intervals_about_metrics_are_those_of_notebook_09_and_cover_the_values_o
 
 def test_reliability_covers_that_of_the_fitted_model():
     """Eight systems, twelve dialogues of each, two of five annotators."""
-    r, rows = rng(8), []
-    severe, favour = r.normal(0, 0.3, 5), r.normal(0, 0.2, (8, 5))
-    for s in range(8):
-        system = r.normal(0, 0.6)
-        for d in range(12):
-            talk = r.normal(0, 0.5)
-            for a in r.choice(5, 2, replace=False):
-                score = system + talk + severe[a] + favour[s, a] + r.normal(0, 0.6)
-                rows.append((f"s{s}", f"s{s}d{d}", f"a{a}", score))
-    scores = pd.DataFrame(rows, columns=["system", "dialogue", "annotator", "score"])
-    scores = scores.assign(method="dialogue_likert", label="quality", annotator_known=True)
+    scores = rated(rng(8), n=96, people=5, sd_person=0.3, sd_dialogue=0.5)
+    of = scores["dialogue"].str[1:].astype(int) % 8
+    scores = scores.assign(system="s" + of.astype(str), score=scores["score"] + rng(9).normal(0, 0.6, 8)[of])
     found = list(other_procedures.reliability_coverage(scores, SimulationPlan(n_runs=300, n_resamples=200)))
     for name in ("generalizability", "dependability"):
         row = by(found, name)
@@ -130,38 +114,12 @@ def test_reliability_covers_that_of_the_fitted_model():
         assert 0.86 < row["estimate"] < 0.99
 
 
-@RUNS
-def test_runs_that_repeat_are_covered(n_runs):
-    plan = SimulationPlan(n_runs=n_runs, n_resamples=300)
-    r, systems, rows = rng(4), [f"s{i}" for i in range(6)], []
-    quality = np.linspace(0, 1.5, 6)
-    for corpus in ("one", "two"):
-        for w in range(60):
-            for s in r.choice(6, 3, replace=False):
-                score = quality[s] + r.normal(0, 1)
-                rows.append((corpus, f"{corpus}{w}", systems[s], "quality", score))
-    scores = pd.DataFrame(rows, columns=["corpus", "annotator", "system", "label", "score"])
-    (row,) = (
-        r
-        for r in other_procedures.replication_coverage(scores, ["one", "two"], systems, {}, plan)
-        if r["statistic"] == "interval_coverage"
-    )
-    assert (row["of"], row["among"], row["sample_size"]) == ("replication_r", "systems", 60)
-    assert row["estimate"] > 0.95 - monte_carlo(0.05, n_runs)
-
-
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
 def size(estimate, low, high, test="session", people="fixed", label="x", n=2000):
-    row = {
-        "statistic": "null_rejection",
-        "level": "dialogue",
-        "method": "dialogue_likert",
-        "label": label,
-        "test": test,
-    }
-    row |= {"alpha": 0.05, "scenario": "world", "people": people, "n_dialogues": 58, "n_annotators": 7, "ratings": 1.2}
+    row = {"statistic": "null_rejection", "level": "dialogue", "method": "dialogue_likert", "label": label}
+    row |= {"test": test, "alpha": 0.05, "scenario": "world", "people": people, "n_dialogues": 58, "n_annotators": 7}
     return row | {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "exact", "n": n, "n_undefined": 0}
 
 

@@ -90,12 +90,9 @@ def test_components_add_up_to_the_variance_of_a_value_by_three_people():
     own = values[(values["study"] == "finch2024") & values["estimate"].notna()]
     keys = ["corpus", "group", "method", "label"]
     wide = own.pivot_table(index=keys, columns="statistic", values="estimate")
+    of_people = ("variance_annotator", "variance_annotator_of_system", "variance_residual")
     shared = sum(wide[c].fillna(0) for c in wide if c in ("variance_session", "variance_dialogue", "variance_item"))
-    people = sum(
-        wide[c].fillna(0)
-        for c in wide
-        if c in ("variance_annotator", "variance_annotator_of_system", "variance_residual")
-    )
+    people = sum(wide[c].fillna(0) for c in wide if c in of_people)
     ends = labels[labels["study"] == "finch2024"].set_index(keys)
     wanted = (shared + people / 3) / (ends["high"] - ends["low"]) ** 2
     wanted = wanted[ends["twice"] > 0]  # of others, what a further annotator adds is not known

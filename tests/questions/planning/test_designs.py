@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.planned_studies import judged
 from scipy import stats
@@ -50,12 +49,8 @@ def plain(**variance: float) -> PilotVariances:
 def test_the_standard_error_by_hand():
     made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3)
     v = made.at(0.0)
-    within = (
-        v["session"]
-        + v["dialogue"]
-        + (1 - 2 / 10) / 2 * (v["annotator"] + v["annotator_of_system"])
-        + v["residual"] / 2
-    )
+    people = (1 - 2 / 10) / 2 * (v["annotator"] + v["annotator_of_system"])
+    within = v["session"] + v["dialogue"] + people + v["residual"] / 2
     assert standard_error(made, Plan(50, 2, 10))[0] ** 2 == pytest.approx(2 * within / 50)
     paired = standard_error(made, Plan(50, 2, 10, paired=True))[0] ** 2
     assert paired == pytest.approx(2 * (within - v["session"]) / 50)
@@ -126,19 +121,6 @@ def test_simulated_studies_with_annotators_as_a_sample_reach_the_planned_power(p
     assert hits / N_RUNS == pytest.approx(0.8, abs=0.05)
 
 
-def all_judged_by_all(score: np.ndarray, system: np.ndarray) -> pd.DataFrame:
-    """Scores (dialogues, people) and systems (0 or 1) of dialogues as annotations."""
-    dialogue, who = (x.ravel() for x in np.indices(score.shape))
-    rows = {
-        "dialogue": dialogue.astype(str),
-        "annotator": who.astype(str),
-        "system": np.array(["a", "b"])[system[dialogue]],
-    }
-    fixed = dict.fromkeys(("session", "system_b", "dialogue_b", "turn", "context"))
-    fixed |= {"method": "dialogue_likert", "label": "x", "annotator_known": True}
-    return pd.DataFrame(rows | {"score": score.ravel()}).assign(**fixed)
-
-
 def test_the_interval_of_a_variance_is_that_of_chi_squared_where_nothing_else_varies():
     of_few = stats.chi2.ppf((np.arange(4000) + 0.5) / 4000, 4) / 4
     made = replace(plain(annotator=0.1, residual=0.9), df={"annotator": 4.0}, drawn={})
@@ -169,12 +151,11 @@ def test_simulated_studies_vary_as_the_pilot_does(pilot):
 
 def test_plans_do_not_depend_on_how_far_apart_the_systems_of_the_pilot_are():
     """Scores vary as they do within a system; the distance of the systems is no noise of theirs."""
-    rng, of, found = np.random.default_rng(3), np.arange(120) % 2, []
-    score = (30 + rng.normal(0, 6, (120, 1)) + rng.normal(0, 6, (120, 3))).round().clip(0, 60)
+    frame, found = judged("dialogue_likert", n=60), []
     for apart in (0, 30):
-        frame = all_judged_by_all(score + apart * of[:, None], of)
-        made = of_design(design(frame, ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
-        found.append(detectable(made, Plan(60, 3, 3))[0])
+        moved = frame.assign(score=frame["score"] + apart * (frame["system"] == "b"))
+        made = of_design(design(moved, ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
+        found.append(detectable(made, Plan(60, 2, 12))[0])
     assert found[1] == pytest.approx(found[0], rel=0.05)
 
 
@@ -190,11 +171,8 @@ def test_the_cheapest_design_is_just_enough(pilot):
     prices, difference = Prices(5.0, 2.0, 20.0), 0.7 * pilot.sd
     given = {"annotators_per_dialogue": [1, 2, 3], "people": 12, "paired": False, "tests": 1, "n_systems": 3}
     best = cheapest(pilot, prices, difference, **given)
-    assert (
-        power(pilot, best, difference)
-        >= 0.8
-        > power(pilot, replace(best, n_dialogues=best.n_dialogues - 1), difference)
-    )
+    less = replace(best, n_dialogues=best.n_dialogues - 1)
+    assert power(pilot, best, difference) >= 0.8 > power(pilot, less, difference)
     for m in given["annotators_per_dialogue"]:
         for n in range(4, best.n_dialogues + 40):
             other = Plan(n, m, 12)
@@ -204,20 +182,16 @@ def test_the_cheapest_design_is_just_enough(pilot):
     assert detectable(pilot, within)[0] <= detectable(pilot, best)[0]
 
 
-@pytest.mark.parametrize("won", [0.65, 0.63])
-def test_more_comparisons_than_planned_have_the_power_too(won):
+def test_more_comparisons_than_planned_have_the_power_too():
     """The power of the sign test goes up and down: of the numbers that have it, the first after which none lacks it."""
-    values, half = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+    won, values, half = 0.65, np.array([-1.0, 1.0]), np.array([0.5, 0.5])
     variance = {"residual": 1.0}
     made = PilotVariances("comparative", "x", variance, {}, {}, 1.0, 1.0, 10, 100, True, 1.0, values, half, ())
     given = {"annotators_per_dialogue": [1], "people": 10, "paired": False, "tests": 1, "n_systems": 2}
     found = cheapest(made, Prices(1.0, 1.0, 60.0), 2 * won - 1, **given).n_dialogues
     powers = {n: sign_power(won, 1 - won, n) for n in range(2, 201)}
     assert found == max(n for n, p in powers.items() if p < 0.8) + 1
-    if won == 0.65:
-        assert min(n for n, p in powers.items() if p >= 0.8) == 82
-        assert powers[86] < 0.8
-        assert powers[88] < 0.8
+    assert powers[82] >= 0.8 > powers[86]
 
 
 def test_costs_by_hand():
@@ -226,10 +200,3 @@ def test_costs_by_hand():
     assert prices.hours(Plan(30, 2, 5), 4, pairwise=True) == pytest.approx(30 * 6 * (20 + 2 * 3) / 60)
     assert prices.cost(Plan(30, 2, 5), 4) == pytest.approx(20 * 32)
     assert Prices(None, 3.0, 20.0).hours(Plan(30, 2, 5), 4) == Prices(0.0, 3.0, 20.0).hours(Plan(30, 2, 5), 4) == 12
-
-
-def test_a_design_without_sense_is_refused():
-    with pytest.raises(ValueError, match="annotators"):
-        Plan(10, 5, 3)
-    with pytest.raises(ValueError, match="scale"):
-        plain(residual=1.0).means(11.0)

@@ -13,24 +13,15 @@ from judgebook.statistics.bounded_means import BOUNDED
 
 def ratings(values, *, people=("p",), shared=True, each=1, rng=None):
     """A rating of each dialogue by `each` of the people. values : system -> (sessions,) means of dialogues."""
-    rng = rng or np.random.default_rng(0)
-    rows = []
+    rng, rows = rng or np.random.default_rng(0), []
     for system, means in values.items():
         for i, mean in enumerate(means):
-            for person in rng.choice(people, each, replace=False):
-                session = f"s{i}" if shared else f"{system}{i}"
-                rows.append(
-                    {
-                        "system": system,
-                        "dialogue": f"{system}-{i}",
-                        "session": session,
-                        "annotator": person,
-                        "score": mean,
-                    }
-                )
+            session = f"s{i}" if shared else f"{system}{i}"
+            chosen = rng.choice(people, each, replace=False)
+            rows += [(system, f"{system}-{i}", session, person, mean) for person in chosen]
     same = {"corpus": "c", "group": "all", "method": "dialogue_likert", "label": "x", "turn": None}
     same |= {"dialogue_b": None, "system_b": None, "annotator_known": True, "annotator_kind": "human"}
-    return pd.DataFrame(rows).assign(**same)
+    return pd.DataFrame(rows, columns=["system", "dialogue", "session", "annotator", "score"]).assign(**same)
 
 
 def found_in(rows, systems=("a", "b"), **options):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -8,16 +9,7 @@ from fixtures.reference import TWO_SAMPLES
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from judgebook.questions.sensitivity import panels, power
-
-
-def turns(rng, n_dialogues, n_turns, spread, n_systems=2, labels=1):
-    """Marks on turns; `spread` is the standard deviation of a dialogue's log-odds."""
-    logit = -1.5 + spread * rng.normal(size=(n_systems * n_dialogues, labels))
-    total = rng.binomial(n_turns, 1 / (1 + np.exp(-logit))).astype(float)
-    data = panel_of(np.repeat(np.arange(n_systems), n_dialogues), total, labels=[f"x{i}" for i in range(labels)])
-    full = np.full(total.shape, float(n_turns))
-    return panels.Panel(**{**data.__dict__, "method": "behavior", "n": full, "squares": total, "unit": "turn"})
+from judgebook.questions.sensitivity import power
 
 
 def known(estimates, se, df, per_system, systems=("a", "b")):
@@ -41,9 +33,8 @@ def test_detectable_difference_equals_r_and_the_paper():
 def test_the_median_of_detectable_differences_is_that_of_all(n_systems):
     rng, systems = np.random.default_rng(n_systems), [f"s{i}" for i in range(n_systems)]
     n = n_systems * (n_systems - 1) // 2
-    found = known(
-        np.zeros(n), rng.exponential(size=n), rng.choice([0.6, 1.0, 3.0, 200.0], n) * rng.random(n), 9, systems
-    )
+    df = rng.choice([0.6, 1.0, 3.0, 200.0], n) * rng.random(n)
+    found = known(np.zeros(n), rng.exponential(size=n), df, 9, systems)
     for size in (None, 5, 100):
         assert power.median_detectable(found, size) == np.median(power.detectable(found, size))
 
@@ -51,9 +42,8 @@ def test_the_median_of_detectable_differences_is_that_of_all(n_systems):
 def test_detectable_difference_of_pairs_equals_statsmodels():
     """A mean of 25 differences with standard deviation 2."""
     found = known([0.0], 2 / 5, 24, 25)
-    assert power.detectable(found) == pytest.approx(
-        [2 * TTestPower().solve_power(nobs=25, alpha=0.05, power=0.8)], rel=1e-4
-    )
+    expected = 2 * TTestPower().solve_power(nobs=25, alpha=0.05, power=0.8)
+    assert power.detectable(found) == pytest.approx([expected], rel=1e-4)
 
 
 def test_detectable_differences_are_those_of_the_first_step_of_holm():
@@ -63,11 +53,6 @@ def test_detectable_differences_are_those_of_the_first_step_of_holm():
     each = [TTestIndPower().solve_power(nobs1=n, alpha=0.05 / 6, power=0.8) for n in (40, 80)]
     assert rows.tolist() == pytest.approx(each, rel=0.003)
     assert list(power.detectable_differences(found.assign(se=np.nan), power.SAMPLE)) == []
-
-
-def test_expected_power_is_the_level_if_no_systems_differ():
-    found = known([0.3, -0.2, 0.1], [0.1, 0.2, 0.3], 20, 21, "abc")
-    assert power.expected_power(found, 0.0, 50) == pytest.approx(0.05)
 
 
 def test_expected_power_is_the_mean_over_true_differences():
@@ -105,13 +90,15 @@ def test_sessions_are_drawn_whole():
 
 
 @pytest.mark.verify
-def test_z_tests_keep_their_level_on_independent_turns_and_not_on_dependent_ones():
+def test_tests_of_dialogues_keep_their_level_where_turns_depend_on_each_other_and_z_tests_do_not():
+    """15 turns a dialogue, whose log-odds vary with a standard deviation of 1."""
     rng = np.random.default_rng(3)
-    even = power.null_rejection(turns(rng, 300, 15, 0.0), ["z"], n=32, n_runs=1500, seed=1)
-    clustered = power.null_rejection(turns(rng, 300, 15, 1.0), ["z", "dialogue_welch"], n=32, n_runs=1500, seed=1)
+    total = rng.binomial(15, 1 / (1 + np.exp(1.5 - rng.normal(size=600)))).astype(float)[:, None]
+    data = panel_of(np.repeat([0, 1], 300), total)
+    data = replace(data, method="behavior", n=np.full(total.shape, 15.0), squares=total, unit="turn")
+    found = power.null_rejection(data, ["z", "dialogue_welch"], n=32, n_runs=1500, seed=1)
     # 3 binomial standard errors of 1,500 runs are 1.7 points
-    assert even.query("alpha == 0.05")["estimate"].item() == pytest.approx(0.05, abs=0.017)
-    at = clustered.query("alpha == 0.05").set_index("test")["estimate"]
+    at = found.query("alpha == 0.05").set_index("test")["estimate"]
     assert at["z"] > 0.12
     assert at["dialogue_welch"] == pytest.approx(0.05, abs=0.017)
 

