@@ -152,8 +152,9 @@ def test_simulated_studies_vary_as_the_pilot_does(pilot):
 def test_plans_do_not_depend_on_how_far_apart_the_systems_of_the_pilot_are():
     """Scores vary as they do within a system; the distance of the systems is no noise of theirs."""
     frame, found = judged("dialogue_likert", n=60), []
+    score = (10 * frame["score"] + np.random.default_rng(3).normal(0, 5, len(frame))).round()
     for apart in (0, 30):
-        moved = frame.assign(score=frame["score"] + apart * (frame["system"] == "b"))
+        moved = frame.assign(score=score + apart * (frame["system"] == "b"))
         made = of_design(design(moved, ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
         found.append(detectable(made, Plan(60, 2, 12))[0])
     assert found[1] == pytest.approx(found[0], rel=0.05)
