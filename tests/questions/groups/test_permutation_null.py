@@ -4,12 +4,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
+from fixtures.made_annotations import comparisons, ratings, study
 
 from judgebook.questions.groups import effects
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.statistics.intervals import Sampling
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 
 def difference(frame):
@@ -25,17 +25,6 @@ def row_of_test(found):
     """The row of the test of the only label and pair of groups."""
     (row,) = found["group_difference_test"].to_dict("records")
     return row
-
-
-def p_value(frame, **options):
-    """The same p-value, without frames of results: for simulations."""
-    (one,) = effects.label_scores(frame)
-    return p_value_of(one, **options)
-
-
-def p_value_of(one, **options):
-    rows = permutation_null(one, **options)
-    return next(row["p_value"] for row in rows if row["statistic"] == "group_difference_test")
 
 
 def points(found):
@@ -57,25 +46,24 @@ def tiny():
     return pd.concat([ratings(first, group="g1"), ratings(second, group="g2", annotator="A2")], ignore_index=True)
 
 
+def cohen(x, y):
+    squares = np.sum((x - x.mean()) ** 2) + np.sum((y - y.mean()) ** 2)
+    return (x.mean() - y.mean()) / np.sqrt(squares / (len(x) + len(y) - 2))
+
+
 def test_judgements_are_exchanged_as_counted_by_hand():
     frame = tiny()
     found = null(frame, seed=1, n_permutations=20_000)
     z = frame.assign(score=frame.groupby("group")["score"].transform(lambda x: (x - x.mean()) / x.std()))
     wide = z.pivot_table(index=["dialogue", "system"], columns="group", values="score")
-    shared, alone = wide.dropna(), wide[wide.isna().any(axis=1)]
+    shared, alone = wide.dropna(), wide[wide.isna().any(axis=1)].max(axis=1)
+    lone, of_b = [alone.xs(s, level="system").to_numpy() for s in "ab"], shared.index.get_level_values(1) == "b"
     values = []
     for swaps in itertools.product([0, 1], repeat=len(shared)):
-        cells = shared.to_numpy()
-        cells = np.where(np.array(swaps)[:, None] == 1, cells[:, ::-1], cells)
-        for owners in itertools.product([(0, 1), (1, 0)], repeat=2):  # who judged the lone dialogues of a, of b
-            rows = [
-                {"system": s, "group": g, "score": cells[i, g]} for i, (_, s) in enumerate(shared.index) for g in (0, 1)
-            ]
-            for system, owner in zip("ab", owners, strict=True):
-                lone = alone.xs(system, level="system").max(axis=1)
-                rows += [{"system": system, "group": g, "score": v} for g, v in zip(owner, lone, strict=True)]
-            sums = effects.unit_sums(pd.DataFrame(rows), np.zeros(len(rows)), [0, 1], ["a", "b"])[1][0]
-            values.append(effects.group_differences(effects.pair_effects(sums, "d"))[0])
+        own = np.where(np.array(swaps)[:, None] == 1, shared.to_numpy()[:, ::-1], shared.to_numpy())
+        for a, b in itertools.product([0, 1], repeat=2):  # whose the lone dialogues of a and of b are
+            d = [cohen(np.r_[own[~of_b, g], lone[0][g ^ a]], np.r_[own[of_b, g], lone[1][g ^ b]]) for g in (0, 1)]
+            values.append(abs(d[0] - d[1]))
     observed = difference(frame)
     row = row_of_test(found)
     assert row["estimate"] == pytest.approx(observed)
@@ -86,6 +74,7 @@ def test_judgements_are_exchanged_as_counted_by_hand():
 
 def test_annotators_are_exchanged_as_counted_by_hand():
     frame = study(np.random.default_rng(2), n_sessions=40, n_annotators=3)
+    frame = frame.drop(frame.index[frame["group"] == "g2"][:15])  # groups judged unequal numbers
     found = null(frame, seed=1, exchange="annotator")
     z = frame.assign(score=frame.groupby("group")["score"].transform(lambda x: (x - x.mean()) / x.std()))
     people = sorted(frame["annotator"].unique())
@@ -97,6 +86,7 @@ def test_annotators_are_exchanged_as_counted_by_hand():
     assert row["p_value"] == pytest.approx(np.mean(np.array(values) >= row["estimate"] - 1e-9))
     assert row["note"] == "all 20 arrangements"
     assert points(found)["mean"] == pytest.approx(np.mean(values))
+    assert points(found)["q95"] == pytest.approx(np.quantile(values, 0.95))
 
 
 def test_many_annotators_are_drawn_at_random():
@@ -115,39 +105,6 @@ def test_leniency_and_spread_are_no_difference():
         assert row_of_test(a)["p_value"] == row_of_test(b)["p_value"]
 
 
-def test_a_difference_is_found():
-    frame = study(np.random.default_rng(3), n_sessions=150, shift=1.5)
-    assert row_of_test(null(frame, seed=1, n_permutations=500))["p_value"] < 0.01
-
-
-@pytest.mark.evidence
-def test_rate_of_false_alarms():
-    """Groups of like people. The other group is more lenient, judgements share dialogues and sessions."""
-    n = 300
-    frames = (study(np.random.default_rng([8, i]), n_sessions=30, leniency=1.0) for i in range(n))
-    p = [p_value(frame, seed=i, n_permutations=99) for i, frame in enumerate(frames)]
-    assert np.mean(np.array(p) <= 0.05) < 0.05 + monte_carlo(0.05, n)
-    assert np.mean(p) == pytest.approx(0.5, abs=3 / np.sqrt(12 * n) + 0.02)
-
-
-@pytest.mark.evidence
-def test_people_who_differ_are_an_alarm_for_judgements_but_not_for_annotators():
-    """Every annotator favours systems in his own way, in both groups alike: these people differ, the groups do not."""
-    n, p = 200, {"judgement": [], "annotator": []}
-    for i in range(n):
-        rng = np.random.default_rng([9, i])
-        frame = study(rng, n_sessions=60, n_annotators=4)
-        taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
-        own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
-        frame = frame.assign(score=frame["score"] + own)
-        (one,) = effects.label_scores(frame)
-        for exchange, values in p.items():
-            values.append(p_value_of(one, seed=i, exchange=exchange, n_permutations=99))
-    rates = {exchange: np.mean(np.array(values) <= 0.05) for exchange, values in p.items()}
-    assert rates["judgement"] > 0.15
-    assert rates["annotator"] < 0.05 + monte_carlo(0.05, n)
-
-
 def test_comparisons_are_exchanged_whole():
     rng = np.random.default_rng(5)
     rows = [(*rng.choice(["a", "b", "c"], 2, replace=False), rng.integers(-1, 2)) for _ in range(60)]
@@ -156,7 +113,6 @@ def test_comparisons_are_exchanged_whole():
     # groups that say the same of everything: nothing changes, whatever is exchanged
     assert estimates(found) == pytest.approx(0, abs=1e-12)
     assert row_of_test(found)["p_value"] == 1.0
-    assert len(fold(found, study="x", notebook="08")) == 3
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,13 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 from fixtures.placebo_systems import PLAN, SPEC, rng, simulated, value
 
-from judgebook.annotations import dialogue_values as values
 from judgebook.questions.agreement.bounds import degenerate
-from judgebook.questions.agreement.coincidences import patterns, terms
+from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.groups.joint_resampling import mean_square_difference
 from judgebook.questions.operating_characteristics import alpha_coverage as operating_coverage
 from judgebook.questions.operating_characteristics import estimate_coverage as operating_estimates
-from judgebook.questions.operating_characteristics.alpha_coverage import (
-    Repeated,
-    alpha_near_perfect,
-    alpha_over_dialogues,
-    alpha_over_items,
-)
-from judgebook.questions.operating_characteristics.many_data_sets import bca_ends, cluster_ends, pattern_ends, times
+from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, alpha_over_dialogues
+from judgebook.questions.operating_characteristics.many_data_sets import bca_ends, cluster_ends, pattern_ends
 from judgebook.questions.operating_characteristics.monte_carlo import (
     SimulationPlan,
     coverage_rows,
@@ -28,7 +22,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
 )
 from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, student_t
 from judgebook.simulation import study as simulate
-from judgebook.statistics.intervals import Replicates, exact_binomial, generator, jackknife_t
+from judgebook.statistics.intervals import Replicates, exact_binomial, jackknife_t
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import Label
 
@@ -92,10 +86,6 @@ def test_pattern_ends_agree_with_the_bootstrap_and_treat_alike_samples_alike():
         np.testing.assert_allclose(found.bca[i], [one.low, one.high], atol=0.05 * (one.high - one.low))
 
 
-def test_runs_are_shared_out():
-    assert shared_out(10, 4) == [3, 3, 2, 2]
-
-
 def test_coverage_width_and_power_are_counted():
     ends = np.array([[0.1, 0.5], [-0.2, 0.2], [0.4, 0.8], [np.nan, np.nan]])
     found = coverage_rows({"bca": ends}, 0.3, {"of": "r"}, power=True)
@@ -125,7 +115,7 @@ def test_jackknife_interval_is_that_of_validity():
         np.testing.assert_allclose(both, [expected.low, expected.high])
 
 
-@pytest.mark.parametrize("truth", [0.0, 0.01, 0.05])
+@pytest.mark.parametrize("truth", [0.0, 0.05])
 def test_the_debiased_interval_holds_the_truth_where_its_ends_say_so(truth):
     r = rng(15)
     estimate = r.normal(0, 0.2, (40, 3))
@@ -146,26 +136,7 @@ def test_rows_of_shares_and_means_by_hand():
     half = 1.96 * np.sqrt(7.0 / 3)
     assert (row["estimate"], row["ci_low"], row["ci_high"]) == pytest.approx((3, 3 - half, 3 + half))
     assert mean("bias", np.array([1.0]))["note"] == "no run gave an interval"
-    assert SimulationPlan(seed=4).rng("a").random() == generator(4, "operating", "a").random()
-
-
-def test_what_a_repeated_label_is():
-    found = patterns(np.array([[0.0, 0], [0, 1], [1, 1]]))
-    one = Repeated(Label("bad", "behavior", "Bad", (0, 1)), found, np.arange(3))
-    assert (one.level, one.mirrored, one.marks) == ("turn", False, True)
-    assert one.base(over="item") == {
-        "level": "turn", "method": "behavior", "label": "bad", "of": "alpha", "over": "item"
-    }  # fmt: skip
-    assert one.terms().rows.tolist() == terms(found.counts, found.values, "ordinal").rows.tolist()
-    found = patterns(np.array([[-1.0, -1], [-1, 1], [1, 1]]))
-    pair = Repeated(Label("quality", "comparative", "Quality", (-1, 1)), found, np.arange(3))
-    assert (pair.level, pair.mirrored, pair.marks) == ("pair", True, False)
-
-
-def test_units_are_drawn_with_replacement():
-    often = times(6, 200, rng(41))
-    assert (often.sum(axis=1) == 6).all()
-    assert often.mean(axis=0) == pytest.approx(np.ones(6), abs=5 / np.sqrt(200))
+    assert shared_out(10, 4) == [3, 3, 2, 2]
 
 
 def test_dialogues_that_groups_share_by_hand():
@@ -189,41 +160,15 @@ def twice(n_sessions=300, label="empathetic", seed=21):
     return Repeated(Label(label, "behavior", label, (0, 1), "ordinal"), patterns(sample.scores), sample.dialogue)
 
 
-@pytest.fixture(scope="module")
-def drawn_dialogues():
-    return alpha_over_dialogues(twice(), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[25, 100], turns=[100])
-
-
 @pytest.mark.evidence
-def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not(drawn_dialogues):
-    ours = value(drawn_dialogues, "interval_coverage", interval="policy", over="dialogue", sample_size=100)
-    turns = value(drawn_dialogues, "interval_coverage", interval="bca", over="turn", sample_size=100)
+def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not():
+    rows = alpha_over_dialogues(twice(), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[25, 100], turns=[100])
+    ours = value(rows, "interval_coverage", interval="policy", over="dialogue", sample_size=100)
+    turns = value(rows, "interval_coverage", interval="bca", over="turn", sample_size=100)
     assert abs(ours["estimate"] - 0.95) < monte_carlo(0.95, 1000)
     assert turns["ci_high"] < 0.95
     assert turns["estimate"] < ours["estimate"] - 0.02
-    few = value(drawn_dialogues, "interval_coverage", interval="policy", over="dialogue", sample_size=25)
-    assert few["estimate"] > 0.88
-
-
-@pytest.mark.evidence
-def test_bca_of_few_marks_fails_and_the_policy_does_not():
-    rows = alpha_over_items(
-        twice(label="ignore"), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[], marks=[8, 40]
-    )
-    few = value(rows, "interval_coverage", interval="bca", marks=8)
-    policy = value(rows, "interval_coverage", interval="policy", marks=8)
-    assert few["estimate"] < 0.93 or few["n_undefined"] > 20
-    assert policy["estimate"] > 0.95 - monte_carlo(0.95, 1000)
-    many = value(rows, "interval_coverage", interval="bca", marks=40)
-    assert abs(many["estimate"] - 0.95) < 0.02 + monte_carlo(0.95, 1000)
-
-
-@pytest.mark.evidence
-def test_the_bound_holds_where_nearly_all_agree():
-    rows = alpha_near_perfect(twice(), SimulationPlan(n_runs=500, n_resamples=300), n=34, disagreement=0.02)
-    bound, bca = (value(rows, "interval_coverage", interval=k) for k in ("bound", "bca"))
-    assert bound["estimate"] > 0.95 - monte_carlo(0.95, 500)
-    assert bca["n_undefined"] > 200  # in half of the samples all items agree
+    assert value(rows, "interval_coverage", interval="policy", over="dialogue", sample_size=25)["estimate"] > 0.88
 
 
 def test_the_bound_of_a_run_is_that_of_its_items():
@@ -244,16 +189,6 @@ def test_the_bound_of_a_run_is_that_of_its_items():
     np.testing.assert_allclose(found, [expected.low, expected.high], equal_nan=True)
 
 
-@pytest.mark.evidence
-def test_rates_over_dialogues_hold_and_wilson_on_turns_does_not():
-    rows = operating_estimates.estimate_coverage(
-        simulated("incorrect_fact"), 0, SimulationPlan(n_runs=1000, n_resamples=500)
-    )
-    assert value(rows, "interval_coverage", interval="wilson")["ci_high"] < 0.92
-    ours = value(rows, "interval_coverage", interval="policy")
-    assert abs(ours["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 1000)
-
-
 def test_a_rare_rate_has_the_bound_of_notebook_07():
     table = np.zeros((20, 3))
     table[:, 0], table[:3, 1], table[:3, 2] = 15, 1, 1
@@ -264,33 +199,12 @@ def test_a_rare_rate_has_the_bound_of_notebook_07():
 
 
 @pytest.mark.evidence
-def test_means_of_ratings():
-    data = simulated("quality", 400, "turn_likert")
-    rows = operating_estimates.estimate_coverage(data, 0, SimulationPlan(n_runs=1000, n_resamples=500))
-    assert value(rows, "interval_coverage", interval="t")["ci_high"] < 0.9
-    ours = value(rows, "interval_coverage", interval="bca")
+def test_rates_over_dialogues_hold_and_wilson_on_turns_does_not():
+    plan = SimulationPlan(n_runs=1000, n_resamples=500)
+    rows = operating_estimates.estimate_coverage(simulated("incorrect_fact"), 0, plan)
+    assert value(rows, "interval_coverage", interval="wilson")["ci_high"] < 0.92
+    ours = value(rows, "interval_coverage", interval="policy")
     assert abs(ours["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 1000)
-
-
-def quality_design(r, n_people=40, each=8, seed=25):
-    g = rng(seed)
-    who = np.repeat(np.arange(n_people), each)
-    y = g.normal(size=len(who)) + 0.4 * g.normal(size=n_people)[who]
-    x = r * y + np.sqrt(1 - r**2) * g.normal(size=len(who))
-    frame = pd.DataFrame(x, columns=pd.MultiIndex.from_tuples([("behavior", "ignore")]))
-    return values.Design(values.DIALOGUE_QUALITY, y, frame, who, "interactor", "dialogue")
-
-
-@pytest.mark.evidence
-def test_an_interval_of_r_squared_fails_near_zero_and_that_of_r_does_not():
-    rows = operating_estimates.correlation_coverage(
-        quality_design(0.0), ("behavior", "ignore"), SimulationPlan(n_runs=1000, n_resamples=500)
-    )
-    square = value(rows, "interval_coverage", of="r2")
-    ours = value(rows, "interval_coverage", of="r", interval="jackknife_t")
-    assert square["ci_high"] < 0.94
-    assert abs(ours["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 1000)
-    assert value(rows, "interval_power", of="r2")["estimate"] > 0.95  # its lower end is hardly ever 0
 
 
 @pytest.mark.evidence
@@ -299,39 +213,8 @@ def test_groups_that_do_not_differ():
     scores = [np.clip(np.rint(g.normal(3 + 0.2 * s, 1, (30, 2))), 1, 5) for s in range(4)]
     plan = SimulationPlan(n_runs=300, n_resamples=200)
     rows = operating_estimates.group_coverage(scores, "quality", "dialogue_likert", ("a", "b"), plan)
-    published = value(rows, "interval_coverage", interval="bca", scenario="null")
     ours = value(rows, "interval_coverage", interval="noncentral_chi2", scenario="null")
-    assert published["estimate"] == 0.0  # no mean of absolute values is 0
     assert ours["estimate"] > 0.95 - monte_carlo(0.95, 300)
     bias = value(rows, "group_difference_bias", of="debiased_square", scenario="null")
     assert bias["ci_low"] - 0.01 < 0 < bias["ci_high"] + 0.01
     assert value(rows, "group_difference_bias", of="published", scenario="null")["ci_low"] > 0.1
-
-
-@pytest.mark.evidence
-def test_the_share_of_first_place_of_equal_systems_has_a_median_of_056():
-    rows = operating_estimates.first_place(simulated(), 0, SimulationPlan(n_runs=600, n_resamples=400))
-    assert value(rows, "top_share", point="median")["estimate"] == pytest.approx(0.56, abs=0.03)
-    assert value(rows, "top_share", point="q95")["estimate"] > 0.8
-    joint = value(rows, "interval_coverage", of="rank")
-    assert abs(joint["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 600)
-
-
-@pytest.mark.evidence
-def test_intervals_over_dialogues_hold_the_population_alpha_of_the_simulation():
-    """Not resampling one study, but new studies: what a reader of an interval is promised."""
-    measure = simulate.measure(SPEC, "sur_x", "behavior", "ignore")
-    truth, hits, n = simulate.alpha(measure), {"dialogue": 0, "turn": 0}, 2000
-    for i in range(n):
-        sample = simulate.annotate(measure, 50, SPEC, rng(27, i))
-        found = patterns(sample.scores, [0, 1])
-        t = terms(found.counts, found.values, "ordinal")
-        table = np.zeros((100, t.rows.shape[1]))
-        np.add.at(table, sample.dialogue, t.rows[found.index])
-        statistic = lambda sums, t=t: t.measures(sums)["alpha"]  # noqa: E731
-        of_dialogue = bootstrap_sums(table, statistic, unit="dialogue", rng=rng(28, i), n_resamples=1000)
-        of_turn = bootstrap_sums(t.rows, statistic, unit="turn", rng=rng(29, i), counts=found.weights, n_resamples=1000)
-        hits["dialogue"] += of_dialogue.low <= truth <= of_dialogue.high
-        hits["turn"] += of_turn.low <= truth <= of_turn.high
-    assert abs(hits["dialogue"] / n - 0.95) < monte_carlo(0.95, n)
-    assert hits["turn"] / n < hits["dialogue"] / n

@@ -1,10 +1,9 @@
 """Procedures of other notebooks, each with a known truth; and the table of all primary procedures."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.made_annotations import metric_study, monte_carlo
-from fixtures.placebo_systems import rng
+from fixtures.placebo_systems import rated, rng
 from scipy import stats
 
 from judgebook.questions.judges.agreement import judge_alpha
@@ -12,11 +11,11 @@ from judgebook.questions.judges.items import JudgedItems
 from judgebook.questions.judges.replacement import replacement
 from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import human_means, join, scored_items
-from judgebook.questions.operating_characteristics import findings, other_procedures, procedures, tables
+from judgebook.questions.operating_characteristics import other_procedures, procedures
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
-from judgebook.study.results import Results, collect
+from judgebook.study.results import collect
 
 PLAN = SimulationPlan(n_runs=300, n_resamples=300)
 
@@ -51,21 +50,16 @@ def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeyp
     sampling = Sampling(n_resamples=200, confidence=0.95, seed=1)
     difference = next(r for r in judge_alpha(items, sampling=sampling) if r["pair"] == "difference")
     assert seen["judge_alpha"] == pytest.approx([difference["estimate"]])
-    changes = [
-        r["estimate"]
-        for r in replacement(items, sampling=sampling)
-        if r["statistic"] == "rate_change" and r["by"] == "model"
-    ]
+    changes = collect(replacement(items, sampling=sampling)).select("rate_change", by="model")["estimate"]
     assert sorted(set(seen["rate_change"].round(12))) == pytest.approx(sorted(changes))
     for of in ("judge_alpha", "rate_change"):
         assert by(rows, of)["ci_high"] > 0.92
         assert by(rows, of)["n_undefined"] == 0
 
 
-MANY_RUNS = pytest.param(300, marks=pytest.mark.evidence)
-
-
-@pytest.mark.parametrize("n_runs", [30, MANY_RUNS])
+@pytest.mark.parametrize(
+    "n_runs", [pytest.param(30, marks=pytest.mark.verify), pytest.param(300, marks=pytest.mark.evidence)]
+)
 def test_judge_assisted_intervals_cover_and_are_narrower(n_runs):
     """The judge adds marks at random to the truth, which people see 85% of."""
     plan = SimulationPlan(n_runs=n_runs, n_resamples=300)
@@ -87,48 +81,31 @@ def test_few_marks_of_a_judge_have_no_interval():
     assert (row["n"], row["n_undefined"]) == (0, 300)
 
 
-@pytest.mark.evidence
-def test_intervals_about_metrics_cover_the_values_of_the_study():
-    annotations, scores = metric_study(rng(3), n_contexts=40)
-    rows = annotations[annotations["label"] == "quality"]
-    scores = scores[scores["metric"] == "m"]
-    joined = join(human_means(rows), scores)
-    (scored,) = scored_items(joined)
-    ((_, both),) = ceiling.with_rest(rows, scores)
-    found = list(other_procedures.metric_coverage(scored, joined, both, SimulationPlan(n_runs=200, n_resamples=300)))
-    for of in ("rho", "within_context", "replaceability"):
-        row = by(found, of)
-        assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02  # 40 contexts: BCa is a little narrow
-        assert row["sample_size"] == 40
-
-
-def test_with_many_contexts_the_intervals_tried_are_those_of_notebook_09(monkeypatch):
-    """Which ranks items once in each sample then, not once in each resample."""
-    monkeypatch.setattr(correlations, "MANY_CLUSTERS", 39)
+@pytest.mark.parametrize(
+    ("many", "kind"), [(39, "cluster_robust"), pytest.param(None, "bca", marks=pytest.mark.evidence)]
+)
+def test_intervals_about_metrics_are_those_of_notebook_09_and_cover_the_values_of_the_study(monkeypatch, many, kind):
+    """Of many contexts, items are ranked once in each sample, not once in each resample."""
+    if many:
+        monkeypatch.setattr(correlations, "MANY_CLUSTERS", many)
     annotations, scores = metric_study(rng(3), n_contexts=40)
     rows, scores = annotations[annotations["label"] == "quality"], scores[scores["metric"] == "m"]
     joined = join(human_means(rows), scores)
     (scored,), ((_, both),) = scored_items(joined), ceiling.with_rest(rows, scores)
     used = collect(correlations.correlations(joined, "spearman", sampling=Sampling(200, 0.95, 1)))["correlation"]
     found = list(other_procedures.metric_coverage(scored, joined, both, SimulationPlan(n_runs=200, n_resamples=300)))
-    row = by(found, "rho")
-    assert set(used["ci_kind"]) == {row["interval"]} == {"cluster_robust"}
-    assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02
+    assert set(used["ci_kind"]) == {by(found, "rho")["interval"]} == {kind}
+    for of in ("rho", "within_context", "replaceability"):
+        row = by(found, of)
+        assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02  # 40 contexts: BCa is a little narrow
+        assert row["sample_size"] == 40
 
 
 def test_reliability_covers_that_of_the_fitted_model():
     """Eight systems, twelve dialogues of each, two of five annotators."""
-    r, rows = rng(8), []
-    severe, favour = r.normal(0, 0.3, 5), r.normal(0, 0.2, (8, 5))
-    for s in range(8):
-        system = r.normal(0, 0.6)
-        for d in range(12):
-            talk = r.normal(0, 0.5)
-            for a in r.choice(5, 2, replace=False):
-                score = system + talk + severe[a] + favour[s, a] + r.normal(0, 0.6)
-                rows.append((f"s{s}", f"s{s}d{d}", f"a{a}", score))
-    scores = pd.DataFrame(rows, columns=["system", "dialogue", "annotator", "score"])
-    scores = scores.assign(method="dialogue_likert", label="quality", annotator_known=True)
+    scores = rated(rng(8), n=96, people=5, sd_person=0.3, sd_dialogue=0.5)
+    of = scores["dialogue"].str[1:].astype(int) % 8
+    scores = scores.assign(system="s" + of.astype(str), score=scores["score"] + rng(9).normal(0, 0.6, 8)[of])
     found = list(other_procedures.reliability_coverage(scores, SimulationPlan(n_runs=300, n_resamples=200)))
     for name in ("generalizability", "dependability"):
         row = by(found, name)
@@ -137,47 +114,12 @@ def test_reliability_covers_that_of_the_fitted_model():
         assert 0.86 < row["estimate"] < 0.99
 
 
-def test_reliability_of_systems_that_do_not_differ_is_not_tried():
-    r = rng(9)
-    talk = [(f"s{s}", f"s{s}d{d}", f"a{a}") for s in range(3) for d in range(4) for a in range(2)]
-    scores = pd.DataFrame(talk, columns=["system", "dialogue", "annotator"])
-    equal = scores["dialogue"].str[-1].astype(float) + r.normal(0, 0.01, len(scores))
-    rows = scores.assign(method="dialogue_likert", label="quality", annotator_known=True, score=equal)
-    assert not list(other_procedures.reliability_coverage(rows, PLAN))
-
-
-@pytest.mark.parametrize("n_runs", [30, MANY_RUNS])
-def test_runs_that_repeat_are_covered(n_runs):
-    plan = SimulationPlan(n_runs=n_runs, n_resamples=300)
-    r, systems, rows = rng(4), [f"s{i}" for i in range(6)], []
-    quality = np.linspace(0, 1.5, 6)
-    for corpus in ("one", "two"):
-        for w in range(60):
-            for s in r.choice(6, 3, replace=False):
-                score = quality[s] + r.normal(0, 1)
-                rows.append((corpus, f"{corpus}{w}", systems[s], "quality", score))
-    scores = pd.DataFrame(rows, columns=["corpus", "annotator", "system", "label", "score"])
-    (row,) = (
-        r
-        for r in other_procedures.replication_coverage(scores, ["one", "two"], systems, {}, plan)
-        if r["statistic"] == "interval_coverage"
-    )
-    assert (row["of"], row["among"], row["sample_size"]) == ("replication_r", "systems", 60)
-    assert row["estimate"] > 0.95 - monte_carlo(0.05, n_runs)
-
-
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
 def size(estimate, low, high, test="session", people="fixed", label="x", n=2000):
-    row = {
-        "statistic": "null_rejection",
-        "level": "dialogue",
-        "method": "dialogue_likert",
-        "label": label,
-        "test": test,
-    }
-    row |= {"alpha": 0.05, "scenario": "world", "people": people, "n_dialogues": 58, "n_annotators": 7, "ratings": 1.2}
+    row = {"statistic": "null_rejection", "level": "dialogue", "method": "dialogue_likert", "label": label}
+    row |= {"test": test, "alpha": 0.05, "scenario": "world", "people": people, "n_dialogues": 58, "n_annotators": 7}
     return row | {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "exact", "n": n, "n_undefined": 0}
 
 
@@ -208,28 +150,3 @@ def test_a_procedure_is_kept_unless_it_is_shown_to_be_off_on_the_wrong_side(tabl
     alpha = found.loc[("Alpha: BCa, bound or profile", "as observed")]
     assert (alpha["kept"], alpha["n_dialogues"], alpha["measure"]) == (False, 58, "coverage")
     assert found.loc["Ranks of four equal systems", "n_dialogues"].tolist() == [13, 27]
-
-
-def test_the_page_counts_what_is_claimed_and_names_what_is_not_kept(table, labelled):
-    headline, details = (p.text for p in findings.procedures(table, labelled, 0.95))
-    text = f"{headline}\n{details}"
-    assert "4 of 5 primary procedures" in text
-    assert "93.0% \\[91.8%, 94.1%\\]" in text
-    assert "15.0% \\[13.9%, 16.2%\\]" not in text.split("Other annotators")[0]
-    frame = tables.procedures(table, labelled, 0.95).frame
-    assert frame["Verdict"].value_counts().to_dict() == {"kept": 4, "not kept": 1, "not kept (not claimed)": 1}
-    assert "58 dialogues, 7 annotators, 1.2 ratings per item" in set(frame["Design"])
-
-
-@pytest.fixture(scope="module")
-def labelled(table):
-    from judgebook.display.names import display_names
-    from judgebook.study import params
-
-    return display_names(params.load("demo"), *table.values())
-
-
-def test_nothing_simulated_gives_an_empty_table(labelled):
-    assert not list(findings.procedures(Results(), labelled, 0.95))
-    assert tables.procedures(Results(), labelled, 0.95).frame.empty
-    assert tables.variants(Results(), labelled) is None

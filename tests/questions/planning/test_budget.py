@@ -1,31 +1,22 @@
 """People beside a model: what is planned from a pilot that both judged, and what is said, for each verdict."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.boxes import unreadable
+from fixtures import planned_studies
 from fixtures.planned_studies import judged
 from scipy.special import stdtrit
 
 from judgebook.display.names import display_names
-from judgebook.display.narrow import narrow
-from judgebook.questions.planning import analysis, budget, budget_views, findings, next_items, pilot_study
+from judgebook.questions.planning import analysis, budget_views, findings, next_items, pilot_study
 from judgebook.questions.planning.designs import SAMPLE, Plan, standard_error
 from judgebook.questions.planning.question import Planning
-from judgebook.report.prose import opening
 from judgebook.study import params
-from judgebook.study.results import fold, unfold, where
+from judgebook.study.results import where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 
-YAML = """\
-title: S
-sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
-systems: {a: Alpha, b: Beta}
-labels:
-  x: {scale: [1, 5], direction: 1, title: Rated, method: dialogue_likert}
-  y: {scale: [1, 5], direction: 1, title: Warm, method: dialogue_likert}
-  compared: {id: x, scale: [-1, 1], direction: 1, title: Compared, method: comparative}
-"""
 OPTIONS = {
     "n_worlds": 0, "n_runs": 0, "dialogues": [20, 80], "per_dialogue": [1, 2], "budget": 300.0,
     "minutes_per_judgement": {"dialogue_likert": 2.0, "comparative": 2.0}, "minutes_per_dialogue": 0.0,
@@ -34,10 +25,8 @@ ITEM = ["session", "system", "system_b", "dialogue", "dialogue_b", "turn", "labe
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
-    path = tmp_path_factory.mktemp("study") / "s.yaml"
-    path.write_text(YAML, encoding="utf-8")
-    return params.load(path)
+def study():
+    return params.of_text(planned_studies.YAML, Path("s.yaml"))
 
 
 def pilot(kind="dialogue_likert", noise=0.5, n=150, judge="gpt", **shape):
@@ -77,23 +66,8 @@ def test_the_page_begins_with_the_split(good):
     paid = team["n"] * team["each"] * 0.4 + team["pool"] * 0.001
     assert 0.98 * 150 < paid <= 150  # half of the budget for each system
     narrower = round(100 * team["narrower"]["estimate"])
-    start = f"**Within 300 EUR: {team['n']} dialogues per system by {team['each']} "
-    assert said[0].startswith(start)
-    assert (
-        f"and GPT-5 on all {team['pool']:,}. Intervals are then {narrower}% narrower than by people alone**" in said[0]
-    )
-    assert "By people alone, recommended: " in said[0] or "find" in said[0]
-    first, _ = opening(said[0])
-    assert len(first.split()) <= 120
-    assert max(len(sentence.split()) for sentence in first.split(". ")) <= 35
-    assert "list of 9 that GPT-5 judged" in said[2]
-    (plot,) = budget_views.curves(results, names, currency="EUR")
-    assert plot.title.startswith("With GPT-5, intervals are narrower than by people alone")
-    assert not unreadable([plot])
-    ax = plot.fig.axes[0]
-    at = 100 * team["n"] * team["each"] * 0.4 / 150
-    marked = [line for line in ax.lines if line.get_marker() == "o"]
-    assert [line.get_xydata()[0].tolist() for line in marked] == [pytest.approx([at, 100 - narrower], abs=0.6)]
+    assert f"{team['n']} dialogues per system by {team['each']} " in said[0]
+    assert f"on all {team['pool']:,}. Intervals are then {narrower}% narrower than by people alone**" in said[0]
 
 
 def test_widths_are_those_of_the_formula(good):
@@ -109,7 +83,6 @@ def test_widths_are_those_of_the_formula(good):
     n, m = team["alone"], team["alone_each"]
     df = n - 1 if data.paired else 2 * (n - 1)
     assert alone["the same"] == pytest.approx(stdtrit(df, 0.975) * np.sqrt(variance(m, n)))
-    assert alone[SAMPLE] > alone["the same"]
     # explained: a share of the variance of values by three people each, per dialogue
     explained = judge.share.estimate * variance(3, 1000) * 1000
     with_model = (variance(team["each"], 1000) * 1000 - explained) / team["n"] + explained / team["pool"]
@@ -118,49 +91,26 @@ def test_widths_are_those_of_the_formula(good):
     (gain,) = where(results["split_gain"], label="x")["estimate"]
     assert gain == pytest.approx(variance(m, n) / with_model)
     assert team["gain"]["estimate"] == pytest.approx(gain)  # one label: it is what all have
-    assert team["gain"]["ci_low"] < gain < team["gain"]["ci_high"]
     extra = variance(m, n, SAMPLE) - variance(m, n)
     se = np.sqrt(with_model + extra)
     assert both[SAMPLE] / se == pytest.approx(alone[SAMPLE] / np.sqrt(variance(m, n) + extra), rel=0.02)
-    curve = results["split_width"]
-    assert curve["estimate"].min() == pytest.approx(1 / np.sqrt(gain))
-
-
-def test_a_share_that_is_nearly_that_of_the_best_split_gives_way_to_it(good, monkeypatch):
-    data, options, results, names, _ = good
-    (team,) = budget_views.teams(results, names)
-    monkeypatch.setattr(budget, "SHARES", (team["share"] + 1e-7,))
-    rows = budget.budget_rows(data, options, {"dialogue_likert": 300.0}, confidence=0.95)
-    (width,) = (row for row in rows if row["statistic"] == "split_width")
-    assert width["n_dialogues"] == team["n"]
+    assert results["split_width"]["estimate"].min() == pytest.approx(1 / np.sqrt(gain))
 
 
 @pytest.mark.parametrize(
-    ("noise", "n", "options", "helps", "words", "title"),
+    ("noise", "n", "least_gain", "helps", "words"),
     [
-        (
-            50.0,
-            150,
-            {},
-            False,
-            "**People alone:** at equal cost, a human label beside GPT-5",
-            "hardly narrower than by",
-        ),
-        (0.2, 150, {"least_gain": 9.0}, False, "(GPT-5 would be recommended from 9.00", "hardly narrower than by"),
-        (0.5, 25, {"least_gain": 1.0}, None, "**Whether GPT-5 saves labels is open:**", "is open"),
+        (50.0, 150, 1.1, False, "**People alone:** at equal cost, a human label beside GPT-5"),
+        (0.2, 150, 9.0, False, "(GPT-5 would be recommended from 9.00"),
+        (0.5, 25, 1.0, None, "**Whether GPT-5 saves labels is open:**"),
     ],
 )
-def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, options, helps, words, title):
-    data, _, results, names, said = planned(study, *pilot(noise=noise, n=n), **options)
+def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, least_gain, helps, words):
+    data, _, results, names, said = planned(study, *pilot(noise=noise, n=n), least_gain=least_gain)
     (team,) = budget_views.teams(results, names)
     assert team["helps"] is helps
-    first, second = said[0].split("\n\n")[:2]
-    assert "GPT-5" not in first
-    assert second.startswith(words) or words in second
-    (plot,) = budget_views.curves(results, names, currency="EUR")
-    assert title in plot.title
-    drawn = next_items.of_plan([team], data, uniform=0.5, seed=1)
-    assert drawn.empty  # people have judged all
+    assert words in said[0]
+    assert next_items.of_plan([team], data, uniform=0.5, seed=1).empty  # people have judged all
 
 
 @pytest.mark.parametrize(("sign", "words"), [(-1, "is worth 1.00 labels"), (1, "narrower than by people alone**, who")])
@@ -170,28 +120,21 @@ def test_a_model_that_explains_nothing_or_all_that_it_can_has_no_interval(study,
     mean = people.groupby("dialogue")["score"].mean()
     noise = np.random.default_rng(8).normal(0, 0.01, len(models))
     models = models.assign(score=sign * models["dialogue"].map(mean) + noise)
-    _, _, results, names, said = planned(study, people, models)
+    *_, results, _, said = planned(study, people, models)
     row = where(results["split_gain"], label="x").iloc[0]
     assert row["ci_kind"] == "not_estimable"
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
     assert words in said[0]
-    assert "[" not in said[0]
-    (plot,) = budget_views.curves(results, names, currency="EUR")
-    assert plot.alt
 
 
 def test_a_budget_too_small_for_both_and_a_cost_that_is_not_stated(study):
     people, models = pilot(noise=0.2)
     _, _, results, names, said = planned(study, people, models, budget=5.0)
     assert "buy too few dialogues for people and GPT-5" in said[0]
-    assert list(budget_views.curves(results, names, currency="EUR")) == []
     _, _, results, names, said = planned(study, people, models, costs=())
     assert said[1].startswith("**What does a judgement by GPT-5 cost?**")
     assert results["split_helps"].empty
     assert budget_views.designs(results, names) is None
-    assert "GPT-5" not in said[0]
-    _, _, results, *_ = planned(study, people, models, costs=(("*", 0.001),))
-    assert len(results["split_helps"]) == 1
 
 
 def test_without_a_budget_it_is_what_the_cheapest_design_costs(study):
@@ -206,36 +149,20 @@ def test_one_design_serves_all_labels_and_the_better_model_comes_first(study):
     other = pilot(noise=0.25, judge="other")[1]
     other = pd.concat([other, warm[1].assign(annotator="other")])
     both = [pd.concat(frames, ignore_index=True) for frames in ([people, warm[0]], [models, warm[1], other])]
-    *_, results, names, said = planned(study, *both, costs=(("*", 0.001),), least_gain=1.0)
+    *_, results, names, _ = planned(study, *both, costs=(("*", 0.001),), least_gain=1.0)
     (team,) = budget_views.teams(results, names)
     assert (team["judge"], team["of"]) == ("GPT-5", 2)
     assert results["split_helps"]["estimate"].tolist() == [1, 1]
-    assert "Of 2 models, this one gains most in the pilot" in said[0]
     gains = where(results["split_gain"], metric="gpt").set_index("label")["estimate"]
     assert gains["y"] < team["gain"]["estimate"] < gains["x"]
     own = where(results["split_dialogues"], metric="gpt", raters="people and model", judged_by="model")
     pools = own.set_index("label")["estimate"]
     assert pools["y"] < team["pool"] < pools["x"]
-    assert set(budget_views.gains(results, names).frame["Label"]) == {"Rated", "Warm"}
-    assert set(budget_views.designs(results, names).frame["Label"]) == {"all together", "Rated", "Warm"}
-    again = unfold(fold(results, study="s", notebook="14_planning"))
-    assert {s: len(f) for s, f in again.items()} == {s: len(f) for s, f in results.items()}
 
 
-def test_comparisons_are_planned_by_pair_and_methods_have_panels_that_fit_a_phone(study):
-    (people, models), rated = pilot("comparative", noise=0.2), pilot(noise=0.2)
-    _, _, results, names, said = planned(study, people, models)
+def test_comparisons_are_planned_by_pair(study):
+    _, _, results, names, _ = planned(study, *pilot("comparative", noise=0.2))
     (team,) = budget_views.teams(results, names)
     assert team["pairwise"]
-    assert "comparisons per pair of systems" in said[0]
     paid = team["n"] * team["each"] * 0.4 + team["pool"] * 0.001
     assert 0.98 * 300 < paid <= 300  # one pair
-    both = [pd.concat(frames, ignore_index=True) for frames in zip((people, models), rated, strict=True)]
-    _, _, results, names, _ = planned(study, *both)
-    (plot,) = budget_views.curves(results, names, currency="EUR")
-    worth = [team["gain"]["estimate"] for team in budget_views.teams(results, names)]
-    assert worth == sorted(worth, reverse=True)
-    assert [ax.get_title(loc="left") for ax in plot.fig.axes] == ["Comparative, GPT-5", "Dialogue Likert, GPT-5"]
-    assert not unreadable([plot])
-    (again,) = budget_views.curves(results, names, currency="EUR")
-    assert narrow(again.fig)

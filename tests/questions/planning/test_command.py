@@ -1,13 +1,12 @@
 """`run_all.py plan`: exit codes, what is printed, where it is written."""
 
 import re
-from io import StringIO
 
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
+from judgebook import project
 from judgebook.pipeline import cli, plan
 
 PLANNED = """\
@@ -28,34 +27,26 @@ def csv():
     return "\n".join(lines) + "\n"
 
 
+@pytest.fixture(autouse=True)
+def _signals(monkeypatch):
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
+
+
 @pytest.fixture
 def pilot(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "elsewhere"))
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
     return studies.write(
         tmp_path, studies.LONG.replace("  quality: {scale: [1, 5]}\n", PLANNED), name="pilot", my_csv=csv()
     )
 
 
-def call(capsys, *words):
+def call(capsys, words):
     try:
-        code = cli.main(["plan", *map(str, words)])
+        code = cli.main(["plan", *words.split()])
     except SystemExit as stopped:  # argparse's own way
         code = stopped.code
     told = capsys.readouterr()
     return code, told.out, told.err
-
-
-def printed(out):
-    """The design on the only label, heading -> value, by what it is for."""
-    lines, designs = out.splitlines(), {}
-    for kind, head in plan.HEADS.items():
-        below = lines[lines.index(f"{head}:") + 1 :]
-        headings, row = [line for line in below if line.startswith("  ")][:2]  # below the name of the method
-        names = [h.strip() for h in headings.split("  ") if h]
-        starts = [headings.index(name) for name in names]
-        designs[kind] = {n: row[a:b].strip() for n, a, b in zip(names, starts, [*starts[1:], None], strict=True)}
-    return designs
 
 
 def test_what_a_plan_assumes_of_sampling_weights_is_printed(tmp_path, monkeypatch):
@@ -72,77 +63,81 @@ def test_what_a_plan_assumes_of_sampling_weights_is_printed(tmp_path, monkeypatc
 @pytest.mark.evidence
 def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     out = tmp_path / "out"
-    code, said, _ = call(capsys, "--study", pilot, "--budget", "60.5", "--out", out, "--jobs", "1")
+    words = f"--study {pilot} --out {out} --jobs 1 --budget"
+    code, said, _ = call(capsys, f"{words} 60.5")
     assert code == 0, said
-    # the decision, as the page begins with it, comes before any table
-    first = plan.decision("pilot")
-    assert len(first.split()) > 10
-    assert said.index(first) < said.index(plan.HEADS["cheapest"])
-    assert "**" not in first
-    designs = printed(said)
-    assert designs["cheapest"]["Label"] == "Fluency"
-    assert 0 < float(designs["within the budget"]["USD"]) <= 61
-    assert int(designs["cheapest"]["Dialogues per system"]) > int(designs["within the budget"]["Dialogues per system"])
+    assert said.index(plan.decision("pilot")) < said.index(plan.HEADS["cheapest"])
     assert (out / "reports" / "pilot" / "14_planning.html").is_file()
     assert "14_planning.html" in said.splitlines()[-1]
     assert not (tmp_path / "elsewhere").exists()
-    # what is up to date is printed again; a budget that buys nothing leaves the cheapest design
-    again = call(capsys, "--study", pilot, "--budget", "60.5", "--out", out, "--jobs", "1")
-    assert (again[0], printed(again[1])) == (0, designs)
-    code, said, _ = call(
-        capsys, "--study", pilot, "--budget", "0.5", "--out", out, "--jobs", "1", "--difference", "fluency=0.4"
-    )
-    assert code == 0, said
-    assert re.search(r"annotations +up to date", said)  # they do not depend on what is planned
-    poor = printed(said)
-    assert poor["within the budget"]["Dialogues per system"] == ""
-    assert float(poor["cheapest"]["Worth finding"]) == 0.4
+    code, poor, _ = call(capsys, f"{words} 0.5 --difference fluency=0.4")
+    assert code == 0, poor
+    assert re.search(r"annotations +up to date", poor)  # they do not depend on what is planned
+    cheapest, bought = poor.split(plan.HEADS["cheapest"])[1].split(plan.HEADS["within the budget"])
+    assert re.search(r"Fluency +0\.4", cheapest)
+    assert not re.search(r"Fluency +0\.4\S* +\d", bought)
+
+
+def test_the_table_of_the_documentation_is_what_is_printed(capsys):
+    page = (project.ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    code, out, _ = call(capsys, "--difference 0.3 --sd 1")
+    assert code == 0
+    assert shown in out
 
 
 @pytest.mark.parametrize(
-    ("rows", "shown"),
+    ("words", "part"),
     [
-        ("", []),
-        ("Fluency,1234.5,\nA long name,2,0.125\n", ["  Fluency      1234", "  A long name  2     0.12"]),
+        ("--difference 0.3 --sd 1 --annotators 2 --agreement 0.4", "124"),
+        ("--difference 0.05 --rate 0.65 --annotators 1", "65% of dialogues against 70%"),
+        ("--difference 0.001 --sd 1 --annotators 1", "> 100,000"),
+        ("--difference 0.2 --like humanlikeness,comparative,authors", "also like humanlikeness and authors, which"),
     ],
 )
-def test_designs_are_aligned_and_rounded_even_if_there_are_none(rows, shown):
-    table = pd.read_csv(StringIO("Label,USD,Hours\n" + rows))
-    head, *lines = list(plan.designs(table)) or [f"\n{plan.HEADS['cheapest']}:"]
-    assert head == f"\n{plan.HEADS['cheapest']}:"
-    assert lines[1:] == shown
+def test_what_is_stated_is_said(capsys, words, part):
+    code, out, _ = call(capsys, words)
+    assert code == 0
+    assert part in " ".join(out.split())
 
 
-def test_designs_stand_below_their_method_and_of_many_each_method_has_a_line():
-    columns = "Method,Label,Design,Worth finding,Dialogues per system,Annotators each,Difference found,Hours,USD\n"
-    cheap = "Likert,{},cheapest,0.5,{},1,0.5,10,{}\nMarks,{},cheapest,0.01,,,,,\n"
-    rows = [cheap.format(f"l{i}", 20 + i, 100 + i, f"m{i}") for i in range(7)]
-    few = list(plan.designs(pd.read_csv(StringIO(columns + "".join(rows[:2])), dtype=str)))
-    assert [line for line in few if not line.startswith("  ")] == [f"\n{plan.HEADS['cheapest']}:", "Likert", "Marks"]
-    head, titles, likert, marks = plan.designs(pd.read_csv(StringIO(columns + "".join(rows)), dtype=str))
-    assert head == f"\n{plan.HEADS['cheapest']}:"
-    assert titles.split("  ")[1:3] == ["Method", "Labels"]
-    assert likert.split() == ["Likert", "7", "7", "20", "to", "26", "1", "10", "100", "to", "106"]
-    assert marks.split() == ["Marks", "7", "0"]
+def test_like_public_studies(capsys):
+    code, out, _ = call(capsys, "--difference 0.3 --like relevance,likert --scale 1:5 --annotators 2")
+    (row,) = [line.split() for line in out.splitlines() if line.strip().startswith("2 ")]
+    assert code == 0
+    assert "public studies (relevance and likert)" in " ".join(out.split())
+    dialogues, low, high, *then = (int(cell) for cell in row[1:] if cell != "to")
+    assert low < then[0] < dialogues < then[1] < high
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "part"),
     [
-        (["--study", "dmeo", "--budget", "2000"], "did you mean 'demo'"),
-        (["--study", "PILOT", "--budget", "much"], "expected a number above 0, found 'much'"),
-        (["--study", "PILOT", "--budget", "-5"], "expected a number above 0, found '-5'"),
-        (["--study", "PILOT", "--budget", "1e12"], "expected a number above 0 and up to 1,000,000,000, found '1e12'"),
-        (["--study", "PILOT", "--power", "80"], "expected a number between 0.5 and 1, found '80'"),
-        (["--study", "PILOT", "--difference", "fluent=0.5"], "did you mean 'fluency'"),
-        (["--study", "PILOT", "--difference", "fluency=9"], "less than the scale of fluency is wide, 4, found 9"),
-        (["--study", "PILOT", "--difference", "fluency"], "expected"),
-        (["--budget", "2000"], "--study"),
+        ("", "expected --study NAME"),
+        ("--difference 0.3", "one of --sd S, --rate P, --like WORDS"),
+        ("--sd 1", "--difference D"),
+        ("--difference 0.3 --sd 1 --rate 0.5", "one of --sd S, --rate P, --like WORDS"),
+        ("--difference fluency=0.3 --sd 1", "expected one number above 0, found fluency=0.3"),
+        ("--difference 0.3 --rate 0.8", "found 0.8 and 0.3"),
+        ("--difference 0.3 --sd 1 --budget 9", "--budget needs a pilot"),
+        ("--difference 0.3 --sd 1 --systems 1", "--systems: expected at least 2"),
+        ("--study demo --sd 1", "--sd is for plans without a pilot"),
+        ("--like likert --difference 0.2", "--scale 1:5"),
+        ("--like likert --difference 4 --scale 1:5", "below the width of the scale"),
+        ("--like comparative --difference 0.2 --scale 1:5", "leave out --scale"),
+        ("--like relevance --difference 0.2 --scale 1:5", "expected one form of label among the words"),
+        ("--like charm --difference 0.2", "'charm': expected one of adequacy, "),
+        ("--like likert --difference 0.2 --agreement 0.4", "--agreement does not go with --like"),
+        ("--study dmeo --budget 2000", "did you mean 'demo'"),
+        ("--study PILOT --budget -5", "expected a number above 0, found '-5'"),
+        ("--study PILOT --budget 1e12", "expected a number above 0 and up to 1,000,000,000, found '1e12'"),
+        ("--study PILOT --power 80", "expected a number between 0.5 and 1, found '80'"),
+        ("--study PILOT --difference fluent=0.5", "did you mean 'fluency'"),
+        ("--study PILOT --difference fluency=9", "less than the scale of fluency is wide, 4, found 9"),
     ],
 )
-def test_a_bad_call_ends_with_2_and_runs_nothing(pilot, tmp_path, capsys, words, message):
-    words = [str(pilot) if word == "PILOT" else word for word in words]
-    code, _, told = call(capsys, *words)
+def test_what_cannot_be_planned_is_refused_and_runs_nothing(pilot, tmp_path, capsys, words, part):
+    code, _, err = call(capsys, words.replace("PILOT", str(pilot)))
     assert code == 2
-    assert message in told
+    assert part in err
     assert not list((tmp_path / "elsewhere").rglob("*.parquet"))

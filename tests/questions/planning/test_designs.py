@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.planned_studies import judged
 from scipy import stats
@@ -12,7 +11,7 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from judgebook.questions.operating_characteristics.worlds import design
 from judgebook.questions.planning import simulated
-from judgebook.questions.planning.analysis import limits, pilot_variances
+from judgebook.questions.planning.analysis import limits
 from judgebook.questions.planning.components import PilotVariances, of_design
 from judgebook.questions.planning.designs import (
     SAMPLE,
@@ -47,23 +46,11 @@ def plain(**variance: float) -> PilotVariances:
     )
 
 
-def test_power_asks_for_the_variances_of_each_system_once(monkeypatch):
-    made, asked = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3), []
-    at = PilotVariances.at
-    monkeypatch.setattr(PilotVariances, "at", lambda self, mean: asked.append(mean) or at(self, mean))
-    power(made, Plan(50, 2, 10), 0.5, SAMPLE)
-    assert sorted(asked) == sorted(made.means(0.5))
-
-
 def test_the_standard_error_by_hand():
     made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3)
     v = made.at(0.0)
-    within = (
-        v["session"]
-        + v["dialogue"]
-        + (1 - 2 / 10) / 2 * (v["annotator"] + v["annotator_of_system"])
-        + v["residual"] / 2
-    )
+    people = (1 - 2 / 10) / 2 * (v["annotator"] + v["annotator_of_system"])
+    within = v["session"] + v["dialogue"] + people + v["residual"] / 2
     assert standard_error(made, Plan(50, 2, 10))[0] ** 2 == pytest.approx(2 * within / 50)
     paired = standard_error(made, Plan(50, 2, 10, paired=True))[0] ** 2
     assert paired == pytest.approx(2 * (within - v["session"]) / 50)
@@ -100,25 +87,17 @@ def test_the_difference_found_is_found_with_the_wanted_power(pilot):
     for plan in (Plan(40, 1, 12), Plan(60, 3, 12, paired=True, tests=6)):
         found, low, high = detectable(pilot, plan, wanted=0.9, confidence=0.95)
         assert power(pilot, plan, found) == pytest.approx(0.9, abs=0.01)
+        assert power(pilot, plan, found, SAMPLE) <= power(pilot, plan, found)  # annotators as a sample never help
         assert low < found < high
 
 
-@pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.parametrize("plan", [Plan(40, 1, 12), Plan(80, 2, 12)])
-def test_simulated_studies_of_the_planned_size_reach_the_planned_power(pilot, plan, paired):
-    plan = replace(plan, paired=paired)
+@pytest.mark.verify
+@pytest.mark.parametrize("plan", [Plan(40, 1, 12), Plan(80, 2, 12, paired=True)])
+def test_simulated_studies_of_the_planned_size_reach_the_planned_power(pilot, plan):
     wanted = detectable(pilot, plan)[0]
     hits, wrong = simulated.found(pilot, plan, wanted, 3 * N_RUNS, np.random.default_rng(2))
     assert hits / (3 * N_RUNS) == pytest.approx(0.8, abs=0.03)
     assert wrong == 0
-
-
-@pytest.mark.parametrize("tests", [45, 200])
-def test_power_is_reached_at_levels_that_few_arrangements_do_not_resolve(pilot, tests):
-    """With 200 tests the level is 0.00025; the smallest p-value of 1999 random arrangements is 0.0005."""
-    plan = Plan(80, 1, 12, tests=tests)
-    hits, _ = simulated.found(pilot, plan, detectable(pilot, plan)[0], N_RUNS, np.random.default_rng(2))
-    assert hits / N_RUNS == pytest.approx(0.8, abs=0.04)
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -131,59 +110,15 @@ def test_p_values_without_arrangements_are_those_of_many(pilot, paired):
     assert (np.abs(drawn - approximated) < error + 0.01).all()
 
 
-@pytest.mark.parametrize("of_system", [0.0, 0.08, 0.2])
-@pytest.mark.parametrize("plan", [Plan(80, 2, 12), Plan(80, 1, 12, paired=True), Plan(80, 3, 5), Plan(60, 1, 20)])
+@pytest.mark.verify
+@pytest.mark.parametrize(
+    ("plan", "of_system"), [(Plan(80, 2, 12), 0.0), (Plan(80, 1, 12, paired=True), 0.08), (Plan(80, 3, 5), 0.2)]
+)
 def test_simulated_studies_with_annotators_as_a_sample_reach_the_planned_power(plan, of_system):
     made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=of_system, residual=0.4 - of_system)
     wanted = detectable(made, plan, SAMPLE)[0]
     hits, _ = simulated.found(made, plan, wanted, N_RUNS, np.random.default_rng(2), SAMPLE)
     assert hits / N_RUNS == pytest.approx(0.8, abs=0.05)
-
-
-def test_annotators_as_a_sample_never_help(pilot):
-    for plan in (Plan(40, 1, 12), Plan(60, 3, 12, paired=True, tests=6)):
-        found = detectable(pilot, plan)[0]
-        assert power(pilot, plan, found, SAMPLE) <= 0.8
-
-
-def few_annotators(true: dict[str, float], seed: int, people: int = 5, n: int = 60) -> pd.DataFrame:
-    """Two systems, half of the dialogues each, all judged by all; normal scores rounded to quarters."""
-    rng, of = np.random.default_rng(seed), np.arange(n) % 2
-    sd = {name: np.sqrt(v) for name, v in true.items()}
-    score = rng.normal(0, sd["dialogue"], (n, 1)) + rng.normal(0, sd["annotator"], people)
-    score = (
-        score + rng.normal(0, sd["annotator_of_system"], (2, people))[of] + rng.normal(0, sd["residual"], (n, people))
-    )
-    dialogue, who = (x.ravel() for x in np.indices((n, people)))
-    rows = {
-        "dialogue": dialogue.astype(str),
-        "annotator": who.astype(str),
-        "system": np.array(["a", "b"])[of[dialogue]],
-    }
-    frame = pd.DataFrame(rows | {"score": np.round(4 * score.ravel()) / 4})
-    return frame.assign(
-        method="dialogue_likert", label="x", session=None, system_b=None, dialogue_b=None, turn=None, context=None,
-        annotator_known=True,
-    )  # fmt: skip
-
-
-@pytest.mark.evidence
-def test_intervals_cover_the_true_variances_and_standard_error():
-    """With five annotators: their variance is estimated with four degrees of freedom, its interval skewed upwards."""
-    true = {"dialogue": 0.5, "annotator": 0.2, "annotator_of_system": 0.1, "residual": 0.6}
-    plan, covered = Plan(40, 2, 5), {name: [] for name in (*true, "standard_error")}
-    within = 0.5 + (1 - 2 / 5) / 2 * (0.2 + 0.1) + 0.6 / 2
-    for seed in range(100):
-        found = design(few_annotators(true, seed), ["a", "b"])
-        made = of_design(found, n_worlds=100, rng=np.random.default_rng(seed))
-        for row in pilot_variances(made, 0.95):
-            if row["ci_kind"] == "parametric":
-                covered[row["facet"]].append(row["ci_low"] <= true[row["facet"]] <= row["ci_high"])
-        difference, low, high = detectable(made, plan, confidence=0.95)
-        exact = difference * np.sqrt(2 * within / 40) / standard_error(made, plan, difference)[0]
-        covered["standard_error"].append(low <= exact <= high)
-    assert min(len(hits) for hits in covered.values()) > 80
-    assert min(np.mean(hits) for hits in covered.values()) > 0.87
 
 
 def test_the_interval_of_a_variance_is_that_of_chi_squared_where_nothing_else_varies():
@@ -206,38 +141,6 @@ def test_the_interval_of_a_variance_among_noise_is_symmetrical():
         assert high == pytest.approx(value + 1.96 * error, abs=0.1 * error)
 
 
-def many_sessions(true: dict[str, float], seed: int) -> pd.DataFrame:
-    """Eighty sessions with four systems each; two of ten annotators judge each dialogue; scores rounded to quarters."""
-    rng = np.random.default_rng(seed)
-    sd = {name: np.sqrt(v) for name, v in true.items()}
-    who = np.argsort(rng.random((80, 4, 10)), axis=2)[..., :2]
-    score = rng.normal(0, sd["session"], (80, 1, 1)) + rng.normal(0, sd["dialogue"], (80, 4, 1))
-    score = score + rng.normal(0, sd["annotator"], 10)[who] + rng.normal(0, sd["residual"], who.shape)
-    session, system = (x.ravel() for x in np.indices(who.shape)[:2])
-    frame = pd.DataFrame({"session": session.astype(str), "system": np.array(list("abcd"))[system]})
-    frame["dialogue"] = frame["session"] + frame["system"]
-    frame = frame.assign(annotator=who.ravel().astype(str), score=np.round(4 * score.ravel()) / 4)
-    return frame.assign(
-        method="dialogue_likert", label="x", system_b=None, dialogue_b=None, turn=None, context=None,
-        annotator_known=True,
-    )  # fmt: skip
-
-
-@pytest.mark.evidence
-def test_intervals_of_small_variances_cover_and_are_short():
-    true = {"session": 0.03, "dialogue": 0.3, "annotator": 0.05, "residual": 0.6}
-    covered, ends = {name: [] for name in true}, []
-    for seed in range(60):
-        found = design(many_sessions(true, seed), list("abcd"))
-        made = of_design(found, n_worlds=100, rng=np.random.default_rng(seed))
-        for name, value in true.items():
-            low, high = made.interval(name, 0.95)
-            covered[name].append(low <= value <= high)
-        ends.append(made.interval("session", 0.95)[1])
-    assert min(np.mean(hits) for hits in covered.values()) > 0.87
-    assert np.median(ends) < 0.15
-
-
 def test_simulated_studies_vary_as_the_pilot_does(pilot):
     plan = Plan(500, 2, 12)
     made = simulated.studies(pilot, plan, 0.0, 160, np.random.default_rng(3))
@@ -248,26 +151,13 @@ def test_simulated_studies_vary_as_the_pilot_does(pilot):
 
 def test_plans_do_not_depend_on_how_far_apart_the_systems_of_the_pilot_are():
     """Scores vary as they do within a system; the distance of the systems is no noise of theirs."""
-    draw = np.random.default_rng(3)
-    rows = [
-        (f"p{i}", system, who, np.clip(round(quality + draw.normal(0, 6)), 0, 60))
-        for i in range(60)
-        for system in ("a", "b")
-        for quality in [30 + draw.normal(0, 6)]
-        for who in "xyz"
-    ]
-    near = judged("dialogue_likert").iloc[:1]
-    found = []
-    for apart in (0, 15, 30):
-        frame = pd.DataFrame(rows, columns=["dialogue", "system", "annotator", "score"])
-        frame["score"] += apart * (frame["system"] == "b")
-        frame["session"] = frame["dialogue"] = frame["dialogue"] + frame["system"]
-        frame = frame.assign(**{c: near[c].iloc[0] for c in near if c not in frame})
-        made = of_design(design(frame.astype({"score": float}), ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
-        estimate, low, high = detectable(made, Plan(60, 3, 3), confidence=0.95)
-        assert low < estimate < high
-        found.append(estimate)
-    assert max(found) < 1.05 * min(found)
+    frame, found = judged("dialogue_likert", n=60), []
+    score = (10 * frame["score"] + np.random.default_rng(3).normal(0, 5, len(frame))).round()
+    for apart in (0, 30):
+        moved = frame.assign(score=score + apart * (frame["system"] == "b"))
+        made = of_design(design(moved, ["a", "b"]), n_worlds=40, rng=np.random.default_rng(1))
+        found.append(detectable(made, Plan(60, 2, 12))[0])
+    assert found[1] == pytest.approx(found[0], rel=0.05)
 
 
 def test_looking_early_raises_false_alarms_and_boundaries_prevent_it(pilot):
@@ -282,11 +172,8 @@ def test_the_cheapest_design_is_just_enough(pilot):
     prices, difference = Prices(5.0, 2.0, 20.0), 0.7 * pilot.sd
     given = {"annotators_per_dialogue": [1, 2, 3], "people": 12, "paired": False, "tests": 1, "n_systems": 3}
     best = cheapest(pilot, prices, difference, **given)
-    assert (
-        power(pilot, best, difference)
-        >= 0.8
-        > power(pilot, replace(best, n_dialogues=best.n_dialogues - 1), difference)
-    )
+    less = replace(best, n_dialogues=best.n_dialogues - 1)
+    assert power(pilot, best, difference) >= 0.8 > power(pilot, less, difference)
     for m in given["annotators_per_dialogue"]:
         for n in range(4, best.n_dialogues + 40):
             other = Plan(n, m, 12)
@@ -296,20 +183,16 @@ def test_the_cheapest_design_is_just_enough(pilot):
     assert detectable(pilot, within)[0] <= detectable(pilot, best)[0]
 
 
-@pytest.mark.parametrize("won", [0.65, 0.7, 0.8, 0.63])
-def test_more_comparisons_than_planned_have_the_power_too(won):
+def test_more_comparisons_than_planned_have_the_power_too():
     """The power of the sign test goes up and down: of the numbers that have it, the first after which none lacks it."""
-    values, half = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+    won, values, half = 0.65, np.array([-1.0, 1.0]), np.array([0.5, 0.5])
     variance = {"residual": 1.0}
     made = PilotVariances("comparative", "x", variance, {}, {}, 1.0, 1.0, 10, 100, True, 1.0, values, half, ())
     given = {"annotators_per_dialogue": [1], "people": 10, "paired": False, "tests": 1, "n_systems": 2}
     found = cheapest(made, Prices(1.0, 1.0, 60.0), 2 * won - 1, **given).n_dialogues
     powers = {n: sign_power(won, 1 - won, n) for n in range(2, 201)}
     assert found == max(n for n, p in powers.items() if p < 0.8) + 1
-    if won == 0.65:
-        assert min(n for n, p in powers.items() if p >= 0.8) == 82
-        assert powers[86] < 0.8
-        assert powers[88] < 0.8
+    assert powers[82] >= 0.8 > powers[86]
 
 
 def test_costs_by_hand():
@@ -318,10 +201,3 @@ def test_costs_by_hand():
     assert prices.hours(Plan(30, 2, 5), 4, pairwise=True) == pytest.approx(30 * 6 * (20 + 2 * 3) / 60)
     assert prices.cost(Plan(30, 2, 5), 4) == pytest.approx(20 * 32)
     assert Prices(None, 3.0, 20.0).hours(Plan(30, 2, 5), 4) == Prices(0.0, 3.0, 20.0).hours(Plan(30, 2, 5), 4) == 12
-
-
-def test_a_design_without_sense_is_refused():
-    with pytest.raises(ValueError, match="annotators"):
-        Plan(10, 5, 3)
-    with pytest.raises(ValueError, match="scale"):
-        plain(residual=1.0).means(11.0)

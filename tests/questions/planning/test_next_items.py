@@ -1,27 +1,21 @@
 """Dialogues to be judged next: probabilities by hand, exact draws, and estimates that are those of all dialogues."""
 
+import re
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures import yaml_studies as studies
 from fixtures.made_annotations import monte_carlo
 
-from judgebook.questions.judges.prediction_powered import Sums, estimate, explained
+from judgebook.pipeline import plan
+from judgebook.questions.judges.prediction_powered import Sums, estimate
 from judgebook.questions.planning.judged import Judged
-from judgebook.questions.planning.next_items import (
-    JUDGED,
-    NEXT,
-    expected_error,
-    next_items,
-    probabilities,
-    systematic,
-)
-from judgebook.statistics.intervals import Sampling
+from judgebook.questions.planning.next_items import JUDGED, NEXT, expected_error, next_items, probabilities, systematic
+from judgebook.study import params, store
 
-SECONDS = 120
-
-SAMPLING = Sampling(100, 0.95, 1)
 DIFFERENCE = np.array([1.0, -1.0])
 
 
@@ -46,8 +40,7 @@ def pool(rng, n=600, pilot=60, *, useful=True, sessions=False):
     Returns what is known, and what people would say of all."""
     size = 2 * n
     seen = rng.normal(size=size)
-    noise = np.where(seen < 0, 0.2, 1.5) if useful else 1.0
-    truth = (seen if useful else 0.0) + noise * rng.normal(size=size)
+    truth = useful * seen + (np.where(seen < 0, 0.2, 1.5) if useful else 1.0) * rng.normal(size=size)
     cluster = np.tile(np.arange(n), 2) if sessions else np.arange(size)
     if sessions:
         truth = truth + 0.5 * rng.normal(size=n)[cluster]
@@ -59,7 +52,7 @@ def pool(rng, n=600, pilot=60, *, useful=True, sessions=False):
 
 
 def as_judged(data):
-    return Judged("dialogue_rating", "fine", "llm", data, 1.0, explained(data, SAMPLING.stream("x"), SAMPLING))
+    return Judged("dialogue_rating", "fine", "llm", data, 1.0, None)
 
 
 def after(data, truth, drawn):
@@ -79,12 +72,8 @@ def test_more_is_drawn_where_the_model_is_wrong():
     assert set(drawn.loc[drawn["people"] == JUDGED, "dialogue"]) == set(data.name[data.labelled])
     assert not set(later["dialogue"]) & set(data.name[data.labelled])
     assert later["inclusion_probability"].min() >= 0.3 * 100 / 540  # all have at least the equal part
-    assert (later["inclusion_probability"] == 100 / 540).sum() == 0
     equal = next_items([as_judged(data)], 100, uniform=1.0, seed=1)
     assert equal.loc[equal["people"] == NEXT, "inclusion_probability"].to_numpy() == pytest.approx(100 / 540)
-    again, other = (next_items([as_judged(data)], 100, uniform=0.3, seed=s) for s in (1, 2))
-    pd.testing.assert_frame_equal(again, drawn)
-    assert set(other["dialogue"]) != set(drawn["dialogue"])
     assert next_items([as_judged(replace(data, people=truth))], 9, uniform=0.5, seed=1).empty
 
 
@@ -103,14 +92,16 @@ def test_whole_sessions_are_drawn_and_earlier_weights_count():
     assert p[drawn["people"] == NEXT] == pytest.approx(100 / 540)
 
 
-@pytest.mark.parametrize("runs", [60, pytest.param(1500, marks=pytest.mark.evidence)])
+@pytest.mark.parametrize(
+    "runs", [pytest.param(60, marks=pytest.mark.verify), pytest.param(600, marks=pytest.mark.evidence)]
+)
 @pytest.mark.parametrize("world", [{}, {"useful": False}, {"sessions": True}])
 def test_estimates_from_what_was_drawn_are_unbiased_and_intervals_cover(world, runs):
     """The population is what dialogues are drawn from: both systems' means are 0."""
     rng, values, inside, variances = np.random.default_rng([4, len(world), runs]), [], [], []
     for i in range(runs):
         data, truth = pool(rng, **world)
-        drawn = next_items([as_judged_quickly(data)], 120, uniform=0.5, seed=i)
+        drawn = next_items([as_judged(data)], 120, uniform=0.5, seed=i)
         both = estimate(after(data, truth, drawn))[1]
         rows = [both.contrast(w) for w in (np.array([1.0, 0.0]), DIFFERENCE)]
         values.append([row["estimate"] for row in rows])
@@ -122,17 +113,45 @@ def test_estimates_from_what_was_drawn_are_unbiased_and_intervals_cover(world, r
     assert np.mean(variances, axis=0) == pytest.approx(np.var(values, axis=0), rel=3.5 * np.sqrt(2 / runs))
 
 
-def as_judged_quickly(data):
-    return Judged("dialogue_rating", "fine", "llm", data, 1.0, None)
-
-
 @pytest.mark.evidence
 def test_the_same_labels_tell_more_where_the_model_is_wrong():
     """Variances by a draw in proportion to expected errors, over those by an equal one: about 0.7 in this world."""
     rng, ratio = np.random.default_rng(5), []
     for i in range(300):
         data, truth = pool(rng, n=1500, pilot=100)
-        drawn = (next_items([as_judged_quickly(data)], 200, uniform=u, seed=i) for u in (0.3, 1.0))
+        drawn = (next_items([as_judged(data)], 200, uniform=u, seed=i) for u in (0.3, 1.0))
         ratio.append([estimate(after(data, truth, d))[1].se(DIFFERENCE) ** 2 for d in drawn])
     focused, equal = np.mean(ratio, axis=0)
     assert focused < 0.9 * equal
+
+
+PAGE = (params.ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
+
+
+def block(name):
+    return re.search(rf"```\w+ {re.escape(name)}\n(.*?)```", PAGE, re.DOTALL).group(1)
+
+
+def test_the_list_shown_on_the_page_is_read_as_sampling_weights_by_the_yaml_there(tmp_path):
+    drawn = pd.read_csv(StringIO(block("14_planning_next_items.csv")))
+    store.write_frame(drawn, tmp_path / "14_planning_next_items.csv", raw=True)
+    scored = drawn.rename(columns={"dialogue": "chat", "system": "bot"})[["chat", "bot"]].assign(fluency=3)
+    judged = {"people_csv": scored.assign(worker="w"), "model_csv": scored.assign(worker="gpt", w=1)}
+    costs = re.search(r"```yaml\n(costs:.*?)```", PAGE, re.DOTALL).group(1)
+    files = {name: frame.to_csv(index=False) for name, frame in judged.items()}
+    annotations = studies.read(tmp_path, block("params/next.yaml") + costs, **files).frames["annotations"]
+    human = annotations[annotations["annotator_kind"] == "human"]
+    assert dict(zip(human["dialogue"], human["sampling_weight"], strict=True)) == {"d5": 4, "d8": 2, "d1": 1, "d2": 1}
+
+
+def test_the_list_is_written_beside_the_tables_and_an_old_one_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    drawn = pd.DataFrame({"dialogue": ["x"], "system": ["a"], "people": [NEXT], "inclusion_probability": [0.5]})
+    stored = store.processed("s") / "results" / "14_planning.next_items.parquet"
+    stored.parent.mkdir(parents=True)
+    store.write_frame(drawn, stored)
+    path = plan.next_items("s")
+    pd.testing.assert_frame_equal(pd.read_csv(path), drawn)
+    store.write_frame(drawn.iloc[:0], stored)
+    assert plan.next_items("s") is None
+    assert not path.exists()

@@ -61,8 +61,3 @@ def test_all_of_alpha_is_spent_at_the_end_and_none_before_the_start():
 def test_looks_that_make_no_sense_are_refused(information):
     with pytest.raises(ValueError, match="expected"):
         boundaries(information, "pocock")
-
-
-def test_an_unknown_spending_is_refused():
-    with pytest.raises(ValueError, match="obrien_fleming, pocock"):
-        spent(0.5, "haybittle")

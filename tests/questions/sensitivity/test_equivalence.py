@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-import pingouin as pg
 import pytest
-from fixtures.made_annotations import monte_carlo
 from statsmodels.stats.weightstats import DescrStatsW, ttost_ind, ttost_paired
 
 from judgebook.annotations.dialogue_values import dialogue_values
@@ -14,18 +12,17 @@ from judgebook.questions.sensitivity.panels import panel
 from judgebook.study.results import collect, fold
 
 
-def annotations(x, y, paired=True, people=None):
+def annotations(x, y, paired=True):
     """Values (n, labels) of dialogues of systems a and b; paired: the i-th of both are a session."""
     rows = []
     for system, values in (("a", x), ("b", y)):
         for i, own in enumerate(np.asarray(values, float).reshape(len(values), -1)):
-            who = people[i % len(people)] if people else f"{system}{i}"
             session = f"s{i}" if paired else f"s{system}{i}"
-            rows += [(system, f"d{system}{i}", session, who, f"l{j}", value) for j, value in enumerate(own)]
+            rows += [(system, f"d{system}{i}", session, f"{system}{i}", f"l{j}", value) for j, value in enumerate(own)]
     out = pd.DataFrame(rows, columns=["system", "dialogue", "session", "annotator", "label", "score"])
     fixed = {"study": "s", "corpus": "main", "method": "dialogue_likert", "group": "all", "annotator_kind": "human"}
     fixed |= {"system_b": None, "dialogue_b": None, "turn": np.nan, "context": None}
-    return out.assign(**fixed, annotator_known=bool(people))
+    return out.assign(**fixed, annotator_known=False)
 
 
 def pooled_sd(x, y):
@@ -52,7 +49,6 @@ def test_paired_sessions_give_the_paired_tests(values):
     m = 0.3 * pooled_sd(x, y)
     row = found(annotations(x, y))["equivalence"].iloc[0]
     assert row["p_value"] == pytest.approx(ttost_paired(x, y, -m, m)[0])
-    assert row["p_value"] == pytest.approx(pg.tost(x, y, bound=m, paired=True)["pval"].iloc[0])
     low, high = DescrStatsW(x - y).tconfint_mean(0.1)
     assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.array([low, high]) / pooled_sd(x, y))
     assert row["n_clusters"] == 40
@@ -63,16 +59,6 @@ def test_separate_sessions_give_welch(values):
     m = 0.3 * pooled_sd(x, y)
     row = found(annotations(x, y, paired=False))["equivalence"].iloc[0]
     assert row["p_value"] == pytest.approx(ttost_ind(x, y, -m, m, usevar="unequal")[0])
-
-
-def test_annotators_who_are_known_are_a_sample_too(values):
-    """Ten people who judged sessions of both systems in turn: wider than over sessions."""
-    sessions, both = (found(annotations(*values, people=p))["equivalence"].iloc[0] for p in (None, list("abcdefghij")))
-    assert sessions["resample_unit"] == "session"
-    assert both["resample_unit"] == "session and annotator"
-    assert both["n_clusters"] == 10
-    assert both["ci_high"] - both["ci_low"] > sessions["ci_high"] - sessions["ci_low"]
-    assert both["estimate"] == pytest.approx(sessions["estimate"])
 
 
 def test_the_smallest_margin_is_where_the_test_turns(values):
@@ -100,36 +86,22 @@ def test_what_cannot_be_tested_says_why():
         assert results["smallest_margin"].empty
 
 
-def test_systems_at_the_margin_are_called_alike_in_at_most_five_percent():
-    rng, n = np.random.default_rng(3), 800
-    mood = rng.normal(size=(60, n))
-    x = mood + rng.normal(size=(60, n))
-    y = 0.5 * np.sqrt(2) + mood + rng.normal(size=(60, n))
-    p = found(annotations(x, y), 0.5)["equivalence"]["p_value"]
-    # the estimated standard deviation of values adds a little to the level
-    assert np.mean(p < 0.05) < 0.05 + monte_carlo(0.05, n) + 0.01
-    assert np.mean(p < 0.05) > 0.03
-
-
 def test_a_margin_of_the_label_is_in_its_units(values):
     """Both one-sided tests are those of paired t tests, and the pair is as equivalent as its worse direction."""
     x, y = values
     rows = annotations(np.column_stack([x, 2 * x]), np.column_stack([y, 2 * y]))
     data, labels = panel(dialogue_values(rows), "dialogue_likert", ["a", "b"]), {"l0": 0.4, "l1": 0.9}
     gaps = differences(rows, data.method, ["a", "b"])
-    results = collect(
-        equivalence.equivalence_tests(gaps, data, 0.2, labels), equivalence.not_worse(gaps, labels, {"l0": 1, "l1": -1})
-    )
+    worse = equivalence.not_worse(gaps, labels, {"l0": 1, "l1": -1})
+    results = collect(equivalence.equivalence_tests(gaps, data, 0.2, labels), worse)
     tests, sides = results["equivalence"].set_index("label"), results["not_worse"].set_index(["label", "system"])
     assert tests["scale"].tolist() == ["label", "label"]
     for label, factor, sign in (("l0", 1, 1), ("l1", 2, -1)):
         d = DescrStatsW(factor * (x - y))
-        assert tests["p_value"][label] == pytest.approx(
-            ttost_paired(factor * x, factor * y, -labels[label], labels[label])[0]
-        )
-        assert sides["estimate"][label, "a"] == pytest.approx(sign * d.mean)
-        assert sides["estimate"][label, "b"] == pytest.approx(-sign * d.mean)
+        m = labels[label]
+        assert tests["p_value"][label] == pytest.approx(ttost_paired(factor * x, factor * y, -m, m)[0])
         for system, side in (("a", sign), ("b", -sign)):
+            assert sides["estimate"][label, system] == pytest.approx(side * d.mean)
             p = DescrStatsW(side * factor * (x - y)).ttest_mean(-labels[label], alternative="larger")[1]
             assert sides["p_value"][label, system] == pytest.approx(p)
             assert sides["p_adjusted"][label, system] == pytest.approx(p)  # one pair, of which one direction counts
@@ -141,10 +113,3 @@ def test_without_a_margin_or_a_direction_nothing_is_worse(values):
     gaps = differences(annotations(*values), "dialogue_likert", ["a", "b"])
     assert equivalence.not_worse(gaps, {}, {"l0": 1}).empty
     assert equivalence.not_worse(gaps, {"l0": 0.3}, {"l0": 0}).empty
-
-
-def test_words_say_whose_margin_it_is():
-    frame = pd.DataFrame({"margin": ["0.2", "0.4"], "scale": [None, "label"]})
-    assert equivalence.within(frame.iloc[:1]) == "±0.2 SD"
-    assert equivalence.within(frame.iloc[1:]) == "the margin stated for the label"
-    assert equivalence.within(frame) == "the margin stated for the label (else ±0.2 SD)"

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from judgebook.annotations.population import Population
+from judgebook.questions.sensitivity import differences, power
+from judgebook.questions.sensitivity.primary import with_primary
 from judgebook.questions.sensitivity.primary_test import PRIOR, exchange, pairs, two_systems, unequal_t
 from judgebook.statistics import saddlepoint
 from judgebook.statistics.permutation import blocked_permutation
+from judgebook.study.results import collect
 
 
 def rng(seed=0):
@@ -119,35 +123,15 @@ def test_large_families_take_saddlepoints_and_keep_the_t_test():
     assert not few.approximate
 
 
-POLARISED, PEAKED = ([0.4, 0.1, 0, 0.1, 0.4], [0, 0.1, 0.8, 0.1, 0])
-
-
-@pytest.mark.parametrize(("n", "one", "other"), [(5, "wide", "narrow"), (10, "wide", "narrow"), (20, "narrow", "wide"),
-                                                 (10, "likert", "likert")])  # fmt: skip
+@pytest.mark.parametrize(("n", "one", "other"), [(5, 2, 1), (20, 1, 2)])
 def test_equal_means_are_rejected_no_more_often_than_they_should_be(n, one, other):
-    """Unequal n and spread: the permutation test of the difference rejects 20% to 40% of the first, second and last."""
+    """Unequal n and spread: the permutation test of the difference rejects 20% to 40% of the first."""
     r, runs = rng(9), 1000
-    draws = {"wide": lambda k: r.normal(0, 2, (k, runs)), "narrow": lambda k: r.normal(0, 1, (k, runs))}
-    if one == "likert":
-        values = np.r_[
-            r.choice(np.arange(1.0, 6), (n, runs), p=POLARISED), r.choice(np.arange(1.0, 6), (60, runs), p=PEAKED)
-        ]
-    else:
-        values = np.r_[draws[one](n), draws[other](60)]
+    values = np.r_[r.normal(0, one, (n, runs)), r.normal(0, other, (60, runs))]
     found = two_systems(values, *at(n, 60), rng=r, n_permutations=299)
     plain = blocked_permutation(values, *at(n, 60), rng=r, n_permutations=299).p_value
     assert np.mean(found.p_value < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
-    assert (np.mean(plain < 0.05) > 0.15) == (one != "narrow")
-
-
-def test_a_few_skewed_dialogues_can_still_differ():
-    """Shares of turns that are mostly 0: t without PRIOR would tell 40% from 10% in one of ten studies."""
-    r, runs = rng(10), 400
-    share = lambda rate, k: r.binomial(10, r.beta(3 * rate, 3 * (1 - rate), (k, runs))) / 10  # noqa: E731
-    values = np.r_[share(0.4, 5), share(0.1, 60)]
-    of_t = blocked_permutation(values, *at(5, 60), rng=r, n_permutations=299, studentised=True).p_value
-    assert np.mean(of_t < 0.05) < 0.2
-    assert np.mean(two_systems(values, *at(5, 60), rng=r, n_permutations=299).p_value < 0.05) > 0.28
+    assert (np.mean(plain < 0.05) > 0.15) == (one > other)
 
 
 def mostly_0(r, n, m, runs, zeros=0.9):
@@ -159,7 +143,8 @@ def mostly_0(r, n, m, runs, zeros=0.9):
 UNIT = np.array([0.0, 1.0])
 
 
-@pytest.mark.parametrize(("n", "m"), [(5, 60), (10, 60), (20, 60), (20, 20)])
+@pytest.mark.verify
+@pytest.mark.parametrize(("n", "m"), [(5, 60), (20, 20)])
 def test_shares_that_are_mostly_0_are_not_told_from_even_ones(n, m):
     """Without the scale a true null is rejected in 12% to 50%: the sample may hold none of the few high values."""
     r, runs = rng(11), 400
@@ -183,3 +168,47 @@ def test_bounds_take_the_place_of_tests_only_where_few_dialogues_lie_away_from_o
     assert found.p_value[0] > plain.p_value[0]
     more = two_systems(np.r_[np.zeros((21, 1)), r.uniform(size=(30, 1))], *at(21, 30), ends=UNIT, rng=rng(1))
     assert not more.bounded.any()
+
+
+MAIN, OTHER = ("main", "all"), ("main", "few")
+PEOPLE = {"test": differences.TEST, "resample_unit": "session and annotator"}
+
+
+def row(place, label, p=0.01, **columns):
+    head = dict(zip(("corpus", "group"), place, strict=True)) | {"method": "dialogue_likert", "label": label}
+    pair = {"system": "a", "system_b": "b", "estimate": 0.5, "p_value": p, "resample_unit": "session"}
+    return head | {"statistic": "system_difference", "test": "session"} | pair | columns
+
+
+def found(place, label, people):
+    about = {"statistic": "detectable_difference", "people": people, "estimate": 0.4, "system": None, "system_b": None}
+    return row(place, label) | about | {"test": differences.TEST}
+
+
+ROWS = [
+    *(row(place, label) for place in (MAIN, OTHER) for label in ("x", "y")),
+    *(row(place, "x", **PEOPLE) for place in (MAIN, OTHER)),
+    row(MAIN, "y", None, **PEOPLE),  # too few sessions for a test with annotators as a sample
+    *(row(MAIN, "x", **more) for more in ({"test": "student"}, {"sample": "pick"})),
+    *(found(place, "x", people) for place in (MAIN, OTHER) for people in (power.SAME, power.SAMPLE)),
+]
+
+
+@pytest.mark.parametrize(
+    ("others", "test", "people"),
+    [
+        (True, {"x": differences.TEST, "y": "session"}, power.SAMPLE),
+        (False, {"x": "session", "y": "session"}, power.SAME),
+    ],
+)
+def test_one_row_of_each_pair_speaks_of_the_population(others, test, people):
+    """Of other annotators where they are a sample and the label has such a test; else of these."""
+    whose = {MAIN: Population(others, 8, 8, 8.0, "" if others else "fixed"), OTHER: Population(False, 2, 2, 2.0, "few")}
+    results = with_primary(collect(ROWS), whose)
+    marked = results.select("system_difference", primary=True)
+    here, there = (marked[marked["group"] == group] for _, group in (MAIN, OTHER))
+    assert sorted(zip(here["label"], here["test"], strict=True)) == sorted(test.items())
+    assert sorted(zip(there["label"], there["test"], strict=True)) == [("x", "session"), ("y", "session")]
+    assert len(results["system_difference"]) == 9
+    said = results.select("detectable_difference", primary=True).set_index("group")["people"]
+    assert said.to_dict() == {"all": people, "few": power.SAME}

@@ -64,13 +64,11 @@ def test_thresholds_keep_and_drop(evidence):
     assert found["importance_met"].tolist() == [True, False, False, True]
     assert found["sensitivity_met"].tolist() == [True, True, False, True]
     assert found["distinctness_met"].tolist() == [True, True, False, False]  # not known: not reached
-    assert "cost_met" not in found
     assert found["kept"].tolist() == [True, False, False, False]
     free = LabelSelection(min_alpha=None, excludes_zero=False, min_pairs=None, min_selected=None)
     assert ls.select(values, free)["kept"].all()
     assert ls.limits(free) == {}
-    cheap = LabelSelection(min_alpha=None, excludes_zero=False, min_pairs=None, min_selected=None, max_cost=0.4)
-    assert not ls.select(values, cheap)["kept"].any()
+    assert not ls.select(values, free.model_copy(update={"max_cost": 0.4}))["kept"].any()
 
 
 def test_rows_count_what_each_threshold_keeps(evidence):
@@ -80,13 +78,10 @@ def test_rows_count_what_each_threshold_keeps(evidence):
     kept = out[(out["statistic"] == "n_kept") & (out["method"] == "behavior")].set_index("condition")["estimate"]
     assert kept["criterion=all"] == 1
     assert kept["criterion=agreement"] == 2
-    assert kept["criterion=distinctness"] == 2
-    assert kept["criterion=all but agreement"] == 1
     assert kept["criterion=all but importance"] == 1
     met = out[(out["statistic"] == "criterion_met") & (out["method"] == "comparative")].set_index("condition")
     assert met.loc["criterion=distinctness;threshold=0.5", "estimate"] == 0
     assert "not known" in met.loc["criterion=distinctness;threshold=0.5", "note"]
-    assert met.loc["criterion=agreement;threshold=0.4", "estimate"] == 1
 
 
 def test_minutes_pay_a_task_once_and_in_full(evidence):
@@ -94,14 +89,7 @@ def test_minutes_pay_a_task_once_and_in_full(evidence):
     labels += [Label("c", "behavior", "C", (0, 1), task="second")]
     selected = LABELS.assign(kept=[True, True, False, True])
     # comparisons were not timed
-    assert [(r["method"], r["estimate"], r["n"]) for r in ls.minutes(selected, evidence, labels)] == [
-        ("behavior", 2.0, 1)
-    ]
+    (row,) = ls.minutes(selected, evidence, labels)
+    assert (row["method"], row["estimate"], row["n"]) == ("behavior", 2.0, 1)
     assert [r["estimate"] for r in ls.minutes(LABELS.assign(kept=True), evidence, labels)] == [5.0]
     assert not list(ls.minutes(LABELS.assign(kept=False), evidence, labels))
-
-
-def test_two_groups_at_once_are_refused(evidence):
-    twice = collect(evidence, evidence["alpha"].assign(statistic="alpha"))
-    with pytest.raises(ValueError, match="select one group"):
-        ls.criteria(twice, LABELS)

@@ -7,16 +7,10 @@ from fixtures.session_study import annotate, chats
 from pydantic import ValidationError
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
-from judgebook.display.names import DisplayNames
-from judgebook.questions.validity import coverage, curves, specifications, targets
+from judgebook.questions.validity import coverage, specifications, targets
 from judgebook.questions.validity.question import Coverage, Importance
-from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect, fold
 
-METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
-NAMES = DisplayNames(
-    {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}, {"method": METHODS, "group": {}, "system": {}}
-)
 OPTIONS = Coverage(exclude=["quality"], n_folds=4, n_repeats=1, n_halves=10, n_permutations=10)
 SECTION = Importance(
     quality_label="quality",
@@ -56,6 +50,7 @@ def rows(data, parts):
     return collect(found)
 
 
+@pytest.mark.verify
 def test_every_combination_and_draw_has_a_fit(rows):
     every = rows["specification_fit"]
     options, draws = (every[every["kind"] == kind] for kind in ("option", "draw"))
@@ -69,6 +64,7 @@ def test_every_combination_and_draw_has_a_fit(rows):
     fold(rows, study="t", notebook="n")
 
 
+@pytest.mark.verify
 def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
     found = targets.find(*data, pick_seed=2, parts=parts, **SECTION.settings())
     design = found.designs[COMPARATIVE_QUALITY]
@@ -76,34 +72,10 @@ def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
     given = {"seed": 1, "exclude": OPTIONS.exclude, "n_folds": 4, "n_repeats": 1, "n_permutations": 10}
     reported = collect(coverage.compare(design, methods, **given)).select("mcfadden_r2", kind="cross_validated")
     made = rows.select("specification_fit", target=COMPARATIVE_QUALITY, specification="Rated by: anyone; Rating: one")
-    assert len(made) > 1
     for row in made.to_dict("records"):
         same = reported[(reported["method"] == row["method"]) & (reported["k"] == row["k"])].iloc[0]
-        assert [row[c] for c in ("estimate", "ci_low", "ci_high", "n")] == pytest.approx(
-            [same[c] for c in ("estimate", "ci_low", "ci_high", "n")]
-        )
-    drawn = rows.select("specification_fit", target=COMPARATIVE_QUALITY, specification="0")
-    assert sorted(drawn["estimate"]) == pytest.approx(sorted(made["estimate"]))
-
-
-def test_the_figure_marks_the_decisions_made_and_names_all_options(rows):
-    (first, second) = curves.plots(rows, NAMES, SECTION)
-    for plot in (first, second):
-        labels = [t.get_text().strip() for t in plot.fig.axes[len(plot.fig.axes) // 2].get_yticklabels()]
-        assert labels == ["Rated by", "anyone", "some", "Rating", "one", "mean"]
-        assert "no test" in plot.caption
-    marks = [line for ax in first.fig.axes for line in ax.lines if line.get_marker() == "D"]
-    assert marks
-
-
-def test_what_is_said_counts_combinations_and_orders(rows):
-    text = curves.summary(rows, NAMES, SECTION).text
-    every = rows.select("specification_fit", kind="option", target=DIALOGUE_QUALITY, method="behavior")
-    assert "2 decisions could have been made otherwise (“Rated by”, “Rating”), which gives 4 combinations" in text
-    low, high = (f"{v:.2f}".replace("-", "−") for v in (every["estimate"].min(), every["estimate"].max()))
-    assert f"ABC-Eval behaviour: R² from {low} to {high}" in text
-    assert "how many agree is no test" in text
-    assert curves.summary(collect([]), NAMES, Importance()).text == ""
+        for column in ("estimate", "ci_low", "ci_high", "n"):
+            assert row[column] == pytest.approx(same[column])
 
 
 def test_no_alternatives_cost_nothing():
@@ -115,8 +87,6 @@ def test_no_alternatives_cost_nothing():
     [
         ({"A": {"x": {}, "y": {}}}, "exactly one of them"),
         ({"A": {"x": {}}}, "two options or more"),
-        ({"A": {"x": {"group": "g"}, "y": {"group": "h"}}}, "exactly one of them"),
-        ({"A: b": {"x": {}, "y": {"group": "h"}}}, "expected names without"),
         ({str(i): {str(j): {"group": "g"} if j else {} for j in range(4)} for i in range(6)}, "at most 1000"),
     ],
 )

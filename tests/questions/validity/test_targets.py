@@ -15,11 +15,11 @@ def data():
 
 
 def find(data, **changes):
-    return targets.find(*data, **({"label": "quality", "pick_seed": 5} | changes))
+    return targets.find(*data, **({"label": "quality", "pick_seed": 5, "twice": False} | changes))
 
 
 def test_designs_equal_those_put_together_step_by_step(data):
-    found, (annotations, dialogues) = find(data), data
+    found, (annotations, dialogues) = find(data, twice=True), data
     who = dialogues.set_index("dialogue")["interactor"]
     ext = annotations[annotations["group"] == "ext"]
     one = values.dialogue_values(next(picks(ext, 1, 5)))
@@ -33,7 +33,6 @@ def test_designs_equal_those_put_together_step_by_step(data):
     # comparisons say nothing of one dialogue
     assert "comparative" not in found.designs[values.DIALOGUE_QUALITY].x
     assert "comparative" in found.designs[values.COMPARATIVE_QUALITY].x
-    assert found.n_annotators["behavior", "ignore"] == 6
     for target, (first, second) in found.repeats.items():
         assert len(first.y) == len(second.y) == len(found.designs[target].y)
         assert (first.x.notna() == second.x.notna()).all(axis=None)
@@ -42,10 +41,8 @@ def test_designs_equal_those_put_together_step_by_step(data):
 def test_the_first_dialogue_is_the_one_shown_first(data):
     annotations, dialogues = data
     turned = dialogues.assign(order_shown=1 - dialogues["order_shown"])
-    here, there = (
-        targets.find(annotations, d, label="quality", pick_seed=5).designs[values.COMPARATIVE_QUALITY]
-        for d in (dialogues, turned)
-    )
+    both = (find((annotations, d)) for d in (dialogues, turned))
+    here, there = (found.designs[values.COMPARATIVE_QUALITY] for found in both)
     assert (here.y == 1 - there.y).all()
     assert np.allclose(here.x, -there.x, equal_nan=True)
 
@@ -59,7 +56,6 @@ def test_predictors_are_never_an_interactors_own(data):
     for target, design in one.designs.items():
         assert design.x.shape == apart.designs[target].x.shape
         assert (design.y == apart.designs[target].y).all()
-    assert one.n_annotators == apart.n_annotators
 
 
 def test_the_group_with_most_labels_predicts_unless_another_is_named(data):
@@ -79,23 +75,8 @@ def test_what_is_missing_is_said(data):
     annotations, dialogues = data
     with pytest.raises(ValueError, match="nobody rated 'fun' for a dialogue of their own"):
         find(data, label="fun")
-    with pytest.raises(ValueError, match="nobody but those who talked"):
-        find((annotations[annotations["group"] == "own"], dialogues))
     with pytest.raises(ValueError, match="nobody rated 'quality'"):
         find((annotations, dialogues.assign(interactor=None)))
-
-
-def test_nothing_judged_twice_leaves_repeats_empty(data):
-    annotations, dialogues = data
-    once = annotations.drop_duplicates(["group", "method", "label", "dialogue", "dialogue_b", "turn"])
-    for first, _ in find((once, dialogues)).repeats.values():
-        assert first.x.isna().all(axis=None)
-
-
-def test_ratings_without_comparisons_give_one_target(data):
-    annotations, dialogues = data
-    found = find((annotations[annotations["method"] != "comparative"], dialogues))
-    assert set(found.designs) == {values.DIALOGUE_QUALITY}
 
 
 def test_main_group_has_most_labels_then_annotations_then_comes_first():
@@ -135,15 +116,6 @@ def test_with_one_annotator_per_dialogue_both_sides_are_theirs(outsiders):
     assert found.external == "same"
     assert list(design.x.columns.get_level_values("label")) == ["kindness"]
     assert len(design.y) == once["dialogue"].nunique()
-
-
-def test_interactors_come_before_an_external_label(data):
-    assert find(data, quality_label="quality").external is None
-
-
-def test_an_external_label_that_nobody_rated_is_named(outsiders):
-    with pytest.raises(ValueError, match="quality_label: nobody rated 'nicety'"):
-        find(outsiders, quality_label="nicety")
 
 
 @pytest.fixture(scope="module")
@@ -195,59 +167,20 @@ def test_an_outsiders_choice_is_a_target_and_ties_are_left_out(halves):
     assert design.unit == "interactor"
 
 
-def test_the_mean_of_all_ratings_is_predicted_by_those_who_gave_none(halves):
-    annotations, _ = halves
-    found = find(halves, **TWO, quality_rating="mean", predictor_value="mean")
-    design = found.designs[values.DIALOGUE_QUALITY]
-    rated = annotations[(annotations["label"] == "quality") & (annotations["method"] == "dialogue_likert")]
-    assert design.y == pytest.approx(rated.groupby("dialogue")["score"].mean().sort_index().to_numpy())
-    assert set(design.x.columns.get_level_values(0)) == {"behavior"}
-
-
 def test_a_part_of_a_group_may_be_named(halves):
     annotations, _ = halves
     people = sorted(annotations.loc[annotations["group"] == "students", "annotator"].unique())
     parts = {"early": people[:3], "late": people[3:]}
-    given = {"quality_label": "quality", "quality_group": "early", "group": ["crowd", "late"]}
-    found = find(halves, **given, parts=parts)
+    found = find(halves, quality_label="quality", quality_group="early", group=["crowd", "late"], parts=parts)
     own = annotations[annotations["annotator"].isin(parts["early"]) & (annotations["label"] == "quality")]
     assert len(found.designs[values.DIALOGUE_QUALITY].y) == own.loc[own["dialogue_b"].isna(), "dialogue"].nunique()
     assert found.n_annotators["dialogue_likert", "quality"] <= len(parts["late"])
-    with pytest.raises(ValueError, match=r"importance\.quality_group: 'nobody' judged none"):
-        find(halves, **(given | {"quality_group": "nobody"}), parts=parts)
-
-
-def test_a_group_that_gave_no_rating_predicts_those_of_others(halves):
-    """Only the predictors are named: the target is rated by whoever rated it."""
-    found = find(halves, quality_label="quality", group="crowd")
-    assert found.groups == {"behavior": "crowd"}
-    assert found.rated_by == ("students",)
-    assert found.external == "others"
 
 
 def test_positions_of_two_groups_are_not_the_same_person(halves):
     annotations, dialogues = halves
     students = annotations["group"] == "students"
-    unknown = annotations.assign(
-        annotator=annotations["annotator"].where(~students, "pos0"), annotator_known=False
-    ).drop_duplicates(["group", "annotator", "label", "method", "dialogue", "dialogue_b", "turn"])
+    unknown = annotations.assign(annotator=annotations["annotator"].where(~students, "pos0"), annotator_known=False)
+    unknown = unknown.drop_duplicates(["group", "annotator", "label", "method", "dialogue", "dialogue_b", "turn"])
     found = find((unknown, dialogues), quality_label="quality", quality_group="students", group="crowd")
     assert found.designs[values.DIALOGUE_QUALITY].x["behavior"].notna().all(axis=None)
-
-
-def test_nothing_in_common_is_said(halves):
-    annotations, dialogues = halves
-    names = sorted(annotations["dialogue"].unique())
-    crowd = annotations["group"] == "crowd"
-    apart = annotations[annotations["dialogue"].isin(names[: len(names) // 2]) == crowd]
-    apart = apart[apart["dialogue_b"].isna()]
-    with pytest.raises(ValueError, match="'crowd' judged none of the dialogues with a rating of 'quality'"):
-        find((apart, dialogues), quality_label="quality", quality_group="students", group="crowd")
-
-
-def test_interactors_give_way_to_a_group_that_is_named(data):
-    found = find(data, quality_group="ext")
-    assert found.external == "others"
-    assert found.label == "quality"
-    own = data[0][data[0]["group"] == "own"]
-    assert not set(found.rated_by) & set(own["group"])
