@@ -214,12 +214,12 @@ def test_the_file_has_300_dpi_and_the_notebook_the_dpi_of_the_yaml(tmp_path, sho
     assert Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).size == (700, 200)
 
 
-def test_the_notebook_of_a_run_shows_the_svg(tmp_path, shown):
+def test_the_notebook_of_a_run_holds_the_svg(tmp_path, shown):
     folder = tmp_path / "figures" / "s"
     style.save(line_figure(), "f", alt="A [line]", caption="Points.", run=make_run(folder, formats=["svg"]))
     ((data, metadata),) = shown
-    assert data == {"text/markdown": r"![A \[line\]](../../../../figures/s/03_iaa_f.svg)", "text/plain": "A [line]"}
-    assert (folder / "03_iaa_f.svg").is_file()
+    svg = (folder / "03_iaa_f.svg").read_text("utf-8")
+    assert data == {"image/svg+xml": svg, "text/plain": "A [line]"}
     (block,) = blocks._data(data, metadata, ())
     assert (block.kind, block.text, block.caption, block.png) == ("figure", "A [line]", "Points.", "")
 

@@ -25,7 +25,6 @@ from judgebook.display.layouts import kept_layouts
 from judgebook.display.names import COLORS, DisplayNames
 from judgebook.display.narrow import narrow
 from judgebook.study import store
-from judgebook.study.escape import markdown as plain
 from judgebook.study.sections.data import Figures
 
 COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
@@ -121,9 +120,9 @@ def save(
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
     `tips` as titles), pdf (fonts embedded; of the headline always, for a paper) and png at 300 dpi;
-    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook of a run shows the SVG that
-    its page has, too; where there is none, where PNG is asked for, and by hand, it holds a lighter PNG at
-    `figures.dpi`. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
+    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook of a run holds the SVG;
+    where there is none, where PNG is asked for, and by hand, a lighter PNG at `figures.dpi`. A simulated study's
+    figures say so. The same figure gives the same bytes: no dates, fixed salt.
     title, subtitle, of : as of `views.Plot`.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
@@ -156,10 +155,9 @@ def save(
     more: dict[str, Any] = {k: v for k, v in (("title", title), ("subtitle", subtitle), ("of", dict(of or {}))) if v}
     about = {"alt": alt, "name": stem, "caption": caption, **more}
     if png is not None:
-        _display({"image/png": base64.b64encode(png).decode("ascii")}, {"image/png": about})
+        _display("image/png", base64.b64encode(png).decode("ascii"), about)
     else:
-        address = f"../../../../figures/{run.figures.name}/{stem}.svg"  # from data/processed/<study>/notebooks
-        _display({"text/markdown": f"![{plain(alt)}]({address})"}, {"figure": about})
+        _display("image/svg+xml", files[f"{stem}.svg"].decode("utf-8"), about)
     if not run.run_id:
         by_hand.say_below(stem, f"**{title}** {caption}" if title else caption)
 
@@ -288,11 +286,10 @@ def _stamp(fig: Figure) -> None:
     fig.text(0.99, 0.05, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
-def _display(picture: dict[str, str], metadata: dict[str, dict[str, Any]]) -> None:
+def _display(mime: str, picture: str, about: dict[str, Any]) -> None:
     from IPython.display import display
 
-    (about,) = metadata.values()
-    display(picture | {"text/plain": about["alt"]}, metadata=metadata, raw=True)
+    display({mime: picture, "text/plain": about["alt"]}, metadata={mime: about}, raw=True)
 
 
 def log_axis(ax: Axes) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,13 +126,25 @@ def render(job: PageJob) -> None:
 
     folder = job.target.parent / "files"
     for path in job.files:
-        with store.atomic(folder / path.name) as temporary:
-            shutil.copyfile(path, temporary)
+        _put(path, folder / path.name)
     nb = json.loads(job.executed.read_text(encoding="utf-8"))
     about = job.shared.page(job.name)
     files = [f"files/{p.name}" for p in job.files]
     drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
     write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
+
+
+def _put(source: Path, target: Path) -> None:
+    """A file at a second place: pictures as a link to the same content where the file system has such links, anything
+    else as a copy, since a spreadsheet that saves a table in place would change the results."""
+    if target.is_file() and target.samefile(source):
+        return
+    with store.atomic(target) as temporary:
+        if source.suffix in (".pdf", ".png", ".svg"):
+            with suppress(OSError):
+                os.link(source, temporary)
+                return
+        shutil.copyfile(source, temporary)
 
 
 @dataclass(frozen=True)

@@ -224,8 +224,8 @@ def _output(output: Any, tags: tuple[str, ...]) -> Iterator[Block]:
 
 def _data(data: Any, metadata: Any, tags: tuple[str, ...]) -> Iterator[Block]:
     text = {mime: "".join(value) for mime, value in data.items() if isinstance(value, str | list)}
-    if "image/png" in text or "figure" in metadata:
-        about = metadata.get("figure", metadata.get("image/png", {}))
+    if "image/png" in text or "image/svg+xml" in metadata:
+        about = metadata.get("image/svg+xml", metadata.get("image/png", {}))
         png = re.sub(r"\s", "", text.get("image/png", ""))  # none where the page takes the file
         yield Block(
             "figure",
