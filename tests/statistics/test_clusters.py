@@ -207,3 +207,10 @@ def test_few_busy_people_among_many_leave_few_degrees_of_freedom():
     assert 3 < effective < 5
     assert held[0] / n_runs < 0.9
     assert held[1] / n_runs > 0.92
+
+
+def test_the_jackknife_of_means_has_their_usual_covariance():
+    """Exactly: that of a sample of n, divided by n - 1, over n."""
+    rows = np.random.default_rng(4).normal(size=(9, 3)) @ [[1.0, 0.5, 0], [0, 2, 0], [0.3, 0, 1]]
+    without = (rows.sum(axis=0) - rows) / 8
+    np.testing.assert_allclose(clusters.jackknife_covariance(without), np.cov(rows.T) / 9, rtol=1e-12)
