@@ -7,7 +7,9 @@ from importlib.resources import files
 
 import yaml
 
-_DESIGN = yaml.safe_load(files("judgebook.simulation").joinpath("design.yaml").read_text(encoding="utf-8"))
+from judgebook.study.yaml_file import Loader
+
+_DESIGN = yaml.load(files("judgebook.simulation").joinpath("design.yaml").read_text(encoding="utf-8"), Loader)
 
 
 @dataclass(frozen=True)

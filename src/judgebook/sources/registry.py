@@ -14,6 +14,7 @@ import yaml
 
 from judgebook import project
 from judgebook.study.params import ParamsError
+from judgebook.study.yaml_file import Loader
 
 KINDS = ("original", "pseudonymised", "derived")
 
@@ -76,7 +77,7 @@ def git_blob(data: bytes) -> str:
 
 @cache
 def _data() -> dict:
-    return yaml.safe_load(files("judgebook.sources").joinpath("registry.yaml").read_text(encoding="utf-8"))
+    return yaml.load(files("judgebook.sources").joinpath("registry.yaml").read_text(encoding="utf-8"), Loader)
 
 
 def studies() -> list[str]:

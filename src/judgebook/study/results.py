@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from judgebook import codes
 from judgebook.study import result_schema
-from judgebook.study.result_schema import COLUMNS, IDS, REQUIRED, VALUES
+from judgebook.study.result_schema import COLUMNS, IDENTITY, IDS, REQUIRED, VALUES
 from judgebook.study.schema import Column, conform
 
 #: the frame of a statistic, a row per thing estimated; `columns` says which columns it has
@@ -34,6 +34,8 @@ AT_ONCE = 250_000
 _OWN = "statistics"
 #: what cannot stand in a value of a key as it is
 _ODD = re.compile(";|%25|%3B")
+#: columns that the frames of all statistics have
+_SHARED = {name: Column(dtype=COLUMNS[name][0], missing=True, doc="") for name in (*IDS, *VALUES)}
 _STORED = {name: Column(dtype=dtype, missing=name not in REQUIRED, doc=doc) for name, (dtype, doc) in COLUMNS.items()}
 
 
@@ -98,7 +100,7 @@ def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Res
     for part in parts:
         for statistic, frame in _by_statistic(part):
             if len(frame):
-                by_statistic.setdefault(statistic, []).append(framed(statistic, frame))
+                by_statistic.setdefault(statistic, []).append(frame)
     # all frames of a statistic have the same columns and types
     return Results(
         {s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in by_statistic.items()}
@@ -107,24 +109,51 @@ def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Res
 
 def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
     if isinstance(part, Results):
-        return part.items()
+        return [(s, framed(s, frame)) for s, frame in part.items()]
     if isinstance(part, pd.DataFrame):
-        groups = part.groupby("statistic", sort=False) if len(part) else ()
-        return [(s, frame.drop(columns="statistic").dropna(axis=1, how="all")) for s, frame in groups]
+        return _divided(part) if len(part) else ()
     rows: dict[str, list[dict]] = {}
     for row in part:
         rows.setdefault(row["statistic"], []).append({k: v for k, v in row.items() if k != "statistic"})
-    return [(s, pd.DataFrame(of_statistic)) for s, of_statistic in rows.items()]
+    return [(s, framed(s, pd.DataFrame(of_statistic))) for s, of_statistic in rows.items()]
+
+
+def _divided(rows: pd.DataFrame) -> Iterator[tuple[str, ResultRows]]:
+    """The frame of each statistic in `rows`. Columns that all have get their types once, as this takes as long for a
+    few rows as for many."""
+    shared = conform(rows[[name for name in rows if name in _SHARED]], _SHARED)
+    keys = [name for name in rows if name not in _SHARED and name != "statistic"]
+    code, statistics = pd.factorize(rows["statistic"])
+    for i, statistic in enumerate(statistics):
+        here = code == i
+        frame, of_statistic = _rows(shared, here), _rows(rows[keys], here)
+        yield statistic, _keyed(statistic, frame, {k: of_statistic[k] for k in keys if of_statistic[k].notna().any()})
+
+
+def _keyed(statistic: str, shared: pd.DataFrame, keys: Mapping[str, pd.Series]) -> ResultRows:
+    """The frame of a statistic, of the columns that all have and those of its `keys` that are filled."""
+    _known(statistic, keys)
+    frame = shared.set_axis(pd.RangeIndex(len(shared)))
+    for i, key in enumerate(result_schema.statistic(statistic).keys, len(IDS)):
+        values = keys[key].astype(object).array if key in keys else [None] * len(frame)
+        frame.insert(i, key, pd.Series(values, frame.index, dtype=object))
+    return frame
 
 
 def framed(statistic: str, frame: pd.DataFrame) -> ResultRows:
     """`frame` with exactly the columns of the statistic, each with its type."""
+    _known(statistic, frame)
+    types = {c: COLUMNS[c][0] if c in COLUMNS else "object" for c in columns(statistic)}
+    has = dict(zip(frame, frame.dtypes, strict=True))
+    if [*has] == [*types] and frame.index.equals(pd.RangeIndex(len(frame))) and all(has[c] == types[c] for c in has):
+        return frame.copy(deep=False)
+    return conform(frame, {c: Column(dtype=dtype, missing=True, doc="") for c, dtype in types.items()})
+
+
+def _known(statistic: str, names: Iterable[str]) -> None:
     wanted = columns(statistic)
-    unknown = [c for c in frame if c not in wanted]
-    if unknown:
+    if unknown := [c for c in names if c not in wanted]:
         raise ValueError(f"{statistic}: columns {unknown} are not declared; it has {wanted}")
-    spec = {c: Column(dtype=COLUMNS[c][0] if c in COLUMNS else "object", missing=True, doc="") for c in wanted}
-    return conform(frame, spec)
 
 
 def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
@@ -136,6 +165,10 @@ def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
         else:
             values = list(value) if isinstance(value, list | tuple | set) else [value]
             keep &= frame[name].isin(values).to_numpy()
+    return _rows(frame, keep)
+
+
+def _rows(frame: pd.DataFrame, keep: np.ndarray) -> pd.DataFrame:
     rows = np.flatnonzero(keep)
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1:  # one after the other: a slice, which is not a copy
         return frame.iloc[rows[0] : rows[-1] + 1]
@@ -149,10 +182,13 @@ def fold(results: Results, *, study: str, notebook: str, own: Mapping[str, Any] 
     Raises ValueError where a value lies outside its statistic's range, an interval is upside down, or two rows share
     their identity.
     """
-    rows = list(folded(results, study=study, notebook=notebook, own=own))
-    if not rows:
-        return conform(pd.DataFrame(columns=["statistic"]), _STORED, study=study, notebook=notebook)
-    return pd.concat(rows, ignore_index=True)  # and what is said of all of them
+    if sum(map(len, results.values())) > AT_ONCE:
+        return pd.concat(folded(results, study=study, notebook=notebook, own=own), ignore_index=True)
+    stored = _stored(list(results.items()), study, notebook, own)
+    if stored.duplicated([c for c in IDENTITY if stored[c].notna().any()] or IDENTITY).any():
+        for statistic, rows in results.items():  # keys may tell apart what the texts that they are stored as do not
+            _check_identities(statistic, rows)
+    return stored
 
 
 def folded(
@@ -160,21 +196,31 @@ def folded(
 ) -> Iterator[pd.DataFrame]:
     """As `fold`, statistic by statistic, and AT_ONCE rows at a time."""
     for statistic, whole in results.items():
-        _check(statistic, whole)
-        keys = list(result_schema.statistic(statistic).keys)
+        _check_identities(statistic, whole)
         for start in range(0, len(whole), AT_ONCE):
-            frame = whole.iloc[start : start + AT_ONCE]
-            rows = frame.drop(columns=keys).assign(statistic=statistic, condition=_conditions(frame[keys]))
-            stored = conform(rows.dropna(axis=1, how="all"), _STORED, study=study, notebook=notebook)
-            if own:
-                stored.attrs[_OWN] = dict(own)
-            yield stored
+            yield _stored([(statistic, whole.iloc[start : start + AT_ONCE])], study, notebook, own)
 
 
-def _conditions(keys: pd.DataFrame) -> np.ndarray | None:
+def _stored(parts: Iterable[tuple[str, ResultRows]], study: str, notebook: str, own: Mapping[str, Any]) -> pd.DataFrame:
+    """Checked rows of statistics in their stored form, all of which get their types at once."""
+    parts, rows = [(statistic, frame) for statistic, frame in parts if len(frame)], pd.DataFrame()
+    for statistic, frame in parts:
+        _check(statistic, frame)
+    if parts:
+        keys = [frame[[*result_schema.statistic(statistic).keys]] for statistic, frame in parts]
+        rows = pd.concat([frame[[*_SHARED]] for _, frame in parts], ignore_index=True)
+        rows["condition"] = np.concatenate([_conditions(of_keys) for of_keys in keys])
+    names = np.repeat(np.array([statistic for statistic, _ in parts], dtype=object), [len(f) for _, f in parts])
+    stored = conform(rows.assign(statistic=names), _STORED, study=study, notebook=notebook)
+    if own and parts:
+        stored.attrs[_OWN] = dict(own)
+    return stored
+
+
+def _conditions(keys: pd.DataFrame) -> np.ndarray:
     """(rows,) the texts that keys are stored as; each combination of keys is put into words once."""
     if keys.columns.empty:
-        return None
+        return np.full(len(keys), None)
     code = np.zeros(len(keys), dtype=np.int64)
     for name in keys:
         of_key, values = pd.factorize(keys[name])
@@ -182,7 +228,7 @@ def _conditions(keys: pd.DataFrame) -> np.ndarray | None:
         code = np.unique(code * (len(values) + 1) + of_key + 1, return_inverse=True)[1]
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
     texts = [_condition(values) for values in keys.iloc[first].to_dict("records")]
-    return np.array(texts, dtype=object)[place] if any(texts) else None
+    return np.array(texts, dtype=object)[place]
 
 
 def _condition(keys: Mapping[str, object]) -> str | None:
@@ -241,28 +287,31 @@ def unfold(stored: pd.DataFrame) -> Results:
     """`Results` from rows that were stored."""
     out = {}
     result_schema.met(stored.attrs.get(_OWN, {}))
-    for statistic, frame in stored.groupby("statistic", sort=False):
-        declared = result_schema.statistic(statistic)
-        place, conditions = pd.factorize(frame["condition"])  # -1 where there is none
+    shared = conform(stored[[name for name in stored if name in _SHARED]], _SHARED)
+    code, statistics = pd.factorize(stored["statistic"])
+    for i, statistic in enumerate(statistics):
+        here, declared = code == i, result_schema.statistic(statistic)
+        place, conditions = pd.factorize(_rows(stored[["condition"]], here)["condition"])  # -1 where there is none
         parsed = [*(dict(p.split("=", 1) for p in c.split(";") if p) for c in conditions), {}]
         keys = {
-            k: pd.Series(
-                codes.objects([declared.value(k, _value(p[k])) if k in p else None for p in parsed])[place], frame.index
-            )
+            k: pd.Series(codes.objects([declared.value(k, _value(p[k])) if k in p else None for p in parsed])[place])
             for k in declared.keys
         }
-        there = [column for column in (*IDS, *VALUES) if column in frame]
-        out[statistic] = framed(statistic, frame[there].assign(**keys))
+        out[statistic] = _keyed(statistic, _rows(shared, here), keys)
     return Results(out)
 
 
 def _check(statistic: str, rows: ResultRows) -> None:
     (low, high), estimate = result_schema.statistic(statistic).range, rows["estimate"].to_numpy()
-    outside = rows[(estimate < low - 1e-9) | (estimate > high + 1e-9)]
-    if len(outside):
-        raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
+    outside = (estimate < low - 1e-9) | (estimate > high + 1e-9)
+    if outside.any():
+        example = rows[outside].dropna(axis=1).head()
+        raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{example}")
     if (rows["ci_low"].to_numpy() > rows["ci_high"].to_numpy()).any():
         raise ValueError("an interval has ci_low > ci_high")
+
+
+def _check_identities(statistic: str, rows: ResultRows) -> None:
     names = [*IDS, *result_schema.statistic(statistic).keys]
     twice = rows.duplicated([c for c in names if rows[c].notna().any()] or names, keep=False)  # few are filled
     if twice.any():
