@@ -1,5 +1,6 @@
 """The form of a figure for phones: laid out anew where it can be read, and left out where it cannot."""
 
+from contextlib import nullcontext
 from itertools import pairwise
 
 import pytest
@@ -172,3 +173,20 @@ def test_a_figure_that_is_narrow_anyway_needs_no_other_form():
     fig, ax = style.subplots(width=style.COLUMN, height=2)
     ax.plot([0, 1])
     assert not narrow(fig)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_ticks_that_are_kept_give_the_same_places_and_boxes(n, monkeypatch):
+    """Also where panels share their axes, and as the figure is resized and laid out anew."""
+    found = []
+    for keeping in (True, False):
+        if not keeping:
+            monkeypatch.setattr(style, "kept_ticks", nullcontext)
+        fig = bars(n, sharex=True)
+        for size in (7, 3.4):
+            fig.set_size_inches(size, 2)
+            fig.set_layout_engine("constrained")
+            style.lay_out(fig, 100)
+        fig.draw_without_rendering()
+        found.append([text.get_window_extent().extents.tolist() for text in texts_of(fig)])
+    assert found[0] == found[1]

@@ -16,6 +16,8 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
+from judgebook.display.layouts import kept_ticks
+
 #: inches: of a narrow figure, and of axes that can still be read
 WIDTH, LEAST = 3.4, 1.1
 #: letters of a title in an inch
@@ -255,7 +257,8 @@ def _turned(ax: Axes) -> float:
 
 def _readable(fig: Figure) -> bool:
     """Whether no text is cut and no two overlap."""
-    fig.draw_without_rendering()  # places the texts of legends
+    with kept_ticks():
+        fig.draw_without_rendering()  # places the texts of legends
     renderer = fig.canvas.get_renderer()
     boxes = np.array([text.get_window_extent(renderer).extents for text in dict.fromkeys(texts_of(fig))])
     if not len(boxes):

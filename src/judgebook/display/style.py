@@ -21,7 +21,7 @@ from matplotlib.ticker import LogFormatter
 from matplotlib.transforms import Bbox, blended_transform_factory
 
 from judgebook.display import by_hand, marks, options
-from judgebook.display.layouts import kept_layouts
+from judgebook.display.layouts import kept_layouts, kept_ticks
 from judgebook.display.names import COLORS, DisplayNames
 from judgebook.display.narrow import narrow
 from judgebook.study import store
@@ -140,7 +140,8 @@ def save(
         lay_out(fig, settings.dpi)
         png = None
         if run.run_id and "svg" in settings.formats and "png" not in settings.formats:
-            fig.draw_without_rendering()
+            with kept_ticks():
+                fig.draw_without_rendering()
         else:
             png = _drawn(fig, "png", settings.dpi, stem, alt)
         formats = {*settings.formats, *(["pdf"] if name == run.headline else [])}
@@ -171,7 +172,7 @@ def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
     }
     file, named = io.BytesIO(), marks.names(fig) if suffix == "svg" else []
     marks.marked_panels(fig)
-    with _cutting_less() if suffix == "pdf" else nullcontext():
+    with kept_ticks(), _cutting_less() if suffix == "pdf" else nullcontext():
         fig.savefig(file, format=suffix, dpi=dpi, metadata=metadata[suffix])
     return marks.with_tips(fig, file.getvalue(), named) if suffix == "svg" else file.getvalue()
 
@@ -260,7 +261,8 @@ def lay_out(fig: Figure, dpi: float | None = None) -> None:
     if engine is None:
         return
     fig.set_dpi(dpi or fig.dpi)
-    engine.execute(fig)
+    with kept_ticks():
+        engine.execute(fig)
     if fig._supxlabel is not None:  # which a layout puts at the very bottom, whatever is kept free there
         x, y = fig._supxlabel.get_position()
         fig._supxlabel.set_position((x, y + engine.get()["rect"][1]))
