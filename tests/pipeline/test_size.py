@@ -2,7 +2,6 @@
 
 import importlib
 
-import pandas as pd
 import pytest
 
 from judgebook.sources.build import build
@@ -34,18 +33,6 @@ def test_a_study_is_as_large_as_asked_for_and_the_same_each_time(size, tmp_path,
     assert annotations["dialogue_b"].notna().sum() > 100
     per_item = people[people["label"] != "quality"].groupby(["dialogue", "label"])["annotator"].nunique()
     assert set(per_item) == {2}
-
-
-def test_what_was_stopped_is_said_and_not_added_up(size):
-    rows = [
-        ("annotations", 3.0, 100, "done"),
-        ("03_iaa", 40.0, 300, "done"),
-        ("05_sensitivity", 600.0, 900, "stopped at 600 s"),
-    ]
-    frame = pd.DataFrame([("a", *row) for row in rows], columns=["study", "step", "seconds", "mb", "outcome"])
-    said = size.table(frame)
-    assert "| 05_sensitivity | 600 / 900 (stopped at 600 s) |" in said
-    assert "| all (sum / largest) | 43 / 300 |" in said
 
 
 def test_a_notebook_took_what_was_computed_for_the_first_page_before_its_kernel_ran(size, tmp_path, monkeypatch):
