@@ -115,16 +115,6 @@ def test_python_is_run_by_a_test_or_not_for_a_reason():
     assert pages == (run - {*docs.PYTHON_READ}) | {*docs.PYTHON_READ}
 
 
-@pytest.mark.evidence
-def test_the_example_of_audit_answers(tmp_path, monkeypatch):
-    (block,) = (b for b in docs.blocks(ROOT / "docs" / "audit.md") if b.language == "python")
-    monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    exec(block.text, names)
-    assert len(names["audit"].answers) == 6
-    assert names["audit"].answers.loc["order", "answer"].startswith("new leads")
-
-
 #: pages that show what a command prints -> the test that compares it
 OUTPUT = {
     "docs/adding_a_study.md": "tests/extras/atlas/test_contributing.py",

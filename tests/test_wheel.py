@@ -119,7 +119,7 @@ audit"""
             assert rows.loc[rows["statistic"] == name, "estimate"].tolist() == pytest.approx(expected.tolist())
 
 
-@pytest.mark.evidence
+@pytest.mark.verify
 def test_a_study_that_comes_with_the_package_runs_and_nothing_is_written_into_it(judgebook, site):
     before = files(site)
     told = judgebook("--study", "llmfao", "--only", "02", "--jobs", "1", "--set", "figures.formats=[svg]")
@@ -129,22 +129,13 @@ def test_a_study_that_comes_with_the_package_runs_and_nothing_is_written_into_it
     assert files(site) == before
 
 
-@pytest.mark.evidence
+@pytest.mark.verify
 def test_a_project_is_made_of_what_the_wheel_holds(judgebook):
+    """What concerns the project itself needs a checkout."""
+    assert "judgebook: schema is for contributors" in judgebook("schema", code=2)
     assert "judgebook check example" in judgebook("init", "project")
     made = files(judgebook.folder / "project")
     assert {"params/example.yaml", "params/schema.json", "notebooks/20_good_scores.ipynb", ".gitignore"} <= made
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("command", ["gallery", "schema"])
-def test_what_concerns_the_project_itself_needs_a_checkout(judgebook, command):
-    assert f"judgebook: {command} is for contributors" in judgebook(command, code=2)
-
-
-@pytest.mark.evidence
-def test_a_name_that_a_public_study_has_is_not_given_again(judgebook):
-    assert "ji2022 is a study that comes with the project" in judgebook("new", "ji2022", "--data", "my.csv", code=2)
 
 
 @pytest.fixture

@@ -66,8 +66,8 @@ def test_hostile_names_compile(tmp_path):
     compiled(tmp_path, text)
 
 
-@pytest.mark.parametrize("rows", [3, 120])
-@pytest.mark.parametrize("columns", [3, 12, 60])
+@pytest.mark.verify
+@pytest.mark.parametrize(("rows", "columns"), [(3, 12), (120, 60)])
 def test_tables_of_any_size_compile_and_fit(tmp_path, rows, columns):
     labels = [f"Emotion understanding {i}" for i in range(rows)]
     frame = pd.DataFrame({"Group": ["Students, external"] * rows, "Label": labels})

@@ -89,12 +89,6 @@ def test_small_letters_grow_until_they_are_nine_pixels_high_on_a_phone():
     assert min(text.get_fontsize() for text in letters) * 358 / (72 * WIDTH) >= 9
 
 
-def test_long_names_of_rows_and_columns_are_broken_or_turned():
-    fig = bars(names=("A name that leaves no room for any bar beside it", "B"))
-    assert narrow(fig)
-    assert "\n" in fig.axes[0].get_yticklabels()[0].get_text()
-
-
 @pytest.mark.parametrize("how", [{}, {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}])
 def test_names_of_columns_are_turned_upright_where_they_would_touch(how):
     fig, ax = style.subplots(width=7, height=2)
@@ -114,15 +108,6 @@ def test_each_panel_gets_the_height_that_its_broken_names_lack():
     style.lay_out(fig, 120)
     assert narrow(fig)
     assert below.get_position().height > above.get_position().height
-
-
-def test_a_long_entry_of_a_legend_is_broken():
-    fig, ax = style.subplots(width=7, height=2)
-    ax.plot([0, 1])
-    style.legend_of(fig, [style.handle("an interval over dialogues and annotators or, without these, pairs", "k", "o")])
-    style.lay_out(fig, 120)
-    assert narrow(fig)
-    assert "\n" in fig.legends[0].get_texts()[0].get_text()
 
 
 def test_the_name_of_a_colour_bar_is_not_cut():

@@ -12,7 +12,7 @@ from judgebook.display import by_hand, tables, views
 from judgebook.display.page import NotebookPage, Nothing
 from judgebook.display.views import FromPrint, Table
 from judgebook.sources import build
-from judgebook.study import escape, params, store
+from judgebook.study import params, store
 from judgebook.study.params import ParamsError
 
 YAML = """\
@@ -51,11 +51,7 @@ def test_parameters_have_their_effective_values_and_say_where_these_are_from(sma
     assert found["n_picks"] == ("30", "this notebook")
     assert found["seed"] == ("1", "default")
     assert page.study.performance.picks == 30
-
-
-def test_a_value_that_is_not_set_is_called_so(small):
-    page = NotebookPage("14_planning", str(small), None, budget=None)
-    assert rows(page)["budget"] == ("not set", "default")
+    assert rows(NotebookPage("14_planning", str(small), None, budget=None))["budget"] == ("not set", "default")
 
 
 def test_what_was_computed_what_a_change_leads_to_and_where_output_goes(small):
@@ -125,10 +121,6 @@ def test_reasons_are_those_of_the_pipeline_with_parameters_of_the_notebook(small
     assert "The study has no data of its own." in str(NotebookPage("03_iaa", "scoreboard", None)._reason)
 
 
-def test_code_in_a_reason_is_shown_as_code_and_nothing_else_is_markup():
-    assert escape.markdown_with_code("No `a_b` in <b>*x*</b>") == r"No `a_b` in &lt;b&gt;\*x\*&lt;/b&gt;"
-
-
 def test_long_tables_fold_and_keep_their_number(small):
     by_hand.begin()
     cells = pd.DataFrame({"A": [f"v{i}" for i in range(30)]})
@@ -145,6 +137,7 @@ def test_long_tables_fold_and_keep_their_number(small):
     assert by_hand.numbered("table", "a") == 1
 
 
+@pytest.mark.verify
 def test_in_jupyter(small, monkeypatch):
     """A kernel shows the reason and nothing below, errors of our own in one line, and others as ever."""
     opening = f'from helpers import iaa, bot_performance\nfile = r"{small}"\n'

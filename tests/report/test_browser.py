@@ -123,11 +123,6 @@ def test_a_table_is_sorted_by_its_headings(times, order, state):
     assert clicked(times) == (order, [None, state])
 
 
-@pytest.mark.evidence
-def test_a_column_of_words_is_sorted_by_them():
-    assert clicked(1, 0)[0] == list("abcdefg")
-
-
 FILTERED = pd.DataFrame(
     {"Label": ["x", "y"] * 8, "Pair": ["p"] * 16, "Value": [f"0.{i}" for i in range(16)], "System": ["s"] * 16}
 )
@@ -151,14 +146,6 @@ def test_a_long_table_is_filtered(script, rows):
     assert [i for i, here in enumerate(column(html, 0)[1]) if here] == list(rows)
     assert len(Elements(html).of("select")) == 1
     assert (f"{len(rows)} of 16 rows" in html) == (len(rows) < 16)
-
-
-@pytest.mark.evidence
-def test_a_short_table_has_no_filter_and_names_stay_in_sight():
-    html = after(page(wide(30).iloc[:5]), "")
-    assert 'class="tools"' not in html
-    stays = [a for a in Elements(html).of("td") if "stays" in a.get("class", "")]
-    assert len(stays) == 5
 
 
 @pytest.mark.evidence
@@ -279,27 +266,6 @@ def test_the_title_of_a_figure_stands_above_it_and_in_the_contents():
     assert '<p class="unit">alpha, 0 to 1</p>' in html
     assert ">Figure 1. Agreement is low</a>" in html
     assert ">Figure 1. Alpha of each label. Lines: CI.</a>" in figure_page("", caption=caption)
-
-
-@pytest.mark.evidence
-def test_what_is_in_a_closed_fold_is_copied_whole():
-    about = report.Page("S", simulated=False, name="paper")
-    text = "<details class='more'><summary>Fold</summary>\n\n> A sentence.\n\n```latex\na\nb\n```\n\n</details>\n"
-    copy = "navigator.clipboard.writeText = (text) => { document.title += `[${text.replace(/\\n/g, '|')}]`; };"
-    clicks = "document.querySelectorAll('.copy').forEach((b) => b.click());"
-    assert "[A sentence.][a|b]" in after(report.text_page(about, "For your paper", text), copy + clicks)
-
-
-@pytest.mark.evidence
-def test_a_table_that_goes_on_below_its_box_says_so():
-    """Only where it does: not while it is folded, and not at its end."""
-    find = "const [box, note] = ['.table-box', '.ends'].map((s) => document.querySelector(s));"
-    tell = "document.body.append(' cut:', box.matches('.cut'), ' ', note.hidden);"
-    to_end = "box.scrollTop = 1e6; box.dispatchEvent(new Event('scroll'));"
-    steps = "".join(f"{step} {tell}" for step in ("", "document.querySelector('.all').click();", to_end))
-    html = after(page(pd.concat([FILTERED] * 9)), find + steps, "--window-size=1280,900")
-    assert re.findall(r"cut:(\w+) (\w+)", html) == [("false", "true"), ("true", "false"), ("false", "false")]
-    assert "144 rows: scroll inside the table." in html
 
 
 @pytest.mark.evidence

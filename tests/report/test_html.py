@@ -62,40 +62,30 @@ def page():
     return report.notebook_page(nb, PAGE, "Agreement", files)
 
 
-def test_a_page_loads_nothing(page):
+def test_a_page_loads_nothing_and_only_our_script_runs(page):
     elements = Elements(page)
     assert elements.loads() == []
     assert not elements.of("link")
     assert not elements.of("iframe")
     assert "url(" not in page
     assert "@import" not in page
-
-
-def test_only_our_script_runs(page):
-    elements = Elements(page)
     assert len(elements.of("script")) == 1
     assert "alert" not in "".join(elements.scripts)
     assert not [a for _, a in elements.found if any(name.startswith("on") for name in a)]
     assert not [a for a in elements.of("a") if not re.match(r"(?:https?://|#|[\w/.]+$)", a.get("href", "#"))]
-
-
-def test_the_policy_allows_just_that_script(page):
-    policy = next(a["content"] for a in Elements(page).of("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(a["content"] for a in elements.of("meta") if a.get("http-equiv") == "Content-Security-Policy")
     allowed = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; font-src data:; "
-    allowed += "style-src 'unsafe-inline'; script-src 'sha256-"
-    assert policy.startswith(allowed)
+    assert policy.startswith(f"{allowed}style-src 'unsafe-inline'; script-src 'sha256-")
     assert "http" not in policy
 
 
-def test_hostile_text_shows_as_text(page):
+def test_hostile_text_shows_as_text_and_what_a_browser_would_run_is_not_taken(page):
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 4  # prose, output, table, what we see
-
-
-def test_what_a_browser_would_run_is_not_taken(page):
     assert "alert(4)" not in page
     assert "alert(5)" not in page
     assert "fallback" in page
     assert "a drawing" in page
+    assert '<td style="text-align:right">1</td>' in page
 
 
 def test_figures_carry_the_notebooks_alt_text_and_links(page):
@@ -136,100 +126,63 @@ def test_navigation_and_banner(page):
     assert [a["href"] for a in elements.of("a") if a.get("aria-current") == "page"] == ["03_iaa.html"]
     assert "Simulated data." in page
     assert "Study &lt;A&gt; &amp; B" in page
-
-
-def test_no_banner_for_real_data():
-    text = report.notebook_page(notebook(), report.Page("S", False, "01"), "T")
-    assert "Simulated data." not in text
-
-
-def test_tables_keep_their_alignment(page):
-    assert '<td style="text-align:right">1</td>' in page
+    assert "Simulated data." not in report.notebook_page(notebook(), report.Page("S", False, "01"), "T")
 
 
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><g id="a"><text style="font: 8px x">Emora</text>
 <rect x="0" y="0" width="1" height="1"><title>Emora: 0.17</title></rect></g></svg>"""
 
 
+def first_page(**about):
+    nothing = {"description": "", "facts": [], "cards": [], "absent": [], "made": []}
+    return report.index_page(report.Page("S", False, labels=about.pop("labels", {})), **nothing | about)
+
+
 def test_the_first_page_lists_what_is_there_and_what_is_not():
+    """What rests on an earlier run is marked where it is said."""
     cards = [report.Card("03_iaa", "Agreement <b>", "Do they?", "It is **high** <script>")]
     absent = [report.Absent("08_groups", "Groups", "skipped", "No label was judged by two groups.")]
     about = {"alt": "two <systems>", "caption": "Points & lines.", "evidence": ("07", "07_bots.html")}
-    answers = [report.Answered("order", "Which is best?", "**Emora** leads <img>.", svg=SVG, **about)]
-    answers.append(report.Answered("next", "What next?", "1. Rest."))
-    text = report.index_page(
-        report.Page("S", False), description="A *study*.", answers=answers, facts=[("dialogues", "400")], cards=cards,
-        absent=absent, made=[("Seeds", "bootstrap 1")],
+    why = "**Emora** leads <img>.\n\n- The value is a mean.\n- Of one label."
+    answers = [report.Answered("order", "Which is best?", why, svg=SVG, **about)]
+    answers.append(report.Answered("next", "What next?", "1. Rest.", older=("03", "05")))
+    before = report.Before((("**One voter**", "It moves.", "all"),), "3 checks found nothing.", older=("17",))
+    counted = "| Who was counted | People |\n| --- | ---: |\n| Answered | 676 |"
+    preface = Preface(counted, "Who: 676", "**For whom.** These <img> 676.")
+    text = first_page(
+        description="A *study*.", answers=answers, facts=[("dialogues", "400")], cards=cards, absent=absent,
+        made=[("Seeds", "bootstrap 1")], before=before, preface=preface,
     )  # fmt: skip
-    assert "<em>study</em>" in text
-    assert "<strong>high</strong> &lt;script&gt;" in text
-    assert "No label was judged by two groups." in text
-    assert "bootstrap 1" in text
-    assert "Agreement &lt;b&gt;" in text
-    order, after = (text.index(f'id="{key}"') for key in ("order", "next"))
+    for words in ("<em>study</em>", "<strong>high</strong> &lt;script&gt;", "No label was judged by two groups.",
+                  "bootstrap 1", "Agreement &lt;b&gt;", "These &lt;img&gt; 676.",
+                  '<td style="text-align:right">676</td>'):  # fmt: skip
+        assert words in text
+    first, order, after = (text.index(f'id="{key}"') for key in ("before", "order", "next"))
     assert text.index('id="collected"') < order < after < text.index('id="notebooks"')
+    assert text.index("Who was counted") < text.index("For whom.") < order
     answer = text[order:after]
-    assert "<strong>Emora</strong> leads &lt;img&gt;." in answer
-    assert '<a href="07_bots.html">' in answer
-    assert 'aria-label="two &lt;systems&gt;"' in answer
-    assert "<title>Emora: 0.17</title>" in answer
-    assert "<figcaption>Points &amp; lines.</figcaption>" in answer
+    for words in ("<strong>Emora</strong> leads &lt;img&gt;.", '<a href="07_bots.html">', "<title>Emora: 0.17</title>",
+                  'aria-label="two &lt;systems&gt;"', "<figcaption>Points &amp; lines.</figcaption>"):  # fmt: skip
+        assert words in answer
+    folded = answer[answer.index("<summary>Why</summary>") :]
+    assert "<li>The value is a mean.</li>" in folded
+    assert "Emora</strong>" not in folded
     assert "@font-face" in text[:order]
     assert "<figure" not in text[after:]
-    assert "earlier run" not in text
+    mark = "From an earlier run, with other settings or data: notebook"
+    assert f"{mark} 17." in text[first:order]
+    assert mark not in answer
+    assert f"{mark}s 03, 05." in text[after:]
 
 
 def test_what_a_report_lacks_is_twelve_rows_and_a_fold_what_can_be_had_first():
     names = [f"{i:02}_x" for i in range(1, 16)]
     absent = [report.Absent(n, "X", "not run" if n == "15_x" else "skipped", "") for n in names]
-    text = report.index_page(
-        report.Page("S", False), description="", answers=[], facts=[], cards=[], absent=absent, made=[]
-    )
+    text = first_page(absent=absent)
     lacking = text[text.index("Not in this report") :]
     rows = [lacking.index(f"<td>{name[:2]} X") for name in ["15_x", *names[:-1]]]
     assert rows == sorted(rows)
-    fold = lacking.index("<summary>3 more</summary>")
-    assert rows[11] < fold < rows[12]
-
-
-def test_what_rests_on_an_earlier_run_is_marked_where_it_is_said():
-    """At the answer, and at findings on the design: the notebooks are far below."""
-    answers = [report.Answered("order", "Which is best?", "**Emora** leads."),
-               report.Answered("next", "What next?", "1. Rest.", older=("03", "05"))]  # fmt: skip
-    before = report.Before((("**One voter**", "It moves.", "all"),), "3 checks found nothing.", older=("17",))
-    text = report.index_page(
-        report.Page("S", False), description="", answers=answers, facts=[], cards=[], absent=[], made=[], before=before
-    )
-    first, order, after = (text.index(f'id="{key}"') for key in ("before", "order", "next"))
-    mark = "From an earlier run, with other settings or data: notebook"
-    assert f"{mark} 17." in text[first:order]
-    assert mark not in text[order:after]
-    assert f"{mark}s 03, 05." in text[after:]
-
-
-def test_who_was_counted_and_for_whom_answers_hold_stand_above_the_answers():
-    preface = Preface(
-        "| Who was counted | People |\n| --- | ---: |\n| Answered | 676 |", "Who: 676", "**For whom.** These <img> 676."
-    )
-    answers = [
-        report.Answered("order", "Which is best?", "**Emora** leads.\n\n- The value is a mean.\n- Of one label.")
-    ]
-    text = report.index_page(
-        report.Page("S", False),
-        description="A",
-        answers=answers,
-        facts=[],
-        cards=[],
-        absent=[],
-        made=[],
-        preface=preface,
-    )
-    assert text.index("Who was counted") < text.index("For whom.") < text.index('id="order"')
-    assert '<td style="text-align:right">676</td>' in text
-    assert "These &lt;img&gt; 676." in text
-    folded = text[text.index("<summary>Why</summary>") : text.index("</main>")]
-    assert "<li>The value is a mean.</li>" in folded
-    assert "Emora" not in folded
+    assert rows[11] < lacking.index("<summary>3 more</summary>") < rows[12]
 
 
 ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")
@@ -270,31 +223,32 @@ def test_blocks_of_a_section():
     assert blocks.section(found, "Nowhere") == ""
 
 
-def test_first_sentences_end_at_a_sentence():
-    text = "One is short. Two is somewhat longer than that. Three."
-    assert blocks.first_sentences(text, 30) == "One is short."
-    assert blocks.first_sentences("A\nB\n\nC") == "A B"
-    assert blocks.first_sentences("word " * 20, 12) == "word word …"
-    assert blocks.first_sentences("") == ""
-    assert blocks.first_sentences("**Bold ends.** And more follows here.", 20) == "**Bold ends.**"
-    cited = "Zhang et al. 2022 say one thing, e.g. this. Finch et al. 2023 say another."
-    assert blocks.first_sentences(cited, 60) == "Zhang et al. 2022 say one thing, e.g. this."
+CITED = "Zhang et al. 2022 say one thing, e.g. this. Finch et al. 2023 say another."
+LISTED = "**Two of 3.** By group:\n\n- Students: 1 of 3.\n- Developers: 2 of 3.\n\nMore."
+WHOLE = "**Two of 3.** By group: Students: 1 of 3. Developers: 2 of 3."
+LEADING = "**First:**\n\n- A on one\n  label\n- B. On 2 nothing.\n\nMore."
 
 
-def test_first_sentences_never_take_half_a_list():
-    text = "**Two of 3.** By group:\n\n- Students: 1 of 3.\n- Developers: 2 of 3.\n\nMore."
-    whole = "**Two of 3.** By group: Students: 1 of 3. Developers: 2 of 3."
-    assert blocks.first_sentences(text) == whole
-    assert blocks.first_sentences(text, len(whole) - 1) == "**Two of 3.**"
-
-
-def test_first_sentences_take_the_list_that_a_line_leads_to():
-    text = "**First:**\n\n- A on one\n  label\n- B. On 2 nothing.\n\nMore."
-    assert blocks.first_sentences(text) == "**First:** A on one label. B. On 2 nothing."
-    assert blocks.first_sentences(text, 32) == "**First:** A on one label. B."
-    assert blocks.first_sentences("- One\n- Two!\n\n- Three") == "One. Two!"
-    assert blocks.first_sentences("One -\n- Two") == "One - Two."
-    assert blocks.first_sentences("One.\n\nTwo.\n\n- Three") == "One."
+@pytest.mark.parametrize(
+    ("text", "most", "expected"),
+    [
+        ("One is short. Two is somewhat longer than that. Three.", 30, "One is short."),
+        ("A\nB\n\nC", 300, "A B"),
+        ("word " * 20, 12, "word word …"),
+        ("", 300, ""),
+        ("**Bold ends.** And more follows here.", 20, "**Bold ends.**"),
+        (CITED, 60, "Zhang et al. 2022 say one thing, e.g. this."),
+        (LISTED, 300, WHOLE),
+        (LISTED, len(WHOLE) - 1, "**Two of 3.**"),  # never half a list
+        (LEADING, 300, "**First:** A on one label. B. On 2 nothing."),
+        (LEADING, 32, "**First:** A on one label. B."),
+        ("- One\n- Two!\n\n- Three", 300, "One. Two!"),
+        ("One -\n- Two", 300, "One - Two."),
+        ("One.\n\nTwo.\n\n- Three", 300, "One."),
+    ],
+)
+def test_first_sentences_end_at_a_sentence_and_take_the_list_that_a_line_leads_to(text, most, expected):
+    assert blocks.first_sentences(text, most) == expected
 
 
 def test_a_heading_with_nothing_below_it_is_left_out():
@@ -373,12 +327,6 @@ def test_figures_and_tables_are_numbered_as_they_stand_on_the_page():
     ]  # fmt: skip
 
 
-def test_a_notebook_without_an_answer_or_a_title_keeps_its_order():
-    texts = ["## A\n\nx", "y", "## B\n\nz"]
-    assert [b.text for b in blocks.blocks(notebook(*map(nbformat.v4.new_markdown_cell, texts)))] == texts
-    assert blocks.blocks(notebook()) == []
-
-
 def test_contents_lead_to_sections_figures_and_tables():
     text = report.notebook_page(answering(), PAGE, "Agreement")
     contents = text[text.index('<nav class="contents"') :].partition("</nav>")[0]
@@ -393,9 +341,6 @@ def test_contents_lead_to_sections_figures_and_tables():
     assert len(ids) == len(set(ids))
     assert {h[1:] for h in re.findall(r'href="(#[^"]+)"', text)} <= set(ids)
 
-
-def test_captions_carry_number_and_link():
-    text = report.notebook_page(answering(), PAGE, "Agreement")
     assert '<a class="number" href="#03_iaa_b">Figure 1</a>. Points: alpha. Lines: 95% CI.</figcaption>' in text
     assert '<a class="number" href="#03_iaa_a">Figure 2</a></figcaption>' in text
     assert '<caption><a class="number" href="#03_iaa_a-2">Table 1</a>. C &amp; D</caption>' in text
@@ -479,11 +424,6 @@ def compared():
     return first, second
 
 
-def first_page(**about):
-    nothing = {"description": "", "facts": [], "cards": [], "absent": [], "made": []}
-    return report.index_page(report.Page("S", False), **nothing | about)
-
-
 def test_every_pair_of_systems_stands_in_a_folded_table():
     html = first_page(compared=compared())
     folded = html[html.index('<details class="every">') : html.index("</details>", html.index('class="every"'))]
@@ -538,6 +478,5 @@ def test_labels_are_defined_in_prose_figures_and_tables_of_a_page_and_listed_as_
 def test_answers_define_labels_in_sight_and_where_they_are_folded():
     labels = {"Fun": "It was fun.", "Dull": "It was dull."}
     answers = [report.Answered("best", "Best?", "By Dull.\n\nBy Fun."), report.Answered("next", "Next?", "More Fun.")]
-    parts = {"description": "", "answers": answers, "facts": [], "cards": [], "absent": [], "made": []}
-    page = report.index_page(report.Page("S", False, labels=labels), **parts)
+    page = first_page(answers=answers, labels=labels)
     assert re.findall(r'<a class="term" href="#term-label-(\w+)"', page) == ["dull", "fun", "fun"]
