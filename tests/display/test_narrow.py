@@ -124,18 +124,6 @@ def test_the_name_of_a_colour_bar_is_not_cut():
     assert bar.xaxis.label.get_window_extent().y0 > style.STRIP * fig.dpi
 
 
-def test_columns_named_at_their_head_stay_together():
-    fig, axes = style.subplots(2, 2, width=7, height=4)
-    for line, titles in zip(axes, (("Before\nRating", "After\nRating"), ("Choice", "Choice")), strict=True):
-        for ax, title in zip(line, titles, strict=True):
-            ax.plot([0, 1])
-            ax.set_title(title)
-    style.lay_out(fig, 120)
-    assert narrow(fig)
-    down = sorted(fig.axes, key=lambda ax: -ax.get_position().y0)
-    assert [ax.get_title(loc="left") for ax in down] == ["Before\nRating", "Choice", "After\nRating", "Choice"]
-
-
 def test_the_stamp_of_simulated_data_covers_no_name_of_an_axis():
     """Wide and narrow; the narrow figure is three times as tall."""
     fig, axes = style.subplots(1, 3, width=7, height=1.5)

@@ -79,11 +79,6 @@ def test_columns_without_use_are_not_read(small, monkeypatch):
     assert list(page.everybody) in read
 
 
-def test_pages_of_a_report_do_not_list_parameters_twice(small):
-    (store.processed("small") / "params.yaml").write_text(YAML)
-    assert NotebookPage("08_group_effects", "small", "given by the pipeline", margin=0.3).parameters() is None
-
-
 def test_a_wrong_value_is_called_what_the_notebook_calls_it(small):
     for given, expected in (("many", "a whole number"), (3, "at least 100")):
         with pytest.raises(ParamsError) as error:

@@ -114,12 +114,6 @@ def test_html_and_markdown_show_data_as_text_never_as_markup(run, shown):
     assert r"\| \*\*b\*\* \[x\](javascript:1) \`c\` \$m\$" in markdown
 
 
-def test_short_cells_stay_on_one_line_and_long_text_wraps(run, shown):
-    tables.show(pd.DataFrame({"a": ["0.46 [−0.40, 0.51]", "a much longer piece of text than that"]}), "C", "w", run=run)
-    cells = [line for line in shown[0][0]["text/html"].splitlines() if "<td" in line]
-    assert ["nowrap" in cell for cell in cells] == [True, False]
-
-
 def test_columns_that_say_the_same_in_all_rows_become_a_note(run, shown):
     frame = FRAME.assign(Method="Likert & co", Verdict="0.5", same=1)[["Method", "Label", "Verdict", "same"]]
     tables.show(frame, "C", "t", run=run)

@@ -9,7 +9,6 @@ from fixtures.project_copy import Project, result
 from judgebook import project as folders
 from judgebook.pipeline import dag
 from judgebook.pipeline.check import check
-from judgebook.pipeline.closure import imported
 from judgebook.pipeline.notebook import NotebookError
 from judgebook.study.stored import open_study
 
@@ -193,16 +192,3 @@ def test_a_notebook_that_is_opened_in_its_folder_finds_the_project_around_it(mon
     assert folders.folder() == tmp_path / "notebooks"
     (tmp_path / "params").mkdir()
     assert folders.folder() == tmp_path
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "from judgebook import open_study",
-        "import judgebook\njudgebook.open_study",
-        "import judgebook as jb\njb.open_study('x')",
-    ],
-)
-def test_a_public_name_is_of_the_module_it_is_from(source):
-    assert "judgebook.study.stored" in imported(source)
-    assert "judgebook.sources.build" not in imported(source)

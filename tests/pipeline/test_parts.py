@@ -65,51 +65,48 @@ class _AtOnce:
         return future
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_what_has_most_to_come_starts_first(jobs):
-    def node(name, seconds, after=()):
-        return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds)
-
-    study, at_once = MagicMock(), _AtOnce()
-    study.manifest.outputs.return_value = []
-    studies = {"s": study}
-    options = {"say": lambda *_: None, "news": print, "force": True}
-    runner = execute.Runner(studies, Cache(None), lambda _: at_once, jobs, **options)
-    # b takes less time than the long one, but d has to wait for it
-    runner.run([node("a", 3), node("b", 4), node("long", 9), node("c", 2), node("d", 8, ("b",))])
-    assert at_once.started == ["b", "long", "d", "a", "c"]
-    assert {status.state for status in runner.states.values()} == {"done"}
+def node(name, seconds=1, after=(), **options):
+    return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds, **options)
 
 
-def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_not_recorded():
-    def node(name, seconds, after=(), **options):
-        return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds, **options)
-
+@pytest.fixture
+def runner():
+    """Of one study, with an executor that has everything done at once (`started` is what was); every node is new."""
     study, at_once = MagicMock(), _AtOnce()
     study.manifest.outputs.return_value = []
     study.manifest.why.return_value = "new"
     study.only_drawn.return_value = False
-    options = {"say": lambda *_: None, "news": print}
-    runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 1, **options)
+
+    def made(jobs=1, say=lambda *_: None, **options):
+        return execute.Runner({"s": study}, Cache(None), lambda _: at_once, jobs, say=say, news=print, **options)
+
+    made.study, made.started = study, at_once.started
+    return made
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_has_most_to_come_starts_first(runner, jobs):
+    # b takes less time than the long one, but d has to wait for it
+    made = runner(jobs, force=True)
+    made.run([node("a", 3), node("b", 4), node("long", 9), node("c", 2), node("d", 8, ("b",))])
+    assert runner.started == ["b", "long", "d", "a", "c"]
+    assert {status.state for status in made.states.values()} == {"done"}
+
+
+def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_not_recorded(runner):
     page = {"soft": True, "recorded": False, "first": True}
-    runner.run([node("long", 9), node("b", 1), node("c", 2, ("b",)), node("page", 1, ("c",), **page)])
-    assert at_once.started == ["b", "c", "page", "long"]
-    assert [call.args[0] for call in study.manifest.record.call_args_list] == ["b", "c", "long"]
+    runner().run([node("long", 9), node("b", 1), node("c", 2, ("b",)), node("page", 1, ("c",), **page)])
+    assert runner.started == ["b", "c", "page", "long"]
+    assert [call.args[0] for call in runner.study.manifest.record.call_args_list] == ["b", "c", "long"]
 
 
-def test_what_is_done_meanwhile_is_done_once_when_a_node_runs_and_never_where_none_does():
-    def node(name, after=()):
-        return nodes.Node("s", name, after, dict, list, print, lambda: name)
-
-    study, at_once, events = MagicMock(), _AtOnce(), []
-    study.manifest.outputs.return_value = []
-    study.only_drawn.return_value = False
-    options = {"say": lambda node, status: events.append(node.name), "news": print}
+def test_what_is_done_meanwhile_is_done_once_when_a_node_runs_and_never_where_none_does(runner):
+    events = []
     for why, expected in (("new", ["meanwhile a", "a", "b"]), ("", ["a", "b"])):
-        study.manifest.why.return_value = why
-        runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 1, **options)
+        runner.study.manifest.why.return_value = why
         events.clear()
-        runner.run([node("a"), node("b", ("a",))], lambda: events.append(f"meanwhile {at_once.started[-1]}"))
+        made = runner(say=lambda node, status: events.append(node.name))
+        made.run([node("a"), node("b", after=("a",))], lambda: events.append(f"meanwhile {runner.started[-1]}"))
         assert events == expected
 
 
@@ -221,17 +218,6 @@ def test_a_file_changed_in_place_is_read_again(tmp_path, monkeypatch, size):
         os.utime(file, ns=(10**18, 10**18))
     assert file.stat().st_mtime_ns == before.st_mtime_ns
     assert Cache(kept).file(file) != digest
-
-
-def test_a_file_changed_just_now_is_read_again(tmp_path):
-    file, kept = tmp_path / "file", tmp_path / "cache.json"
-    file.write_text("one")
-    cache = Cache(kept)
-    digest = cache.file(file)
-    stat = file.stat()
-    file.write_text("two")
-    os.utime(file, ns=(stat.st_mtime_ns, stat.st_mtime_ns))
-    assert cache.file(file) != digest
 
 
 def facts(cell):

@@ -403,34 +403,20 @@ def test_the_comment_of_a_parameter_is_its_help_whatever_letters_stand_before_it
     assert knob == blocks.Knob("title", "str", "'ééé…ééé'", "shown on the page")
 
 
-def compared():
-    """Two evaluations: one of two labels, one of one label where a pair was not compared."""
-    rows = [
-        (label, a, b, "0.50", "0.10", "0.90", "0.010", "40", f"{a} is better", "points")
-        for label in ("Fluent", "Fun")
-        for a, b in (("A <i>", "B"), ("A <i>", "C"), ("B", "C"))
-    ]
-    ranks = (("A <i>", "1", "1", "1"), ("B", "2", "2", "3"), ("C", "3", "2", "3"))
-    kind = {
-        "whose": "these 3 annotators only",
-        "about": "How to read.",
-        "unit": "points",
-        "ci": "95% CI",
-        "n": "dialogues",
-    }
-    first = Compared("Run 1", **kind, rows=tuple(rows), ranks=ranks, ranked="All labels together",
-                     systems=("A <i>", "B", "C"), page="05_sensitivity.html#05_sensitivity_differences")  # fmt: skip
-    second = Compared("Run 2", **kind, rows=(rows[0],), systems=("A <i>", "B", "C"))
-    return first, second
-
-
 def test_every_pair_of_systems_stands_in_a_folded_table():
-    html = first_page(compared=compared())
+    rows = [
+        (label, "A <i>", other, "0.50", "0.10", "0.90", "0.010", "40", "A <i> is better", "points")
+        for label in ("Fluent", "Fun")
+        for other in ("B", "C")
+    ]
+    kind = {"whose": "these 3 annotators only", "about": "How to read.", "unit": "points", "ci": "95% CI"}
+    kind |= {"n": "dialogues", "rows": tuple(rows), "systems": ("A <i>", "B", "C"), "page": "05.html#05_differences"}
+    html = first_page(compared=[Compared("Run 1", **kind, ranks=(("A <i>", "1", "1", "1"),), ranked="All labels")])
     folded = html[html.index('<details class="every">') : html.index("</details>", html.index('class="every"'))]
-    assert folded.count("<tr><td>") == 7 + 3
+    assert folded.count("<tr><td>") == 4 + 1
     assert "A &lt;i&gt; is better" in folded
     assert "<i>" not in folded
-    assert "05_sensitivity.html#05_sensitivity_differences" in folded
+    assert "05.html#05_differences" in folded
     assert "Compare two systems" not in first_page()
 
 

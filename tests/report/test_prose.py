@@ -176,6 +176,11 @@ def test_nothing_harmful_is_left_of_html(html):
         assert "url" not in attributes.get("style", "")
 
 
+def test_what_is_no_tag_of_ours_shows_as_text():
+    text = "<b>a</b> <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>"
+    assert prose.words(prose.clean(text)) == "a <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>"
+
+
 def test_links_to_places_of_the_report_stay():
     text = '<a href="files/a.csv">a</a> <a href="#b">b</a> <a href="https://e.x">c</a> <a href="mailto:a@e.x">d</a>'
     assert prose.clean(text) == text

@@ -90,13 +90,15 @@ def ordered(means, ranks):
     return rows
 
 
-def texts(found):
-    """Answers by key, which are short (see `too_much`) and have no number that is not in their facts. The page folds
-    all but the first paragraph. Figures are drawn in tests of figures only."""
+def texts(found, *asked):
+    """Answers by key, all or those asked for, which are short (see `too_much`) and have no number that is not in their
+    facts. The page folds all but the first paragraph. Figures are drawn in tests of figures only."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("order", "labels", "repeats", "judges", "sample", "cost"):
             patch.setattr(figures, name, lambda *_: None)
-        answers = findings.answers(found)
+        for key in {*findings.QUESTIONS} - {*asked} if asked else ():
+            patch.setattr(findings, f"_{key}", lambda *_: None)
+        answers = [answer for answer in findings.answers(found) if answer]
     by_key = {answer.key: answer.text for answer in answers}
     data = {a.key: {"reason": a.reason, "facts": a.facts and json.loads(a.facts.model_dump_json())} for a in answers}
     invented = {key: unexplained(text, data[key]) for key, text in by_key.items()}
@@ -106,6 +108,10 @@ def texts(found):
     long = {key: [*too_much(text)] for key, text in by_key.items()}
     assert not any(long.values()), long
     return by_key
+
+
+def said_of(key, found):
+    return texts(found, key)[key]
 
 
 SURE = ordered({"b": 0.5, "a": 0.1, "c": -0.6}, {"b": (1, 1, 1), "a": (2, 2, 3), "c": (3, 2, 3)})
@@ -422,7 +428,7 @@ SAID = {
 @pytest.mark.parametrize("case", SAID)
 def test_what_is_said(study, case):
     given, expected = SAID[case]
-    said = texts(evidence(study, **given))
+    said = texts(evidence(study, **given), *{key.removeprefix("not ") for key in expected})
     for key, words in expected.items():
         for word in words:
             assert (word in said[key.removeprefix("not ")]) != key.startswith("not "), (word, said)
@@ -435,13 +441,13 @@ def test_ties_rivals_and_worse_systems_add_up(study):
     assert (
         "Of the other 5 systems, 1 may be best and 2 are shown to be worse than Beta; 2 cannot be distinguished from "
         "Beta, but are worse than another system."
-    ) in texts(evidence(study, n07=rows))["order"]
+    ) in said_of("order", evidence(study, n07=rows))
 
 
 def test_who_leads_and_whom_the_order_is_of(study):
     found = [leading.leaders(analysis.order(evidence(study, n07=rows))) for rows in (SURE, OPEN, NO_ENDS)]
     assert [(lead["top"]["system"], lead["sure"]) for lead in found] == [("b", True), ("b", False), ("b", False)]
-    assert [(lead["wins"], lead["ties"]) for lead in found[:2]] == [(2, 0), (1, 0)]
+    assert [(lead["wins"], lead["ties"]) for lead in found[:2]] == [(2, 0), (1, 1)]
     assert (found[1]["rivals"], found[1]["any"]) == (["a"], False)
     rows = analysis.order(evidence(study, n07=ranked()))
     assert list(rows["system"]) == ["c", "a", "b"]
@@ -452,7 +458,7 @@ def test_a_winner_by_one_annotators_judgements_is_named_with_their_share(study):
     """In the same sentence, and above all answers."""
     tests = [*DECIDED, *compared([0.01, 0.3, 0.2], **PEOPLE)]
     found = evidence(study, UNEQUAL, n05=tests, n07=SURE)
-    said, whom = texts(found), findings.preface(found).whom
+    said, whom = texts(found, "order", "sample"), findings.preface(found).whom
     first = said["order"].split("**")[1]
     assert first == "Beta ranks first of 3 systems, but one annotator made 85% of the judgements."
     assert "hold for these 8 annotators only" in whom
@@ -479,7 +485,7 @@ def test_a_margin_of_the_study_says_who_is_not_worse_than_the_leader(tmp_path, s
              for system, p in zip("bc", sides, strict=True)]  # fmt: skip
     order = ordered({"a": 0.5, "b": 0.1, "c": -0.6}, {"a": (1, 1, 2), "b": (2, 1, 3), "c": (3, 2, 3)})
     found = evidence(own, n05=[*rows, *DETECTABLE], n07=order)
-    told = texts(found)
+    told = texts(found, "order", "sample")
     assert said in told["order"].split("\n\n")[0]
     facts = findings._order(found, found.names).facts
     assert [one.verdict for one in facts.margin.pairs] == codes
@@ -520,7 +526,7 @@ def test_labels_without_direction_are_not_counted_beside_others(tmp_path, direct
     own = [f"  {x}: {{scale: [1, 5]{'' if way is None else f', direction: {way}'}}}" for x, way in ways]
     own_study = study_of(tmp_path, "\n".join([YAML.replace("label_set: abc_eval\n", "") + "labels:", *own]))
     rows = [row | {"method": own_study.label_list()[0].method} for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.8))]
-    said = texts(evidence(own_study, annotations(method=rows[0]["method"]), n03=rows))["labels"]
+    said = said_of("labels", evidence(own_study, annotations(method=rows[0]["method"]), n03=rows))
     assert f"Single judgements: {first}" in said
     assert (f"Not counted: {aside}" in said) == bool(aside)
 
@@ -528,14 +534,14 @@ def test_labels_without_direction_are_not_counted_beside_others(tmp_path, direct
 def test_labels_without_direction_are_the_reason_why_nobody_is_best(tmp_path):
     text = YAML.replace("label_set: abc_eval\n", "labels: {verbosity: {scale: [1, 5], method: dialogue_likert}}\n")
     frame, reasons = annotations().assign(label="verbosity"), {PERFORMANCE: "No label has a direction."}
-    said = texts(evidence(study_of(tmp_path, text), frame, reasons))["order"]
+    said = said_of("order", evidence(study_of(tmp_path, text), frame, reasons))
     assert said.startswith("**This cannot be determined.** No label says which way is better: write `direction: 1`")
     assert "for `verbosity` under `labels`" in said
 
 
 def test_the_threshold_is_that_of_the_study(tmp_path):
     own = study_of(tmp_path, YAML + "iaa: {threshold: 0.5}\n")
-    said = texts(evidence(own, n03=alphas((0.6, 0.9), (0.1, 0.4), (0.3, 0.8))))
+    said = texts(evidence(own, n03=alphas((0.6, 0.9), (0.1, 0.4), (0.3, 0.8))), "labels", "next")
     assert "reliable on 1 of 3 labels" in said["labels"]
     assert "lies above 0.5 (the threshold of this study)." in said["labels"]
     assert "Reliable (CI above 0.5): Quality." in said["labels"]
@@ -548,9 +554,9 @@ def test_alpha_says_so_where_it_speaks_of_others_than_the_rest_of_the_page(study
     few = [row | {"ci_low": None, "ci_high": None, "ci_kind": "not_estimable", "note": "3.0 effective"} for row in both]
 
     def said(rows, annotators):
-        return texts(evidence(study, annotations(annotators=annotators), n03=[*RELIABLE_TWO, *rows], n07=SURE))[
-            "labels"
-        ]
+        return said_of(
+            "labels", evidence(study, annotations(annotators=annotators), n03=[*RELIABLE_TWO, *rows], n07=SURE)
+        )
 
     assert "for other annotators like these 8." in said(both, EIGHT)
     alone = said(few, EIGHT)
@@ -572,7 +578,7 @@ def test_comparisons_are_counted_also_where_they_could_not_be_tested(study):
     found = evidence(study, annotations(annotators=EIGHT), n05=rows)
     facts = analysis.sample(found)
     assert (facts["n"], facts["n_differ"], facts["open"], facts["untested"]) == (3, 1, 2, 2)
-    said = texts(found)["sample"]
+    said = said_of("sample", found)
     assert "the other 2 remain undecided." in said
     assert "They are undecided because there are too few data for a test." in said
 
@@ -596,7 +602,7 @@ def test_of_comparisons_each_system_has_the_pairs_it_is_a_side_of(study):
     tests = [*(row | pair for row in compared([0.01, 0.2, 0.04])), {**DETECTABLE[0], **pair, "estimate": 0.5}]
     found = evidence(study, conform(pd.DataFrame(rows), ANNOTATIONS), n05=tests)
     assert analysis.sample(found)["detectable"][["per_system", "most_per_system"]].to_numpy().tolist() == [[2, 6]]
-    assert "With 2 to 6 pairs per system, a difference of 50.0 percentage points" in texts(found)["sample"]
+    assert "With 2 to 6 pairs per system, a difference of 50.0 percentage points" in said_of("sample", found)
 
 
 def test_who_disagrees_and_what_alpha_would_be_without_them(study):
@@ -630,7 +636,7 @@ def test_who_disagrees_and_what_alpha_would_be_without_them(study):
 )
 def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, p_values, shares, starts):
     found = evidence(study, annotations(annotators=EIGHT), n07=who(p_values, shares))
-    said = texts(found)["judges"]
+    said = said_of("judges", found)
     assert said.startswith(f"**Other people: {starts}")
     n = sum(p < 0.05 for p in p_values)
     assert (analysis.judges(found)["n"], analysis.judges(found)["n_differ"]) == (len(p_values), n)
@@ -665,7 +671,7 @@ def test_every_answer_is_about_one_population_and_says_which(study, annotators, 
         study, annotations(annotators=annotators, known=known), n03=[*RELIABLE_TWO, *both],
         n05=[*DECIDED, *compared([0.01, 0.3, 0.2], **PEOPLE)], n07=[*SURE, *who([0.01, 0.01, 0.01], MUCH)],
     )  # fmt: skip
-    said, whom = texts(found), findings.preface(found).whom
+    said, whom = texts(found, "labels", "judges", "sample"), findings.preface(found).whom
     assert all(whose in text for text in (whom, said["labels"], said["sample"]))
     assert said["judges"].startswith(f"**Other people: {judges}")
     assert also in whom
@@ -694,7 +700,7 @@ def test_a_group_of_three_cannot_show_that_people_differ(study):
         debiased = {"statistic": "group_difference_debiased", "scale": "root", "estimate": 0.1 * i}
         own.append(debiased | {"ci_low": 0.0, "ci_high": 1.0})
         rows += [head | {"label": f"l{i}"} | row for row in own]
-    said = texts(evidence(study, joined(three, seven), n08=rows))["judges"]
+    said = said_of("judges", evidence(study, joined(three, seven), n08=rows))
     assert "cannot be tested: with 3 people in a group (few), the smallest possible p after adjustment is 0.067" in said
     assert "The median standardised size of differences between groups, corrected for noise, is 0.35." in said
 
@@ -736,7 +742,7 @@ def against_one_label():
 )  # fmt: skip
 def test_a_model_as_judge_is_compared_with_how_people_agree(study, models, rows, answer, why):
     frame = joined(annotations(), annotations(annotators=models, annotator_kind="llm"))
-    said = texts(evidence(study, frame, {} if rows else command(JUDGES), n13=rows))["judges"]
+    said = said_of("judges", evidence(study, frame, {} if rows else command(JUDGES), n13=rows))
     assert answer in (said.partition("\n\n")[0] if rows else said)
     assert why in said.partition("\n\n")[2]
 
@@ -802,11 +808,13 @@ def test_what_was_paid_comes_before_what_it_would_cost(tmp_path):
     assert found["hours"] == pytest.approx(2 * 36 * 5 / 60)
     assert found["money"] == pytest.approx(found["hours"] * own.costs.hourly_rate)
     assert found["next"] == pytest.approx(10 * 3 * 2 * 5 / 60 * own.costs.hourly_rate)  # both annotators, as before
-    said = texts(paid)["cost"]
+    said = said_of("cost", paid)
     assert said.startswith("**71 USD was paid** (11.88 USD an hour).")
     assert "About 6.0 hours of annotation would cost 120 USD at 20 USD an hour." in said
-    assert texts(replace(paid, work_units=75))["cost"].startswith("**74 USD was paid**"), "and units without judgements"
-    untimed = texts(evidence(own, annotations(seconds=None)))["cost"]
+    assert said_of("cost", replace(paid, work_units=75)).startswith("**74 USD was paid**"), (
+        "and units without judgements"
+    )
+    untimed = said_of("cost", evidence(own, annotations(seconds=None)))
     assert untimed.startswith("**71 USD was paid**.")
     assert "the data contain no durations" in untimed
 
@@ -831,7 +839,7 @@ def test_a_task_of_several_methods_costs_its_time_once(study):
     pairs = pairs.assign(method="comparative", label="quality", system_b="b", score=1.0)
     pairs["dialogue_b"] = "b" + pairs["dialogue"].str[1:]
     given = evidence(study, joined(rated, pairs), n02=minutes(3.0, costs.TOGETHER, method=costs.TOGETHER, n=24))
-    found, said = cost(given), texts(given)["cost"]
+    found, said = cost(given), said_of("cost", given)
     assert found["hours"] == pytest.approx(24 * 2 * 3 / 60)
     assert found["next"] == pytest.approx(10 * 2 * 2 * 3 / 60 * study.costs.hourly_rate)
     assert (
@@ -905,16 +913,16 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     ]  # fmt: skip
     untimed = evidence(study, many.assign(seconds=None), n03=RELIABLE_ALL, n05=DECIDED, n07=often)
     assert [s.kind for s in steps(untimed)] == ["more", "time"]
-    assert "reverse the order of two systems with a chance of 14%" in texts(untimed)["next"]
+    assert "reverse the order of two systems with a chance of 14%" in said_of("next", untimed)
     for frame in (many, conform(model, ANNOTATIONS)):
         (step,) = steps(evidence(study, frame))
         assert (step.kind, step.facts) == ("unknown", {"missing": ["comparisons of systems", "agreement"]})
     (step,) = steps(evidence(study, many[(many["label"] == LABELS[0]) | mine], n03=alphas((0.7, 0.9))))
     assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)
     alone = evidence(study, many[mine])
-    assert "Have items judged twice" in texts(alone)["next"]
-    assert "Have others judge the transcripts" in texts(replace(alone, own_chats=True))["next"]
-    assert "no item was judged twice" in texts(alone)["labels"]
+    assert "Have items judged twice" in said_of("next", alone)
+    assert "Have others judge the transcripts" in said_of("next", replace(alone, own_chats=True))
+    assert "no item was judged twice" in said_of("labels", alone)
     assert steps(evidence(study, annotations(known=False), **TESTED))[0].kind == "record"
     both = joined(annotations(), annotations(annotators=["B1", "B2", "B3"], corpus="other"))
     groups = steps(evidence(study, both))[0].facts["groups"]
@@ -928,13 +936,13 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
 def test_what_makes_agreement_precise_fits_the_design(study, people, brief):
     """Where all items were judged twice, more items judged twice are no way out; one item judged once, they are."""
     frame, rows = annotations(annotators=people), {"n03": alphas((0.7, 0.9), (0.5, 0.8)), "n05": DECIDED}
-    said = texts(evidence(study, frame, **rows))["next"]
+    said = said_of("next", evidence(study, frame, **rows))
     assert brief in said.lower()
     assert "All were judged twice or more, but for 1 of 2 labels" in said
     assert "judged twice." not in said
     first = (frame["dialogue"] == "a0") & (frame["label"] == LABELS[1])
     once = frame[~first | (frame["annotator"] == people[0])]
-    assert "Have more items judged twice.** For 1 of 2 labels" in texts(evidence(study, once, **rows))["next"]
+    assert "Have more items judged twice.** For 1 of 2 labels" in said_of("next", evidence(study, once, **rows))
 
 
 @pytest.mark.parametrize("labels", [1, pytest.param(3, marks=pytest.mark.evidence), 400])
