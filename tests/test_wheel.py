@@ -6,11 +6,8 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-import nbformat
-import pandas as pd
 import pytest
 from conftest import ROOT
-from nbclient import NotebookClient
 from packaging.version import Version
 
 from judgebook import project
@@ -87,39 +84,11 @@ def test_a_study_of_ones_own_from_a_file_to_a_report(judgebook):
     page = (judgebook.folder / "reports" / "mine" / "index.html").read_text("utf-8")
     assert "judgebook --study mine" in page
     assert "run_all.py" not in page
+    judgebook("audit", "my.csv", "--yes", "--out", "audited")
+    assert [*(judgebook.folder / "audited").glob("data/processed/*/results/03_iaa.parquet")]
 
 
 @pytest.mark.evidence
-def test_a_file_a_folder_and_a_frame_in_a_notebook_give_the_numbers_of_the_report(judgebook, site, monkeypatch):
-    """None of them needs a project; the report is made from the YAML that `audit` wrote."""
-    folder = judgebook.folder / "alone"
-    (folder / "june").mkdir(parents=True)
-    for place in (folder, folder / "june"):
-        (place / "ratings.csv").write_text(ROWS, encoding="utf-8")
-    judgebook("audit", "alone/ratings.csv", "--yes", "--out", "file")
-    judgebook("audit", "alone/june", "--yes", "--out", "folder")
-    judgebook("--study", "file/ratings.yaml", "--out", "report", "--only", "03,07", "--jobs", "1")
-    code = """import judgebook as jb, pandas as pd
-audit = jb.audit(pd.read_csv("ratings.csv"), item="dialogue", annotator="annotator", system="system", score="fluency")
-for name in ("alpha", "mean", "rank"):
-    audit.frames[name].to_parquet(f"{name}.parquet")
-assert "/site/" in jb.__file__.replace("\\\\", "/")
-audit"""
-    monkeypatch.setenv("PYTHONPATH", str(site))
-    monkeypatch.delenv("COMPENDIUM_OUT", raising=False)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    NotebookClient(notebook, timeout=900, resources={"metadata": {"path": str(folder)}}).execute()
-    assert "Which system is best" in notebook.cells[0].outputs[-1]["data"]["text/html"]
-    for name, page in (("alpha", "03_iaa"), ("mean", "07_bot_performance"), ("rank", "07_bot_performance")):
-        expected = pd.read_parquet(folder / f"{name}.parquet")["estimate"]
-        assert len(expected)
-        for out in ("file", "folder", "report"):
-            (path,) = (judgebook.folder / out / "data" / "processed").glob(f"*/results/{page}.parquet")
-            rows = pd.read_parquet(path)
-            assert rows.loc[rows["statistic"] == name, "estimate"].tolist() == pytest.approx(expected.tolist())
-
-
-@pytest.mark.verify
 def test_a_study_that_comes_with_the_package_runs_and_nothing_is_written_into_it(judgebook, site):
     before = files(site)
     told = judgebook("--study", "llmfao", "--only", "02", "--jobs", "1", "--set", "figures.formats=[svg]")
@@ -129,7 +98,7 @@ def test_a_study_that_comes_with_the_package_runs_and_nothing_is_written_into_it
     assert files(site) == before
 
 
-@pytest.mark.verify
+@pytest.mark.evidence
 def test_a_project_is_made_of_what_the_wheel_holds(judgebook):
     """What concerns the project itself needs a checkout."""
     assert "judgebook: schema is for contributors" in judgebook("schema", code=2)

@@ -116,7 +116,7 @@ def text(world, study, name):
     return " ".join(re.sub("<[^>]+>", "", page[page.index("<body>") :]).replace("&#39;", "'").split())
 
 
-@pytest.mark.verify
+@pytest.mark.evidence
 class TestWeights:
     def test_what_knows_no_weights_is_left_out_with_the_reason(self, world):
         assert {name for study, name in world.ran() if study == "queue"} == {
@@ -170,7 +170,7 @@ class TestWeights:
         assert text(world, "queue", "paper").count("weighted by the inverse of the probability of inclusion") == 2
 
 
-@pytest.mark.verify
+@pytest.mark.evidence
 class TestMethods:
     @pytest.mark.parametrize("notebook", ["03_iaa", "07_bot_performance"])
     def test_notebooks_show_them(self, world, notebook):
@@ -219,7 +219,7 @@ def test_errors_name_line_and_key(tmp_path, old, new, line, words):
     assert all(word in str(error.value) for word in words), error.value
 
 
-@pytest.mark.verify
+@pytest.mark.evidence
 def test_a_label_without_a_direction_decides_nothing(world):
     """Beside one that has a direction; its differences are tested all the same, and drawn grey."""
     rows = world.results("beside", "07_bot_performance")

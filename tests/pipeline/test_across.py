@@ -27,7 +27,7 @@ def estimate(project):
     return float(row[header.index("estimate")])
 
 
-@pytest.mark.verify
+@pytest.mark.evidence
 def test_it_comes_last_has_notebooks_of_its_own_and_runs_again_only_when_results_change(tmp_path):
     project = Project(tmp_path / "across")
     project.notebook("01_counts", [result("a", "3.0")])
