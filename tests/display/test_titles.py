@@ -52,7 +52,7 @@ def ends(*pairs, **columns):
     return frame.assign(corpus="main", group="all", annotator=[f"A{i}" for i in range(len(pairs))]).assign(**columns)
 
 
-def tested(*p_values):
+def with_p(*p_values):
     return pd.DataFrame({"p_adjusted": p_values})
 
 
@@ -116,11 +116,11 @@ def titled():
         ),
         (annotators.indicators_title(ends((0, 0), p_adjusted=[0.01]), 0.001), "None of 1 annotators stands out"),
         (
-            sensitivity.significance_title(tested(0.01, 0.2, NAN), "permutation test"),
+            sensitivity.significance_title(with_p(0.01, 0.2, NAN), "permutation test"),
             "1 of 2 differences between systems is significant by the permutation test, adjusted for",
         ),
-        (sensitivity.significance_title(tested(0.2, NAN), "t test"), "The difference between the two systems is not "),
-        (sensitivity.significance_title(tested(NAN), "t test"), ""),
+        (sensitivity.significance_title(with_p(0.2, NAN), "t test"), "The difference between the two systems is not "),
+        (sensitivity.significance_title(with_p(NAN), "t test"), ""),
         (
             techniques.rates_title(ends((0.55, 0.7), (0.2, 0.4), (0.4, 0.6))),
             "2 of 3 win rates are clearly above or below",

@@ -945,7 +945,7 @@ def test_what_makes_agreement_precise_fits_the_design(study, people, brief):
     assert "Have more items judged twice.** For 1 of 2 labels" in said_of("next", evidence(study, once, **rows))
 
 
-@pytest.mark.parametrize("labels", [1, pytest.param(3, marks=pytest.mark.evidence), 400])
+@pytest.mark.parametrize("labels", [3, *(pytest.param(n, marks=pytest.mark.evidence) for n in (1, 400))])
 def test_figures_of_the_answers_can_be_read(study, labels):
     """Of one label, of a few, and with counts of four digits."""
     pairs = [*compared([0.01, 0.2, 0.04]), *compared([0.01, 0.3, 0.2], **PEOPLE)]
