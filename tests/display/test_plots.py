@@ -292,10 +292,9 @@ def test_nothing_stays_behind_when_drawing_fails(tmp_path, shown):
 
 
 def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc):
-    """Bounds and what could not be estimated are hollow; the second interval is thin, of the same label and group."""
+    """Bounds and what could not be estimated are hollow."""
     _, ax = style.subplots()
-    thin = results([("behavior", "ignore", "a", 0.5, 0.45, 0.55, "bca")])
-    plotting.forest(results(THREE), ax, abc, light=thin, reference=())
+    plotting.forest(results(THREE), ax, abc, reference=())
     assert [t.get_text() for t in ax.get_yticklabels()] == ["Uninterpretable", "Antisocial", "Ignore"]
     assert texts(ax) == ["behavior", "0.30 (no interval)", "1.00 [0.20, 1.00]", "0.57 [0.50, 0.64]"]
     assert ax.yaxis_inverted()
@@ -303,10 +302,17 @@ def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc)
     white = [mpl.colors.to_hex(line.get_markerfacecolor()) == "#ffffff" for line in marks]
     assert white == [True, True, False]
     bars = [line for line in ax.lines if line.get_marker() == "None"]
-    (light,) = (line for line in bars if line.get_linewidth() == 1.0)
-    assert [line.get_linestyle() for line in bars if line is not light] == ["--", "-"]
-    assert list(light.get_xdata()) == [0.45, 0.55]
-    assert light.get_color() == abc.color("group", "a")
+    assert [line.get_linestyle() for line in bars] == ["--", "-"]
+
+
+def test_forest_draws_the_second_interval_of_the_same_label_and_group(abc):
+    rows = [("behavior", "ignore", g, 0.5, 0.4, 0.6, "bca") for g in "ab"]
+    _, ax = style.subplots()
+    light = results([("behavior", "ignore", "b", 0.5, 0.45, 0.55, "bca")])
+    plotting.forest(results(rows), ax, abc, light=light, reference=())
+    (line,) = [line for line in ax.lines if line.get_linewidth() == 1.0]
+    assert list(line.get_xdata()) == [0.45, 0.55]
+    assert line.get_color() == abc.color("group", "b")
 
 
 def test_long_forests_share_two_columns_with_rows_of_one_height_which_are_named_once(abc):
