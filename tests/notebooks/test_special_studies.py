@@ -99,14 +99,21 @@ def beside():
 
 
 @pytest.fixture(scope="module")
+def weighted(tmp_path_factory):
+    """Also of notebooks that know no weights."""
+    folder = tmp_path_factory.mktemp("weighted")
+    path = studies.write(folder, QUEUE, "queue", queue_csv=queue().to_csv(index=False))
+    found = run_all(folder, [path], only=["03", "05", "07", "16", "80"])
+    assert found.code == 0, found.said
+    return found
+
+
+@pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("special")
-    yamls = [
-        studies.write(folder, QUEUE, "queue", queue_csv=queue().to_csv(index=False)),
-        studies.write(folder, DUELS, "duels", **duels()),
-        studies.write(folder, BESIDE, "beside", beside_csv=beside()),
-    ]
-    found = run_all(folder, yamls, only=["03", "05", "07", "16", "80"])
+    yamls = [studies.write(folder, DUELS, "duels", **duels())]
+    yamls.append(studies.write(folder, BESIDE, "beside", beside_csv=beside()))
+    found = run_all(folder, yamls, only=["03", "05", "07"])
     assert found.code == 0, found.said
     return found
 
@@ -118,20 +125,18 @@ def text(world, study, name):
 
 @pytest.mark.evidence
 class TestWeights:
-    def test_what_knows_no_weights_is_left_out_with_the_reason(self, world):
-        assert {name for study, name in world.ran() if study == "queue"} == {
-            "03_iaa", "05_sensitivity", "07_bot_performance"
-        }  # fmt: skip
+    def test_what_knows_no_weights_is_left_out_with_the_reason(self, weighted):
+        assert [name for _, name in weighted.ran()] == ["03_iaa", "05_sensitivity", "07_bot_performance"]
         for name in ("16_fragility", "80_operating_characteristics"):
-            state, reason = world.states["queue"][name]
+            state, reason = weighted.states["queue"][name]
             assert state == "skipped"
             assert "unequal probability" in reason
-        pooled = world.results("queue", "07_bot_performance").query("statistic == 'pooled_mean'")
+        pooled = weighted.results("queue", "07_bot_performance").query("statistic == 'pooled_mean'")
         assert pooled["estimate"].isna().all()
         assert pooled["note"].str.contains("unequal probability").all()
 
-    def test_estimates_are_weighted_and_stand_beside_those_that_are_not(self, world):
-        found = world.results("queue", "07_bot_performance")
+    def test_estimates_are_weighted_and_stand_beside_those_that_are_not(self, weighted):
+        found = weighted.results("queue", "07_bot_performance")
         dialogues = queue().groupby(["bot", "id"]).agg(x=("bad", "mean"), p=("p", "first"))
         for bot in "AB":
             own = dialogues.loc[bot]
@@ -142,8 +147,8 @@ class TestWeights:
             of_one = rows[rows["statistic"] != "data_to_separate"]  # those are the judgements of two systems
             assert (of_one["n"].dropna().isin([len(own)])).all()
 
-    def test_agreement_is_weighted(self, world):
-        found, data = world.results("queue", "03_iaa"), queue()
+    def test_agreement_is_weighted(self, weighted):
+        found, data = weighted.results("queue", "03_iaa"), queue()
         quality = matrix(data.rename(columns={"id": "item", "quality": "score"}), "who")
         weights = 1 / data.groupby("id")["p"].first().reindex(quality.index).to_numpy()
         items = with_sampling(patterns(quality.to_numpy()), weights)
@@ -151,23 +156,23 @@ class TestWeights:
         assert alphas.to_numpy() == pytest.approx(alpha_of(items, "ordinal").estimate)
         assert abs(alphas.iloc[0] - alpha_of(patterns(quality.to_numpy()), "ordinal").estimate) > 0.02
 
-    def test_weighted_means_are_compared_by_t_tests(self, world):
-        found = world.results("queue", "05_sensitivity")
+    def test_weighted_means_are_compared_by_t_tests(self, weighted):
+        found = weighted.results("queue", "05_sensitivity")
         tests = found[found["statistic"] == "system_difference"]["condition"]
         assert tests.str.contains("test=weighted_t").any()
         assert not tests.str.contains("test=session").any()
         assert "null_rejection" not in set(found["statistic"])
 
-    def test_every_page_says_what_is_weighted(self, world):
+    def test_every_page_says_what_is_weighted(self, weighted):
         for name in ("index", "03_iaa", "05_sensitivity", "07_bot_performance", "paper"):
-            assert "Drawn with unequal probability." in text(world, "queue", name)
-        of_agreement = text(world, "queue", "03_iaa")
+            assert "Drawn with unequal probability." in text(weighted, "queue", name)
+        of_agreement = text(weighted, "queue", "03_iaa")
         assert "Weighted: Krippendorff's alpha, Gwet's AC" in of_agreement
         assert "Not weighted: kappas" in of_agreement
         assert "krippendorff" not in of_agreement  # nothing is checked against software that knows no weights
-        assert "Weighted: rates, means" in text(world, "queue", "07_bot_performance")
-        assert "permutation tests" not in text(world, "queue", "paper")
-        assert text(world, "queue", "paper").count("weighted by the inverse of the probability of inclusion") == 2
+        assert "Weighted: rates, means" in text(weighted, "queue", "07_bot_performance")
+        assert "permutation tests" not in text(weighted, "queue", "paper")
+        assert text(weighted, "queue", "paper").count("weighted by the inverse of the probability of inclusion") == 2
 
 
 @pytest.mark.evidence
