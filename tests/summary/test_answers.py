@@ -808,6 +808,9 @@ def test_what_was_paid_comes_before_what_it_would_cost(tmp_path):
     assert found["hours"] == pytest.approx(2 * 36 * 5 / 60)
     assert found["money"] == pytest.approx(found["hours"] * own.costs.hourly_rate)
     assert found["next"] == pytest.approx(10 * 3 * 2 * 5 / 60 * own.costs.hourly_rate)  # both annotators, as before
+    pairs = annotations(method="comparative", system_b="b")
+    compared_ = cost(evidence(own, pairs, n02=minutes(5.0, "comparative", method="comparative", level="pair")))
+    assert (found["next_units"], compared_["next_units"]) == (10 * 3, 10 * 3 / 2)  # a pair is of two systems
     said = said_of("cost", paid)
     assert said.startswith("**71 USD was paid** (11.88 USD an hour).")
     assert "About 6.0 hours of annotation would cost 120 USD at 20 USD an hour." in said
