@@ -2,10 +2,8 @@
 
 import base64
 import html.parser
-import io
 import re
 
-import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from fixtures.html_pages import Elements
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 from judgebook.display import tables
 from judgebook.report import blocks, prose
 from judgebook.report import html as report
-from judgebook.report.first_page import Cite, Compared
+from judgebook.report.first_page import Compared
 from judgebook.summary.findings import Preface
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
@@ -94,29 +92,6 @@ def test_figures_carry_the_notebooks_alt_text_and_links(page):
     assert images[0]["src"] == f"data:image/png;base64,{PNG}"
     hrefs = [a.get("href") for a in Elements(page).of("a")]
     assert {"files/03_iaa_line.png", "files/03_iaa_t.csv", "files/03_iaa_t.tex", "files/03_iaa.csv"} <= set(hrefs)
-    own = page[page.index("<figure") : page.index("</figure>")]
-    assert '<a href="files/03_iaa.csv">results (CSV)</a>' in own  # it has no table of its own
-
-
-@pytest.mark.parametrize("dpi", [100, 150])
-def test_a_figure_takes_as_much_of_a_page_at_any_resolution(dpi):
-    drawn = io.BytesIO()
-    plt.figure(figsize=(2.5, 1)).savefig(
-        drawn, dpi=dpi, metadata={"Description": "as long as an alt text may be " * 30}
-    )
-    plt.close()
-    assert report.width(base64.b64encode(drawn.getvalue()).decode()) == 300
-    assert report.width(PNG) is None
-
-
-def test_code_is_folded_and_parameters_are_not(page):
-    elements = Elements(page)
-    assert all("open" not in a for a in elements.of("details") if a.get("class") == "code")
-    text = re.sub(r"<[^>]+>", "", page)
-    assert "Parameters of this run" in text
-    assert "a seed &lt;b&gt;" in text
-    assert re.search(r"seed\s*7", text)
-    assert "run_id" not in text
 
 
 def test_navigation_and_banner(page):
@@ -175,16 +150,6 @@ def test_the_first_page_lists_what_is_there_and_what_is_not():
     assert f"{mark}s 03, 05." in text[after:]
 
 
-def test_what_a_report_lacks_is_twelve_rows_and_a_fold_what_can_be_had_first():
-    names = [f"{i:02}_x" for i in range(1, 16)]
-    absent = [report.Absent(n, "X", "not run" if n == "15_x" else "skipped", "") for n in names]
-    text = first_page(absent=absent)
-    lacking = text[text.index("Not in this report") :]
-    rows = [lacking.index(f"<td>{name[:2]} X") for name in ["15_x", *names[:-1]]]
-    assert rows == sorted(rows)
-    assert rows[11] < lacking.index("<summary>3 more</summary>") < rows[12]
-
-
 ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")
 
 
@@ -210,19 +175,6 @@ def test_plain_text_survives_markdown_and_cleaning(text):
     assert " ".join("".join(collected).split()) == " ".join(f"x {words} y".split())
 
 
-def test_blocks_of_a_section():
-    found = blocks.blocks(
-        notebook(
-            nbformat.v4.new_markdown_cell("# T\n\nQuestion?"),
-            code("say()", output({"text/markdown": "## What we see\n\nFirst. Second."})),
-            code("say()", output({"text/markdown": "Third."})),
-            nbformat.v4.new_markdown_cell("## Comparison with the paper\n\nOther."),
-        )
-    )
-    assert blocks.section(found, "What we see") == "First. Second.\n\nThird."
-    assert blocks.section(found, "Nowhere") == ""
-
-
 CITED = "Zhang et al. 2022 say one thing, e.g. this. Finch et al. 2023 say another."
 LISTED = "**Two of 3.** By group:\n\n- Students: 1 of 3.\n- Developers: 2 of 3.\n\nMore."
 WHOLE = "**Two of 3.** By group: Students: 1 of 3. Developers: 2 of 3."
@@ -233,34 +185,15 @@ LEADING = "**First:**\n\n- A on one\n  label\n- B. On 2 nothing.\n\nMore."
     ("text", "most", "expected"),
     [
         ("One is short. Two is somewhat longer than that. Three.", 30, "One is short."),
-        ("A\nB\n\nC", 300, "A B"),
         ("word " * 20, 12, "word word …"),
-        ("", 300, ""),
-        ("**Bold ends.** And more follows here.", 20, "**Bold ends.**"),
         (CITED, 60, "Zhang et al. 2022 say one thing, e.g. this."),
         (LISTED, 300, WHOLE),
         (LISTED, len(WHOLE) - 1, "**Two of 3.**"),  # never half a list
-        (LEADING, 300, "**First:** A on one label. B. On 2 nothing."),
         (LEADING, 32, "**First:** A on one label. B."),
-        ("- One\n- Two!\n\n- Three", 300, "One. Two!"),
-        ("One -\n- Two", 300, "One - Two."),
-        ("One.\n\nTwo.\n\n- Three", 300, "One."),
     ],
 )
 def test_first_sentences_end_at_a_sentence_and_take_the_list_that_a_line_leads_to(text, most, expected):
     assert blocks.first_sentences(text, most) == expected
-
-
-def test_a_heading_with_nothing_below_it_is_left_out():
-    table = output({"text/markdown": "| a |"})
-    nb = notebook(
-        nbformat.v4.new_markdown_cell("## Shown"),
-        code("show()", table),
-        nbformat.v4.new_markdown_cell("## Comparison with the paper"),
-        code("show(nothing)"),
-    )
-    headings = [b.text.splitlines()[0] for b in blocks.blocks(nb) if b.kind == "prose" and b.text.startswith("#")]
-    assert headings == ["## Shown"]
 
 
 def test_a_section_whose_code_shows_nothing_is_left_out_with_its_text():
@@ -319,14 +252,6 @@ def test_a_page_answers_first_and_ends_with_parameters():
     assert [b.kind for b in found][-1] == "parameters"
 
 
-def test_figures_and_tables_are_numbered_as_they_stand_on_the_page():
-    found = [b for b in blocks.blocks(answering()) if b.kind in ("figure", "table")]
-    assert [(b.kind, b.name, b.number) for b in found] == [
-        ("figure", "03_iaa_b", 1), ("figure", "03_iaa_a", 2), ("table", "03_iaa_a", 1), ("table", "", 0),
-        ("table", "03_iaa_c", 2),
-    ]  # fmt: skip
-
-
 def test_contents_lead_to_sections_figures_and_tables():
     text = report.notebook_page(answering(), PAGE, "Agreement")
     contents = text[text.index('<nav class="contents"') :].partition("</nav>")[0]
@@ -341,10 +266,6 @@ def test_contents_lead_to_sections_figures_and_tables():
     assert len(ids) == len(set(ids))
     assert {h[1:] for h in re.findall(r'href="(#[^"]+)"', text)} <= set(ids)
 
-    assert '<a class="number" href="#03_iaa_b">Figure 1</a>. Points: alpha. Lines: 95% CI.</figcaption>' in text
-    assert '<a class="number" href="#03_iaa_a">Figure 2</a></figcaption>' in text
-    assert '<caption><a class="number" href="#03_iaa_a-2">Table 1</a>. C &amp; D</caption>' in text
-
 
 DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><defs><path id="m" d="M0 0"/></defs>
 <use href="#m"/><text>{}</text></svg>"""
@@ -358,16 +279,8 @@ def test_a_figure_is_shown_as_its_drawing_with_the_fonts_it_needs():
     ]  # fmt: skip
     assert len(Elements(text).of("img")) == 1  # the other figure has no drawing
     assert "<text>drawn</text>" in text
-    assert text.count("@font-face") == 1  # nothing is set in bold
-    assert '<a href="files/03_iaa_a.pdf">PDF</a>, <a href="files/03_iaa_a.svg">SVG</a>' in text
     assert set(re.findall(r"url\((\w+):", text)) == {"data"}
     assert Elements(text).loads() == []
-
-
-def test_a_drawing_that_cannot_be_read_is_shown_as_the_picture():
-    text = report.notebook_page(answering(), PAGE, "Agreement", drawings={"03_iaa_a": "<svg"})
-    assert len(Elements(text).of("img")) == 2
-    assert "@font-face" not in text
 
 
 def test_the_foot_of_a_printed_page_names_the_study_and_nothing_can_end_the_style():
@@ -418,14 +331,6 @@ def test_every_pair_of_systems_stands_in_a_folded_table():
     assert "<i>" not in folded
     assert "05.html#05_differences" in folded
     assert "Compare two systems" not in first_page()
-
-
-def test_a_report_says_how_it_is_cited():
-    cite = Cite("S <2026>.", "@misc{s,\n  title = {S},\n}", "Doe (2020).", (("Data", "MIT"),))
-    html = first_page(cite=cite)
-    assert '<blockquote class="copyable">S &lt;2026&gt;.</blockquote>' in html
-    assert "<pre>@misc{s,\n  title = {S},\n}</pre>" in html
-    assert "For the data: Doe (2020)." in html
 
 
 def test_tables_of_a_figure_fold_under_values_and_both_say_what_they_are_about():
