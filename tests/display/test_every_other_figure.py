@@ -1,5 +1,4 @@
-"""As `test_every_figure.py`, for the rooms of groups, metrics, quality control, techniques, moderation, judges,
-operating characteristics and printed numbers."""
+"""As `test_every_figure.py`, for the rooms of groups, metrics, quality control, techniques, moderation and judges."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,18 +12,14 @@ from fixtures.made_results import Size, cases, made
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.views import Plot
-from judgebook.published import controls
-from judgebook.published import figures as published
-from judgebook.published.scoreboard import VERDICTS
 from judgebook.questions.groups import figures as groups
 from judgebook.questions.judges import figures as judges
 from judgebook.questions.metrics import figures as metrics
 from judgebook.questions.moderation import figures as moderation
-from judgebook.questions.operating_characteristics import figures as operating
 from judgebook.questions.quality_control import effect_views
 from judgebook.questions.quality_control import figures as quality_control
 from judgebook.questions.techniques import figures as techniques
-from judgebook.study.results import Results, collect
+from judgebook.study.results import collect
 
 SECONDS = 60
 SIZES = (Size(2, 2, 2), Size(12, 40, 2), Size(60, 2, 3))
@@ -261,46 +256,6 @@ def of_judges(size: Size) -> Iterator[Plot]:
     yield from judges.gold(collect(*rows), names)
 
 
-def of_operating_characteristics(size: Size) -> Iterator[Plot]:
-    names = size.names
-    keys = {"alpha": 0.05, "odd": False}
-    tests = ["student", "session", "dialogue_welch"]
-    rates = made("null_rejection", size, high=0.3, test=tests, n_dialogues=32, **keys)
-    power = each(made("power", size, test=tests, n_dialogues=[8, 16, 32, 64], **keys), "size", ["nominal", "corrected"])
-    rates, power = (f[f["group"] == f["group"].iloc[0]] for f in (rates, power))
-    mean = rates.drop_duplicates(["method", "test"]).assign(label=None)
-    lines = power.drop_duplicates(["method", "test", "n_dialogues", "size"]).assign(label=None)
-    cover = {"interval": ["bca", "policy"], "odd": False, "low": 0.7, "seed": 2}
-    item = made("interval_coverage", size, over="item", sample="item", sample_size=[12, 25, 50], **cover)
-    whole = made("interval_coverage", size, over="dialogue", sample="dialogue", sample_size=[27, 108], **cover)
-    turn = cover | {"interval": "bca", "over": "turn", "sample": "dialogue", "sample_size": 108}
-    means = cover | {"interval": ["t", "bca"], "low": 0.0, "over": "dialogue"}
-    item, whole, turn = (f.assign(of="alpha") for f in (item, whole, made("interval_coverage", size, **turn)))
-    means = made("interval_coverage", size, **means).assign(of="mean")
-    found = [f[f["group"] == f["group"].iloc[0]] for f in (item, whole, turn, means)]
-    results = collect(rates, mean, lines, *found)
-    yield from operating.rejections(results, names)
-    yield from operating.power(results, names)
-    yield from operating.questions(results, 0.95)
-    yield from operating.coverage(results, names, 0.95)
-
-
-def of_printed_numbers(size: Size) -> Iterator[Plot]:
-    """With as many papers as labels."""
-    rng, titles = np.random.default_rng(7), {f"p{i}": f"Somebody et al. 20{i:02}" for i in range(size.labels)}
-    rows = [(p, f"Table {t + 1}" if t < 3 else "Text", v) for p in titles for t in range(4) for v in VERDICTS]
-    cells = pd.DataFrame(rows, columns=["paper", "element", "verdict"]).sample(frac=0.7, random_state=1)
-    yield published.papers(cells, titles)
-    yield from published.tables(published.by_table(cells, titles), titles)
-    few = dict(list(titles.items())[:12])
-    kinds = [controls.OTHER_COLUMN, controls.OTHER_ROW, "raw scores for standardised"]
-    wrong = pd.DataFrame(
-        [(p, e, k, 80) for p in few for e in ("Table 1", "Text") for k in kinds], columns=controls.COLUMNS[:4]
-    )
-    wrong["matches"], wrong["comparisons"] = rng.integers(0, 80, len(wrong)), 800
-    yield from published.controls(wrong.assign(wrong_matches=rng.integers(0, 800, len(wrong))), few)
-
-
 ALL = "systems labels groups"
 ROOMS = {
     "groups": (of_groups, ALL),
@@ -309,19 +264,9 @@ ROOMS = {
     "techniques": (of_techniques, ALL),
     "moderation": (of_moderation, ALL),
     "judges": (of_judges, ALL),
-    "operating_characteristics": (of_operating_characteristics, "labels groups"),
-    "printed_numbers": (of_printed_numbers, "labels"),
 }
 
 
 @pytest.mark.parametrize(("room", "size"), cases(ROOMS, SIZES), ids=str)
 def test_every_figure_can_be_read(room, size):
     assert not unreadable(ROOMS[room][0](size))
-
-
-def test_nothing_is_drawn_of_nothing():
-    names = with_titles(Size(2, 2).names, metric={})
-    assert not list(judges.alphas(Results(), names))
-    assert not list(judges.changes(Results(), names))
-    assert not list(judges.gold(Results(), names))
-    assert not list(metrics.above_control(Results(), names))

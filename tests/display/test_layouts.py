@@ -28,7 +28,6 @@ def _file(suffix):
     for ax in axes:
         ax.set(title="one\nof two lines", xlabel="the same", ylabel="turned", xlim=(0, 1), ylim=(0, 1))
         ax.text(0.5, 0.5, "wrapped where the figure ends, which is not far from here", wrap=True)
-        ax.annotate("annotated", (0.2, 0.2), xytext=(0.6, 0.8), rotation=30, rotation_mode="anchor")
         ax.tick_params(axis="x", rotation=40)
     style.legend_of(fig, [style.handle("the same", "k", "o"), style.handle("other", "k", "o")])
     return style.drawing(fig, suffix, name="figure", alt="A figure.", simulated=False)

