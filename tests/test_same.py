@@ -71,16 +71,3 @@ def test_only_named_notebooks_are_compared(before, after):
     (after / "figures/tiny/07_bars.svg").write_text("drawn otherwise")
     assert not list(same.moved(before, after, notebooks=["03_iaa"]))
     assert list(same.moved(before, after, notebooks=["07_bot_performance"])) == ["figures/tiny/07_bars.svg"]
-
-
-def test_notebooks_are_compared_with_the_run_of_all_where_it_is_kept(tmp_path, monkeypatch):
-    started = []
-    monkeypatch.setattr(same, "KEPT", tmp_path)
-    monkeypatch.setattr(same, "_git", lambda *given: "")
-    monkeypatch.setattr(same, "run", lambda tree, out, given, jobs: started.append((given, jobs)) or out.mkdir())
-    given = ["--study", "tiny"]
-    few = same.base("f" * 40, given, ["03_iaa"], jobs=1)
-    assert same.base("f" * 40, given, ["03_iaa"]) == few
-    every = same.base("f" * 40, given)
-    assert same.base("f" * 40, given, ["03_iaa"]) == every != few
-    assert started == [([*given, "--only", "03_iaa"], 1), (given, None)]

@@ -6,7 +6,6 @@ import jinja2
 import pytest
 
 from judgebook.display import compiled, text
-from judgebook.pipeline.cache import Cache
 
 
 @pytest.fixture
@@ -61,10 +60,3 @@ def test_a_damaged_file_is_compiled_anew(content, say, files):
     (path,) = files()
     path.write_bytes(path.read_bytes()[content] if isinstance(content, slice) else content)
     assert [say("{{ n }}") for _ in range(2)] == [("1,234", 1), ("1,234", 0)]
-
-
-def test_what_is_compiled_is_no_part_of_the_package(tmp_path):
-    for name in ("text.md.j2", "__pycache__/text.f0.pyc", "__pycache__/.text.f0.pyc.1.tmp", "__pycache__/a.pyc.2"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    assert Cache(None).listed(tmp_path) == [tmp_path / "text.md.j2"]
