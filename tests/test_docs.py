@@ -91,33 +91,6 @@ def test_python_names_what_the_package_has(block):
         assert set(arguments) <= set(parameters), name
 
 
-def test_the_list_of_studies_has_each_that_comes_with_the_package():
-    text = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text, re.MULTILINE)
-    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert listed == {*params.names()} - {"scoreboard", "atlas"}
-
-
-UNDERSTOOD = """\
-id,system,rater,fluency,mood,lead_time
-d7,GPT 4,ann,4,2,12
-d7,GPT 4,bob,3,3,96
-d8,Bob,ann,3,1,24
-d8,Bob,bob,2,2,60
-"""
-
-
-def test_check_prints_what_the_page_shows(tmp_path, monkeypatch, capsys):
-    (block,) = (b for b in BLOCKS if (b.language, b.page) == ("text", "docs/own_data.md"))
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    source = {"adapter": "table", "file": "my.csv", "layout": "wide", "scores": "{label}"}
-    source["columns"] = {"dialogue": "id", "system": "system", "annotator": "rater"}
-    text = yaml.safe_dump({"title": "T", "sources": [source], "labels": {"fluency": {"scale": [1, 5], "direction": 1}}})
-    assert docs.code(["check", str(studies.write(tmp_path, text, my_csv=UNDERSTOOD))]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert [line for line in block.text.splitlines() if line not in printed] == []
-
-
 @of("csv", "json", "jsonl")
 def test_data_are_what_they_are_said_to_be(block):
     assert docs.is_data(block)

@@ -85,15 +85,6 @@ def test_every_import_is_declared_and_every_dependency_imported():
     assert {name for name in ours if modules[name] not in packages()} == set()
 
 
-def test_the_list_of_dependencies_says_what_each_is_for():
-    text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    base, extras = text.split("## Extras")
-    assert [name.lower() for name in re.findall(r"^\| ([\w-]+) \| \w", base, re.MULTILINE)[1:]] == sorted(BASE)
-    listed = re.findall(r"^\| ([\w-]+) \| (\w+) \| \S", extras.split("##")[0], re.MULTILINE)[1:]
-    assert sorted(listed) == sorted((name, extra) for extra, many in EXTRAS.items() for name in many)
-    assert f"in all {len(locked())} names" in text
-
-
 def test_environment_pyproject_and_lock_agree():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     listed = {r.name: r for r in (Requirement(d) for d in environment if isinstance(d, str) and d != "pip")}

@@ -1,4 +1,4 @@
-"""As `test_every_figure.py`, for the rooms of groups, metrics, moderation and judges."""
+"""As `test_every_figure.py`, for the rooms of groups, metrics and judges."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,11 +14,9 @@ from judgebook.display.views import Plot
 from judgebook.questions.groups import figures as groups
 from judgebook.questions.judges import figures as judges
 from judgebook.questions.metrics import figures as metrics
-from judgebook.questions.moderation import figures as moderation
 from judgebook.study.results import collect
 
 SIZES = (Size(2, 2, 2), Size(12, 40, 2), Size(60, 2, 3))
-CI = ["estimate", "ci_low", "ci_high"]
 
 
 def with_titles(names: DisplayNames, **kinds: dict) -> DisplayNames:
@@ -100,28 +98,6 @@ def of_metrics(size: Size) -> Iterator[Plot]:
     yield from metrics.among(results, names)
 
 
-def of_moderation(size: Size) -> Iterator[Plot]:
-    names, one = size.names, Size(size.systems, 2, 1)
-    outcomes = {"outcome": ["wins", "tied", "unrelated", "loses"], "interval": ["n", "context", "items"]}
-
-    def shares(kind: str, **keys: object) -> pd.DataFrame:
-        rows = made("moderation_share", one, only="single", of=kind, odd=False, **outcomes, **keys)
-        known = [c for c in ("system", "system_b") if rows[c].notna().any()]
-        rows["estimate"] = rows["estimate"].groupby([rows[c] for c in [*known, "outcome"]]).transform("first")
-        total = rows.groupby([*known, "interval"])["estimate"].transform("sum")
-        rows = rows.assign(**{c: rows[c] / total for c in CI}, label=None, method=None)
-        return rows.assign(ci_low=rows["estimate"] * 0.8, ci_high=(rows["estimate"] * 1.2).clip(upper=1))
-
-    who = {"annotator": [f"A{i:04}" for i in range(size.labels)], "score": ["-1", "0", "1"]}
-    scores = made("annotator_score_share", one, only="single", odd=False, **who)
-    scores["estimate"] /= scores.groupby("annotator")["estimate"].transform("sum")
-    results = collect(scores, shares("system"), shares("pair"), shares("system", data="printed"))
-    yield from moderation.categories(results, names)
-    yield from moderation.outcomes(results, names)
-    if size.systems < 20:
-        yield moderation.printed(results, names)
-
-
 def of_judges(size: Size) -> Iterator[Plot]:
     names = with_titles(
         size.names, metric={"gpt": "ChatGPT", "llama": "Llama 3.1 (70B)", "own": "Specialised classifiers"}
@@ -149,7 +125,6 @@ ALL = "systems labels groups"
 ROOMS = {
     "groups": (of_groups, ALL),
     "metrics": (of_metrics, ALL),
-    "moderation": (of_moderation, ALL),
     "judges": (of_judges, ALL),
 }
 

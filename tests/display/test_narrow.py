@@ -5,7 +5,7 @@ from itertools import pairwise
 from fixtures.boxes import findings
 
 from judgebook.display import style
-from judgebook.display.narrow import BESIDE, HEADING, LEAST, WIDTH, narrow, texts_of
+from judgebook.display.narrow import LEAST, WIDTH, narrow
 
 
 def bars(n=1, names=("Alpha", "Beta"), **kwargs):
@@ -40,33 +40,6 @@ def test_panels_beside_each_other_come_to_stand_below_each_other_with_the_names_
     assert all(below.y1 < above.y0 for above, below in pairwise(places))
     assert [[label.get_text() for label in ax.get_yticklabels()] for ax in fig.axes] == [["Alpha", "Beta"]] * 3
     assert findings(fig) == []
-
-
-def test_values_beside_the_rows_join_their_names_and_headings_are_broken():
-    fig, ax = style.subplots(width=7, height=2)
-    ax.plot([0, 1], [0, 1])
-    ax.set(xlabel="Share", yticks=[0, 1], yticklabels=["First", "Second"])
-    for y in (0, 1):
-        ax.text(1.02, y, f"{y}.5% (up to 7.5%: Label)", transform=ax.get_yaxis_transform(), gid=BESIDE)
-    ax.text(0, 0.5, "A heading that is wider than the axes of a narrow figure", gid=HEADING)
-    style.lay_out(fig, 120)
-    assert narrow(fig)
-    assert [t.get_text().replace("\n", " ") for t in ax.get_yticklabels()] == [
-        "First: 0.5% (up to 7.5%: Label)", "Second: 1.5% (up to 7.5%: Label)",
-    ]  # fmt: skip
-    assert ["\n" in text.get_text() for text in ax.texts] == [True]
-    assert findings(fig) == []
-
-
-def test_small_letters_grow_until_they_are_nine_pixels_high_on_a_phone():
-    fig = bars(2)
-    fig.axes[0].tick_params(labelsize=4)
-    fig.axes[1].text(0.1, 0, "small", fontsize=3)
-    above = fig.axes[1].secondary_xaxis("top")
-    above.tick_params(labelsize=4)
-    assert narrow(fig)
-    letters = [*texts_of(fig), *above.get_xticklabels()]
-    assert min(text.get_fontsize() for text in letters) * 358 / (72 * WIDTH) >= 9
 
 
 def test_the_stamp_of_simulated_data_covers_no_name_of_an_axis():

@@ -6,8 +6,6 @@ import pytest
 from fixtures.project_copy import ROOT
 from nbclient import NotebookClient
 
-from helpers import bot_performance
-from judgebook.annotations.summary import CIRCUMSTANCES
 from judgebook.display import by_hand, views
 from judgebook.display.page import NotebookPage, Nothing
 from judgebook.display.views import FromPrint, Table
@@ -52,28 +50,6 @@ def test_parameters_have_their_effective_values_and_say_where_these_are_from(sma
     assert found["seed"] == ("1", "default")
     assert page.study.performance.picks == 30
     assert rows(NotebookPage("14_planning", str(small), None, budget=None))["budget"] == ("not set", "default")
-
-
-def test_what_was_computed_what_a_change_leads_to_and_where_output_goes(small):
-    page = NotebookPage("07_bot_performance", str(small), None, n_resamples=500)
-    said = page.parameters().text
-    assert "**Small.** Computed in 0." in said
-    assert "run all cells: the whole notebook is computed again" in said
-    assert "Other notebooks and the report stay as they are; output goes to `data/processed/small/scratch`." in said
-
-
-def test_columns_without_use_are_not_read(small, monkeypatch):
-    frame = NotebookPage("07_bot_performance", str(small), None).evaluated("annotations")
-    read, all_of = [], pd.read_parquet
-
-    def recorded(path, columns=None):
-        read.append(columns)
-        return all_of(path, columns=columns)
-
-    monkeypatch.setattr(pd, "read_parquet", recorded)
-    page = bot_performance.Page(str(small), None, n_resamples=200, seed=None, n_picks=2)
-    pd.testing.assert_frame_equal(page.everybody, frame.drop(columns=[*CIRCUMSTANCES]))
-    assert list(page.everybody) in read
 
 
 def test_a_wrong_value_is_called_what_the_notebook_calls_it(small):

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from PIL import Image
 
@@ -184,12 +183,6 @@ def test_marks_of_one_system_have_one_class_in_all_panels_and_so_have_its_names(
     frames = [("frame",)] * 2
     told = [("s0", f"{names[0]}: 1"), ("s1", f"{names[1]}: 1")] * 2
     assert sorted(found) == sorted([*frames, *told, *[("s0", names[0]), ("s1", names[1])] * 3])
-    drawn = root.findall(".//{*}text")
-    at = [(float(t.get("x")), float(t.get("y"))) for t in drawn if t.text == names[1]]
-    places = [rect for rect in root.findall("{*}g[@class='tips']/{*}rect") if [t.text for t in rect] == [names[1]]]
-    boxes = [[float(rect.get(k)) for k in ("x", "y", "width", "height")] for rect in places]
-    inside = [any(x <= a + 1 and a <= x + w + 1 and y <= b <= y + h + 1 for a, b in at) for x, y, w, h in boxes]
-    assert inside == [True] * 3
 
 
 def test_texts_stay_texts_and_no_id_is_given_that_nothing_refers_to(tmp_path, shown):
@@ -224,18 +217,6 @@ def test_simulated_data_is_said_on_the_figure_below_the_axes(tmp_path, shown):
     assert not real.texts
 
 
-def test_nothing_stays_behind_when_drawing_fails(tmp_path, shown):
-    class Broken(Text):
-        def draw(self, renderer):
-            raise ValueError("cannot be drawn")
-
-    fig = line_figure()
-    fig.axes[0].add_artist(Broken(0, 0, "x"))
-    with pytest.raises(ValueError, match="cannot be drawn"):
-        style.save(fig, "f", alt="Line", run=make_run(tmp_path))
-    assert not list(tmp_path.iterdir())
-
-
 def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc):
     """Bounds and what could not be estimated are hollow."""
     _, ax = style.subplots()
@@ -248,16 +229,6 @@ def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc)
     assert white == [True, True, False]
     bars = [line for line in ax.lines if line.get_marker() == "None"]
     assert [line.get_linestyle() for line in bars] == ["--", "-"]
-
-
-def test_forest_draws_the_second_interval_of_the_same_label_and_group(abc):
-    rows = [("behavior", "ignore", g, 0.5, 0.4, 0.6, "bca") for g in "ab"]
-    _, ax = style.subplots()
-    light = results([("behavior", "ignore", "b", 0.5, 0.45, 0.55, "bca")])
-    plotting.forest(results(rows), ax, abc, light=light, reference=())
-    (line,) = [line for line in ax.lines if line.get_linewidth() == 1.0]
-    assert list(line.get_xdata()) == [0.45, 0.55]
-    assert line.get_color() == abc.color("group", "b")
 
 
 def test_lines_draw_the_interval_as_a_band_and_name_each_line(abc):

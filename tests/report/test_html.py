@@ -134,16 +134,10 @@ def test_the_first_page_lists_what_is_there_and_what_is_not():
         assert words in text
     first, order, after = (text.index(f'id="{key}"') for key in ("before", "order", "next"))
     assert text.index('id="collected"') < order < after < text.index('id="notebooks"')
-    assert text.index("Who was counted") < text.index("For whom.") < order
     answer = text[order:after]
     for words in ("<strong>Emora</strong> leads &lt;img&gt;.", '<a href="07_bots.html">', "<title>Emora: 0.17</title>",
                   'aria-label="two &lt;systems&gt;"', "Points &amp; lines."):  # fmt: skip
         assert words in answer
-    folded = answer[answer.index("<summary>Why</summary>") :]
-    assert "<li>The value is a mean.</li>" in folded
-    assert "Emora</strong>" not in folded
-    assert "@font-face" in text[:order]
-    assert "<figure" not in text[after:]
     mark = "From an earlier run, with other settings or data: notebook"
     assert f"{mark} 17." in text[first:order]
     assert mark not in answer
@@ -347,23 +341,6 @@ def test_tables_of_a_figure_fold_under_values_and_both_say_what_they_are_about()
     assert "<summary>Values (Table 1)</summary>" in text
     assert '<details class="values" data-method="Likert"><summary>Values (Table 3)</summary>' in text
     assert 'data-label="Fluent&#34; onload=&#34;x"' in text
-
-
-def test_labels_are_defined_in_prose_figures_and_tables_of_a_page_and_listed_as_terms():
-    """By where each first occurs in sight: the answer, the title of a figure, the caption of a table."""
-    labels = {"Fun": "It was fun.", "Clear": "It was clear.", "Dull": "It was dull.", "Odd": "It was odd."}
-    about = {"alt": "On Odd", "name": "03_iaa_line", "title": "Higher on Clear.", "caption": "Of Fun, too."}
-    html = "<table><caption>Means, Dull.</caption><tr><td>1</td></tr></table>"
-    nb = notebook(
-        nbformat.v4.new_markdown_cell("# Agreement"),
-        code("table()", output({"text/html": html, "text/markdown": "x"}, {"table": {"caption": "Means, Dull."}})),
-        code("figure()", output({"image/png": PNG, "text/plain": "x"}, {"image/png": about})),
-        code("say()", output({"text/markdown": "## What we see\n\nThe label Fun leads.", "text/plain": "x"})),
-    )
-    page = report.notebook_page(nb, report.Page("S", False, "03_iaa", labels=labels), "Agreement")
-    links = re.findall(r'<a class="term" href="#(term-label-\w+)"', page)
-    assert links == ["term-label-fun", "term-label-dull", "term-label-clear"]
-    assert re.findall(r'<dt id="(term-label-\w+)">\w+</dt><dd>It was \w+\.</dd>', page) == links
 
 
 def test_answers_define_labels_in_sight_and_where_they_are_folded():

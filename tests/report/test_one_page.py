@@ -8,7 +8,7 @@ import pytest
 from fixtures.browser import browse
 from fixtures.html_pages import Elements
 
-from judgebook.pipeline.reading.one_page import _answer, _finding, _verdict
+from judgebook.pipeline.reading.one_page import _verdict
 from judgebook.report.html import Page
 from judgebook.report.one_page import OnePage, page
 from judgebook.summary.picture import picture
@@ -60,11 +60,6 @@ def test_it_prints_on_one_sheet(tmp_path, paper, sentences):
 )
 def test_a_verdict_is_a_sentence(text, verdict, rest):
     assert _verdict(text) == (verdict, rest)
-
-
-def test_what_is_cut_ends_with_a_sentence():
-    assert _answer(f"{SENTENCE * 9}\n\nMore.") == (SENTENCE * 3).strip()
-    assert _finding(f"**{SENTENCE * 3}** (First run)") == f"**{SENTENCE.strip()}** (First run)"
 
 
 @pytest.mark.parametrize("simulated", [True, False])

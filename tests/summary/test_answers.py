@@ -31,7 +31,6 @@ from judgebook.summary.evidence import (
     PERFORMANCE,
     SENSITIVITY,
     Evidence,
-    read,
 )
 from judgebook.summary.next_steps import disagree, steps
 
@@ -228,7 +227,6 @@ def command(name, text="`run` answers this"):
 
 UNEQUAL = joined(annotations(annotators=EIGHT[:1], n=80), annotations(annotators=EIGHT[1:], n=2))
 SHORT = annotations().query("system != 'c' or dialogue in ['c0', 'c1', 'c2']")
-SEVEN = joined(annotations(annotators=EIGHT[:7]), annotations(annotators=EIGHT).assign(method="turn_likert"))
 TESTED = {"n05": [*compared([0.01, 0.2, 0.04]), *DETECTABLE]}
 BOUNDS = [row | {"note": BOUNDED if i else None} for i, row in enumerate(compared([0.01, 0.2, 0.04]))]
 BEYOND = [row | {"estimate": 5.0} for row in DETECTABLE]
@@ -256,9 +254,6 @@ SAID = {
     "without an interval": ({"n07": NO_ENDS}, {"order": ["3 clusters"], "not order": ["ranks first"]}),
     "no order": ({"reasons": {PERFORMANCE: "Two systems at least."}}, {"order": ["Two systems at least."]}),
     "one system": ({"frame": ALONE}, {"order": ["only one system"]}),
-    "those who judged by the method of the order": (
-        {"frame": SEVEN, "n07": SURE}, {"order": ["Of the 8 annotators, 7 judged by this method (Dialogue Likert)."]},
-    ),
     "labels by verdict": (
         {"n03": alphas((0.7, 0.9), (0.1, 0.6), (0.5, 0.8))},
         {"labels": ["Single judgements: reliable on 1 of 3 labels", "(CI above 0.667): Quality.",
@@ -299,9 +294,6 @@ SAID = {
         {"sample": ["Not even the largest possible difference"], "cost": ["What more would buy cannot be computed"],
          "not cost": ["falls from"]},
     ),
-    "few dialogues of a system": (
-        {"frame": SHORT, **TESTED}, {"sample": ["With 3 to 12 dialogues per system, a difference of 0.60"]},
-    ),
     "for other annotators, twice as large": (
         {"frame": annotations(annotators=EIGHT), "n05": [*TESTED["n05"], *compared([0.01, 0.3, 0.2], **PEOPLE)]},
         {"sample": ["a difference of 1.20 points", "with 80% power, for other annotators too (Dialogue Likert, median"],
@@ -331,10 +323,6 @@ SAID = {
         {"next": ["Collect more dialogues to separate Gamma from the second, Alpha.",
                   "about 13 times the 36 items would do so with 80% power"], "not next": ["comparisons are undecided"]},
     ),
-    "more than one can collect": (
-        {"n07": [*ranked(), *apart(None)], "n05": compared([0.3, 0.2, 0.4])},
-        {"next": ["more than 100 times the 36 items would be needed"]},
-    ),
     "separated already": (
         {"n07": [*ranked(), *apart(1.0)], "n05": compared([0.3, 0.2, 0.4])},
         {"next": ["comparisons are undecided"], "not next": ["Collect more dialogues to separate"]},
@@ -345,16 +333,8 @@ SAID = {
                   "a difference of 0.5 SD (assumed, as none was stated), notebook 14 plans 40 dialogues per system",
                   "There are 12, so about 28 more are needed."]},
     ),
-    "enough for the plan": (
-        {"n05": compared([0.2, 0.3, 0.04]), "n14": planned(10, 10, 10)},
-        {"next": ["There are 12: enough for that difference"]},
-    ),
     "unknown annotators": (
         {"frame": annotations(known=False), **TESTED}, {"next": ["**Record who judged.**"]},
-    ),
-    "unknown by one method": (
-        {"frame": joined(annotations(), annotations(known=False).assign(method="turn_likert"))},
-        {"next": ["**Record who judged by Turn Likert.**"]},
     ),
     "no durations": (
         {"frame": annotations(seconds=None), "reasons": {COST: ""}}, {"cost": ["no durations"]},
@@ -468,14 +448,6 @@ def test_labels_without_direction_are_not_counted_beside_others(tmp_path, direct
     said = said_of("labels", evidence(own_study, annotations(method=rows[0]["method"]), n03=rows))
     assert f"Single judgements: {first}" in said
     assert (f"Not counted: {aside}" in said) == bool(aside)
-
-
-def test_labels_without_direction_are_the_reason_why_nobody_is_best(tmp_path):
-    text = YAML.replace("label_set: abc_eval\n", "labels: {verbosity: {scale: [1, 5], method: dialogue_likert}}\n")
-    frame, reasons = annotations().assign(label="verbosity"), {PERFORMANCE: "No label has a direction."}
-    said = said_of("order", evidence(study_of(tmp_path, text), frame, reasons))
-    assert said.startswith("**This cannot be determined.** No label says which way is better: write `direction: 1`")
-    assert "for `verbosity` under `labels`" in said
 
 
 def test_the_threshold_is_that_of_the_study(tmp_path):
@@ -862,14 +834,6 @@ def test_every_answer_has_a_link_only_where_there_is_evidence(study):
         "order": PERFORMANCE, "labels": AGREEMENT, "judges": "", "sample": "", "cost": "", "next": "",
     }  # fmt: skip
     assert findings.answers(evidence(study, annotations().iloc[:0])) == []
-
-
-def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch):
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    home = tmp_path / "data" / "processed" / "s"
-    home.mkdir(parents=True)
-    (home / "params.yaml").write_text(YAML, encoding="utf-8")
-    assert findings.answers(read("s", {})) == []
 
 
 class _Read(dict):

@@ -9,7 +9,7 @@ from judgebook.questions.sensitivity.differences import TEST
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
-from judgebook.summary.evidence import NOTEBOOKS, PERFORMANCE, SENSITIVITY, Evidence
+from judgebook.summary.evidence import NOTEBOOKS, SENSITIVITY, Evidence
 from judgebook.summary.pairs import words
 from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, NOT_WORSE, OPEN, SLIGHTLY, comparisons
 
@@ -111,22 +111,6 @@ def test_verdicts_follow_the_direction_of_the_label(study):
     assert said["Fluent"] == (("0.50", "0.10", "0.90"), ("Alpha <i> is better", "points (scale 1 to 5)"))
     assert said["Wrong"] == (("50.0", "10.0", "90.0"), ("Beta is better", "percentage points"))
     assert said["Length"] == (("0.5", "0.1", "0.9"), ("Alpha <i> is higher", "points (scale 0 to 100)"))
-
-
-def test_systems_are_offered_by_their_order(study):
-    ranks = [
-        {"statistic": "rank", **PART, "label": "fluent", "system": s, "of": "mean", "estimate": i + 1,
-         "ci_low": 1, "ci_high": 2 + i // 2} for i, s in enumerate("cab")
-    ]  # fmt: skip
-    means = [
-        {"statistic": "mean", **PART, "label": "fluent", "system": s, "estimate": 3 - i, "interval": "cluster",
-         "outcome": ""} for i, s in enumerate("cab")
-    ]  # fmt: skip
-    found = evidence(study, rows_of("fluent", [1] * 3, [1] * 3, [1] * 3))
-    found.results[PERFORMANCE] = collect(pd.DataFrame(ranks + means))
-    (one,) = words.compared(found)
-    assert one.systems == ("Gamma", "Alpha <i>", "Beta")
-    assert one.ranks == (("Gamma", "1", "1", "2"), ("Alpha <i>", "2", "1", "2"), ("Beta", "3", "1", "3"))
 
 
 def test_nothing_compared_no_finder(study):
