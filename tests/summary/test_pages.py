@@ -44,7 +44,6 @@ def test_defaults_are_those_that_every_study_inherits(monkeypatch, inherited, sa
     ("name", "value", "page", "said"),
     [
         ("least", 7, "six_answers", "amount to those of 7 with"),
-        ("tested", 6, "requirements", "| 6 dialogues of each of two systems |"),
     ],
 )
 def test_limits_are_those_of_the_code(monkeypatch, name, value, page, said):
