@@ -37,34 +37,33 @@ def after(before, tmp_path):
 def test_the_same_files_have_not_moved(before, after):
     assert not list(same.moved(before, after))
     assert len(same.digests(after)) == 3  # a PNG is drawn like its SVG
-
-
-def test_a_changed_number_is_found_with_its_statistic_and_the_largest_difference(before, after):
-    written(after, [ROWS[0] | {"estimate": 3.25}, ROWS[1] | {"ci_high": 3.001}, ROWS[2]])
-    assert list(same.moved(before, after)) == [
-        NAME,
-        "  mean: 2 rows changed, in estimate, ci_high, by up to 0.25 (estimate)",
-    ]
-
-
-def test_rows_that_are_gone_or_new_are_counted(before, after):
-    written(after, [*ROWS[1:], ROWS[2] | {"measurement": "interval"}])
-    assert list(same.moved(before, after)) == [NAME, "  mean: 1 rows gone", "  alpha: 1 rows new"]
-
-
-def test_another_order_is_told_from_other_values(before, after):
     rows = same._rows(before / NAME)
     assert list(same.statistics_moved(rows, rows[::-1])) == ["the same rows in another order"]
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            [ROWS[0] | {"estimate": 3.25}, ROWS[1] | {"ci_high": 3.001}, ROWS[2]],
+            ["  mean: 2 rows changed, in estimate, ci_high, by up to 0.25 (estimate)"],
+        ),
+        ([*ROWS[1:], ROWS[2] | {"measurement": "interval"}], ["  mean: 1 rows gone", "  alpha: 1 rows new"]),
+    ],
+)
+def test_changed_numbers_are_found_with_their_statistic(before, after, rows, told):
+    written(after, rows)
+    assert list(same.moved(before, after)) == [NAME, *told]
+
+
 def test_figures_and_tables_that_differ_are_named(before, after):
+    kept = same.digests(before)
     (after / "figures/tiny/07_bars.svg").write_text("drawn otherwise")
     (after / "tables/tiny/07_means.tex").rename(after / "tables/tiny/07_more.tex")
-    assert list(same.moved(before, after)) == [
-        "figures/tiny/07_bars.svg",
-        "tables/tiny/07_means.tex: gone",
-        "tables/tiny/07_more.tex: new",
-    ]
+    told = ["figures/tiny/07_bars.svg", "tables/tiny/07_means.tex: gone", "tables/tiny/07_more.tex: new"]
+    assert list(same.moved(before, after)) == told
+    shutil.rmtree(before / "tables")
+    assert list(same.moved(before, after, kept)) == told  # digests of a commit stand for its files
 
 
 def test_only_named_notebooks_are_compared(before, after):
@@ -72,22 +71,3 @@ def test_only_named_notebooks_are_compared(before, after):
     (after / "figures/tiny/07_bars.svg").write_text("drawn otherwise")
     assert not list(same.moved(before, after, notebooks=["03_iaa"]))
     assert list(same.moved(before, after, notebooks=["07_bot_performance"])) == ["figures/tiny/07_bars.svg"]
-
-
-def test_notebooks_are_compared_with_the_run_of_all_where_it_is_kept(tmp_path, monkeypatch):
-    started = []
-    monkeypatch.setattr(same, "KEPT", tmp_path)
-    monkeypatch.setattr(same, "_git", lambda *given: "")
-    monkeypatch.setattr(same, "run", lambda tree, out, given, jobs: started.append((given, jobs)) or out.mkdir())
-    given = ["--study", "tiny"]
-    few = same.base("f" * 40, given, ["03_iaa"], jobs=1)
-    assert same.base("f" * 40, given, ["03_iaa"]) == few
-    every = same.base("f" * 40, given)
-    assert same.base("f" * 40, given, ["03_iaa"]) == every != few
-    assert started == [([*given, "--only", "03_iaa"], 1), (given, None)]
-
-
-def test_digests_of_a_commit_stand_for_its_files(before, after):
-    kept = same.digests(before)
-    shutil.rmtree(before / "tables")
-    assert not list(same.moved(before, after, kept))

@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-import judgebook
-from judgebook import statistics
 from judgebook.project import ROOT
 
 SECONDS = 70
@@ -44,14 +42,3 @@ def test_pages_load_nothing_from_elsewhere(site):
     assert [path for path in site.rglob("*.html") if loads.search(path.read_text(encoding="utf-8"))] == []
     styles = re.compile(r"@import\s+(?:url\()?['\"]?(?:https?:)?//|url\(['\"]?(?:https?:)?//")
     assert [path for path in site.rglob("*.css") if styles.search(path.read_text(encoding="utf-8"))] == []
-
-
-def test_the_reference_has_every_public_name(site):
-    page = (site / "docs" / "api.html").read_text(encoding="utf-8")
-    ids = {*re.findall(r'\bid="(judgebook\.[\w.]+)"', page)}
-    for module in (judgebook, statistics):
-        assert {f"{module.__name__}.{name}" for name in module.__all__} <= ids
-
-
-def test_the_site_opens_with_its_index(site):
-    assert 'url=docs/README.html"' in (site / "index.html").read_text(encoding="utf-8")

@@ -32,24 +32,15 @@ def test_cells_and_texts_join_and_keep_their_numbers():
         Cell("1", {"": 1.0}) + Cell("2", {"": 2.0})
 
 
-def test_cells_survive_what_tables_do_with_columns():
-    column = cells.intervals(ROWS.head(2))
-    frame = pd.DataFrame({"k": ["u", "v"], "t": column})
-    wide = frame.assign(row=0).set_index(["row", "k"])["t"].unstack("k")  # noqa: PD010
-    assert isinstance(wide.loc[0, "v"], Cell)
-    assert isinstance((column + "; " + cells.percents(pd.Series([0.5, 0.25])))[1], Cell)
-    assert isinstance(column.where([True, False], None)[0], Cell)
-
-
 @pytest.mark.parametrize(
     ("column", "texts", "found"),
     [
         (cells.ranges(pd.DataFrame({"a": [0.1, np.nan], "b": [0.25, 1]})), ["0.10 to 0.25", None],
          {"x low": [0.1, np.nan], "x high": [0.25, np.nan]}),
-        (cells.ranges(pd.DataFrame({"a": [-1.0], "b": [2.0]}), 1, brackets=True, named=("ci_low", "ci_high")),
-         ["[−1.0, 2.0]"], {"x ci_low": [-1.0], "x ci_high": [2.0]}),
         (cells.percents(pd.Series([0.123456, np.nan]), 1), ["12.3%", None], {"x (%)": [12.3456, np.nan]}),
         (cells.p_values(pd.Series([0.0004, 0.0312, NAN])), ["< 0.001", "0.031", "–"], {"x": [0.0004, 0.0312, NAN]}),
+        (pd.Series([cells.of_share(0.25, 0.2, 0.31)]), ["25% [20%, 31%]"],
+         {"x (%)": [25.0], "x (%) ci_low": [20.0], "x (%) ci_high": [31.0]}),
         (cells.numbers(pd.Series([1234.5, np.nan]), 0), ["1,234", None], {"x": [1234.5, np.nan]}),
     ],
 )  # fmt: skip
@@ -91,11 +82,6 @@ class TestApart:
         assert list(found) == ["System", "Mean", "Mean, low", "Mean, high"]
         assert found.iloc[0].map(str).tolist() == ["A", "0.50", "0.40", "0.60"]
         assert found["Mean"].iloc[1] is None
-
-    def test_too_many_columns_and_words_beside_cells_stay_together(self):
-        assert cells.apart(self.FRAME, 3) is self.FRAME
-        mixed = self.FRAME.assign(Mean=[cells.of_interval(0.5, 0.4, 0.6), "none"])
-        assert list(cells.apart(mixed, 9)) == ["System", "Mean"]
 
     def test_a_mark_is_at_the_ends(self):
         cell = cells.marked(cells.of_interval(0.5, 0.4, 0.6), "*")

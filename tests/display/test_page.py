@@ -6,13 +6,11 @@ import pytest
 from fixtures.project_copy import ROOT
 from nbclient import NotebookClient
 
-from helpers import bot_performance
-from judgebook.annotations.summary import CIRCUMSTANCES
-from judgebook.display import by_hand, tables, views
+from judgebook.display import by_hand, views
 from judgebook.display.page import NotebookPage, Nothing
 from judgebook.display.views import FromPrint, Table
 from judgebook.sources import build
-from judgebook.study import escape, params, store
+from judgebook.study import params, store
 from judgebook.study.params import ParamsError
 
 YAML = """\
@@ -51,41 +49,7 @@ def test_parameters_have_their_effective_values_and_say_where_these_are_from(sma
     assert found["n_picks"] == ("30", "this notebook")
     assert found["seed"] == ("1", "default")
     assert page.study.performance.picks == 30
-
-
-def test_a_value_that_is_not_set_is_called_so(small):
-    page = NotebookPage("14_planning", str(small), None, budget=None)
-    assert rows(page)["budget"] == ("not set", "default")
-
-
-def test_what_was_computed_what_a_change_leads_to_and_where_output_goes(small):
-    page = NotebookPage("07_bot_performance", str(small), None, n_resamples=500)
-    said = page.parameters().text
-    assert "**Small.** Computed in 0." in said
-    assert "run all cells: the whole notebook is computed again" in said
-    assert "Other notebooks and the report stay as they are; output goes to `data/processed/small/scratch`." in said
-    without = NotebookPage("00_build_annotations", str(small), None).parameters().text
-    assert "After changing" in without  # it has two
-    assert "After changing" not in NotebookPage("17_design_check", str(small), None).parameters().text
-
-
-def test_columns_without_use_are_not_read(small, monkeypatch):
-    frame = NotebookPage("07_bot_performance", str(small), None).evaluated("annotations")
-    read, all_of = [], pd.read_parquet
-
-    def recorded(path, columns=None):
-        read.append(columns)
-        return all_of(path, columns=columns)
-
-    monkeypatch.setattr(pd, "read_parquet", recorded)
-    page = bot_performance.Page(str(small), None, n_resamples=200, seed=None, n_picks=2)
-    pd.testing.assert_frame_equal(page.everybody, frame.drop(columns=[*CIRCUMSTANCES]))
-    assert list(page.everybody) in read
-
-
-def test_pages_of_a_report_do_not_list_parameters_twice(small):
-    (store.processed("small") / "params.yaml").write_text(YAML)
-    assert NotebookPage("08_group_effects", "small", "given by the pipeline", margin=0.3).parameters() is None
+    assert rows(NotebookPage("14_planning", str(small), None, budget=None))["budget"] == ("not set", "default")
 
 
 def test_a_wrong_value_is_called_what_the_notebook_calls_it(small):
@@ -119,32 +83,10 @@ def test_reasons_are_those_of_the_pipeline_with_parameters_of_the_notebook(small
     """`importance.group` of the YAML, or of the notebook, decides whether 04 applies."""
     reason = str(NotebookPage("04_importance", str(small), None)._reason)
     assert reason.startswith("**This notebook does not apply to small.** No dialogue was rated on quality")
-    across = str(NotebookPage("90_scoreboard", str(small), None, of_study=False)._reason)
-    assert "It compares the results of other studies." in across
-    assert "It does apply to scoreboard" in across
     assert "The study has no data of its own." in str(NotebookPage("03_iaa", "scoreboard", None)._reason)
 
 
-def test_code_in_a_reason_is_shown_as_code_and_nothing_else_is_markup():
-    assert escape.markdown_with_code("No `a_b` in <b>*x*</b>") == r"No `a_b` in &lt;b&gt;\*x\*&lt;/b&gt;"
-
-
-def test_long_tables_fold_and_keep_their_number(small):
-    by_hand.begin()
-    cells = pd.DataFrame({"A": [f"v{i}" for i in range(30)]})
-
-    def html(some):
-        return tables.to_html(some, "Many.", [], [False])
-
-    folded = by_hand.folded(html, cells)
-    assert "Show all 30 rows</summary>" in folded
-    assert folded.partition("<details>")[0].count("<tr>") == 1 + by_hand.ROWS
-    assert folded.partition("<details>")[2].count("<tr>") == 31
-    assert by_hand.folded(html, cells.head(12)) == html(cells.head(12))
-    assert [by_hand.numbered("figure", n) for n in ("a", "b", "a", "c")] == [1, 2, 1, 3]
-    assert by_hand.numbered("table", "a") == 1
-
-
+@pytest.mark.verify
 def test_in_jupyter(small, monkeypatch):
     """A kernel shows the reason and nothing below, errors of our own in one line, and others as ever."""
     opening = f'from helpers import iaa, bot_performance\nfile = r"{small}"\n'

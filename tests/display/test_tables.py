@@ -1,8 +1,8 @@
 """Tables: full precision in files, rounded and escaped where people read them."""
 
-import html.parser
 from types import SimpleNamespace
 
+import lxml.html
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,7 +40,6 @@ FRAME = pd.DataFrame(
     ("value", "decimals", "text"),
     [
         (0.125, 2, "0.12"),
-        (-0.5, 1, "−0.5"),
         (-0.001, 2, "0.00"),
         (1234.5, 1, "1,234.5"),
         (1634, 2, "1,634"),
@@ -48,11 +47,8 @@ FRAME = pd.DataFrame(
         (1.95, 1, "1.9"),  # as Python rounds it, in figures, too
         (1.95 + 2e-15, 1, "1.9"),
         (-np.inf, 1, "−inf"),
-        (123_456_789_012.5, 1, "123,456,789,012.5"),
-        (np.int64(-3), 2, "−3"),
         (True, 2, "yes"),
         (np.nan, 2, "–"),
-        (pd.NA, 2, "–"),
         (None, 2, "–"),
     ],
 )
@@ -92,59 +88,26 @@ def test_latex_is_escaped_and_ruled(run, shown):
 @given(st.text(alphabet="\\&%$#_{}~^<>ab", max_size=12))
 def test_latex_escapes_every_special_character(text):
     bare = latex.tex(text)
-    for command in (
-        r"\textbackslash{}",
-        r"\textasciitilde{}",
-        r"\textasciicircum{}",
-        r"\textless{}",
-        r"\textgreater{}",
-    ):
-        bare = bare.replace(command, "")
+    for command in ("backslash", "asciitilde", "asciicircum", "less", "greater"):
+        bare = bare.replace(rf"\text{command}{{}}", "")
     for character in "&%$#_{}":
         bare = bare.replace("\\" + character, "")
     assert set(bare) <= {"a", "b"}
-
-
-class Cells(html.parser.HTMLParser):
-    """The tags met and the text of the cells."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.cells, self._in = [], [], False
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
-            self._in = True
-
-    def handle_endtag(self, tag):
-        self._in = self._in and tag not in ("td", "th")
-
-    def handle_data(self, data):
-        if self._in:
-            self.cells[-1] += data
 
 
 def test_html_and_markdown_show_data_as_text_never_as_markup(run, shown):
     evil = "<script>alert(1)</script> | **b** [x](javascript:1) `c` $m$"
     tables.show(pd.DataFrame({evil: [evil]}), evil, "alpha", run=run)
     ((data, metadata),) = shown
-    parsed = Cells()
-    parsed.feed(data["text/html"])
-    assert set(parsed.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
-    assert parsed.tags.count("code") == 1  # of the caption; in cells, which are data, backticks stay
-    assert parsed.cells == [evil, evil]
+    parsed = lxml.html.fragment_fromstring(data["text/html"], create_parent=True)
+    tags = [element.tag for element in parsed.iterdescendants()]
+    assert set(tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "code"}
+    assert tags.count("code") == 1  # of the caption; in cells, which are data, backticks stay
+    assert [cell.text_content() for cell in parsed.iter("th", "td")] == [evil, evil]
     assert metadata == {"table": {"name": "03_iaa_alpha", "caption": evil}}
     markdown = data["text/markdown"]
     assert "<script" not in markdown
     assert r"\| \*\*b\*\* \[x\](javascript:1) \`c\` \$m\$" in markdown
-
-
-def test_short_cells_stay_on_one_line_and_long_text_wraps(run, shown):
-    tables.show(pd.DataFrame({"a": ["0.46 [−0.40, 0.51]", "a much longer piece of text than that"]}), "C", "w", run=run)
-    cells = [line for line in shown[0][0]["text/html"].splitlines() if "<td" in line]
-    assert ["nowrap" in cell for cell in cells] == [True, False]
 
 
 def test_columns_that_say_the_same_in_all_rows_become_a_note(run, shown):
@@ -155,9 +118,6 @@ def test_columns_that_say_the_same_in_all_rows_become_a_note(run, shown):
     assert '<th style="text-align:left">Method</th>' not in data["text/html"]
     assert "| Label | Verdict | same |" in data["text/markdown"]
     assert pd.read_csv(run.tables / "03_iaa_t.csv")["Method"].tolist() == ["Likert & co"] * 3
-    tables.show(frame.head(2), "C", "two", run=run)
-    tables.show(frame[["Method", "Label"]], "C", "one_left", run=run)
-    assert all("In all rows" not in data["text/html"] for data, _ in shown[1:])
 
 
 def test_missing_cells_say_why_by_column_and_by_row(run, shown):
@@ -230,24 +190,5 @@ def test_prose_is_shown_and_names_from_data_are_made_harmless(monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda data: out.append(data.data))
     tables.say(f"Systems: {listing(['a_b', '<i>c</i>', 'd'])}.")
     assert out == [r"Systems: a\_b, &lt;i&gt;c&lt;/i&gt; and d."]
-    assert listing([]) == ""
-    assert listing(["x"]) == "x"
     assert listing(["x", "y"], "or") == "x or y"
     assert listing(["x, plain", "y", "z"], "or") == "x, plain; y; or z"
-    assert listing(["x", "x, plain"]) == "“x” and “x, plain”"
-    assert listing(["x, plain"]) == "x, plain"
-
-
-def test_of_a_long_table_the_first_systems_and_labels_are_shown():
-    names = [(f"System {i}", f"Label {j}", float(i * j)) for j in range(60) for i in range(100)]
-    frame = pd.DataFrame(names, columns=["System", "Label", "Mean"])
-    kept, said = tables.most_rows(frame)
-    assert kept.sum() == 100
-    assert set(frame["System"][kept]) == {f"System {i}" for i in range(10)}
-    assert "100 of 6,000 rows" in said
-    assert "first 10 of 100 systems" in said
-    assert "first 10 of 60 labels" in said
-    short, nothing = tables.most_rows(frame.head(tables.MOST_ROWS))
-    assert (short.all(), nothing) == (True, "")
-    other, said = tables.most_rows(frame[["Mean"]])
-    assert (other.sum(), "300 of 6,000 rows" in said) == (tables.MOST_ROWS, True)

@@ -8,7 +8,6 @@ import re
 import pytest
 from fixtures.project_copy import ROOT
 
-from judgebook.annotations.features import FEATURES
 from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
@@ -65,18 +64,13 @@ def test_questions_are_in_the_order_of_the_numbers():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 class TestNotebook:
-    def test_is_stored_without_outputs(self, path):
-        for cell in cells(path, "code"):
-            assert not cell["outputs"]
-            assert cell["execution_count"] is None
-
-    def test_begins_with_a_title_and_a_question(self, path):
-        found = facts(path, Cache(None))
+    def test_begins_with_a_title_and_a_question_and_says_what_its_knobs_are(self, path):
+        found, text = facts(path, Cache(None)), path.read_text(encoding="utf-8")
         assert found.title != path.stem
         assert found.question
-
-    def test_declares_knobs_with_help(self, path):
-        assert [k.name for k in facts(path, Cache(None)).knobs if not k.help] == []
+        assert [k.name for k in found.knobs if not k.help] == []
+        assert "## What we see" in text
+        assert not PRIVATE.search(text)
 
     def test_is_declared_with_all_it_uses(self, path):
         entry, source = declared()[path.stem], code(path)
@@ -85,26 +79,15 @@ class TestNotebook:
         assert used - parts == set()
         # names of frames that are read, in whichever way the code spells it
         words = {n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
-        read = {frame for frame in FRAMES if frame in words}
-        assert read <= set(entry.reads)
+        assert {frame for frame in FRAMES if frame in words} <= set(entry.reads)
         assert set(re.findall(r"read_results\([\"'](\w+)", source)) <= set(entry.needs)
         last = {name.rpartition(".")[2] for name in imported(source)}
         if last & {"published", "printed", "verdicts"}:
             assert any(r.startswith("data/published/") for r in entry.reads)
         if "verdicts" in last:
             assert {"data/published/*", "data/published/*_mapping.yaml"} & set(entry.reads)
-
-    def test_requires_features_that_exist(self, path):
-        assert set(declared()[path.stem].requires) <= set(FEATURES)
-
-    def test_reads_what_exists(self, path):
-        for read in declared()[path.stem].reads:
+        for read in entry.reads:
             assert read in FRAMES if "/" not in read else list(ROOT.glob(read))
-
-    def test_stores_its_results(self, path):
-        text = helper(path).read_text(encoding="utf-8")
-        # once when it is made, and once more what takes long
-        assert text.count("self.run.save_results(") == 1 + text.count("def complete(")
 
     def test_is_parameters_one_call_and_one_show_per_section(self, path):
         first, second, *others = [cell["source"] for cell in cells(path, "code")]
@@ -113,9 +96,3 @@ class TestNotebook:
         opening = OPENING.format(module=helper(path).stem, arguments=arguments)
         assert ast.dump(ast.parse(second)) == ast.dump(ast.parse(opening))
         assert sorted(others) == sorted(f"show(page.{section}())" for section in sections(path))
-
-    def test_holds_no_address_of_a_machine(self, path):
-        assert not PRIVATE.search(path.read_text(encoding="utf-8"))
-
-    def test_says_what_we_see(self, path):
-        assert "## What we see" in path.read_text(encoding="utf-8")

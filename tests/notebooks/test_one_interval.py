@@ -41,15 +41,14 @@ def table(head, cell, caption="Agreement by label."):
         ("<ul><li>Quality: 0.29 [0.28, 0.30]</li></ul>", 1),
         ("<p>Alpha is 0.29 [0.22, 0.36] for these annotators only.</p>", 0),
         ("<p>For these annotators, no label is reliable. Highest: Quality, 0.29 [0.22, 0.36].</p>", 1),
-        ("<p>A leads (3.50 [3.40, 3.60]); B follows.</p>", 1),
         (table("Alpha", "0.29 [0.22, 0.36]"), 1),
-        (table("Alpha", "0.29 [0.13, 0.42]"), 0),
         (table("Alpha, these annotators", "0.29 [0.22, 0.36]"), 0),
         (table("Mean", "3.50 [3.40, 3.60]", "CIs as published, for independent scores."), 0),
         (table("Mean", "3.50 [3.40, 3.60]"), 1),
     ],
 )
-@pytest.mark.parametrize("page", one_interval.PAGES)
-def test_a_second_interval_is_found_unless_it_says_what_it_is(results, tmp_path, page, body, n):
-    (tmp_path / f"{page}.html").write_text(f"<html><body>{body}</body></html>", encoding="utf-8")
-    assert len(list(one_interval.wrong(tmp_path, results))) == n
+def test_a_second_interval_is_found_unless_it_says_what_it_is(results, tmp_path, body, n):
+    """On every page that has both."""
+    for page in one_interval.PAGES:
+        (tmp_path / f"{page}.html").write_text(f"<html><body>{body}</body></html>", encoding="utf-8")
+    assert len(list(one_interval.wrong(tmp_path, results))) == n * len(one_interval.PAGES)

@@ -8,11 +8,11 @@ import sys
 import pytest
 from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, NOT_SIMULATED, World, check_alpha, worker_ids
 
-from judgebook.annotations import summary as collection
 from judgebook.extras.gallery import committed, front
 from judgebook.study.params import ROOT
 
 SECONDS = 400
+pytestmark = pytest.mark.evidence
 #: what makes OpenBLAS, numpy and glibc compute as on a processor without AVX
 OLD_PROCESSOR = {
     "OPENBLAS_CORETYPE": "Nehalem",
@@ -31,13 +31,11 @@ def demo(tmp_path_factory):
     return World(folder, ["demo"], [], done.returncode, done.stdout + done.stderr)
 
 
-@pytest.mark.evidence
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_notebook_on_the_simulated_study(demo, check):
     assert list(check(demo)) == [], demo.said
 
 
-@pytest.mark.evidence
 def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, capsys):
     """A run from nothing gives the numbers in gallery/demo, also on another processor than made them."""
     monkeypatch.setenv("COMPENDIUM_OUT", str(demo.folder))
@@ -49,7 +47,6 @@ def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, ca
     assert len(worker_ids(demo.folder / "data" / "raw" / "demo" / "data.json")) > 20
 
 
-@pytest.mark.evidence
 def test_the_simulated_study_has_every_notebook_but_four(demo):
     """They run in test_small_studies.py: one that is skipped everywhere must not pass for one that works."""
     left_out = {n for n, (state, _) in demo.states["demo"].items() if state == "skipped"}
@@ -57,32 +54,5 @@ def test_the_simulated_study_has_every_notebook_but_four(demo):
     assert set(ENTRIES) - {name for _, name in demo.ran()} <= ACROSS | NOT_SIMULATED, demo.said
 
 
-@pytest.mark.evidence
 def test_the_first_two_annotations_enter_where_the_yaml_says_so(demo):
     check_alpha(demo, "demo", 2)
-
-
-@pytest.mark.evidence
-def test_counts_and_card_are_stored(demo):
-    small = demo.frame("demo")
-    counted = demo.results("demo", "02_collection_stats")
-    here = counted[(counted["group"] == "sur_x") & (counted["method"] == "behavior")].set_index("condition")["estimate"]
-    marks = small[(small["corpus"] == "main") & (small["group"] == "sur_x") & (small["method"] == "behavior")]
-    assert here["kind=human;what=annotations"] == len(marks)
-    assert here["kind=human;what=dialogues"] == marks["dialogue"].nunique() > 60
-    card = demo.results("demo", "00_build_annotations")
-    kept = card[(card["statistic"] == "count") & (card["condition"] == "what=annotations kept")]
-    assert kept["estimate"].tolist() == [len(small)]
-    assert {"coverage", "score_share", "mean_count", "alpha"} <= set(card["statistic"])
-
-
-@pytest.mark.evidence
-def test_costs_follow_from_the_times_of_the_work_units(demo):
-    units = collection.evaluated(demo.frame("demo", "work_units"))
-    likert = units[(units["group"] == "sur_x") & (units["task"] == "dialogue_likert") & (units["part"] == "whole")]
-    rows = demo.results("demo", "02_collection_stats")
-    rows = rows[(rows["group"] == "sur_x") & (rows["method"] == "dialogue_likert")]
-    cost, minutes = rows.set_index("statistic")["estimate"], likert["seconds"].median() / 60
-    assert cost["unit_minutes"] == pytest.approx(minutes)
-    assert cost["estimated_cost"] == pytest.approx(minutes / 60 * 20 * 400)
-    assert cost["own_cost"] == pytest.approx(240)

@@ -7,8 +7,6 @@ from fixtures.project_copy import Project, result
 from judgebook.study import store
 from judgebook.study.results import collect, fold
 
-SECONDS = 32
-
 MAPPING = """\
 paper: z
 entries:
@@ -23,25 +21,6 @@ there = [f for f in found if f is not None]
 ABSENT = "title: Not here\nsources: [{adapter: behaviors, file: nowhere.json}]\nlabel_set: abc_eval\n"
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    project = Project(tmp_path_factory.mktemp("across"))
-    project.notebook("01_counts", [result("a", "3.0")])
-    project.notebook("90_board", [READS, result("b", "there[0]['count']['estimate'][0] + len(found)")])
-    project.dag('01_counts: {}\n90_board: {across: true, reads: ["data/published/*"]}\n')
-    project.study("board", "title: Board\nacross: true\n")
-    project.study("absent", ABSENT)
-    (project.folder / "data" / "published").mkdir(parents=True)
-    project.out("data", "published", "z_mapping.yaml").write_text(MAPPING)
-    project.first = project.run("--study", "all", "--jobs", "2")
-    return project
-
-
-@pytest.fixture
-def project(base, tmp_path):
-    return base.copy(tmp_path / "copy")
-
-
 def estimate(project):
     text = project.out("data", "processed", "board", "results", "90_board.csv").read_text()
     header, row = (line.split(",") for line in text.splitlines())
@@ -49,20 +28,23 @@ def estimate(project):
 
 
 @pytest.mark.evidence
-def test_it_comes_last_and_has_notebooks_of_its_own(base):
-    assert base.first.returncode == 0, base.first.stdout + base.first.stderr
-    lines = [line.split()[0] for line in base.first.stdout.splitlines() if line.startswith("  ") and "…" not in line]
+def test_it_comes_last_has_notebooks_of_its_own_and_runs_again_only_when_results_change(tmp_path):
+    project = Project(tmp_path / "across")
+    project.notebook("01_counts", [result("a", "3.0")])
+    project.notebook("90_board", [READS, result("b", "there[0]['count']['estimate'][0] + len(found)")])
+    project.dag('01_counts: {}\n90_board: {across: true, reads: ["data/published/*"]}\n')
+    project.study("board", "title: Board\nacross: true\n")
+    project.study("absent", ABSENT)
+    (project.folder / "data" / "published").mkdir(parents=True)
+    project.out("data", "published", "z_mapping.yaml").write_text(MAPPING)
+    first = project.run("--study", "all", "--jobs", "2")
+    assert first.returncode == 0, first.stdout + first.stderr
+    lines = [line.split()[0] for line in first.stdout.splitlines() if line.startswith("  ") and "…" not in line]
     assert lines == ["tiny/annotations", "tiny/01_counts", "board/90_board"]
-    assert "absent: skipped, its data are missing: nowhere.json" in base.first.stdout
-    assert estimate(base) == 5
-    assert base.out("reports", "board", "index.html").is_file()
-    assert "90_board" not in base.manifest()["nodes"]
-
-
-@pytest.mark.evidence
-def test_it_runs_again_only_when_results_change(project):
-    again = project.run("--study", "board")
-    assert "up to date" in again.stdout
+    assert "absent: skipped, its data are missing: nowhere.json" in first.stdout
+    assert estimate(project) == 5
+    assert project.out("reports", "board", "index.html").is_file()
+    assert "90_board" not in project.manifest()["nodes"]
     project.edit("notebooks/01_counts.ipynb", "3.0", "4.0")
     alone = project.run("--study", "board")  # the other study was not run: its results are as they were
     assert "up to date" in alone.stdout
@@ -88,38 +70,3 @@ def test_which_results_a_notebook_reads(tmp_path, monkeypatch):
         notebook.results_elsewhere("own", "01_counts")
     with pytest.raises(ValueError, match="'own' has data of its own: it must not read results of 'board'"):
         store.start(str(own), "01_counts", None).results_elsewhere("board", "90_board")
-
-
-@pytest.mark.evidence
-def test_without_results_there_are_none(project):
-    project.edit("notebooks/90_board.ipynb", "there[0]['count']['estimate'][0]", "len(there)")
-    assert project.run("--study", "board", "--out", "elsewhere").returncode == 0
-    text = project.out("elsewhere", "data", "processed", "board", "results", "90_board.csv").read_text()
-    assert ",2.0," in text
-
-
-@pytest.mark.evidence
-def test_check_and_mistakes(project):
-    checked = project.run("check", "board")
-    assert checked.returncode == 0
-    assert "it has no data of its own" in checked.stdout
-    project.study("board", "title: Board\nacross: true\nsources: [{adapter: behaviors, file: a.json}]\n")
-    wrong = project.run("check", "board")
-    assert wrong.returncode == 2
-    assert "'sources': expected none where `across` is true" in wrong.stderr
-
-
-@pytest.mark.evidence
-def test_simulated_results_are_never_read(project):
-    project.edit("params/tiny.yaml", "title: Tiny study", "title: Tiny study\nsimulated: true")
-    failed = project.run("--study", "tiny", "--study", "board", "--force")
-    assert failed.returncode == 1
-    assert "results of 'tiny' are simulated" in failed.stdout
-
-
-@pytest.mark.evidence
-def test_a_study_with_data_reads_no_other(project):
-    project.notebook("01_counts", [READS, result("a")])
-    failed = project.run("--study", "tiny")
-    assert failed.returncode == 1
-    assert "study 'tiny' has data of its own: it must not read results of" in failed.stdout

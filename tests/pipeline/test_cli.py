@@ -5,66 +5,80 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pkgutil import resolve_name
 
-import pandas as pd
 import pytest
-from fixtures.project_copy import ROOT, Project, states
+from fixtures import yaml_studies as studies
+from fixtures.project_copy import ROOT, Project
 
 import judgebook
 from judgebook import plugins
 from judgebook import project as places
 from judgebook.pipeline import cli
 from judgebook.pipeline.commands import core, options
+from judgebook.pipeline.run import Options, run, specs
 from judgebook.study import params
 
-SECONDS = 32
-
-WIDE = "id,fluency_a1,fluency_a2,fluency_a3,quality_a1,quality_a2,quality_a3\n" + "".join(
-    f"{i},{1 + i % 5},{1 + i % 4},{1 + i % 5},{5 - i % 5},{1 + i % 3},{5 - i % 4}\n" for i in range(12)
-)
+#: what `make schema` writes
+FILES = core.schema_files()
 REASON = "No two groups of annotators judged the same label for two systems, so groups cannot be compared."
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    project = Project(tmp_path_factory.mktemp("cli"))
+@pytest.fixture
+def call(monkeypatch, tmp_path, capsys):
+    """A call of the command line in this process: exit code, output, errors. Nothing but what it is told is written."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
+
+    def call(*words):
+        try:
+            code = cli.main([*map(str, words)])
+        except SystemExit as end:  # argparse
+            code = end.code or 0
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def somebodys(monkeypatch, tmp_path):
+    """A folder that somebody works in, as if the package were installed."""
+    monkeypatch.setattr(places, "INSTALLED", True)
+    monkeypatch.setenv("COMPENDIUM_FOLDER", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_describes_yamls_results_and_questions_is_current(name):
+    """Editors complete and check YAMLs by the schema, people read the guides; `make schema` makes them anew."""
+    assert (ROOT / name).read_text(encoding="utf-8") == FILES[name]
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--help", ["fetch", "new", "check", "gallery", "--dry-run", "--set", "examples:", "exit codes: 0 done"]),
+        ("--version", [f"judgebook {judgebook.__version__}\n"]),
+        ("--list", ["ji2022           ", "03_iaa                        Do annotators agree?  [needs repeated]"]),
+    ],
+)
+def test_it_tells_what_there_is(call, option, said):
+    code, out, _ = call(option)
+    assert code == 0
+    assert [words for words in said if words not in out] == []
+
+
+@pytest.mark.verify
+def test_new_then_check_then_run(tmp_path):
+    """Somebody's table becomes a YAML, and `check` says what each notebook will do and why not."""
+    project = Project(tmp_path / "cli")
     project.notebook("03_own", title="Do they agree?")
     project.notebook("08_groups", title="Does it matter who judges?")
     project.dag("03_own: {requires: [repeated]}\n08_groups: {requires: [groups, two_systems]}\n")
-    (project.folder / "mine.csv").write_text(WIDE)
-    return project
-
-
-@pytest.mark.parametrize("name", core.schema_files())
-def test_what_describes_yamls_results_and_questions_is_current(name):
-    """Editors complete and check YAMLs by the schema, people read the guides; `make schema` makes them anew."""
-    assert (ROOT / name).read_text(encoding="utf-8") == core.schema_files()[name]
-
-
-def test_schema_describes_every_section():
-    schema = json.loads(core.schema_files()["params/schema.json"])
-    assert set(schema["properties"]) == set(params.Study.model_fields)
-
-
-def test_help_shows_every_command_and_examples(project):
-    text = project.run("--help").stdout
-    for word in ("fetch", "new", "check", "gallery", "--dry-run", "--set", "examples:", "exit codes: 0 done"):
-        assert word in text
-
-
-def test_version_is_that_of_the_package(project):
-    assert project.run("--version").stdout == f"judgebook {judgebook.__version__}\n"
-
-
-def test_list_names_studies_and_notebooks(project):
-    text = project.run("--list").stdout
-    assert "tiny             Tiny study" in text
-    assert "03_own                        Do they agree?  [needs repeated]" in text
-
-
-def test_new_then_check_then_run(project):
-    """Somebody's table becomes a YAML, and `check` says what each notebook will do and why not."""
+    (project.folder / "mine.csv").write_text(studies.wide_csv())
     done = project.run("new", "mine", "--data", "mine.csv")
     assert done.returncode == 3, done.stderr
     assert done.stdout.startswith("wrote params/mine.yaml")
@@ -79,7 +93,6 @@ def test_new_then_check_then_run(project):
     ran = project.run("--study", "mine")
     assert ran.returncode == 0, ran.stderr
     assert "mine: warning: 12 items per label on average, fewer than 25" in ran.stdout
-    assert project.out("reports", "mine", "03_own.html").is_file()
     first = project.out("reports", "mine", "index.html").read_text("utf-8")
     assert "<strong>Not confirmed: system.</strong> Which column or key names the system?" in first
     both = project.run("--study", "mine", "--study", "tiny", "--study", "mine", "--dry-run")
@@ -87,9 +100,12 @@ def test_new_then_check_then_run(project):
     assert both.stdout.count("mine/03_own") == both.stdout.count("tiny/03_own") == 1
 
 
-def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, monkeypatch):
+@pytest.mark.verify
+def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(tmp_path, monkeypatch):
     """What `lab` starts is replaced by the execution of one notebook, in the same environment and folder."""
-    calls, kernels = [], []
+    project, calls, kernels = Project(tmp_path / "cli"), [], []
+    project.notebook("03_own")
+    project.dag("03_own: {}\n")
     monkeypatch.setattr(places, "ROOT", project.folder)
     monkeypatch.setenv("PYTHONPATH", "")
     monkeypatch.setattr("judgebook.extras.lab.jupyter.install", lambda **kernel: kernels.append(kernel))
@@ -113,33 +129,6 @@ def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, m
     home = project.out("data", "processed", "tiny")
     assert [p.name for p in home.iterdir()] == ["scratch"]
     assert (home / "scratch" / "results" / "03_own.parquet").is_file()
-
-
-@pytest.mark.evidence
-def test_which_id_a_pseudonym_stands_for_is_for_the_user_alone(project):
-    """It is kept beside the frames with mode 600; nothing else that a run writes or prints has an own id."""
-    rows = "".join(f"d{i},{who},{3 + i % 3}\n" for i in range(8) for who in ("zoe@mail.net", "Yan K."))
-    project.out("params", "own.csv").write_text("id,who,fluency\n" + rows)
-    source = "{adapter: table, file: own.csv, columns: {dialogue: id, annotator: who}}"
-    project.study("own", f"title: Own ids\nsources: [{source}]\nlabels: {{fluency: {{scale: [1, 5]}}}}\n")
-    kept = project.out("data", "processed", "own", "own_ids.csv")
-    assert "data/processed/own/own_ids.csv, for you alone" in project.run("check", "own").stdout
-    ran = project.run("--study", "own")
-    assert ran.returncode == 0, ran.stderr
-    assert kept.read_text() == "kind,pseudonym,own_id\nperson,A0001,zoe@mail.net\nperson,A0002,Yan K.\n"
-    assert kept.stat().st_mode & 0o777 == 0o600
-    given = {kept, project.out("params", "own.csv")}
-    made = [path for path in project.folder.rglob("*") if path.is_file() and path not in given]
-    told = [ran.stdout, ran.stderr]
-    for path in made:
-        told.append(pd.read_parquet(path).to_csv() if path.suffix == ".parquet" else path.read_text(errors="replace"))
-    assert any("A0002" in text for text in told)
-    assert [text for text in told if "zoe@mail.net" in text or "Yan K." in text] == []
-    kept.unlink()
-    assert {state for state, _ in states(project.run("--study", "own").stdout).values()} == {"up to date", "skipped"}
-    assert not kept.exists()
-    ignored = subprocess.run(["git", "check-ignore", "data/processed/own/own_ids.csv"], cwd=ROOT, capture_output=True)
-    assert ignored.returncode in (0, 128)  # 128: the project was not cloned
 
 
 @pytest.mark.parametrize(("codes", "done"), [((0, 0), 2), ((1, 0), 2), ((2, 0), 1)])
@@ -185,72 +174,49 @@ def test_a_notebook_in_any_kernel_finds_judgebook_or_says_what_to_do(folder, fir
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("words", "said"),
     [
-        (["--stdy", "tiny"], "unknown option '--stdy'; did you mean '--study'?"),
-        (["tiny"], "unknown command 'tiny'; did you mean `--study tiny`?"),
-        (["chek", "tiny"], "unknown command 'chek'; did you mean 'check'?"),
-        (["--study", "tiny", "b.yaml"], "--study takes one study; did you mean `--study tiny --study b.yaml`?"),
-        (["--study", "tiny", "polish"], "invalid choice: 'polish'"),
-        (
-            ["--study", "tiny", "--set", "bootstrp.confidence=0.9"],
-            "--set: 'bootstrp': unknown key; did you mean 'bootstrap'?",
-        ),
-        (["--study", "tiny", "--set", "labels.fluency.scale=[5, 1]"], "--set: 'labels.fluency.scale'"),
-    ],
-)
-def test_calls_that_cannot_be_carried_out_say_what_was_meant(project, arguments, said):
-    done = project.run(*arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_whoever_stops_reading_gets_no_traceback(project):
-    reader = f"{sys.executable} run_all.py --list | {sys.executable} -c 'import sys; sys.stdin.read(1)'"
-    done = subprocess.run(
-        reader, shell=True, cwd=project.folder, env=project.environment(), capture_output=True, text=True
-    )
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["new", "tiny", "--data", "mine.csv"], "params/tiny.yaml exists already"),
+        (["--stdy", "demo"], "unknown option '--stdy'; did you mean '--study'?"),
+        (["demo"], "unknown command 'demo'; did you mean `--study demo`?"),
+        (["chek", "demo"], "unknown command 'chek'; did you mean 'check'?"),
+        (["--study", "demo", "b.yaml"], "--study takes one study; did you mean `--study demo --study b.yaml`?"),
+        (["--study", "demo", "polish"], "invalid choice: 'polish'"),
+        (["--study", "demmo"], "did you mean 'demo'?"),
+        (["--study", "absent.yaml"], "absent.yaml: no such file"),
+        (["--study", "demo", "--forse"], "did you mean '--force'?"),
+        (["--study", "demo", "--only", "77"], "no notebook '77'"),
+        (["--study", "demo", "--jobs", "0"], "expected a whole number from 1"),
+        (["--study", "demo", "--set", "bootstrp.confidence=0.9"], "'bootstrp': unknown key; did you mean 'bootstrap'?"),
+        (["--study", "demo", "--set", "seeds.bootstrap=one"], "seeds.bootstrap"),
+        (["--study", "demo", "--set", "import os=1"], "expected section.key=value"),
+        (["new", "mine", "--data", "mine.csv"], "params/mine.yaml exists already"),
         (["new", "not-a-name", "--data", "mine.csv"], "expected letters, digits and _"),
         (["new", "other", "--data", "absent.csv"], "absent.csv"),
         (["check", "absent"], "no study 'absent'"),
-        (["check", "tiny", "--set", "iaa.frst=2"], "did you mean 'first'?"),
+        (["check", "mine", "--set", "iaa.frst=2"], "did you mean 'first'?"),
+        (["check", "mine", "--set", "labels.fluency.scale=[5, 1]"], "--set: 'labels.fluency.scale'"),
+        (["check", "mine", "--set", "labels.fluency.scale=[1, 3]"], "mine.csv"),
+        (["check", "mine", "--set", "bootstrap.unit=people"], "expected 'turn', 'dialogue'"),
+        (["check", "mine", "--set", "bootstrap.unit=session"], "'session' is not known for every judgement; expected"),
     ],
 )
-def test_new_and_check_refuse(project, arguments, said):
-    done = project.run(*arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+def test_calls_that_cannot_be_carried_out_say_what_was_meant(call, somebodys, words, said):
+    studies.write(somebodys / "params", studies.WIDE.replace("my.csv", "../mine.csv"))
+    (somebodys / "mine.csv").write_text(studies.wide_csv())
+    code, out, told = call(*words)
+    assert code == 2
+    assert said in told
+    assert "done" not in out
+    assert not (somebodys / "out" / "data").exists()
 
 
-def test_check_tells_wrong_data(project):
-    (project.folder / "params" / "bad.csv").write_text("id,fluency_a1,fluency_a2\nd1,3,9\n")
-    project.study("bad", (project.folder / "params" / "tiny.yaml").read_text().replace("tiny.csv", "bad.csv"))
-    done = project.run("check", "bad")
-    assert done.returncode == 2
-    assert "bad.csv" in done.stderr
-    assert "found 9" in done.stderr
-
-
-def test_all_passes_over_studies_whose_data_are_not_here(project):
-    project.study("away", (project.folder / "params" / "tiny.yaml").read_text().replace("tiny.csv", "away.csv"))
-    done = project.run("--study", "all", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert "away: skipped, its data are missing: away.csv" in done.stdout
-    assert "tiny/03_own" in done.stdout
-    for words in (["--dry-run"], []):
-        named = project.run("--study", "away", *words)
-        assert named.returncode == 2
-        assert "away.csv" in named.stderr
-    project.out("params", "away.yaml").unlink()
+def test_all_passes_over_studies_whose_data_are_not_here(somebodys, monkeypatch, capsys):
+    studies.write(somebodys / "params", studies.WIDE.replace("my.csv", "away.csv"), "away")
+    monkeypatch.setattr(params, "names", lambda: ["away", "ji2022"])
+    assert [spec.key for spec in specs(["all"], [])] == ["ji2022"]
+    assert "away: skipped, its data are missing: away.csv" in capsys.readouterr().out
+    assert run(["away"], Options(dry=True)) == 2
+    assert "away.csv" in capsys.readouterr().err
 
 
 def test_a_missing_package_gives_the_four_lines(tmp_path):
@@ -268,25 +234,11 @@ def test_a_missing_package_gives_the_four_lines(tmp_path):
 
 def test_every_needed_package_is_checked():
     """run_all.py asks for each dependency of pyproject.toml before it imports anything."""
-    import tomllib
-
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     other = {"fonttools": "fontTools", "ipython": "IPython", "pillow": "PIL", "pyyaml": "yaml"}
     names = [d.split(">")[0].lower() for d in declared]
     source = (ROOT / "run_all.py").read_text()
     assert [name for name in names if f'"{other.get(name, name.replace("-", "_"))}"' not in source] == []
-
-
-@pytest.mark.evidence
-def test_a_unit_of_resampling_that_the_data_do_not_have_stops_the_run(project):
-    for command in (["--study", "tiny"], ["check", "tiny"]):
-        done = project.run(*command, "--set", "bootstrap.unit=session")
-        assert done.returncode == 2
-        assert (
-            "bootstrap.unit: 'session' is not known for every judgement; expected one of turn, dialogue" in done.stderr
-        )
-    assert project.run("check", "tiny", "--set", "bootstrap.unit=dialogue").returncode == 0
-    assert "expected 'turn', 'dialogue'" in project.run("check", "tiny", "--set", "bootstrap.unit=people").stderr
 
 
 @pytest.mark.parametrize("text", ["1000001", "1000000123", "9" * 30, "9" * 5000, "0000000001000000000", "٣", "-1", ""])

@@ -1,14 +1,11 @@
 """What a run says of how long it takes and how far it is."""
 
-import importlib
 import json
 import os
 
-import pandas as pd
 import pytest
 
 from judgebook.pipeline import durations, worker
-from judgebook.study import params
 from judgebook.study.questions import declared
 
 
@@ -60,17 +57,3 @@ def test_progress_is_that_of_the_newest_try(tmp_path):
     assert worker.progress(job(tmp_path)) == ("cell 2 of 5, permutation tests 12 of 60", 95.0)
     os.utime(note, (900, 900))
     assert worker.progress(job(tmp_path)) == ("cell 2 of 5", 0.0)
-
-
-def test_the_table_can_be_fitted_to_what_was_measured(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(params.ROOT / "benchmarks"))
-    fit = importlib.import_module("durations")
-    rows = []
-    for key, n, systems, labels in [("a", 1e5, 100, 60), ("b", 1e6, 10, 10), ("c", 5e6, 10, 10), ("d", 1e5, 4, 60)]:
-        home = tmp_path / "data" / "processed" / key
-        home.mkdir(parents=True)
-        profile = {"n_annotations": n, "systems": [""] * systems, "labels": [""] * labels}
-        (home / "profile.json").write_text(json.dumps(profile))
-        seconds = 6 + 5 * n / 1e5 + 0.3 * systems * (systems - 1) / 2 * labels / 1e3
-        rows.append({"study": key, "step": "05_sensitivity", "seconds": seconds, "outcome": "done"})
-    assert fit.fitted(pd.DataFrame(rows), tmp_path) == {"05_sensitivity": (6.0, 5.0, 0.3)}

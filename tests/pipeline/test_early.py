@@ -9,6 +9,7 @@ import pytest
 from fixtures.project_copy import Project, result
 
 SECONDS = 40
+pytestmark = pytest.mark.evidence
 
 DAG = "01_counts: {early: true}\n02_waits: {}\n03_ahead: {early: true}\n04_fails: {early: true}\n"
 #: what a notebook's own module has

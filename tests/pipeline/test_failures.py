@@ -1,16 +1,17 @@
 """What goes wrong in an analysis (exit 1, the others run), or in the call, the YAML or the data (2, nothing runs)."""
 
 import os
+import re
 
 import pytest
-from fixtures.project_copy import Project, result, states
+from fixtures import yaml_studies as studies
+from fixtures.project_copy import Project, notebook, result, states
 
-from judgebook.pipeline import manifest
-
-
-@pytest.fixture
-def project(tmp_path):
-    return Project(tmp_path / "project")
+from judgebook.pipeline import dag, manifest, nodes, worker
+from judgebook.pipeline.cache import Cache
+from judgebook.pipeline.notebook import NotebookError
+from judgebook.study import params
+from judgebook.study.questions import Question
 
 
 @pytest.fixture(scope="module")
@@ -36,119 +37,99 @@ def failing(tmp_path_factory):
 HOSTILE = """'"; import os; os._exit(3) #\\\\ {x} <script>alert(1)</script>'"""
 
 
-def test_the_others_run_and_the_failed_are_kept_and_named(failing):
-    found = states(failing.done.stdout)
-    folder = "data/processed/tiny/notebooks"
-    assert failing.done.returncode == 1
-    assert found["01_raises"] == ("failed", f"cell 5: ValueError: no such thing; see {folder}/01_raises.failed.ipynb")
-    assert found["02_needs_it"] == ("not run", "needs 01_raises, which failed")
-    assert found["05_fine"][0] == "done"
-    assert failing.out(folder, "01_raises.failed.ipynb").is_file()
-    assert not failing.out(folder, "01_raises.ipynb").exists()
+@pytest.mark.verify
+class TestFailing:
+    def test_the_others_run_and_the_failed_are_kept_and_named(self, failing):
+        found = states(failing.done.stdout)
+        folder = "data/processed/tiny/notebooks"
+        assert failing.done.returncode == 1
+        assert found["01_raises"] == (
+            "failed",
+            f"cell 5: ValueError: no such thing; see {folder}/01_raises.failed.ipynb",
+        )
+        assert found["02_needs_it"] == ("not run", "needs 01_raises, which failed")
+        assert "the last cell did not run" in found["03_leaves"][1]
+        assert "judgebook.report.blocks, which its imports do not show" in found["04_hides_an_import"][1]
+        assert found["05_fine"][0] == "done"
+        assert failing.out(folder, "01_raises.failed.ipynb").is_file()
+        assert not failing.out(folder, "01_raises.ipynb").exists()
+        assert not failing.out("data", "processed", "tiny", "results", "04_hides_an_import.parquet").exists()
+        assert not list(failing.folder.rglob("stray.txt"))
+
+    def test_failures_are_on_the_index_and_have_no_page(self, failing):
+        index = failing.out("reports", "tiny", "index.html").read_text()
+        assert "ValueError: no such thing" in index
+        assert "needs 01_raises, which failed" in index
+        assert not failing.out("reports", "tiny", "01_raises.html").exists()
+        assert failing.out("reports", "tiny", "05_fine.html").is_file()
+
+    def test_values_never_become_code(self, failing):
+        """A title full of quotes and code arrives as the text it is."""
+        assert states(failing.done.stdout)["06_given"][0] == "done"
+        page = failing.out("reports", "tiny", "06_given.html").read_text()
+        assert "os._exit(3)" in page
+        assert "<script>alert" not in page
 
 
-def test_a_notebook_that_stops_before_its_end_has_failed(failing):
-    assert "the last cell did not run" in failing.done.stdout
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A study and a notebook of a project, and what is declared of it, in this process: the nodes of a run."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    study = params.load(studies.write(tmp_path, studies.WIDE, my_csv=studies.wide_csv()))
 
+    def made(declared, knobs="seed: int = 0\n"):
+        notebook(tmp_path, "01_a", [], knobs=knobs)
+        question = Question(notebook="01_a", asks="", **declared)
+        monkeypatch.setattr(dag, "declared", lambda: {"01_a": question})
+        entries = dag.load(tmp_path)
+        spec = worker.Spec(str(study.path), "mine")
+        of = nodes.StudyNodes(spec, study, dag.of(entries, study), Cache(None), tmp_path)
+        nodes.missing(question, {"repeated": None}, study)
+        return of
 
-def test_a_helper_loaded_behind_the_imports_is_found(failing):
-    line = next(line for line in failing.done.stdout.splitlines() if "04_hides_an_import" in line)
-    assert "failed" in line
-    assert "judgebook.report.blocks, which its imports do not show" in line
-    assert not failing.out("data", "processed", "tiny", "results", "04_hides_an_import.parquet").exists()
-
-
-def test_failures_are_on_the_index_and_have_no_page(failing):
-    index = failing.out("reports", "tiny", "index.html").read_text()
-    assert "ValueError: no such thing" in index
-    assert "needs 01_raises, which failed" in index
-    assert not failing.out("reports", "tiny", "01_raises.html").exists()
-    assert failing.out("reports", "tiny", "05_fine.html").is_file()
-
-
-def test_stray_files_of_a_notebook_do_not_stay(failing):
-    assert not list(failing.folder.rglob("stray.txt"))
-
-
-def test_values_never_become_code(failing):
-    """A title full of quotes and code arrives as the text it is."""
-    assert states(failing.done.stdout)["06_given"][0] == "done"
-    page = failing.out("reports", "tiny", "06_given.html").read_text()
-    assert "os._exit(3)" in page
-    assert "<script>alert" not in page
-
-
-def wrong(project, *arguments):
-    """Run the command line; it must end with 2 before anything ran. Returns what it said."""
-    done = project.run("--study", "tiny", *arguments)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "done" not in done.stdout
-    assert not project.out("data", "processed", "tiny", "notebooks").exists()
-    assert "Traceback" not in done.stderr
-    return done.stderr
-
-
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ("{knobs: {sead: seeds.bootstrap}}", "'sead' is not in its parameters cell; known: study, run_id, seed"),
-        ("{knobs: {seed: title}}", "seed: expected int, found 'Tiny study'"),
-        ("{knobs: {seed: seeds.bootstrp}}", "'seeds.bootstrp' is not in the YAML"),
-        ("{knobs: {study: title}}", "study is set by the pipeline"),
-        ("{sections: [iaaa]}", "did you mean 'iaa'?"),
-        ("{needs: [02_b]}", "needs '02_b', which does not come before it"),
-        ("{requires: [miracles]}", "requires 'miracles'; there are repeated"),
-    ],
-)
-def test_a_wrong_question_runs_nothing(project, entry, said):
-    project.notebook("01_a", knobs="seed: int = 0\n")
-    project.dag(f"01_a: {entry}\n")
-    done = project.run("--study", "tiny")
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not project.out("data", "processed", "tiny", "notebooks").exists()
+    return made
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("declared", "said"),
     [
-        (["--study", "tinny"], "did you mean 'tiny'?"),
-        (["--study", "absent.yaml"], "absent.yaml: no such file"),
-        (["--only", "02"], "no notebook '02'"),
-        (["--set", "seeds.bootstrp=1"], "did you mean 'bootstrap'?"),
-        (["--set", "seeds.bootstrap=one"], "seeds.bootstrap"),
-        (["--set", "import os=1"], "expected section.key=value"),
-        (["--jobs", "0"], "expected a whole number from 1"),
-        (["--forse"], "did you mean '--force'?"),
-        (["polish"], "invalid choice"),
+        ({"knobs": {"sead": "seeds.bootstrap"}}, "'sead' is not in its parameters cell; known: study, run_id, seed"),
+        ({"knobs": {"seed": "title"}}, "seed: expected int, found 'My study'"),
+        ({"knobs": {"seed": "seeds.bootstrp"}}, "'seeds.bootstrp' is not in the YAML"),
+        ({"knobs": {"study": "title"}}, "study is set by the pipeline"),
+        ({"sections": ["iaaa"]}, "did you mean 'iaa'?"),
+        ({"needs": ["02_b"]}, "needs '02_b', which does not come before it"),
+        ({"requires": ["miracles"]}, "requires 'miracles'; there are repeated"),
     ],
 )
-def test_a_wrong_call_runs_nothing(project, arguments, said):
+def test_a_wrong_question_is_refused_before_anything_runs(tiny, declared, said):
+    with pytest.raises(NotebookError, match=re.escape(said)):
+        tiny(declared)
+
+
+def test_a_parameters_cell_that_computes_is_refused(tiny):
+    assert tiny({}).knobs == {"01_a": {}}
+    with pytest.raises(NotebookError, match="holds `name: type = default` only, found `import os`"):
+        tiny({}, knobs="seed: int = 0\nimport os\n")
+
+
+@pytest.mark.verify
+def test_wrong_data_and_a_second_run_at_once_run_nothing(tmp_path, monkeypatch):
+    project = Project(tmp_path / "project")
     project.notebook("01_a")
     project.dag("01_a: {}\n")
-    assert said in wrong(project, *arguments)
-
-
-def test_wrong_data_run_nothing(project):
-    project.notebook("01_a")
-    project.dag("01_a: {}\n")
-    project.edit("params/tiny.csv", "d2,3", "d2,9")
-    said = wrong(project)
-    assert "tiny.csv" in said
-    assert "a whole number from 1 to 5 (fluency), found 9" in said
-    assert not project.out("data", "processed", "tiny", "annotations.parquet").exists()
-
-
-def test_a_parameters_cell_that_computes_is_refused(project):
-    project.notebook("01_a", knobs="seed: int = 0\nimport os\n")
-    project.dag("01_a: {}\n")
-    assert "the parameters cell holds `name: type = default` only, found `import os`" in wrong(project)
-
-
-def test_two_runs_at_once_on_one_study(project, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(project.folder))
     with manifest.lock("tiny"):
-        said = wrong(project)
-    assert f"study 'tiny' is being run by process {os.getpid()}" in said
-    assert project.run("--study", "tiny").returncode == 0
+        at_once = project.run("--study", "tiny")
+    project.edit("params/tiny.csv", "d2,3", "d2,9")
+    wrong = project.run("--study", "tiny")
+    for done, said in (
+        (at_once, f"study 'tiny' is being run by process {os.getpid()}"),
+        (wrong, "a whole number from 1 to 5 (fluency), found 9"),
+    ):
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert said in done.stderr
+        assert "done" not in done.stdout
+        assert "Traceback" not in done.stderr
+    home = project.out("data", "processed", "tiny")
+    assert not [*home.glob("notebooks"), *home.glob("*.parquet")]

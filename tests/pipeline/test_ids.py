@@ -10,6 +10,7 @@ from fixtures.project_copy import ROOT, Project
 
 from judgebook.sources.ids import naming
 
+pytestmark = pytest.mark.evidence
 #: worker and task ids like those of a platform, an address and a name
 WORKERS = ["A3KQ7ZP1XVWTRB", "A1MN5YC8DGHJKL", "A2BD4FX6QSUWEV", "zoe.quill@mail.example"]
 LEFT_OUT = "A9ZZTOPDROPPED1"
@@ -84,7 +85,6 @@ def contents(path):
     return "\n".join(f"{c}: {v}" for c in frame for v in frame[c].astype(str).unique())
 
 
-@pytest.mark.evidence
 def test_no_file_but_the_private_list_holds_an_id(made):
     project, before, ran = made
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -101,7 +101,6 @@ def test_no_file_but_the_private_list_holds_an_id(made):
     assert found_in(ran.stdout + ran.stderr) == set()
 
 
-@pytest.mark.evidence
 def test_the_private_list_is_private_and_whole(made):
     project, _, _ = made
     private = project.out("data", "processed", "planted", naming.OWN_IDS)
@@ -111,7 +110,6 @@ def test_the_private_list_is_private_and_whole(made):
     assert listed.loc[listed["kind"] == "person", "pseudonym"].tolist() == [f"A{i:04d}" for i in range(1, 5)]
 
 
-@pytest.mark.evidence
 def test_what_ids_told_is_still_told(made):
     """Which session is whose, who belongs to a group and how many were left out can still be read."""
     project, _, _ = made

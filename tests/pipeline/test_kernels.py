@@ -40,6 +40,7 @@ def run(tmp_path, monkeypatch):
     os.environ.update(kept)
 
 
+@pytest.mark.verify
 def test_each_kernel_is_its_own_and_none_holds_judgebook(run, monkeypatch):
     found = []
     for mark in ("a", "b", "c"):
@@ -58,16 +59,14 @@ def test_each_kernel_is_its_own_and_none_holds_judgebook(run, monkeypatch):
     assert [f["plots"] for f in found] == [False, False, True]
 
 
-def test_what_forks_kernels_is_in_no_folder_that_ends_with_a_notebook(run):
-    assert run("first", "print(1)")
+def test_a_kernel_that_dies_says_so_and_the_next_one_runs(run):
+    """What forks kernels is in no folder that ends with a notebook."""
+    assert run("dies", "import os", "os._exit(3)").startswith("the kernel died")
+    assert run("runs", "print(1)")[0].outputs[0].text == "1\n"
     assert os.readlink(f"/proc/{kernel._kernels._server.pid}/cwd") == "/"
 
 
-def test_a_kernel_that_dies_says_so_and_the_next_one_runs(run):
-    assert run("dies", "import os", "os._exit(3)").startswith("the kernel died")
-    assert run("runs", "print(1)")[0].outputs[0].text == "1\n"
-
-
+@pytest.mark.verify
 def test_without_the_process_that_forks_kernels_start_alone(run, monkeypatch):
     assert run("forked", "print(1)")
     os.kill(kernel._kernels._server.pid, signal.SIGKILL)

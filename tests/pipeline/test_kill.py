@@ -7,14 +7,12 @@ from fixtures.project_copy import Project
 from fixtures.sleeper import gone, sleeper
 from fixtures.waiting import wait_for
 
-SECONDS = 31
 
-
-#: an interrupted run cleans up in its own code; these are stopped as it is, or by the system
-OTHERS = (signal.SIGTERM, signal.SIGKILL)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.evidence) for n in OTHERS)])
+#: an interrupted run cleans up in its own code, also where it is told to stop; or the system ends it
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGTERM, marks=pytest.mark.verify), pytest.param(signal.SIGKILL, marks=pytest.mark.evidence)],
+)
 def test_a_killed_run_leaves_nothing_half_made(tmp_path, number):
     project = Project(tmp_path / "project")
     with sleeper(project) as (process, kernel):

@@ -10,6 +10,7 @@ from fixtures.project_copy import ROOT, Project
 from judgebook.pipeline.commands.core import LISTING
 
 SECONDS = 40
+pytestmark = pytest.mark.verify
 QUESTION = '''\
 """What this folder asks, and what a study's YAML may say of it."""
 
@@ -134,7 +135,6 @@ def test_its_results_page_and_answer_are_there(project):
     assert 'href="79_extremes.html"' in index
 
 
-@pytest.mark.evidence
 def test_another_value_or_default_of_its_option_runs_it_again(project, tmp_path):
     copy = project.copy(tmp_path / "copy")
     assert copy.states("--set", "extremes.least=31")["79_extremes"] == (

@@ -7,7 +7,7 @@ from PIL import Image
 from judgebook.pipeline.reading import one_page
 from judgebook.pipeline.rendering import IndexJob, Shared, few_of_a_kind
 from judgebook.report.first_page import Cite
-from judgebook.report.html import Answered, Before, Page, index_page
+from judgebook.report.html import Answered, Before
 from judgebook.summary.answers.verdicts import Order
 from judgebook.summary.findings import PageAnswer, Preface
 
@@ -23,13 +23,6 @@ def test_many_questions_of_a_kind_are_one_line():
         *scales,
     )
     assert few_of_a_kind(()) == ()
-
-
-def test_code_in_a_question_is_shown_as_code():
-    before = Before((), "", unconfirmed=few_of_a_kind((SYSTEM,)))
-    nothing = dict.fromkeys(["facts", "cards", "absent", "made"], ())
-    page = index_page(Page("S", False), description="", before=before, **nothing)
-    assert "Which column names the system: <code>bot</code> or <code>model</code>?" in page
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from fixtures.project_copy import Project, result
 from judgebook import project as folders
 from judgebook.pipeline import dag
 from judgebook.pipeline.check import check
-from judgebook.pipeline.closure import imported
 from judgebook.pipeline.notebook import NotebookError
 from judgebook.study.stored import open_study
 
@@ -66,59 +65,52 @@ def states_of(project, *arguments):
     return {line[0]: line[1] for line in lines if len(line) == 2}
 
 
-def test_it_is_run_with_the_study_and_has_a_page_in_its_report(project):
-    assert "20_people    done" in project.done.stdout, project.done.stdout + project.done.stderr
-    reports = project.out("reports", "people")
-    page = (reports / "20_people.html").read_text(encoding="utf-8")
-    assert "<h1>What do people give?" in page
-    assert "twelve" in page
-    assert "<table" in page
-    assert ".dataframe" not in page
-    assert 'href="20_people.html"' in (reports / "index.html").read_text(encoding="utf-8")
+@pytest.mark.verify
+class TestRun:
+    def test_it_is_run_with_the_study_and_has_a_page_in_its_report(self, project):
+        assert "20_people    done" in project.done.stdout, project.done.stdout + project.done.stderr
+        reports = project.out("reports", "people")
+        page = (reports / "20_people.html").read_text(encoding="utf-8")
+        assert "<h1>What do people give?" in page
+        assert "twelve" in page
+        assert "<table" in page
+        assert ".dataframe" not in page
+        assert 'href="20_people.html"' in (reports / "index.html").read_text(encoding="utf-8")
 
+    def test_its_statistic_is_read_with_those_of_the_study(self, project, monkeypatch):
+        monkeypatch.setenv("COMPENDIUM_OUT", str(project.folder))
+        rows = open_study("people").results("mean_of", least=2)
+        assert sorted(rows["people"]) == ["A0001", "A0002", "A0003"]
+        assert rows["notebook"].tolist() == ["20_people"] * 3
 
-def test_its_statistic_is_read_with_those_of_the_study(project, monkeypatch):
-    monkeypatch.setenv("COMPENDIUM_OUT", str(project.folder))
-    rows = open_study("people").results("mean_of", least=2)
-    assert sorted(rows["people"]) == ["A0001", "A0002", "A0003"]
-    assert rows["notebook"].tolist() == ["20_people"] * 3
+    def test_extra_has_pseudonyms_in_the_place_of_ids(self, project):
+        home = project.out("data", "processed", "people")
+        executed = (home / "notebooks" / "20_people.ipynb").read_text(encoding="utf-8")
+        assert "{'A0002': ['A0001', 'A0003']}" in executed
+        recorded = (home / "params.yaml").read_text(encoding="utf-8")
+        assert "least: 2" in recorded
+        assert not [who for who in ("anneliese", "bettina", "cosima") if who in recorded + executed]
 
+    def test_what_is_skipped_fails_or_is_left_out_says_why(self, project):
+        said = project.done.stdout
+        assert "21_absent    skipped" in said
+        assert "The YAML has no `extra: {absent: …}`." in said
+        assert project.done.returncode == 1
+        (line,) = [line for line in said.splitlines() if line.startswith("  01_fork")]
+        assert "UndeclaredError: 01_fork reads 'dialogues', which it does not declare: add it to `reads` in" in line
+        assert "notebooks/22_other.ipynb is left out: it does not begin with own_notebook(…)" in said
+        assert "  22_other" not in said
 
-def test_extra_has_pseudonyms_in_the_place_of_ids(project):
-    executed = project.out("data", "processed", "people", "notebooks", "20_people.ipynb").read_text(encoding="utf-8")
-    assert "{'A0002': ['A0001', 'A0003']}" in executed
-    recorded = project.out("data", "processed", "people", "params.yaml").read_text(encoding="utf-8")
-    assert "least: 2" in recorded
-    assert not [who for who in ("anneliese", "bettina", "cosima") if who in recorded + executed]
-
-
-def test_a_study_without_what_it_needs_skips_it_and_says_why(project):
-    assert "21_absent    skipped" in project.done.stdout
-    assert "The YAML has no `extra: {absent: …}`." in project.done.stdout
-
-
-def test_a_notebook_of_a_fork_that_reads_more_than_it_declares_fails(project):
-    assert project.done.returncode == 1
-    (line,) = [line for line in project.done.stdout.splitlines() if line.startswith("  01_fork")]
-    assert "UndeclaredError: 01_fork reads 'dialogues', which it does not declare: add it to `reads` in" in line
-    assert "`questions/own/question.py`" in line
-
-
-def test_one_that_declares_nothing_is_named_and_left_out(project):
-    assert "notebooks/22_other.ipynb is left out: it does not begin with own_notebook(…)" in project.done.stdout
-    assert "  22_other" not in project.done.stdout
-
-
-def test_a_change_of_what_it_declares_runs_it_again_and_nothing_else_does(project, tmp_path):
-    copy = project.copy(tmp_path / "copy")
-    assert states_of(copy, "--set", "extra.another=1")["20_people"] == "up to date"
-    of_yaml = states_of(copy, "--dry-run", "--set", "bootstrap.n_resamples=500")
-    assert of_yaml["20_people"].endswith("changed: bootstrap (YAML)")
-    told = states_of(copy, "--set", "extra.least=3")
-    assert told["20_people"].endswith("changed: extra.least (YAML)")
-    assert told["annotations"] == "up to date"
-    (copy.folder / "data" / "prices.csv").write_text("thirteen")
-    assert states_of(copy, "--dry-run", "--set", "extra.least=3")["20_people"].endswith("changed: data/prices.csv")
+    def test_a_change_of_what_it_declares_runs_it_again_and_nothing_else_does(self, project, tmp_path):
+        copy = project.copy(tmp_path / "copy")
+        assert states_of(copy, "--set", "extra.another=1")["20_people"] == "up to date"
+        of_yaml = states_of(copy, "--dry-run", "--set", "bootstrap.n_resamples=500")
+        assert of_yaml["20_people"].endswith("changed: bootstrap (YAML)")
+        told = states_of(copy, "--set", "extra.least=3")
+        assert told["20_people"].endswith("changed: extra.least (YAML)")
+        assert told["annotations"] == "up to date"
+        (copy.folder / "data" / "prices.csv").write_text("thirteen")
+        assert states_of(copy, "--dry-run", "--set", "extra.least=3")["20_people"].endswith("changed: data/prices.csv")
 
 
 def made(folder, monkeypatch, name, call):
@@ -200,16 +192,3 @@ def test_a_notebook_that_is_opened_in_its_folder_finds_the_project_around_it(mon
     assert folders.folder() == tmp_path / "notebooks"
     (tmp_path / "params").mkdir()
     assert folders.folder() == tmp_path
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "from judgebook import open_study",
-        "import judgebook\njudgebook.open_study",
-        "import judgebook as jb\njb.open_study('x')",
-    ],
-)
-def test_a_public_name_is_of_the_module_it_is_from(source):
-    assert "judgebook.study.stored" in imported(source)
-    assert "judgebook.sources.build" not in imported(source)

@@ -3,11 +3,14 @@
 import ast
 import json
 import os
+import subprocess
+import sys
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
+import yaml
 from fixtures import yaml_studies as studies
 from fixtures.pools import Pool
 from hypothesis import given
@@ -62,51 +65,48 @@ class _AtOnce:
         return future
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_what_has_most_to_come_starts_first(jobs):
-    def node(name, seconds, after=()):
-        return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds)
-
-    study, at_once = MagicMock(), _AtOnce()
-    study.manifest.outputs.return_value = []
-    studies = {"s": study}
-    options = {"say": lambda *_: None, "news": print, "force": True}
-    runner = execute.Runner(studies, Cache(None), lambda _: at_once, jobs, **options)
-    # b takes less time than the long one, but d has to wait for it
-    runner.run([node("a", 3), node("b", 4), node("long", 9), node("c", 2), node("d", 8, ("b",))])
-    assert at_once.started == ["b", "long", "d", "a", "c"]
-    assert {status.state for status in runner.states.values()} == {"done"}
+def node(name, seconds=1, after=(), **options):
+    return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds, **options)
 
 
-def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_not_recorded():
-    def node(name, seconds, after=(), **options):
-        return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds, **options)
-
+@pytest.fixture
+def runner():
+    """Of one study, with an executor that has everything done at once (`started` is what was); every node is new."""
     study, at_once = MagicMock(), _AtOnce()
     study.manifest.outputs.return_value = []
     study.manifest.why.return_value = "new"
     study.only_drawn.return_value = False
-    options = {"say": lambda *_: None, "news": print}
-    runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 1, **options)
+
+    def made(jobs=1, say=lambda *_: None, **options):
+        return execute.Runner({"s": study}, Cache(None), lambda _: at_once, jobs, say=say, news=print, **options)
+
+    made.study, made.started = study, at_once.started
+    return made
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_has_most_to_come_starts_first(runner, jobs):
+    # b takes less time than the long one, but d has to wait for it
+    made = runner(jobs, force=True)
+    made.run([node("a", 3), node("b", 4), node("long", 9), node("c", 2), node("d", 8, ("b",))])
+    assert runner.started == ["b", "long", "d", "a", "c"]
+    assert {status.state for status in made.states.values()} == {"done"}
+
+
+def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_not_recorded(runner):
     page = {"soft": True, "recorded": False, "first": True}
-    runner.run([node("long", 9), node("b", 1), node("c", 2, ("b",)), node("page", 1, ("c",), **page)])
-    assert at_once.started == ["b", "c", "page", "long"]
-    assert [call.args[0] for call in study.manifest.record.call_args_list] == ["b", "c", "long"]
+    runner().run([node("long", 9), node("b", 1), node("c", 2, ("b",)), node("page", 1, ("c",), **page)])
+    assert runner.started == ["b", "c", "page", "long"]
+    assert [call.args[0] for call in runner.study.manifest.record.call_args_list] == ["b", "c", "long"]
 
 
-def test_what_is_done_meanwhile_is_done_once_when_a_node_runs_and_never_where_none_does():
-    def node(name, after=()):
-        return nodes.Node("s", name, after, dict, list, print, lambda: name)
-
-    study, at_once, events = MagicMock(), _AtOnce(), []
-    study.manifest.outputs.return_value = []
-    study.only_drawn.return_value = False
-    options = {"say": lambda node, status: events.append(node.name), "news": print}
+def test_what_is_done_meanwhile_is_done_once_when_a_node_runs_and_never_where_none_does(runner):
+    events = []
     for why, expected in (("new", ["meanwhile a", "a", "b"]), ("", ["a", "b"])):
-        study.manifest.why.return_value = why
-        runner = execute.Runner({"s": study}, Cache(None), lambda _: at_once, 1, **options)
+        runner.study.manifest.why.return_value = why
         events.clear()
-        runner.run([node("a"), node("b", ("a",))], lambda: events.append(f"meanwhile {at_once.started[-1]}"))
+        made = runner(say=lambda node, status: events.append(node.name))
+        made.run([node("a"), node("b", after=("a",))], lambda: events.append(f"meanwhile {runner.started[-1]}"))
         assert events == expected
 
 
@@ -150,16 +150,6 @@ def test_closure_of_a_helper_holds_no_other_helper(package):
     assert list(found) == ["helpers", "helpers.one", "judgebook", "judgebook.d"]
 
 
-def test_closure_of_a_name_inside_a_module_is_the_module(package):
-    assert list(closure.closure(["judgebook.d.some_function"], Cache(None), (package,))) == ["judgebook", "judgebook.d"]
-
-
-def test_package_data_are_covered(package):
-    before = closure.package_data(Cache(None), (package,))
-    (package / "data.csv").write_text("2\n")
-    assert closure.package_data(Cache(None), (package,)) != before
-
-
 def test_the_style_of_pages_counts_for_pages_only(package):
     """A colour computes no statistic again."""
     style = package / "report" / "templates" / "report.css"
@@ -191,9 +181,6 @@ def test_words_count_for_those_who_show_them(package):
 
 def test_the_closure_of_a_real_module_holds_what_it_loads():
     """The static closure of judgebook.study.store against what Python loads, in a fresh interpreter."""
-    import subprocess
-    import sys
-
     code = "import sys, judgebook.study.store; print(*sorted(m for m in sys.modules if m.split('.')[0] == 'judgebook'))"
     environment = {**os.environ, "PYTHONPATH": str(params.ROOT / "src")}
     loaded = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -233,59 +220,37 @@ def test_a_file_changed_in_place_is_read_again(tmp_path, monkeypatch, size):
     assert Cache(kept).file(file) != digest
 
 
-def test_a_file_changed_just_now_is_read_again(tmp_path):
-    file, kept = tmp_path / "file", tmp_path / "cache.json"
-    file.write_text("one")
-    cache = Cache(kept)
-    digest = cache.file(file)
-    stat = file.stat()
-    file.write_text("two")
-    os.utime(file, ns=(stat.st_mtime_ns, stat.st_mtime_ns))
-    assert cache.file(file) != digest
-
-
 def facts(cell):
     return Facts("", (), tuple(parameters(cell)), "", "")
 
 
 @pytest.mark.parametrize(
-    ("annotation", "value"),
+    ("annotation", "fits", "wrong"),
     [
-        ("int", 3), ("float", 3), ("float", 0.5), ("str", "x"), ("bool", True), ("int | None", None),
-        ("list[str]", ["a"]), ("Literal['a', 'b']", "b"), ("list[int | None]", [1, None]),
+        ("int", [3], ["3", 3.0, True, None]),
+        ("float", [3, 0.5], ["x"]),
+        ("str", ["x"], [1]),
+        ("bool", [True], [1]),
+        ("int | None", [None], ["x"]),
+        ("list[str]", [["a"]], [[1]]),
+        ("list[int | None]", [[1, None]], [["a"]]),
+        ("Literal['a', 'b']", ["b"], ["c"]),
+        ("__import__('os').system('true')", [], [1]),  # never evaluated
     ],
-)  # fmt: skip
-def test_knobs_of_the_right_type_pass(annotation, value):
-    assert check_knobs("nb", facts(f"k: {annotation} = 0"), {"k": value}) == {"k": value}
-
-
-@pytest.mark.parametrize(
-    ("annotation", "value"),
-    [
-        ("int", "3"), ("int", 3.0), ("int", True), ("float", "x"), ("str", 1), ("bool", 1), ("int", None),
-        ("list[str]", [1]), ("Literal['a', 'b']", "c"),
-    ],
-)  # fmt: skip
-def test_knobs_of_another_type_fail(annotation, value):
-    with pytest.raises(NotebookError, match="nb: k: expected"):
-        check_knobs("nb", facts(f"k: {annotation} = 0"), {"k": value})
-
-
-def test_an_annotation_is_never_evaluated():
-    with pytest.raises(NotebookError, match="known are str, int"):
-        check_knobs("nb", facts("k: __import__('os').system('true') = 0"), {"k": 1})
+)
+def test_knobs_have_the_type_that_the_cell_declares(annotation, fits, wrong):
+    cell = facts(f"k: {annotation} = 0")
+    assert [check_knobs("nb", cell, {"k": value}) for value in fits] == [{"k": value} for value in fits]
+    for value in wrong:
+        with pytest.raises(NotebookError, match=r"nb: k: (expected|the parameters cell says .* known are str, int)"):
+            check_knobs("nb", cell, {"k": value})
 
 
 @pytest.mark.parametrize("name", ["k\nimport os", "k=1;x", "", "unknown"])
-def test_unknown_names_fail(name):
-    with pytest.raises(NotebookError, match="is not in its parameters cell; known: k"):
-        check_knobs("nb", facts("k: int = 0"), {name: 1})
-
-
-def test_all_problems_of_knobs_are_told_at_once():
-    with pytest.raises(NotebookError) as error:
-        check_knobs("nb", facts("k: int = 0"), {"k": "x", "j": 1})
-    assert len(str(error.value).splitlines()) == 2
+def test_names_that_the_cell_does_not_have_are_told_with_all_other_problems(name):
+    with pytest.raises(NotebookError, match="is not in its parameters cell; known: k") as error:
+        check_knobs("nb", facts("k: int = 0"), {name: 1, "k": "x"})
+    assert str(error.value).count("nb: ") == 2
 
 
 def test_parameters_carry_their_help():
@@ -325,8 +290,6 @@ def test_only_takes_number_name_or_both_and_what_they_need():
 @pytest.mark.parametrize("name", params.names())
 def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
     """Every study of the project, merged and changed by --set, survives being written and read."""
-    import yaml
-
     study = params.load(name, params.parse_set(["bootstrap.n_resamples=321"]))
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(recorded.resolved(study), sort_keys=False, allow_unicode=True))
@@ -338,8 +301,6 @@ def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
 
 def test_files_of_others_beside_simulated_ones_are_not_the_pipelines(tmp_path, monkeypatch):
     """What a node made is removed when it is no longer made; nothing else in data/raw is ever touched."""
-    from judgebook.pipeline import worker
-
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     raw = tmp_path / "data" / "raw" / "demo"
     raw.mkdir(parents=True)

@@ -6,40 +6,18 @@ import os
 import pandas as pd
 import pytest
 from fixtures import answers_file
-from fixtures.project_copy import ROOT, Project, result
+from fixtures.project_copy import ROOT, result
+from fixtures.ran_project import DAG, ran_project
 
 from judgebook import read_answers
 
-SECONDS = 45
-
-DAG = """\
-01_counts: {}
-02_seeded: {needs: [01_counts], knobs: {seed: seeds.bootstrap}, answers: [cost]}
-03_extra: {}
-04_grouped: {requires: [groups]}
-"""
-FIGURE = """\
-from judgebook.display import style
-fig, ax = style.subplots()
-ax.plot([0, 1])
-style.save(fig, "line", alt="a line", run=run)
-"""
+SECONDS = 60
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
     """A project with four notebooks that was run once."""
-    project = Project(tmp_path_factory.mktemp("base"))
-    (project.folder / "src" / "judgebook" / "extra.py").write_text("VALUE = 1.0\n")
-    (project.folder / "src" / "helpers" / "extra.py").write_text("from judgebook import extra\n")
-    project.notebook("01_counts", [FIGURE, "annotations = run.read('annotations')", result("a", "len(annotations)")])
-    seeded = ["before = run.read_results('01_counts')['count']['estimate'][0]", result("b", "before + seed")]
-    project.notebook("02_seeded", seeded, knobs="seed: int = 0  # moves the result\n")
-    project.notebook("03_extra", ["from helpers import extra", result("c", "extra.extra.VALUE")])
-    project.notebook("04_grouped")
-    project.dag(DAG)
-    project.first = project.run("--study", "tiny")
-    return project
+    return ran_project(tmp_path_factory)
 
 
 @pytest.fixture
@@ -48,8 +26,9 @@ def project(base, tmp_path):
 
 
 def test_the_first_run_makes_everything(base):
-    lines = base.first.stdout.splitlines()
-    assert base.first.returncode == 0, base.first.stderr
+    code, out, err = base.first
+    lines = out.splitlines()
+    assert code == 0, err
     assert lines[-1] == "report: reports/tiny/index.html"
     manifest = base.manifest()
     assert list(manifest["nodes"]["03_extra"]["outputs"]) == [
@@ -67,20 +46,26 @@ def test_the_first_run_makes_everything(base):
     assert not base.out("data", "processed", "tiny", ".work").exists()
 
 
+def test_executed_notebooks_hold_no_traces_of_the_run(base):
+    nb = json.loads(base.out("data", "processed", "tiny", "notebooks", "02_seeded.ipynb").read_text())
+    assert "papermill" not in nb["metadata"]
+    assert all("papermill" not in c["metadata"] for c in nb["cells"])
+    assert all("pipeline-check" not in c["metadata"].get("tags", []) for c in nb["cells"])
+    assert os.fspath(base.folder) not in json.dumps(nb)
+
+
 def test_nothing_changed_runs_nothing_and_imports_no_pandas(project):
-    states = project.states()
-    assert {n: s for n, (s, _) in states.items() if n != "04_grouped"} == dict.fromkeys(
-        ("annotations", "01_counts", "02_seeded", "03_extra"), "up to date"
-    )
-    before = project.manifest()
-    done = project.run("--study", "tiny", python=["-X", "importtime"])
+    done, before = project.run("--study", "tiny", python=["-X", "importtime"]), project.manifest()
     assert done.returncode == 0
+    for name in ("annotations", "01_counts", "02_seeded", "03_extra"):
+        assert f"  {name:<11}  up to date" in done.stdout
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "judgebook.study.params" in imported
     assert not imported & {"pandas", "numpy", "papermill", "nbconvert", "nbformat"}
     assert project.manifest() == before
 
 
+@pytest.mark.verify
 def test_only_what_depends_on_a_change_runs_again(project):
     """A helper one notebook imports and what that imports, a seed another is given, and raw data that differ without
     meaning anything."""
@@ -108,9 +93,9 @@ print(words.FOUND)
 """
 
 
-def test_other_words_and_colours_compute_nothing_again(base, tmp_path):
+@pytest.mark.verify
+def test_other_words_and_colours_compute_nothing_again(project):
     """What an analysis gave is kept until its code, or what it is given, changes; a run that is forced computes all."""
-    project = base.copy(tmp_path / "copy")
     made = project.folder / "src" / "judgebook" / "questions" / "made"
     made.mkdir()
     (made / "__init__.py").write_text("")
@@ -127,68 +112,52 @@ def test_other_words_and_colours_compute_nothing_again(base, tmp_path):
     why = "changed: judgebook.questions.made.words; drawn anew, statistics only if their input differs"
     assert run("--dry-run") == (("would run", why), first)
     assert run() == (("done", why), first)
-    formats = ("--set", "figures.formats=[svg, pdf]")
     why = "changed: figures (YAML); drawn anew, statistics only if their input differs"
-    assert run(*formats) == (("done", why), first)
-    assert run() == (("done", why), first)
+    assert run("--set", "figures.formats=[svg, pdf]") == (("done", why), first)
     project.edit("src/judgebook/questions/made/analysis.py", "1e9", "1e9 + 100")
-    state, second = run()
+    state, second = run("--set", "figures.formats=[svg, pdf]")
     assert state == ("done", "changed: judgebook.questions.made.analysis")
     assert second != first
     assert run("--force")[1] != second
 
 
-def test_changed_data_reach_what_reads_them(project):
-    """And a figure that is no longer made goes, from its folder and from the report."""
+@pytest.mark.verify
+def test_changed_data_reach_what_reads_them_and_what_is_gone_leaves_nothing(project):
+    """A figure that is no longer made, and all of a notebook that is taken out."""
     with project.out("params", "tiny.csv").open("a") as stream:
         stream.write("d30,5,5\n")
     project.notebook("01_counts", ["annotations = run.read('annotations')", result("a", "len(annotations)")])
     states = project.states("--only", "seeded")
     assert states["01_counts"][1].startswith("changed: notebook, annotations.parquet")
     assert states["02_seeded"] == ("done", "changed: annotations.parquet, results of 01_counts")
-    assert "03_extra" not in states
     assert not project.out("figures", "tiny", "01_counts_line.svg").exists()
     assert not project.out("reports", "tiny", "files", "01_counts_line.svg").exists()
     assert "<figure" not in project.out("reports", "tiny", "01_counts.html").read_text()
-
-
-@pytest.mark.evidence
-def test_a_notebook_taken_out_leaves_nothing(project):
     project.dag(DAG.replace("03_extra: {}\n", ""))
     project.states("--only", "counts")
     assert not [p for p in project.folder.rglob("03_extra*") if p.parent.name != "notebooks" or "data" in p.parts]
     assert "03_extra" not in project.out("reports", "tiny", "index.html").read_text()
 
 
-@pytest.mark.evidence
-def test_the_same_result_stops_what_follows_a_changed_notebook(project):
-    project.edit("notebooks/01_counts.ipynb", "a line", "a straight line")
-    states = project.states("--only", "seeded")
-    assert states["01_counts"] == ("done", "changed: notebook")
-    assert states["02_seeded"] == ("up to date", "")
-
-
+@pytest.mark.verify
 def test_lost_and_altered_outputs_are_made_again(project):
-    """And the same result stops what follows."""
-    project.out("figures", "tiny", "01_counts_line.svg").unlink()
+    """And the same result stops what follows a changed notebook. A dry run says so before, and writes nothing."""
     project.out("data", "processed", "tiny", "results", "03_extra.csv").write_text("edited by hand\n")
-    states = project.states()
-    assert states["01_counts"] == ("done", "missing or altered: 01_counts_line.svg")
-    assert states["02_seeded"] == ("up to date", "")
-    assert states["03_extra"] == ("done", "missing or altered: 03_extra.csv")
-    assert "edited" not in project.out("data", "processed", "tiny", "results", "03_extra.csv").read_text()
-
-
-def test_a_dry_run_says_what_would_run_and_writes_nothing(project):
-    project.edit("src/judgebook/extra.py", "1.0", "2.0")
     project.edit("notebooks/01_counts.ipynb", "a line", "a straight line")
     before = {p: p.stat().st_mtime_ns for p in project.folder.rglob("*")}
     states = project.states("--dry-run")
     assert states["01_counts"] == ("would run", "changed: notebook")
     assert states["02_seeded"] == ("may run", "if 01_counts changes")
-    assert states["03_extra"] == ("would run", "changed: judgebook.extra")
+    assert states["03_extra"] == ("would run", "missing or altered: 03_extra.csv")
     assert states["annotations"] == ("up to date", "")
     assert {p: p.stat().st_mtime_ns for p in project.folder.rglob("*")} == before
+    project.out("figures", "tiny", "01_counts_line.svg").unlink()
+    states = project.states()
+    assert states["01_counts"] == ("done", "changed: notebook")
+    assert states["02_seeded"] == ("up to date", "")
+    assert states["03_extra"] == ("done", "missing or altered: 03_extra.csv")
+    assert project.out("figures", "tiny", "01_counts_line.svg").is_file()
+    assert "edited" not in project.out("data", "processed", "tiny", "results", "03_extra.csv").read_text()
 
 
 @pytest.mark.evidence
@@ -220,14 +189,6 @@ def test_a_study_by_path_written_elsewhere(project, tmp_path):
     assert not project.out("reports", "mine").exists()
 
 
-def test_executed_notebooks_hold_no_traces_of_the_run(base):
-    nb = json.loads(base.out("data", "processed", "tiny", "notebooks", "02_seeded.ipynb").read_text())
-    assert "papermill" not in nb["metadata"]
-    assert all("papermill" not in c["metadata"] for c in nb["cells"])
-    assert all("pipeline-check" not in c["metadata"].get("tags", []) for c in nb["cells"])
-    assert os.fspath(base.folder) not in json.dumps(nb)
-
-
 def in_file(project, change=("", "")):
     """What is wrong with `answers.json`, after a change of the first page."""
     report, results = project.out("reports", "tiny"), project.out("data", "processed", "tiny", "results")
@@ -237,7 +198,10 @@ def in_file(project, change=("", "")):
 
 
 def test_answers_are_written_as_data_beside_the_first_page(base):
+    """A number that only the page has is found: it is not in the sentence, nor among the facts."""
     assert in_file(base) == []
+    sentence = "because there is only one system"
+    assert len(in_file(base, (sentence, f"{sentence} of 37"))) == 2
     file = json.loads(base.out("reports", "tiny", "answers.json").read_text())
     assert (file["version"], file["study"], file["counted"][0]["judgements"]) == (1, "tiny", 60)
     verdicts = {answer["key"]: answer["verdict"] for answer in file["answers"]}
@@ -271,17 +235,13 @@ def test_answers_that_are_not_there_or_not_as_written_say_what_to_run(base, monk
         read_answers("tiny")["best"]
 
 
-def test_a_number_that_only_the_page_has_is_found(base):
-    sentence = "because there is only one system"
-    assert len(in_file(base, (sentence, f"{sentence} of 37"))) == 2  # it is not in the sentence, nor among the facts
-
-
 OLD = "This page is from an earlier run, with other settings or data (changed: seeds.bootstrap (YAML))."
 
 
-def test_pages_of_an_earlier_run_say_so(project):
+@pytest.mark.verify
+def test_pages_of_an_earlier_run_say_so_until_they_are_made_again(project):
     """`--only` with `--set` leaves pages of other settings: each says so, and the index, too."""
-    done = project.run("--study", "tiny", "--jobs", "1", "--only", "03_extra", "--set", "seeds.bootstrap=5")
+    done = project.run("--study", "tiny", "--only", "03_extra", "--set", "seeds.bootstrap=5")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].endswith("with other settings or data, and marked as such: 02_seeded")
     report = project.out("reports", "tiny")
@@ -295,40 +255,26 @@ def test_pages_of_an_earlier_run_say_so(project):
     answers = {answer["key"]: answer for answer in json.loads((report / "answers.json").read_text())["answers"]}
     assert marked == {key for key, answer in answers.items() if not answer["this_run"]} == {"cost"}
     assert answers["cost"]["earlier"] == ["02_seeded"]
-
-
-@pytest.mark.evidence
-def test_pages_of_an_earlier_run_say_so_until_they_are_made_again(project):
-    report = project.out("reports", "tiny")
-    project.states("--only", "03_extra", "--set", "seeds.bootstrap=5")
-    assert OLD in (report / "02_seeded.html").read_text()
     project.states("--set", "seeds.bootstrap=5")
     assert "earlier run" not in (report / "02_seeded.html").read_text() + (report / "index.html").read_text()
     project.states("--only", "03_extra")  # the other way round: the page that stays is the one with a value of its own
     assert OLD in (report / "02_seeded.html").read_text()
-    assert (report / "index.html").read_text().count("This page is from an earlier run") == 1
 
 
-def namesake(project, rows):
-    """Another YAML called tiny, in a folder of its own, with data of its own."""
-    folder = project.folder / "others"
-    folder.mkdir()
-    (folder / "tiny.yaml").write_text((project.folder / "params" / "tiny.yaml").read_text())
-    (folder / "tiny.csv").write_text(rows)
-    return folder / "tiny.yaml"
-
-
+@pytest.mark.verify
 def test_another_study_of_the_same_name_is_refused(project):
     """Its report would have answers of the first."""
-    data = (project.folder / "params" / "tiny.csv").read_text()
-    other = namesake(project, data + "d30,1,2\n")
+    data, folder = (project.folder / "params" / "tiny.csv").read_text(), project.folder / "others"
+    folder.mkdir()
+    (folder / "tiny.yaml").write_text((project.folder / "params" / "tiny.yaml").read_text())
+    (folder / "tiny.csv").write_text(data + "d30,1,2\n")
     before = project.manifest()
-    done = project.run("--study", str(other))
+    done = project.run("--study", str(folder / "tiny.yaml"))
     assert (done.returncode, project.manifest()) == (2, before)
     assert "data/processed/tiny has results of another study called 'tiny': those of params/tiny.yaml" in done.stderr
     assert "rename one of the files, or write elsewhere with --out DIR" in done.stderr
-    (other.parent / "tiny.csv").write_text(data)  # the same data: a copy of the YAML
-    assert project.run("--study", str(other), "--dry-run").returncode == 0
-    (other.parent / "tiny.csv").write_text(data + "d30,1,2\n")
+    (folder / "tiny.csv").write_text(data)  # the same data: a copy of the YAML
+    assert project.run("--study", str(folder / "tiny.yaml"), "--dry-run").returncode == 0
+    (folder / "tiny.csv").write_text(data + "d30,1,2\n")
     (project.folder / "params" / "tiny.yaml").unlink()  # it was moved, and its data have grown
-    assert project.run("--study", str(other), "--dry-run").returncode == 0
+    assert project.run("--study", str(folder / "tiny.yaml"), "--dry-run").returncode == 0

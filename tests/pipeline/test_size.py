@@ -2,7 +2,6 @@
 
 import importlib
 
-import pandas as pd
 import pytest
 
 from judgebook.sources.build import build
@@ -34,36 +33,3 @@ def test_a_study_is_as_large_as_asked_for_and_the_same_each_time(size, tmp_path,
     assert annotations["dialogue_b"].notna().sum() > 100
     per_item = people[people["label"] != "quality"].groupby(["dialogue", "label"])["annotator"].nunique()
     assert set(per_item) == {2}
-
-
-def test_what_was_stopped_is_said_and_not_added_up(size):
-    rows = [
-        ("annotations", 3.0, 100, "done"),
-        ("03_iaa", 40.0, 300, "done"),
-        ("05_sensitivity", 600.0, 900, "stopped at 600 s"),
-    ]
-    frame = pd.DataFrame([("a", *row) for row in rows], columns=["study", "step", "seconds", "mb", "outcome"])
-    said = size.table(frame)
-    assert "| 05_sensitivity | 600 / 900 (stopped at 600 s) |" in said
-    assert "| all (sum / largest) | 43 / 300 |" in said
-
-
-def test_a_notebook_took_what_was_computed_for_the_first_page_before_its_kernel_ran(size, tmp_path, monkeypatch):
-    (tmp_path / "a.yaml").write_text("title: made up", encoding="utf-8")
-    before, kernel = size.Use(10.0, 500.0), size.Use(2.0, 100.0)
-    frames = tmp_path / "data" / "processed" / "a" / "annotations.parquet"
-
-    def measured(command, gb, seconds, raw):
-        if command[-1] != "annotations":
-            return before, kernel, "done"
-        frames.parent.mkdir(parents=True, exist_ok=True)
-        frames.touch()
-        return before, size.Use(), "did not run"
-
-    monkeypatch.setattr(size, "measured", measured)
-    rows = [*size.measure(tmp_path / "a.yaml", tmp_path, ["07", "08"], 6, 600)]
-    assert [(row["step"][:2], row["seconds"], row["mb"], row["outcome"]) for row in rows] == [
-        ("an", 10.0, 500, "done"),
-        ("07", 12.0, 500, "done"),
-        ("08", 2.0, 100, "done"),
-    ]

@@ -89,7 +89,8 @@ def test_settings_of_the_user_change_no_file(project, tmp_path):
     assert "Größe … 4".encode() in plain["data/processed/tiny/notebooks/01_draws.ipynb"]
 
 
-@pytest.mark.parametrize("arguments", [["--list"], ["--help"], ["check", "tiny"]])
+@pytest.mark.verify
+@pytest.mark.parametrize("arguments", [["--list"], ["check", "tiny"]])
 def test_a_terminal_without_letters_and_a_reader_that_leaves(project, tmp_path, arguments):
     command, env = [sys.executable, "run_all.py", *arguments], project.environment()
     options = {"cwd": project.folder, "stderr": subprocess.PIPE}
@@ -146,6 +147,7 @@ print(*sorted({"lark", "scipy.stats", "seaborn", "statsmodels"} & {*sys.modules}
     assert done.stdout.strip() == ""
 
 
+@pytest.mark.verify
 def test_the_process_that_plans_a_run_imports_no_numbers(tmp_path):
     """Its workers do that at the same time; the first page would wait for it."""
     yaml = studies.write(tmp_path, studies.WIDE, my_csv=studies.wide_csv())

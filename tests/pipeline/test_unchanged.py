@@ -5,13 +5,13 @@ import os
 import shutil
 import sys
 import sysconfig
+import time
 from types import SimpleNamespace
 
 import pytest
-from fixtures.project_copy import Project
+from fixtures.ran_project import ran_project
 
 from judgebook import unchanged
-from judgebook.pipeline.manifest import lock
 
 SLOW = {"judgebook.pipeline.cli", "judgebook.study.params", "pydantic"}
 
@@ -19,11 +19,7 @@ SLOW = {"judgebook.pipeline.cli", "judgebook.study.params", "pydantic"}
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A project that was run, and then had nothing to do until that was remembered."""
-    made = Project(tmp_path_factory.mktemp("unchanged"))
-    made.notebook("01_counts")
-    made.dag("01_counts: {}")
-    made.first = made.run("--study", "tiny")
-    assert made.first.returncode == 0, made.first.stderr
+    made = ran_project(tmp_path_factory).copy(tmp_path_factory.mktemp("unchanged") / "copy")
     made.slow = again(made)
     until_remembered(made)
     return made
@@ -63,42 +59,17 @@ def test_nothing_is_imported_and_the_same_is_printed(project):
     assert "report: reports/tiny/index.html" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "params/tiny.yaml",
-        "params/tiny.csv",
-        "params/defaults.yaml",
-        "notebooks/01_counts.ipynb",
-        "src/judgebook/questions/own/question.py",
-        "src/judgebook/study/results.py",
-        "src/judgebook/study/schema.yaml",
-        "src/judgebook/pipeline/run.py",
-        "src/judgebook/display/style.py",
-        "data/processed/tiny/annotations.parquet",
-        "data/processed/tiny/manifest.json",
-        "data/processed/tiny/params.yaml",
-        "data/processed/tiny/profile.json",
-        "data/processed/tiny/results/01_counts.parquet",
-        "data/processed/tiny/notebooks/01_counts.ipynb",
-        "reports/tiny/index.html",
-        "reports/tiny/01_counts.html",
-        # new files would be seen in these
-        "notebooks",
-        "params",
-        "src/judgebook/extras",
-        "src/judgebook/questions",
-        "data",
-        sysconfig.get_path("purelib"),
-    ],
-)
-def test_what_a_run_depends_on_is_on_the_list(project, path):
+def test_what_a_run_depends_on_is_on_the_list(project):
+    """Files, and folders in which new files would be seen or data may appear."""
     states = json.loads(lists(project)[0].read_text())["states"]
-    assert states[str(project.folder / path)]
-
-
-def test_folders_where_data_may_appear_are_on_the_list(project):
-    states = json.loads(lists(project)[0].read_text())["states"]
+    read = ("params/tiny.yaml", "params/tiny.csv", "params/defaults.yaml", "notebooks/01_counts.ipynb")
+    code = ("questions/own/question.py", "study/results.py", "study/schema.yaml", "pipeline/run.py", "display/style.py")
+    home = ("annotations.parquet", "manifest.json", "params.yaml", "profile.json", "results/01_counts.parquet")
+    made = ("data/processed/tiny/notebooks/01_counts.ipynb", "reports/tiny/index.html", "reports/tiny/01_counts.html")
+    folders = ("notebooks", "params", "src/judgebook/extras", "src/judgebook/questions", "data")
+    paths = [*read, *(f"src/judgebook/{p}" for p in code), *(f"data/processed/tiny/{p}" for p in home), *made, *folders]
+    paths.append(sysconfig.get_path("purelib"))
+    assert [path for path in paths if not states[str(project.folder / path)]] == []
     assert states[str(project.folder / "data" / "embedded" / "tiny" / "source.json")] is None
 
 
@@ -156,53 +127,62 @@ def test_options_and_folders_make_another_call(monkeypatch, tmp_path):
     assert len({*map(str, (before, options, unchanged._call()))}) == 3
 
 
-def test_other_options_are_not_taken_for_the_same(project):
+@pytest.fixture
+def kept(tmp_path, monkeypatch, capsys):
+    """The list that this call, if it were a run, had left; the streams are part of the call."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    for name in ("file", "lock"):
+        (tmp_path / name).touch()
+    states = {str(tmp_path / "file"): unchanged._state(str(tmp_path / "file"))}
+    run = SimpleNamespace(call=unchanged._call(), root=str(tmp_path), states=states, start=time.time_ns() + 10**10)
+    run.locks, run.printed = [str(tmp_path / "lock")], [(1, "all up to date\n")]
+    monkeypatch.setattr(unchanged, "_watch", run)
+    unchanged.keep(tmp_path)
+    (path,) = (tmp_path / "data" / "processed" / ".unchanged").glob("*.json")
+    return path
+
+
+def test_the_same_call_prints_the_same_while_nothing_has_changed(kept, tmp_path, capsys, monkeypatch):
+    assert unchanged.repeated()
+    assert capsys.readouterr().out == "all up to date\n"
+    with (tmp_path / "lock").open("a") as held:
+        unchanged.try_lock(held.fileno())
+        assert not unchanged.repeated()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "orig_argv", [*sys.orig_argv, "--force"])
+        assert not unchanged.repeated()
+    assert unchanged.repeated()
+    os.utime(tmp_path / "file", ns=(0, 0))
+    assert not unchanged.repeated()
+
+
+@pytest.mark.parametrize("spoil", [lambda text: text[:100], lambda text: "{}", lambda text: "[1]", lambda text: "\0"])
+def test_a_list_that_cannot_be_read_is_ignored(kept, spoil, capsys):
+    kept.write_text(spoil(kept.read_text()))
+    assert not unchanged.repeated()
+    assert capsys.readouterr().out == ""
+
+
+def test_few_lists_are_kept_and_none_of_a_run_that_wrote_elsewhere(kept, tmp_path, monkeypatch):
+    run = SimpleNamespace(call=["another"], root=str(tmp_path), states={}, start=0, locks=[], printed=[])
+    for number in range(unchanged.CALLS + 5):
+        (kept.parent / f"{number:08x}.json").touch()
+    for root, n in ((tmp_path / "elsewhere", unchanged.CALLS + 6), (tmp_path, unchanged.CALLS)):
+        monkeypatch.setattr(unchanged, "_watch", run)
+        unchanged.keep(root)
+        assert len([*kept.parent.glob("*.json")]) == n
+
+
+@pytest.mark.verify
+def test_other_options_are_not_the_same_and_what_was_touched_or_removed_is_seen(project):
     forced = again(project, "--dry-run", "--force")
     assert "forced" in forced.stdout
-    assert "up to date" in again(project).stdout
-
-
-def test_a_touched_file_is_looked_at_and_the_list_renewed(project):
     (project.folder / "params" / "tiny.yaml").touch()
     touched = again(project)
     assert not quick(touched)
     assert touched.stdout == project.slow.stdout
     until_remembered(project)
-    assert again(project).stdout == project.slow.stdout
-
-
-@pytest.mark.parametrize("spoil", [lambda text: text[:100], lambda text: "{}", lambda text: "[1]", lambda text: "\0"])
-def test_a_list_that_cannot_be_read_is_ignored(project, spoil):
-    until_remembered(project)
-    for path in lists(project):
-        path.write_text(spoil(path.read_text()))
-    done = again(project)
-    assert not quick(done)
-    assert done.stdout == project.slow.stdout
-
-
-def test_a_study_that_is_being_run_is_refused_as_ever(project, monkeypatch):
-    until_remembered(project)
-    monkeypatch.setenv("COMPENDIUM_OUT", str(project.folder))
-    with lock("tiny"):
-        monkeypatch.delenv("COMPENDIUM_OUT")
-        done = project.run("--study", "tiny", python=["-X", "importtime"])
-    assert done.returncode == 2
-    assert "is being run by process" in done.stderr
-
-
-def test_a_removed_output_is_made_again(project):
-    until_remembered(project)
     page = project.out("reports", "tiny", "01_counts.html")
     page.unlink()
     assert not quick(again(project))
     assert page.is_file()
-
-
-def test_few_lists_are_kept(project, monkeypatch):
-    folder = project.out("data", "processed", ".unchanged")
-    for number in range(unchanged.CALLS + 5):
-        (folder / f"{number:08x}.json").touch()
-    (project.folder / "params" / "tiny.yaml").touch()
-    until_remembered(project)
-    assert len(lists(project)) == unchanged.CALLS

@@ -31,10 +31,6 @@ def test_the_glossary_is_the_one_in_the_docs():
     assert "statistical term" not in found
 
 
-def test_no_glossary_no_terms(tmp_path):
-    assert prose.glossary(tmp_path / "glossary.md") == {}
-
-
 def test_a_term_is_explained_where_it_first_occurs_on_a_page():
     found, outline = explained("Sessions with power.", "The session again, and *p-values*; p < 0.05, r 0.4.")
     assert found == [("session", "Sessions"), ("power", "power"), ("p-value", "p-values"), ("p", "p"), ("r", "r")]
@@ -56,20 +52,11 @@ def test_titles_of_references_are_not_explained():
 @pytest.mark.parametrize(
     "text",
     ["## The session", "`session`", "[session](https://x.org)", "Session Likert", "| session |\n| --- |\n| x |",
-     "subsessions", "session-level", "they are bound to", "a power of 2", "a rate of 0.667", "the letter p",
+     "subsessions", "session-level", "a power of 2", "They resample replies.",
      '<b title="a > session">x</b>'],
 )  # fmt: skip
 def test_what_is_no_term_is_left_alone(text):
     assert explained(text)[0] == []
-
-
-def test_the_longest_term_is_explained():
-    assert [t for t, _ in explained("A type I error rate per work unit.")[0]] == ["type-i-error-rate", "work-unit"]
-
-
-def test_a_verb_is_not_explained_as_a_noun():
-    assert explained("They resample replies.")[0] == []
-    assert explained("The resample agrees.")[0] == [("resample", "resample")]
 
 
 def test_what_is_read_first_is_short_and_a_list_stays_with_its_line():
@@ -77,32 +64,17 @@ def test_what_is_read_first_is_short_and_a_list_stays_with_its_line():
     assert prose.opening(f"## What we see\n\nIt leads.\n\nBy label:\n\n{lines}\n\nEnd.") == (
         "## What we see\n\nIt leads.", f"By label:\n\n{lines}\n\nEnd."
     )  # fmt: skip
-    long = " ".join(["word"] * 130)
-    assert prose.opening(f"{long}\n\nMore.") == (long, "More.")
     assert prose.opening("One.\n\nTwo:\n\n- a\n- b") == ("One.\n\nTwo:\n\n- a\n- b", "")
-    apart = lines.replace("\n", "\n\n")
-    assert prose.opening(f"It leads.\n\nBy label:\n\n{apart}") == ("It leads.", f"By label:\n\n{apart}")
-
-
-def test_what_is_read_first_has_three_sentences_and_three_items_in_all():
     assert prose.opening("One. Two.\n\nThree.\n\nFour.") == ("One. Two.\n\nThree.", "Four.")
-    assert prose.opening("One (Finch et al. 2023).\n\nTwo.\n\nThree.")[1] == ""
-    assert prose.opening("One:\n\n- a\n- b\n\nTwo:\n\n- c\n- d") == ("One:\n\n- a\n- b", "Two:\n\n- c\n- d")
-
-
-def test_statistical_words_are_explained():
-    found, outline = explained("No alpha lies above 0.667 with simultaneous confidence (Holm's adjustment; 0.2 SD).")
-    assert [term for term, _ in found] == ["alpha", "0667", "simultaneous", "holms-adjustment", "sd"]
-    assert "Krippendorff (2004" in outline.terms["0.667"]
 
 
 LABELS = {"Quality": "How good it is.", "Fun": "It was “fun”.", "Follow-up": "It asks on.", "Lack of empathy": "Cold."}
 
 
-def defined(html, **about):
-    """Titles that link to a definition, and the rest of the text in between."""
-    outline = prose.Outline(labels=about.pop("labels", LABELS))
-    return re.findall(TERM, outline.labelled(html, **about)), outline
+def defined(html):
+    """Titles that link to a definition, and the outline."""
+    outline = prose.Outline(labels=LABELS)
+    return re.findall(TERM, outline.labelled(html)), outline
 
 
 @pytest.mark.parametrize(
@@ -110,7 +82,6 @@ def defined(html, **about):
     [
         ("<p>The labels Fun and Quality; Fun again.</p>", ["Fun", "Quality"]),
         ("<p>Quality: 3. See Follow-up (0.2).</p>", ["Quality", "Follow-up"]),
-        ("<li>Fun is <em>Lack of empathy</em></li>", ["Fun", "Lack of empathy"]),
         ("<p>Quality control had fun. Fun things, a Follow-up Study, Follow-ups, Sub-Quality, quality.</p>", []),
         ("<h2>On Fun</h2><p><code>Fun</code> <a href='#x'>Fun</a></p>", []),
         # a summary is pressed as a whole
@@ -130,14 +101,6 @@ def test_in_a_table_labels_are_in_its_caption_and_below_the_heading_label():
     assert [w for *_, w in defined(table.format("Label", row))[0]] == ["Follow-up", "Fun"]
     assert [w for *_, w in defined(table.format("Answer", row))[0]] == ["Follow-up"]
     assert defined("<p>On Fun.</p>" + table.format("Label", row))[0][0][2] == "Fun"
-
-
-def test_what_is_explained_where_it_is_folded_is_explained_again_in_sight():
-    outline = prose.Outline(labels=LABELS)
-    texts = [("On Fun, by its SD.", True), ("On Fun, by its SD.", True), ("On Fun, by its SD.", False)] * 2
-    counts = [outline.prose(text, folded=folded).count('class="term"') for text, folded in texts]
-    assert counts == [2, 0, 2, 0, 0, 0]
-    assert list(outline.terms) == ["Fun", "SD"]
 
 
 def test_a_label_with_the_name_of_a_term_has_a_place_of_its_own():
@@ -160,10 +123,6 @@ def test_headings_have_ids_of_their_own_and_a_link():
     assert re.findall(r'<h[23] id="([^"]+)">', html) == re.findall(r'<a class="permalink" href="#([^"]+)"', html)
 
 
-def test_ids_in_prose_are_dropped():
-    assert "main" not in prose.Outline().prose('<h2 id="main">x</h2>\n\n<p id="main">y</p>')
-
-
 @pytest.mark.parametrize(
     "html",
     [
@@ -171,14 +130,11 @@ def test_ids_in_prose_are_dropped():
         "<img src=x onerror=alert(1)>",
         "<svg><style><img src=x onerror=alert(1)></style></svg>",
         "<a href='javascript:alert(1)' onclick='x'>a</a>",
-        "<a href='data:text/html,x'>a</a>",
         "<td style='background:url(http://e.x);position:fixed'>a",
         "<b <script>x</b>",
         "<!--><script>1</script>-->",
         "<noscript><p title='</noscript><img src=x onerror=1>'></noscript>",
         "<math><mtext><table><mglyph><style><img src=x onerror=1>",
-        "<B ONMOUSEOVER=1>x</B>",
-        "<iframe/srcdoc='<p>'>",
     ],
 )
 def test_nothing_harmful_is_left_of_html(html):
@@ -192,9 +148,8 @@ def test_nothing_harmful_is_left_of_html(html):
 
 
 def test_what_is_no_tag_of_ours_shows_as_text():
-    assert prose.words(prose.clean("<b>a</b> <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>")) == (
-        "a <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>"
-    )
+    text = "<b>a</b> <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>"
+    assert prose.words(prose.clean(text)) == "a <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>"
 
 
 def test_links_to_places_of_the_report_stay():

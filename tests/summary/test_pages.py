@@ -31,7 +31,6 @@ def test_a_feature_without_words_is_refused(monkeypatch):
     ("inherited", "said"),
     [
         ({"iaa": {"threshold": 0.75}}, "(0.75 unless a study says otherwise"),
-        ({"sensitivity": {"margin": 0.35}}, "lies within ±0.35\n"),
         ({"costs": {"currency": "EUR", "hourly_rate": 17}}, "(17.0 EUR unless set)"),
     ],
 )
@@ -45,9 +44,6 @@ def test_defaults_are_those_that_every_study_inherits(monkeypatch, inherited, sa
     ("name", "value", "page", "said"),
     [
         ("least", 7, "six_answers", "amount to those of 7 with"),
-        ("small", 0.3, "six_answers", "end below 30%"),
-        ("tested", 6, "requirements", "| 6 dialogues of each of two systems |"),
-        ("minority", 11, "requirements", "| 11 marks of the rarer kind |"),
     ],
 )
 def test_limits_are_those_of_the_code(monkeypatch, name, value, page, said):

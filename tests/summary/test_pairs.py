@@ -9,7 +9,7 @@ from judgebook.questions.sensitivity.differences import TEST
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
-from judgebook.summary.evidence import NOTEBOOKS, PERFORMANCE, SENSITIVITY, Evidence
+from judgebook.summary.evidence import NOTEBOOKS, SENSITIVITY, Evidence
 from judgebook.summary.pairs import words
 from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, NOT_WORSE, OPEN, SLIGHTLY, comparisons
 
@@ -95,12 +95,6 @@ def test_by_a_margin_of_the_study_an_open_pair_may_show_that_one_is_not_worse(st
     ]  # fmt: skip
     (one,) = comparisons(evidence(study, rows))
     assert (verdicts(one), list(one.rows["not_worse"])) == ([ALIKE, NOT_WORSE, SLIGHTLY], ["", "c", ""])
-    (said,) = words.compared(evidence(study, rows))
-    assert {row[8] for row in said.rows} == {
-        "equivalent within ±0.3 points", "open, but Gamma is not worse by 0.3 points",
-        "Beta is better, by less than 0.3 points"
-    }  # fmt: skip
-    assert "The margin is the one that the study states" in said.about
 
 
 def test_labels_that_speak_of_these_annotators_only_stand_apart(study):
@@ -117,35 +111,11 @@ def test_verdicts_follow_the_direction_of_the_label(study):
     assert said["Fluent"] == (("0.50", "0.10", "0.90"), ("Alpha <i> is better", "points (scale 1 to 5)"))
     assert said["Wrong"] == (("50.0", "10.0", "90.0"), ("Beta is better", "percentage points"))
     assert said["Length"] == (("0.5", "0.1", "0.9"), ("Alpha <i> is higher", "points (scale 0 to 100)"))
-    assert one.unit == ""
-    assert one.whose == "other annotators like these 3"
-
-
-def test_systems_are_offered_by_their_order(study):
-    ranks = [
-        {"statistic": "rank", **PART, "label": "fluent", "system": s, "of": "mean", "estimate": i + 1,
-         "ci_low": 1, "ci_high": 2 + i // 2} for i, s in enumerate("cab")
-    ]  # fmt: skip
-    means = [
-        {"statistic": "mean", **PART, "label": "fluent", "system": s, "estimate": 3 - i, "interval": "cluster",
-         "outcome": ""} for i, s in enumerate("cab")
-    ]  # fmt: skip
-    found = evidence(study, rows_of("fluent", [1] * 3, [1] * 3, [1] * 3))
-    found.results[PERFORMANCE] = collect(pd.DataFrame(ranks + means))
-    (one,) = words.compared(found)
-    assert one.systems == ("Gamma", "Alpha <i>", "Beta")
-    assert one.ranks == (("Gamma", "1", "1", "2"), ("Alpha <i>", "2", "1", "2"), ("Beta", "3", "1", "3"))
 
 
 def test_nothing_compared_no_finder(study):
     found = evidence(study, rows_of("fluent", [1] * 3, [1] * 3, [1] * 3))
     found.results[SENSITIVITY] = Results()
-    assert words.compared(found) == []
-
-
-def test_a_page_does_not_grow_without_end(study, monkeypatch):
-    found = evidence(study, rows_of("fluent", [1] * 3, [1] * 3, [1] * 3))
-    monkeypatch.setattr(words, "MOST", 2)
     assert words.compared(found) == []
 
 

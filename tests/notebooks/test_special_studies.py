@@ -1,0 +1,248 @@
+"""Studies with something of their own, from the file to the pages: weights, methods, and a label of which nobody said
+which way is better. Every notebook on studies of usual shapes: `test_small_studies.py`."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures import yaml_studies as studies
+from fixtures.notebook_runs import run_all
+
+from judgebook.display.names import display_names
+from judgebook.questions.agreement.alpha import alpha_of
+from judgebook.questions.agreement.coincidences import patterns, with_sampling
+from judgebook.questions.agreement.items import matrix
+from judgebook.study import params
+from judgebook.study.stored import open_study
+
+SECONDS = 100
+QUEUE = """\
+title: A review queue
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: queue.csv
+    columns: {dialogue: id, system: bot, annotator: who}
+    scores: "{label}"
+    inclusion_probability: p
+labels:
+  bad: {scale: [0, 1], direction: -1}
+  quality: {scale: [1, 5]}
+"""
+DUELS = """\
+title: Sliders and duels
+methods:
+  slider: {title: Slider, unit: dialogue}
+  face_off: {unit: pair}
+method: slider
+sources:
+  - {adapter: table, file: rated.csv, layout: long,
+     columns: {dialogue: chat, system: bot, annotator: worker, label: what, score: rating}}
+  - {adapter: table, file: duels.csv, layout: long, values: {first: 1, second: -1, same: 0},
+     columns: {dialogue: chat, dialogue_b: chat_b, system: bot, system_b: bot_b, annotator: worker, label: what,
+               score: won}}
+labels:
+  fluency: {scale: [0, 100], direction: 1}
+  preference: {method: face_off, scale: [-1, 1]}
+costs: {payments: {all: {slider: 0.2}}}
+"""
+BESIDE = """\
+title: Beside
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: beside.csv
+    layout: long
+    columns: {dialogue: chat, system: bot, annotator: worker, label: what, score: rating}
+labels: {hallucination: {scale: [1, 5]}, rude: {scale: [1, 5], direction: -1}}
+"""
+
+
+def queue():
+    """All flagged dialogues and 20% of the rest, by five annotators; B is rated lower than A."""
+    rng, rows = np.random.default_rng(4), []
+    for bot, shift in (("A", 0), ("B", -1)):
+        for i in range(250):
+            bad = rng.random() < 0.15
+            flagged = rng.random() < (0.8 if bad else 0.08)
+            if flagged or rng.random() < 0.2:
+                for who in rng.choice(5, 2, replace=False):
+                    quality = int(np.clip(4 - 2 * bad + shift + rng.integers(-1, 2), 1, 5))
+                    rows.append((f"{bot}{i}", bot, f"w{who}", int(bad), quality, 1 if flagged else 0.2))
+    return pd.DataFrame(rows, columns=["id", "bot", "who", "bad", "quality", "p"])
+
+
+def duels(n=30):
+    """Dialogues of two systems, of which `better` is better, each judged by two of four workers."""
+    rng = np.random.default_rng(3)
+    rated, won = ["chat,bot,worker,what,rating"], ["chat,bot,chat_b,bot_b,worker,what,won"]
+    for i in range(n):
+        for worker in rng.choice(4, 2, replace=False):
+            for bot, mean in (("better", 70), ("worse", 40)):
+                score = int(np.clip(round(rng.normal(mean, 12)), 0, 100))
+                rated.append(f"{bot}{i},{bot},w{worker},fluency,{score}")
+            first = rng.choice(["first", "same", "second"], p=[0.7, 0.1, 0.2])
+            won.append(f"better{i},better,worse{i},worse,w{worker},preference,{first}")
+    return {"rated_csv": "\n".join(rated) + "\n", "duels_csv": "\n".join(won) + "\n"}
+
+
+def beside():
+    """Forty dialogues of a careful and a reckless system, which has the higher scores, by two of six workers each."""
+    rng, lines = np.random.default_rng(1), ["chat,bot,worker,what,rating"]
+    for i in range(40):
+        bot, mean = (("careful", 1.8), ("reckless", 4.0))[i % 2]
+        for worker in rng.choice(6, 2, replace=False):
+            for label in ("hallucination", "rude"):
+                lines.append(f"d{i},{bot},w{worker},{label},{int(np.clip(round(mean + rng.normal(0, 0.8)), 1, 5))}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def weighted(tmp_path_factory):
+    """Also of notebooks that know no weights."""
+    folder = tmp_path_factory.mktemp("weighted")
+    path = studies.write(folder, QUEUE, "queue", queue_csv=queue().to_csv(index=False))
+    found = run_all(folder, [path], only=["03", "05", "07", "16", "80"])
+    assert found.code == 0, found.said
+    return found
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("special")
+    yamls = [studies.write(folder, DUELS, "duels", **duels())]
+    yamls.append(studies.write(folder, BESIDE, "beside", beside_csv=beside()))
+    found = run_all(folder, yamls, only=["03", "05", "07"])
+    assert found.code == 0, found.said
+    return found
+
+
+def text(world, study, name):
+    page = (world.folder / "reports" / study / f"{name}.html").read_text(encoding="utf-8")
+    return " ".join(re.sub("<[^>]+>", "", page[page.index("<body>") :]).replace("&#39;", "'").split())
+
+
+@pytest.mark.evidence
+class TestWeights:
+    def test_what_knows_no_weights_is_left_out_with_the_reason(self, weighted):
+        assert [name for _, name in weighted.ran()] == ["03_iaa", "05_sensitivity", "07_bot_performance"]
+        for name in ("16_fragility", "80_operating_characteristics"):
+            state, reason = weighted.states["queue"][name]
+            assert state == "skipped"
+            assert "unequal probability" in reason
+        pooled = weighted.results("queue", "07_bot_performance").query("statistic == 'pooled_mean'")
+        assert pooled["estimate"].isna().all()
+        assert pooled["note"].str.contains("unequal probability").all()
+
+    def test_estimates_are_weighted_and_stand_beside_those_that_are_not(self, weighted):
+        found = weighted.results("queue", "07_bot_performance")
+        dialogues = queue().groupby(["bot", "id"]).agg(x=("bad", "mean"), p=("p", "first"))
+        for bot in "AB":
+            own = dialogues.loc[bot]
+            rows = found[(found["system"] == bot) & (found["label"] == "bad")]
+            rates = rows[(rows["statistic"] == "rate") & ~rows["condition"].str.contains("independent|picks")]
+            assert rates["estimate"].to_numpy() == pytest.approx(np.average(own["x"], weights=1 / own["p"]))
+            assert rows[rows["statistic"] == "unweighted"]["estimate"].item() == pytest.approx(own["x"].mean())
+            of_one = rows[rows["statistic"] != "data_to_separate"]  # those are the judgements of two systems
+            assert (of_one["n"].dropna().isin([len(own)])).all()
+
+    def test_agreement_is_weighted(self, weighted):
+        found, data = weighted.results("queue", "03_iaa"), queue()
+        quality = matrix(data.rename(columns={"id": "item", "quality": "score"}), "who")
+        weights = 1 / data.groupby("id")["p"].first().reindex(quality.index).to_numpy()
+        items = with_sampling(patterns(quality.to_numpy()), weights)
+        alphas = found[(found["statistic"] == "alpha") & (found["label"] == "quality")]["estimate"].dropna()
+        assert alphas.to_numpy() == pytest.approx(alpha_of(items, "ordinal").estimate)
+        assert abs(alphas.iloc[0] - alpha_of(patterns(quality.to_numpy()), "ordinal").estimate) > 0.02
+
+    def test_weighted_means_are_compared_by_t_tests(self, weighted):
+        found = weighted.results("queue", "05_sensitivity")
+        tests = found[found["statistic"] == "system_difference"]["condition"]
+        assert tests.str.contains("test=weighted_t").any()
+        assert not tests.str.contains("test=session").any()
+        assert "null_rejection" not in set(found["statistic"])
+
+    def test_every_page_says_what_is_weighted(self, weighted):
+        for name in ("index", "03_iaa", "05_sensitivity", "07_bot_performance", "paper"):
+            assert "Drawn with unequal probability." in text(weighted, "queue", name)
+        of_agreement = text(weighted, "queue", "03_iaa")
+        assert "Weighted: Krippendorff's alpha, Gwet's AC" in of_agreement
+        assert "Not weighted: kappas" in of_agreement
+        assert "krippendorff" not in of_agreement  # nothing is checked against software that knows no weights
+        assert "Weighted: rates, means" in text(weighted, "queue", "07_bot_performance")
+        assert "permutation tests" not in text(weighted, "queue", "paper")
+        assert text(weighted, "queue", "paper").count("weighted by the inverse of the probability of inclusion") == 2
+
+
+@pytest.mark.evidence
+class TestMethods:
+    @pytest.mark.parametrize("notebook", ["03_iaa", "07_bot_performance"])
+    def test_notebooks_show_them(self, world, notebook):
+        rows = world.results("duels", notebook)
+        assert {("slider", "dialogue"), ("face_off", "pair")} <= {*zip(rows["method"], rows["level"], strict=True)}
+        page = world.page("duels", notebook).text
+        assert "Slider" in page
+        assert "Face off" in page
+
+    def test_the_better_system_leads_by_them(self, world):
+        rows = world.results("duels", "07_bot_performance")
+        means = rows[(rows["statistic"] == "mean") & (rows["label"] == "fluency")].groupby("system")["estimate"].first()
+        assert means["better"] - means["worse"] == pytest.approx(30, abs=6)
+
+
+def test_methods_are_read_and_named_and_those_of_other_studies_do_not_show(tmp_path):
+    marks = studies.read(tmp_path, DUELS, **duels()).frames["annotations"]
+    counts = {("face_off", "preference"): 60, ("slider", "fluency"): 120}
+    assert marks.groupby(["method", "label"]).size().to_dict() == counts
+    first = params.load(tmp_path / "mine.yaml")
+    params.load(studies.write(tmp_path, DUELS.replace("title: Slider", "title: Cursor"), "second"))
+    params.load(studies.write(tmp_path, DUELS.replace("slider", "knob"), "third"))
+    names = display_names(first, marks)
+    assert names.name("method", "slider") == "Slider"
+    assert names.name("method", "face_off") == "Face off"
+    assert "knob" not in names.titles["method"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("unit: pair", "unit: session", 4, ["'methods.face_off.unit': expected 'turn', 'dialogue' or 'pair'"]),
+        ("{unit: pair}", "{title: Duel}", 4, ["'methods.face_off.unit': this key is required"]),
+        ("method: face_off", "method: duel", 14, ["'labels.preference.method': expected one of beha", "face_off"]),
+        ("method: slider", "method: sliders", 5, ["'method': expected one of behavior", "found 'sliders'"]),
+        ("{slider: 0.2}", "{sider: 0.2}", 15, ["expected one of collection, behavior, ", "slider, face_off, found"]),
+        ("{unit: pair}", "{unit: pair}\n  turn_rating: {unit: turn}", 5, ["'methods.turn_rating': expected a name"]),
+        ("scale: [-1, 1]", "scale: [1, 5]", 14, ["labels.preference.scale", "a comparison says who is better"]),
+    ],
+)
+def test_errors_name_line_and_key(tmp_path, old, new, line, words):
+    assert old in DUELS
+    with pytest.raises(params.ParamsError) as error:
+        params.load(studies.write(tmp_path, DUELS.replace(old, new, 1)))
+    assert f", line {line}:" in str(error.value)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+@pytest.mark.evidence
+def test_a_label_without_a_direction_decides_nothing(world):
+    """Beside one that has a direction; its differences are tested all the same, and drawn grey."""
+    rows = world.results("beside", "07_bot_performance")
+    ranks = rows[rows["statistic"] == "rank"]
+    assert set(ranks["label"]) == {"rude"}
+    assert ranks.set_index("system")["estimate"].to_dict() == {"careful": 1, "reckless": 2}
+    assert "overall_mean" not in set(rows["statistic"])
+    page = text(world, "beside", "07_bot_performance")
+    assert re.search(r"careful ranks first of 2 systems \(rude; ", page, re.IGNORECASE)
+    assert "The YAML does not say which way is better for hallucination" in page
+    assert "reckless ranks first" not in page + text(world, "beside", "index")
+    assert "hallucination" in set(world.results("beside", "05_sensitivity")["label"])
+    assert "Grey, ○: neither good nor bad, or not declared" in text(world, "beside", "05_sensitivity")
+
+
+def test_a_study_that_was_not_run_says_how(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="--study ji2022`"):
+        open_study("ji2022")
+    with pytest.raises(params.ParamsError, match="did you mean 'ji2022'"):
+        open_study("ji202")
