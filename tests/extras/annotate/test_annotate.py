@@ -1,7 +1,6 @@
 """Projects for annotation tools: what is asked, who judges what, and that the answers come back as they were given."""
 
 import json
-import re
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -12,8 +11,6 @@ import yaml
 
 from judgebook.extras.annotate import label_studio, pages, potato, questions, writing
 from judgebook.extras.new import draft
-from judgebook.pipeline import cli
-from judgebook.project import ROOT
 from judgebook.questions.collection import screening
 from judgebook.sources import build, in_words
 from judgebook.sources.rows import training
@@ -85,53 +82,44 @@ def test_every_label_of_abc_eval_has_a_definition_and_no_other():
     assert [o.score for o in questions.questions(study, "comparative")[0].options] == [1, 0, -1]
 
 
-def test_a_study_can_ask_as_a_paper_does(study):
+ASKED = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "begins", "scale"),
+    [
+        ("pairwise_turn", "Which next response", [-1, 1]),
+        ("pairwise_dialogue", "Who would you prefer", [-1, 1]),
+        ("single_turn", "Does this response make you want to talk", [0, 1]),
+        ("single_dialogue", "Please rate how much you'd prefer", [1, 5]),
+        ("comparative", "", [-1, 1]),
+    ],
+)
+def test_a_study_can_ask_as_a_paper_does(study, method, begins, scale):
     """Smith et al. (2022) word the same question otherwise for responses and dialogues, compared or judged alone."""
-    asked = "labels: {preference: {method: %s, scale: %s}, mine: {method: %s, scale: %s}}\n"
-    text = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
-    wanted = {
-        "pairwise_turn": ("Which next response", [-1, 1]),
-        "pairwise_dialogue": ("Who would you prefer", [-1, 1]),
-        "single_turn": ("Does this response make you want to talk", [0, 1]),
-        "single_dialogue": ("Please rate how much you'd prefer", [1, 5]),
-        "comparative": ("", [-1, 1]),
-    }
-    for method, (begins, scale) in wanted.items():
-        study.write_text(text + asked % (method, scale, method, scale) + "elicitation: {wordings: smith2022}\n")
-        one, mine = questions.questions(params.load(str(study)), method)
-        assert one.definition.startswith(begins)
-        assert bool(one.definition) == bool(begins)
-        assert not mine.definition
-        if scale == [-1, 1]:  # the paper makes workers choose; whoever asks otherwise may offer neither
-            assert [o.score for o in one.options] == ([1, -1] if begins else [1, 0, -1])
-            assert [o.score for o in mine.options] == [1, 0, -1]
-        source = definitions.source_of(params.load(str(study)), method)
-        assert source.startswith("Smith") if begins else source == ""
-    own = "elicitation: {wordings: smith2022, definitions: {preference: Which is better?}}\n"
-    study.write_text(text + asked % ("pairwise_turn", [-1, 1], "pairwise_turn", [-1, 1]) + own)
-    assert questions.questions(params.load(str(study)), "pairwise_turn")[0].definition == "Which is better?"
+    label = f"{{method: {method}, scale: {scale}}}"
+    text = f"{ASKED}labels: {{preference: {label}, mine: {label}}}\nelicitation: {{wordings: smith2022%s}}\n"
+    study.write_text(text % "")
+    one, mine = questions.questions(params.load(str(study)), method)
+    assert one.definition.startswith(begins)
+    assert bool(one.definition) == bool(begins)
+    assert not mine.definition
+    if scale == [-1, 1]:  # the paper makes workers choose; whoever asks otherwise may offer neither
+        assert [o.score for o in one.options] == ([1, -1] if begins else [1, 0, -1])
+        assert [o.score for o in mine.options] == [1, 0, -1]
+    assert definitions.source_of(params.load(str(study)), method).startswith("Smith") == bool(begins)
+    study.write_text(text % ", definitions: {preference: Which is better?}")
+    assert questions.questions(params.load(str(study)), method)[0].definition == "Which is better?"
 
 
 def test_the_ends_of_a_scale_are_called_as_in_the_paper_unless_the_question_is_the_study_s_own(study):
-    text = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
-    text += "method: single_dialogue\nlabels: {humanness: {scale: [1, 5]}, mine: {scale: [1, 5]}}\n"
+    text = f"{ASKED}method: single_dialogue\nlabels: {{humanness: {{scale: [1, 5]}}, mine: {{scale: [1, 5]}}}}\n"
     plain = ("least", "most")
     for own, called in (("", ("Very inhuman", "Very human")), (", definitions: {humanness: x}", plain)):
         study.write_text(f"{text}elicitation: {{wordings: smith2022{own}}}\n")
         one, mine = questions.questions(params.load(str(study)), "single_dialogue")
         assert (one.ends, mine.ends) == (called, plain)
         assert one.text.endswith(f"(1 = {called[0]}, 5 = {called[1]})")
-
-
-def test_the_guide_begins_with_a_yaml_that_works_as_printed(tmp_path, monkeypatch, said):
-    guide = (ROOT / "docs" / "annotate.md").read_text(encoding="utf-8")
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    (tmp_path / "my_study.yaml").write_text(re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)[1], encoding="utf-8")
-    first, second = re.search(r"```\n(python.*?)```", guide, re.DOTALL)[1].splitlines()[:2]
-    places = {"my_study": str(tmp_path / "my_study.yaml"), "chats.csv": str(said)}
-    words = [places.get(word, word) for word in first.split()[2:]]
-    assert cli.main(words) == 0
-    assert (tmp_path / second.split()[-1]).is_file()
 
 
 def test_nobody_judges_more_than_allowed(study, said):
@@ -208,16 +196,6 @@ def test_nothing_that_annotators_can_see_names_a_system_or_dialogue(study, said)
 def test_texts_stay_texts_in_xml_json_and_yaml(study, said):
     folder = projects(study, said, "labelstudio") / "turn_rating"
     root = ElementTree.fromstring((folder / "config.xml").read_text(encoding="utf-8"))
-    assert {e.tag for e in root.iter()} == {
-        "View",
-        "Header",
-        "Paragraphs",
-        "Text",
-        "Choices",
-        "Choice",
-        "Collapse",
-        "Panel",
-    }
     # what Label Studio would fill in are the project's own fields only
     filled = {
         v
@@ -301,7 +279,9 @@ def test_answers_come_back_as_they_were_given(study, said, tool, export, method)
     folder = projects(study, said, tool, methods=[method]) / method
     asked = questions.questions(params.load(str(study)), method)
     truth = Counter(same_side(*one) for one in export(folder, method, asked))
-    found = build.build(params.load(str(folder / "chats_annotated.yaml"))).frames["annotations"]
+    built = build.build(params.load(str(folder / "chats_annotated.yaml")))
+    assert [line for line in in_words.not_used(built.unused) if line.startswith("warning")] == []
+    found = built.frames["annotations"]
     assert found["annotator"].nunique() == 3
     rows = found.astype(object).where(found.notna(), None).to_dict("records")
     assert Counter(same_side(row, row["label"], row["score"]) for row in rows) == truth
@@ -309,16 +289,6 @@ def test_answers_come_back_as_they_were_given(study, said, tool, export, method)
     if method == "comparative":
         # the side that was shown first is known, and turned with the comparison
         assert set(found["first_shown"]) <= {"left", "right"}
-
-
-@pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])
-@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
-def test_check_says_of_no_column_of_the_project_itself_that_it_may_be_judgements(study, said, tool, export, method):
-    folder = projects(study, said, tool, methods=[method]) / method
-    export(folder, method, questions.questions(params.load(str(study)), method))
-    built = build.build(params.load(str(folder / "chats_annotated.yaml")))
-    assert [line for line in in_words.not_used(built.unused) if line.startswith("warning")] == []
-    assert set(built.unused) <= {"export.json"}
 
 
 @pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])
@@ -420,6 +390,8 @@ def test_what_cannot_be_asked_is_said(study, said, tmp_path):
     lone.write_text("dialogue,system,system_text\nd1,a,hi\nd2,b,ho\n")
     with pytest.raises(ParamsError, match="session"):
         writing.command(str(study), "potato", file=lone, methods=["comparative"])
+    with pytest.raises(ParamsError, match="chats: expected labels to ask for, found none"):
+        writing.command(str(study), "potato", file=said, methods=["comparative"], labels=["overall"])
 
 
 ID = "expected the id of the"
@@ -465,22 +437,6 @@ def test_turns_may_be_missing_and_rows_without_text_are_passed_over(study, tmp_p
     assert frame[["dialogue", "turn"]].values.tolist() == [["d1", 0], ["d1", 1], ["d2", 1]]
 
 
-def test_a_label_that_nobody_has_judged_yet_is_asked_of_named_dialogues(study, said, tmp_path):
-    text = STUDY.replace("absent.csv", "mine.csv").replace("{dialogue: d,", "{dialogue: d, system_text: t,")
-    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
-    (tmp_path / "mine.csv").write_text("d,a,t,overall,slider\nd1,w1,hi,4,50\n")
-    with pytest.raises(ParamsError, match=r"(?s)labels.*name the dialogues: --dialogues FILE"):
-        writing.command(str(tmp_path / "mine.yaml"), "potato")
-    assert writing.command(str(tmp_path / "mine.yaml"), "potato", file=said) == 0
-
-
-def test_no_label_to_ask_for_is_said(study, said):
-    with pytest.raises(ParamsError, match="scoreboard: expected labels to ask for, found none"):
-        writing.command("scoreboard", "potato", file=said)
-    with pytest.raises(ParamsError, match="chats: expected labels to ask for, found none"):
-        writing.command(str(study), "potato", file=said, methods=["comparative"], labels=["overall"])
-
-
 @pytest.mark.parametrize("shared", ["session", "context"])
 def test_of_dialogues_drawn_for_pairs_all_of_a_session_or_context_are_kept(shared):
     rows = [
@@ -494,25 +450,3 @@ def test_of_dialogues_drawn_for_pairs_all_of_a_session_or_context_are_kept(share
     assert len(pages.bundles(drawn, "comparative")) == 5 * 6
     apart = pages.chosen(frame.assign(session=None), None, 5, 1)
     assert apart["system"].value_counts().to_dict() == dict.fromkeys("abcd", 5)
-
-
-def test_how_many_dialogues_were_drawn_is_said_and_why_these_are_more(study, said, capsys):
-    projects(study, said, "potato", per_system=3, methods=["dialogue_rating"])
-    first, _, sizes, *_ = capsys.readouterr().out.splitlines()
-    folder = study.parent / "out" / "annotation" / "chats" / "potato" / "dialogue_rating"
-    drawn = {(k["dialogue"], k["system"]) for k in keys(folder).values()}
-    by_system = Counter(system for _, system in drawn)
-    assert max(by_system.values()) > 3
-    assert first == (
-        f"Drawn: {len(drawn)} dialogues, {min(by_system.values())} to {max(by_system.values())} of each of 3 systems "
-        "(3 were asked for; dialogues of one session are drawn together)"
-    )
-    assert sizes.strip().startswith(f"{len(drawn)} dialogues, ")
-
-
-def test_dialogues_that_are_not_here_are_asked_for_by_the_commands_that_bring_them(tmp_path, monkeypatch, study):
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "empty"))
-    with pytest.raises(ParamsError, match=r"run `.* --study demo --only annotations` first, or name them: --"):
-        writing.command("demo", "potato")
-    with pytest.raises(ParamsError, match=r"are not here \(absent\.csv\): name them: --dialogues FILE"):
-        writing.command(str(study), "potato")

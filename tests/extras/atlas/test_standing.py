@@ -85,10 +85,6 @@ def test_words_are_stated_known_or_the_id(tmp_path):
     assert not words.comparable(params.load(studies.write(tmp_path, neither, name="neither")))
 
 
-def test_a_public_study_has_the_words_of_the_atlas():
-    assert words.kinds(params.load("minp_forms"))["dialogue_rating", "creativity"] == "diversity"
-
-
 def test_what_is_said_of_the_strips():
     every = found()
     said = escape.unmarked(views.answer(every, 3).text)

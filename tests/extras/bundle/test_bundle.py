@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from rocrate.rocrate import ROCrate
 from judgebook.extras.bundle import contents, parts, software, writing
 from judgebook.extras.bundle.contents import METADATA, PREVIEW
 from judgebook.extras.bundle.parts import BundleError
-from judgebook.pipeline import cli
 from judgebook.pipeline.manifest import Manifest
 from judgebook.sources.ids import private, pseudonyms
 from judgebook.sources.ids.naming import OWN_IDS
@@ -177,14 +175,6 @@ def test_private_text_stops_it(out, path):
     assert "Rex" not in str(refused.value)
     assert WORKER not in str(refused.value)
     assert not (out / "bundles").exists()
-
-
-def test_private_text_in_a_frame_stops_it(out):
-    path = out / "data/processed/mine/results/03_iaa.parquet"
-    pd.DataFrame({"said": pd.Series([SAID], dtype="category")}).to_parquet(path)
-    record(out)
-    with pytest.raises(BundleError, match=r"results/03_iaa\.parquet would contain text of a dialogue"):
-        bundle(out)
 
 
 @pytest.mark.parametrize(
@@ -375,30 +365,3 @@ def test_changed_source_is_said_and_included(out, monkeypatch):
         software.CHANGES: b"-old\n+new\n",
         f"{software.OWN}notebooks/98_own.ipynb": out / "notebooks/98_own.ipynb",
     }
-
-
-def test_source_is_that_of_the_bundle_or_named(out):
-    source = json.loads(files(bundle(out))[software.SOURCE])
-    assert source["files"].keys() >= {"src/judgebook/project.py", "notebooks/03_iaa.ipynb", "params/defaults.yaml"}
-    assert software.differing(source["files"]) == []
-    changed = source["files"] | {"src/judgebook/project.py": "0", "src/judgebook/own.py": "1"}
-    del changed["params/defaults.yaml"]
-    expected = ["params/defaults.yaml", "src/judgebook/own.py", "src/judgebook/project.py"]
-    assert software.differing(changed) == expected
-
-
-def test_a_study_that_was_not_run_has_no_bundle(out, capsys):
-    assert cli.main(["bundle", "demo"]) == 2
-    assert "run `python run_all.py --study demo` first" in capsys.readouterr().err
-    assert cli.main(["bundle", "dmeo"]) == 2
-    assert "did you mean 'demo'?" in capsys.readouterr().err
-
-
-def test_a_validator_finds_nothing(out):
-    """By roc-validator, in the environment of `make validate`: it needs other versions of what the tests need."""
-    python = ROOT / ".venv-crate" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.is_file():
-        pytest.skip("`make validate` was not run")
-    command = [python, ROOT / "tests" / "extras" / "bundle" / "validate.py", bundle(out), bundle(out, folder=True)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -54,19 +54,16 @@ def _forms(r):
     }  # fmt: skip
 
 
-PLANTS = [(form, id_) for form, ids in _forms(random.Random(1)).items() for id_ in ids]
+FORMS = _forms(random.Random(1))
 
 
-def test_there_are_a_hundred_different_plants():
-    assert len({id_ for _, id_ in PLANTS}) == 100
-
-
-@pytest.mark.parametrize(("form", "id_"), PLANTS)
-def test_a_planted_id_is_found_wherever_it_stands(form, id_):
-    for sentence in SENTENCES:
-        text, kinds = masked(sentence.format(id_), OWN)
-        assert kinds.total() == 1, (sentence, text, kinds)
-        assert text == sentence.format(naming.MASK)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_planted_id_is_found_wherever_it_stands(form):
+    for id_ in FORMS[form]:
+        for sentence in SENTENCES:
+            text, kinds = masked(sentence.format(id_), OWN)
+            assert kinds.total() == 1, (sentence, text, kinds)
+            assert text == sentence.format(naming.MASK)
 
 
 @pytest.mark.parametrize(

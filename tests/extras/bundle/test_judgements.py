@@ -72,7 +72,6 @@ def finished(tmp_path):
         ("CC BY 4.0", "CC-BY-4.0"),
         ("CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)", "CC-BY-4.0"),
         ("CC-BY-NC-SA 3.0", "CC-BY-NC-SA-3.0"),
-        ("CC BY-ND 4.0", "CC-BY-ND-4.0"),
         ("Creative Commons Attribution 4.0", "CC-BY-4.0"),
         ("CC0 1.0", "CC0-1.0"),
         ("MIT (keep the file LICENSE with the data)", "MIT"),
@@ -124,14 +123,6 @@ def test_without_the_key_of_pseudonyms_nothing_is_shared_unless_there_never_was_
     of = finished(annotations=models.assign(annotator_known=models["annotator_kind"] == "llm"))
     (of.folder / OWN_IDS).unlink()  # of people who are positions in a list there is none
     assert len(judgements.share(of, texts=False).frames["annotations"])
-
-
-def test_frames_that_are_not_as_the_run_wrote_them_are_not_shared(finished, monkeypatch):
-    of = finished()
-    monkeypatch.setenv("COMPENDIUM_OUT", str(of.folder))
-    of.steps["annotations"] = {"outputs": {"annotations.parquet": "0"}, "parts": {}}
-    with pytest.raises(BundleError, match=r"annotations\.parquet is not what the run wrote; run"):
-        judgements.share(of, texts=False)
 
 
 def test_texts_go_along_only_when_asked_for_and_without_addresses(finished):

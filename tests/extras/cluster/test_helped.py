@@ -126,6 +126,7 @@ def test_a_scheduler_that_does_not_answer_costs_only_its_help(monkeypatch, seen)
     assert one._asked
 
 
+@pytest.mark.verify
 def test_the_effects_of_groups_are_the_same_bits_elsewhere(anywhere, monkeypatch):
     """Pieces of a real analysis hold frames and arrays, some of them views of others."""
     frame = study(np.random.default_rng(1), shift=0.6)

@@ -41,12 +41,7 @@ def test_titles_say_what_is_repeated():
     assert figures.means_title(runs).startswith("3 of 12 differences between systems are significant in the same")
     runs.deciding["verdict"], runs.deciding["same_sign"], runs.deciding["opposite"] = WEAKLY, 0, 1
     assert figures.against_title(runs) == "System means are clearly repeated on none of 3 labels"
-    assert figures.means_title(runs).startswith("None of 12 differences")
     assert figures.means_title(runs).endswith("both runs, 3 in opposite directions")
-    runs.deciding = runs.deciding[:1]
-    assert figures.against_title(runs) == "System means are not clearly repeated"
-    runs.identical = True
-    assert (figures.against_title(runs), figures.means_title(runs)) == ("Both sides contain the same judgements", "")
 
 
 def test_systems_stand_in_the_order_of_the_leader_board():

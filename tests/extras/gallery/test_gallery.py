@@ -2,7 +2,6 @@
 
 import io
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from PIL import Image
 from judgebook.display import style as plotting
 from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
-from judgebook.extras.gallery import front, markdown, sampled, scoreboard_page
+from judgebook.extras.gallery import markdown, sampled, scoreboard_page
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
 
@@ -26,9 +25,6 @@ ax.plot([0, 1])
 plotting.save(fig, "line", alt="a line [that] rises", run=run)
 tables.show(pd.DataFrame({f"c{i}": [i] for i in range(17)}), "Wide", "wide", run=run)
 tables.say("## What we see\\n\\nAll is well.")
-"""
-PRIVATE = """\
-tables.say("Bot says: " + tables.plain(run.read("dialogues")["system_text"][0]))
 """
 
 
@@ -50,6 +46,7 @@ def project(tmp_path_factory):
     return project
 
 
+@pytest.mark.verify
 def test_pages_show_figures_tables_and_prose_but_no_code(project):
     assert project.made.returncode == 0, project.made.stderr
     page = project.out("gallery", "tiny", "01_counts.md").read_text()
@@ -63,14 +60,7 @@ def test_pages_show_figures_tables_and_prose_but_no_code(project):
     assert project.out("gallery", "tiny", "01_counts_line.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_indexes_lead_to_the_pages(project):
-    assert "- [Tiny study]" not in project.out("gallery", "README.md").read_text()  # only the studies named there
-    index = project.out("gallery", "tiny", "README.md").read_text()
-    assert "## [01 Counts](01_counts.md)" in index
-    assert "What is the question?" in index
-    assert "All is well." in index
-
-
+@pytest.mark.verify
 def test_check_finds_no_difference_until_there_is_one(project, tmp_path):
     again = project.run("gallery", "--check", "--study", "tiny")
     assert again.returncode == 0, again.stderr
@@ -95,52 +85,24 @@ def test_a_page_with_text_of_a_dialogue_is_refused(tmp_path, monkeypatch):
         gallery._refuse_dialogue_text("tiny", {"01_counts.md": f"Bot says: {said}"})
 
 
-@pytest.mark.evidence
-def test_text_of_a_dialogue_is_refused(project, tmp_path):
-    """Unless the cell is tagged private: then it is left out."""
-    other = project.copy(tmp_path / "other")
-    other.notebook("01_counts", [FIGURE, PRIVATE, result("a")])
-    refused = other.run("gallery", "--study", "tiny")
-    assert refused.returncode == 1
-    assert "gallery: tiny/01_counts.md shows dialogue text: tag the cell `private`" in refused.stderr
-    assert "seaside" not in other.out("gallery", "tiny", "01_counts.md").read_text()
-
-
 def blocks(*found):
     return gallery.page(found, simulated=False)
 
 
-def test_hostile_prose_shows_as_text():
+def test_hostile_prose_shows_as_text_and_plain_output_not_at_all():
     page = blocks(Block("prose", "a < b, <script>alert(1)</script> <!-- --> and <https://x.org>"))
     assert "a < b" in page
     assert not re.search(r"<[a-zA-Z!/]", page)
-
-
-def test_private_and_plain_output_do_not_appear():
     page = blocks(Block("text", "stdout"), Block("error", "trace"), Block("code", "x = 1"))
     assert page == "[All notebooks of this study](README.md)\n"
-
-
-def test_figures_and_tables_carry_their_numbers():
-    figure = Block("figure", "an alt", name="f", number=3, caption="Points_1: means.")
-    table = Block("table", "Caption", markdown=TABLE, number=2)
-    bare = Block("table", markdown="| a |\n| --- |\n| 1 |\n")
-    assert blocks(figure, table, bare).splitlines()[2::2][:3] == [
-        "![an alt](f.png)", "**Figure 3**. Points\\_1: means.", "**Table 2. Caption**"
-    ]  # fmt: skip
-    assert blocks(bare).splitlines()[2] == "| a |"
 
 
 TABLE = "**Caption**\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | x \\| y | 3 |\n| 4 | 5 | 6 |\n\n(a) a note\n"
 
 
-def test_trim_keeps_a_small_table():
-    assert markdown.trim(TABLE) == TABLE
-
-
 def test_trim_says_what_it_left_out():
-    trimmed = markdown.trim(TABLE, columns=2, rows=1)
-    assert trimmed == (
+    assert markdown.trim(TABLE) == TABLE
+    assert markdown.trim(TABLE, columns=2, rows=1) == (
         "**Caption**\n\n| a | b |\n| --- | --- |\n| 1 | x \\| y |\n\n"
         "_1 more column and 1 more row in the full report._\n\n(a) a note\n"
     )
@@ -192,14 +154,6 @@ def test_the_committed_gallery_is_small_and_safe():
             assert "![](" not in text, path
 
 
-def test_the_figure_of_a_notebook_is_no_table_of_the_same_name():
-    """Neither is where the name is that of no figure: the first one stands for the notebook."""
-    found = [Block("table", name="07_ranks"), Block("figure", name="07_wins"), Block("figure", name="07_ranks")]
-    assert gallery._headline(found, "07_ranks") is found[2]
-    assert gallery._headline(found, "07_strengths") is found[1]
-    assert gallery._headline(found[:1], "07_ranks") is None
-
-
 def test_a_sample_is_the_same_in_every_run_and_bounded():
     many = numbers(*range(1000)).assign(notebook="01_a")
     few = numbers(1.0, 2.0).assign(notebook="02_b")
@@ -221,22 +175,6 @@ def test_what_is_committed_is_read_as_it_was(tmp_path):
     assert sampled.compare(sampled.read(tmp_path / sampled.CSV), other) == [
         "03_iaa s2: estimate is 4, the gallery says 3"
     ]
-
-
-def test_what_is_said_of_evaluations_at_large_is_neither_a_report_nor_a_paper(tmp_path):
-    for study in ("atlas", "minp_forms", "ji2022", "scoreboard"):
-        (tmp_path / "gallery" / study).mkdir(parents=True)
-        shutil.copy(ROOT / "gallery" / study / "README.md", tmp_path / "gallery" / study)
-    gallery._write_front(tmp_path / "gallery")
-    sections = dict(
-        re.findall(r"^## (.+)\n\n((?:.+\n)+)", (tmp_path / "gallery" / "README.md").read_text(), re.MULTILINE)
-    )
-    links = {title: re.findall(r"\((\w+)/README\.md\)", text) for title, text in sections.items()}
-    assert links == {
-        "Whole reports": ["ji2022"],
-        "Evaluations at large": ["atlas", "minp_forms"],
-        "Across papers and studies": ["scoreboard"],
-    }
 
 
 def drawn(dpi=120):
@@ -273,15 +211,6 @@ def test_a_lighter_picture_has_the_colours_it_had_in_half_the_bytes():
     assert found[(255, 255, 255)] > 0.5
 
 
-def test_a_picture_drawn_again_has_the_same_bytes():
-    assert gallery.lighter(drawn()) == gallery.lighter(drawn())
-
-
-def test_studies_of_the_gallery_draw_at_one_size():
-    """840 pixels a page's width: what GitHub shows."""
-    assert {params.load(s).figures.dpi * plotting.PAGE for s in gallery.STUDIES} == {840}
-
-
 def test_a_title_is_text_in_the_gallery():
     study = params.load("demo").model_copy(update={"title": "[x](http://e.example) <img src=x> # *a*"})
     first = gallery._index(study, [], []).splitlines()[0]
@@ -290,35 +219,22 @@ def test_a_title_is_text_in_the_gallery():
     assert escape.from_markdown(first) == f"# {study.title}"
 
 
+#: of which one study shows what another one shows on real data
+PAGES = [
+    ("demo", "01_pilot"),
+    ("demo", "04_importance"),
+    ("abc_public", "04_importance"),
+    ("usr", "09_metric_correlation"),
+    ("usr", "07_bot_performance"),
+]
+
+
 def test_only_what_is_shown_or_read_by_the_scoreboard_is_run():
     every = gallery.runs(scoreboard_page.needed(gallery.STUDIES), gallery.STUDIES)
-    order = list(every)
-    assert order[-1] == ()  # the scoreboard comes after what it reads
+    assert [*every][-1] == ()  # the scoreboard comes after what it reads
     assert set(every[()]) == set(gallery.WHOLE)
     only = {study: notebooks for notebooks, studies in every.items() for study in studies}
     assert {"00", "09"} <= set(only["usr"])  # 00 is read, 09 is shown and read
     assert only["spot_the_bot"] == ("11",)
-    assert gallery.runs(["demo"], ["demo"]) == {(): ["demo"]}
     assert gallery.runs(["usr"], ["usr"]) == {gallery.PARTS["usr"]: ["usr"]}
-
-
-def test_a_page_that_another_study_shows_on_real_data_is_left_out():
-    assert gallery.shown("demo", "01_pilot")
-    assert not gallery.shown("demo", "04_importance")
-    assert gallery.shown("abc_public", "04_importance")
-    assert gallery.shown("usr", "09_metric_correlation")
-    assert not gallery.shown("usr", "07_bot_performance")
-
-
-def test_the_table_of_studies_quotes_what_is_shown_in_few_words():
-    nobody = "**No system is certain to be best.** B leads (0.43 [0.28, 0.58] SD), but C may be best instead.\n\n- Why."
-    assert front.shown(nobody) == "B leads (0.43 [0.28, 0.58] SD), but C may be best instead."
-    long = (
-        "**One: yes**, on all labels of a long list; "
-        + "others " * 20
-        + "say so. **Two: no**; they agree, on some labels."
-    )
-    shown = front.shown(long)
-    assert len(shown.split()) <= front.MOST
-    assert shown.count("**") % 2 == 0
-    assert shown == "**One: yes**, on all labels of a long list."
+    assert [gallery.shown(*page) for page in PAGES] == [True, False, True, True, False]

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from judgebook.extras.gate import deciding, planned
-from judgebook.extras.gate.command import sentence
 from judgebook.extras.gate.deciding import Verdict
 from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.cli import main
@@ -83,11 +82,6 @@ def test_an_interval_decides(text, low, high, verdict):
     assert deciding.verdict(requirement(text), low, high) == verdict
 
 
-def test_a_reason_is_a_sentence_of_its_own():
-    open_ = deciding.Decision(requirement("a better than b on q"), Verdict.OPEN, why="it is not known when")
-    assert sentence(open_) == "Cannot be told: a better than b on q. It is not known when."
-
-
 @pytest.fixture(scope="module", autouse=True)
 def out(tmp_path_factory):
     """Calls share results: of those that change nothing, only the first computes."""
@@ -150,6 +144,7 @@ def test_only_what_decides_is_computed(study, capsys, required, steps):
     assert re.findall("  … (.*)", gate(study, capsys, required)[1].err) == steps
 
 
+@pytest.mark.verify
 def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
     text = study.read_text(encoding="utf-8").replace("ratings.csv", str(study.parent / "ratings.csv"))
     for required, code in (("new better than old on quality", 0), ("new better than twin on quality", 3)):
@@ -165,7 +160,7 @@ def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
         ("new better than old on qualty", "no label 'qualty'; did you mean 'quality'?"),
         ("new better than new on quality", "expected two systems, found one"),
         ("new better than old on mood", "write `direction: 1` or `direction: -1` under the label"),
-        ("new beats old", "expected 'new better than old on quality'"),
+        ("", "no requirement"),
         ("new not worse than old on quality", "write `by 0.2` behind it, or the smallest difference that matters"),
         ("new equal to old on quality", "write `within 0.2` behind it"),
         ("new better than old on quality by 5%", "expected points of the scale, as means of quality are no rates"),
@@ -179,22 +174,15 @@ def test_codes_and_requirements_of_the_yaml(study, capsys, tmp_path):
     ],
 )
 def test_a_wrong_requirement_is_refused_before_anything_is_computed(study, capsys, required, said):
-    code, out = gate(study, capsys, required)
+    code, out = gate(study, capsys, *([required] if required else []))
     assert code == 2
     assert said in out.err
     assert "  … " not in out.err
 
 
-def test_nothing_required_is_an_error(study, capsys):
-    code, out = gate(study, capsys)
-    assert code == 2
-    assert "no requirement" in out.err
-
-
 @pytest.mark.parametrize(
     ("margin", "required", "starts"),
     [
-        ("0.3", "new not worse than twin on quality", "Met"),
         ("{quality: 0.3}", "new equal to twin on quality", "Met"),
         ("{quality: 0.01}", "new equal to twin on quality", "Cannot be told"),
         ("{quality: 0.01}", "new equal to twin on quality within 0.3", "Met"),
@@ -204,14 +192,14 @@ def test_the_margin_of_the_yaml_holds_where_the_requirement_has_none(study, caps
     assert gate(study, capsys, required, "--set", f"margin={margin}")[1].out.startswith(starts)
 
 
+@pytest.mark.verify
 def test_what_is_open_says_how_likely_it_was_to_be_met_and_what_would_be_enough(study, capsys):
     """For a true difference that is assumed, never the one observed: of superiority the margin, where there is one."""
+    design = "a study of this design with 40 dialogues per system meets this requirement"
     said = gate(study, capsys, "new better than twin on quality", "new not worse than twin on quality by 0.02",
                 "--set", "margin={errors: 1}")[1].out.splitlines()  # fmt: skip
     assert "If" not in said[0]
-    design = "a study of this design with 40 dialogues per system meets this requirement"
-    expected = rf"equal, {design} with a probability of \d+%; (with|even)"
-    assert re.search(expected, said[1])
+    assert re.search(rf"equal, {design} with a probability of \d+%; (with|even)", said[1])
     stated = gate(study, capsys, "new better than twin on quality", "--set", "margin={quality: 0.2}")[1].out
     assert f"If the first system is truly better by 0.20, {design}" in stated
 
@@ -290,11 +278,8 @@ DESIGNS = 150
     [
         ("b better than a on x", 0.7, {}),
         ("b better than a on x by 0.2", 0.7, {"n": 60, "people": 20}),
-        ("b not worse than a on x by 0.6", 0.0, {}),
         ("b not worse than a on x by 0.8", 0.0, {"people": 5}),
         ("b not worse than a on x by 0.7", 0.1, {"heaviest": 12.0}),
-        ("b equal to a on x within 0.8", 0.0, {}),
-        ("b equal to a on x within 1.2", 0.2, {"people": 5}),
         ("b equal to a on x within 0.9", 0.0, {"heaviest": 12.0}),
     ],
 )

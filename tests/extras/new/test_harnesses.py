@@ -4,8 +4,8 @@ who is none."""
 import csv
 import datetime as dt
 import json
-import random
 import re
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -13,11 +13,10 @@ from doors.reading import Judgement, fingerprint
 from doors.reading import judgements as read_as
 from fixtures import exports, workbook
 from fixtures import yaml_studies as studies
-from fixtures.exports import EXPORTS, PEOPLE, lines, save, table
+from fixtures.exports import EXPORTS, lines, save
 from fixtures.harnesses import HARNESSES, INSPECT
 
 from judgebook.extras.new import draft
-from judgebook.sources import build
 from judgebook.sources.rows import eval_logs
 from judgebook.study import params
 from judgebook.study.schema import DataError
@@ -41,10 +40,10 @@ SCALES = {
 
 
 def tried(folder, data):
-    """The YAML that `new` writes for a file, the study, and what it reads."""
+    """The YAML that `new` writes for a file, the study, and its judgements as they are read."""
     text = draft.new_yaml("tried", data)
     study = params.load(studies.write(folder, text, name="tried"))
-    return text, study, build.build(study)
+    return text, study, SimpleNamespace(frames={"annotations": studies.judgements(folder, text, "tried")})
 
 
 def meant(written):
@@ -89,7 +88,8 @@ def test_the_page_shows_what_new_writes(tmp_path, tool):
 
 def test_names_of_people_stay_in_the_file(tmp_path):
     data, _, _ = HARNESSES["Langfuse"](tmp_path)
-    text, _, built = tried(tmp_path, data)
+    text = draft.new_yaml("tried", data)
+    built = studies.read(tmp_path, text)
     assert "Example" not in text
     assert not built.frames["annotations"].astype(str).apply(lambda c: c.str.contains("Ann Example")).any().any()
 
@@ -102,16 +102,6 @@ def test_a_log_of_inspect_as_json(tmp_path):
     _, _, built = tried(tmp_path, tmp_path / "json" / "alpha.json")
     assert fingerprint(read_as(built)) == fingerprint(meant(written))
     assert kinds(built) == models
-
-
-def test_a_scorer_of_inspect_with_several_values(tmp_path):
-    log = eval_logs.read(INSPECT / "beta.eval", "beta.eval")
-    for i, sample in enumerate(log["samples"]):
-        sample["scores"] = {"rubric": {"value": {"tone": 1 + i, "depth": 5 - i}, "history": []}}
-    _, _, built = tried(tmp_path, save(tmp_path / "log.json", log))
-    marks = built.frames["annotations"]
-    assert marks.groupby("label")["score"].apply(list).to_dict() == {"depth": [5, 4, 3], "tone": [1, 2, 3]}
-    assert kinds(built) == {"rubric": "classifier"}
 
 
 def test_a_log_that_is_cut_off_is_refused(tmp_path):
@@ -173,39 +163,6 @@ def test_a_form_as_a_workbook(tmp_path, who, again):
     assert built.frames["annotations"]["completed_at"].notna().all()
 
 
-def test_codes_of_qualtrics_are_no_answers(tmp_path):
-    data, written = EXPORTS["Qualtrics"](tmp_path)
-    with data.open() as file:
-        rows = list(csv.reader(file))
-    rows[5][14], rows[6][14], rows[7][15] = "-99", "-50", "-99"
-    text, _, built = tried(tmp_path, save(data, table(rows)))
-    assert 'na_values: ["", "-99", "-50"]' in text
-    gone = {(2, "q1_1"), (3, "q1_1"), (4, "q1_2")}
-    stays = [row for i, row in enumerate(written) if (i // 2, row[3]) not in gone]
-    assert len(stays) == len(written) - 3
-    assert fingerprint(read_as(built)) == fingerprint(meant(stays))
-
-
-def test_categories_of_a_taxonomy(tmp_path):
-    """A category and those above it, as a set."""
-    pick, tasks, picked = random.Random(31), [], []
-    paths = [["Error"], ["Error", "Fact"], ["Error", "Style"], ["Fine"]]
-    for i in range(12):
-        marks = []
-        for who in PEOPLE:
-            chosen = pick.sample(paths, pick.choice((1, 2)))
-            picked.append({node for path in chosen for node in path})
-            result = [{"from_name": "kind", "to_name": "t", "type": "taxonomy", "value": {"taxonomy": chosen}}]
-            marks.append(exports.annotation(10 * i + PEOPLE.index(who), who, 5, result))
-        data = {"dialogue_id": f"d{i}", "model": "ab"[i % 2], "text": "Well, yes."}
-        tasks.append({"id": i, "data": data, "annotations": marks, "predictions": []})
-    _, study, built = tried(tmp_path, save(tmp_path / "project.json", tasks))
-    (label,) = study.label_list()
-    assert (label.level, label.categories) == ("sets", ("Error", "Fact", "Fine", "Style"))
-    codes = sorted(sum(2 ** label.categories.index(node) for node in nodes) for nodes in picked)
-    assert sorted(built.frames["annotations"]["score"]) == codes
-
-
 def prodigy(folder, words, more=lambda record, i: record):
     data, written = EXPORTS["Prodigy"](folder)
     records = [json.loads(line) for line in data.read_text().splitlines()]
@@ -223,14 +180,6 @@ def test_numbers_of_prodigy_stand_for_words(tmp_path):
     assert fingerprint(read_as(built)) == fingerprint(meant(written))
 
 
-def test_options_of_prodigy_without_an_order(tmp_path):
-    data, written = prodigy(tmp_path, ["Greeting", "Question", "Joke", "Insult", "Other"])
-    text, study, built = tried(tmp_path, data)
-    assert study.label_list()[0].level == "nominal"
-    assert "Have the answers an order? Assumed: none." in text
-    assert fingerprint(read_as(built)) == fingerprint(meant([(*w[:4], w[4] - 1, None) for w in written]))
-
-
 def test_several_options_of_prodigy_are_a_set(tmp_path):
     words = ["Greeting", "Question", "Joke", "Insult", "Other"]
     data, written = prodigy(tmp_path, words, lambda r, i: r | {"accept": sorted({*r["accept"], 1 + i % 5})})
@@ -238,22 +187,3 @@ def test_several_options_of_prodigy_are_a_set(tmp_path):
     assert study.label_list()[0].level == "sets"
     codes = [(*w[:4], sum(2 ** (n - 1) for n in {w[4], 1 + i % 5}), None) for i, w in enumerate(written)]
     assert fingerprint(read_as(built)) == fingerprint(meant(codes))
-
-
-def test_a_task_of_prodigy_that_was_done_twice(tmp_path):
-    data, written = EXPORTS["Prodigy"](tmp_path)
-    records = [json.loads(line) for line in data.read_text().splitlines()]
-    again = 1 + records[0]["accept"][0] % 5
-    save(data, lines([*records, records[0] | {"accept": [again]}]))
-    text, _, built = tried(tmp_path, data)
-    assert "of 1 judgement of an item that the same person had judged before? Assumed: the last (`repeats`)." in text
-    assert fingerprint(read_as(built)) == fingerprint(meant([(*written[0][:4], again, None), *written[1:]]))
-
-
-def test_examples_of_doccano_that_nobody_labelled(tmp_path):
-    data, written = EXPORTS["doccano"](tmp_path)
-    empty = [{"id": 200 + i, "text": f"Hm, {i}.", "label": [], "Comments": []} for i in range(3)]
-    save(tmp_path / "unknown.jsonl", lines(empty))
-    text, _, built = tried(tmp_path, data)
-    assert "Unsure: unknown.jsonl" not in text
-    assert fingerprint(read_as(built)) == fingerprint(meant(written))

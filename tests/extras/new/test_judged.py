@@ -7,8 +7,6 @@ import pytest
 from judgebook.extras.new import tables
 from judgebook.extras.new.columns import is_rating
 from judgebook.extras.new.judged import means
-from judgebook.extras.new.judged import words as words_
-from judgebook.extras.new.spelling import Shape, declared
 from judgebook.sources.nature import nature
 
 
@@ -16,10 +14,7 @@ def _cells(rows):
     return pd.DataFrame(rows).astype(str)
 
 
-def test_words_without_an_order_that_differ_between_people_are_answers(monkeypatch):
-    looked_at, split, number_in = [], words_.split, words_.number_in
-    monkeypatch.setattr(words_, "split", lambda held, divider: looked_at.extend(held) or split(held, divider))
-    monkeypatch.setattr(words_, "number_in", lambda word: looked_at.append(word) or number_in(word))
+def test_words_without_an_order_that_differ_between_people_are_answers():
     words = ("meh", "wow", "ugh")
     rows = [
         {"dialogue": f"d{i}", "annotator": f"a{a}", "verdict": words[(i + a * (i % 2)) % 3], "topic": words[i % 3]}
@@ -28,20 +23,7 @@ def test_words_without_an_order_that_differ_between_people_are_answers(monkeypat
     ]
     out = tables.guess(_cells(rows))
     assert out.categories == {"verdict": ["meh", "ugh", "wow"]}
-    # in two columns each thrice as a list, and the first, which is none, once as a number
-    assert sorted(looked_at.count(word) for word in words) == [6, 6, 8]
     assert "Have the answers of 'verdict' an order?" in [q.text for q in out.questions]
-
-
-@pytest.mark.parametrize("answers", [["question", "thanks", "statement", "question"], ["question"] * 4])
-def test_words_too_few_to_be_known_as_answers_are_asked_about_below_the_name_of_a_quality(answers):
-    rows = [
-        {"dialogue": f"d{i}", "annotator": f"a{i % 2}", "fluency": i % 3, "quality": word, "theme": word}
-        for i, word in enumerate(answers)
-    ]
-    asked = [q.text for q in tables.guess(_cells(rows)).questions]
-    assert "Does 'quality' hold judgements?" in asked
-    assert "Does 'theme' hold judgements?" not in asked
 
 
 def test_fractions_of_few_people_are_labels_and_others_metrics():
@@ -147,21 +129,6 @@ def test_a_slip_that_is_an_id_elsewhere_is_left_to_a_person():
     out = tables.guess(_cells([*votes[:5], votes[5] | {"winner": "5"}, *votes[6:]]))
     (question,) = [q for q in out.questions if q.fact.startswith("no answer")]
     assert (out.na_values, question.assumed) == ([""], "not known, so 'winner' is not read")
-
-
-def test_nested_answers_have_slips_as_well():
-    out = Shape()
-    assert declared(out, [*["good", "bad"] * 20, "7"], "verdict").startswith("{categories: [bad, good]")
-    assert out.source == ['na_values: ["", "7"]']
-    assert [q.fact for q in out.questions] == ["no answer in verdict: '7'"]
-
-
-def test_answers_for_one_side_only_are_asked():
-    rows = [{"dialogue": f"d{i}", "model_a": "x", "model_b": "y", "ok": str(i % 2)} for i in range(12)]
-    out = tables.guess(_cells(rows))
-    assert [q.text for q in out.questions if q.fact == "winner"] == [
-        "Which answers of ok say that the second side won?"
-    ]
 
 
 _SHARES = [f"{0.7 + i / 200:.3f}" for i in range(36)]

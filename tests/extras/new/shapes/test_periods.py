@@ -68,21 +68,6 @@ def test_files_of_weeks_are_proposed_as_periods(tmp_path, anew, asked):
         assert source["file"].endswith("ratings_{period}.csv")
 
 
-def test_dates_of_an_unclear_order_are_not_read_from_names(tmp_path):
-    (tmp_path / "data").mkdir()
-    out = weekly(tmp_path / "data", ["r_03-03-26.csv", "r_10-03-26.csv"], anew=False)
-    assert "{period}" not in out.text
-    (question,) = [q for q in out.questions if q.fact == "files"]
-    assert "not clear which number is the year" in question.evidence
-
-
-def test_other_files_of_weeks_beside_one_are_named_by_period(tmp_path):
-    weekly(tmp_path, ["ratings_2026-W01.csv", "ratings_2026-W02.csv"])
-    questions = draft.drafted("mine", tmp_path / "ratings_2026-W01.csv", tmp_path).questions
-    (question,) = [q for q in questions if q.fact == "files"]
-    assert '`file: "ratings_{period}.csv"`' in question.alternatives[0].says
-
-
 def column(folder, name, values):
     """The draft of a file with a column of periods or dates, one for six items."""
     lines = [f"{value},{row}" for n, value in enumerate(values) for row in rows(6 * n)]
