@@ -20,6 +20,11 @@ def test_as_many_words_are_replaced_as_the_paper_prints(least, most):
     assert {degraded.n_replaced(n) for n in range(least, most + 1)} == {rows[f"n_{least}_to_{most}"]}
 
 
+def test_of_long_responses_a_fifth_is_replaced():
+    divisor = numbers.load("ji2022", "Text A.1").set_index("column")["value"]["replaced_words_divisor"]
+    assert [degraded.n_replaced(n) for n in (30, 34, 35, 104)] == [n // divisor for n in (30, 34, 35, 104)]
+
+
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_one_sequence_is_replaced_and_both_ends_stay(n, seed):
     """Donors' words are others, so that what was replaced is seen."""

@@ -324,7 +324,10 @@ def test_new_finds_rankings_in_cells(tmp_path):
     pick = random.Random(3)
     rows = [[p, a, " > ".join(pick.sample(BOTS, 3))] for p in PROMPTS for a in PEOPLE]
     path = table(tmp_path, "f.csv", [["prompt", "annotator", "ranking"], *rows])
-    assert "ranking:ranking.{system}" in draft.new_yaml("odd", path)
+    data = yaml.safe_load(draft.new_yaml("odd", path))
+    assert data["sources"][0]["scores"] == "ranking:ranking.{system}"
+    ((_, label),) = data["labels"].items()
+    assert (label["scale"], label["direction"]) == ([1, 3], -1)
 
 
 @pytest.mark.parametrize(
