@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from judgebook.extras.atlas.standing import strips, views, words
-from judgebook.study import escape, params
+from judgebook.extras.atlas.standing import strips, words
+from judgebook.study import params
 from judgebook.study.labels import Label
 
 KEYS = ["study", "corpus", "group", "method", "label"]
@@ -84,15 +84,3 @@ def test_words_are_stated_known_or_the_id(tmp_path):
     assert words.problem(wrong).endswith("found 'charm'")
     neither = studies.WIDE.replace("  fluency:", "  mood:").replace("  quality:", "  tone:")
     assert not words.comparable(params.load(studies.write(tmp_path, neither, name="neither")))
-
-
-def test_what_is_said_of_the_strips():
-    every = found()
-    said = escape.unmarked(views.answer(every, 3).text)
-    assert "Relevance: 0.35 [0.25, 0.45], higher than in 3 of 6 public studies (relevance, likert)" in said
-    assert "No strip for 2 labels" in said
-    assert "Agreement (alpha) is not above the median" in said
-    (plot,) = views.figures(every, {"s1": "First"})
-    assert "Relevance 0.35 [0.25, 0.45], higher than in 3 of 6" in plot.alt
-    row = views.table(every).frame.iloc[0]
-    assert (row["Higher than"], row["Median of studies"]) == ("3 of 6", pytest.approx(0.35))

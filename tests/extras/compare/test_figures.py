@@ -9,7 +9,7 @@ from fixtures.boxes import unreadable
 from fixtures.made_results import Size
 
 from judgebook.extras.compare import figures
-from judgebook.extras.compare.analysis import CLEARLY, RAW, WEAKLY
+from judgebook.extras.compare.analysis import CLEARLY, RAW
 
 
 def compared(size):
@@ -32,16 +32,6 @@ def compared(size):
 @pytest.mark.parametrize("size", [Size(2, 2), Size(12, 40), Size(60, 2)], ids=str)
 def test_every_figure_can_be_read(size):
     assert not unreadable((*figures.against(*compared(size)), *figures.means(*compared(size))))
-
-
-def test_titles_say_what_is_repeated():
-    runs, _ = compared(Size(2, 3))
-    runs.deciding = runs.deciding[:3].copy()
-    assert figures.against_title(runs) == "System means are clearly repeated on 3 of 3 labels"
-    assert figures.means_title(runs).startswith("3 of 12 differences between systems are significant in the same")
-    runs.deciding["verdict"], runs.deciding["same_sign"], runs.deciding["opposite"] = WEAKLY, 0, 1
-    assert figures.against_title(runs) == "System means are clearly repeated on none of 3 labels"
-    assert figures.means_title(runs).endswith("both runs, 3 in opposite directions")
 
 
 def test_systems_stand_in_the_order_of_the_leader_board():

@@ -191,24 +191,13 @@ def drawn(dpi=120):
     return out.getvalue()
 
 
-def colors(png):
-    """Colour -> share of the picture."""
-    picture = Image.open(io.BytesIO(png)).convert("RGB")
-    size = picture.width * picture.height
-    return {color: n / size for n, color in picture.getcolors(size)}
-
-
 def test_a_lighter_picture_has_the_colours_it_had_in_half_the_bytes():
     before = drawn()
     after = gallery.lighter(before)
     assert len(after) < len(before) / 2
-    assert Image.open(io.BytesIO(after)).size == Image.open(io.BytesIO(before)).size
-    found = colors(after)
-    assert len(found) <= 224
-    for color, share in colors(before).items():
-        apart = min(max(abs(a - b) for a, b in zip(color, other, strict=True)) for other in found)
-        assert apart <= 8, (color, share)
-    assert found[(255, 255, 255)] > 0.5
+    was, has = (np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), dtype=int) for png in (before, after))
+    assert np.abs(was - has).max() <= 8
+    assert len(np.unique(has.reshape(-1, 3), axis=0)) <= 224
 
 
 def test_a_title_is_text_in_the_gallery():

@@ -63,17 +63,6 @@ def test_an_answer_changes_the_yaml_and_closes_the_question(tmp_path, typed, dir
     assert len(shown) == max(1, len(typed))
 
 
-@pytest.mark.parametrize(("slip", "asked"), [(11111, True), (100, False)])
-def test_scores_far_above_all_others_may_be_slips(tmp_path, slip, asked):
-    rows = [f"d{i // 6},{'ab'[i // 3 % 2]},w{i % 3},{5 + i * 37 % 93}" for i in range(120)]
-    data = save(tmp_path, "dialogue,system,annotator,fluency", [*rows[:-1], f"d19,b,w2,{slip}"])
-    far = [q for q in draft.drafted("mine", data, tmp_path).questions if q.fact == "far scores of fluency"]
-    assert [q.text for q in far] == (["Is 1 score of fluency a slip (11111)?"] if asked else [])
-    for question in far:
-        changes = next(a.edits for a in question.alternatives if a.says.startswith("slips"))
-        assert changes == {"sources.*.na_values": ["", "11111"], "labels.fluency.scale": [5, 97]}
-
-
 def test_another_column_is_looked_at_anew(tmp_path):
     """Two columns are named for the system and tell the rows of an item apart; which it is changes what an item is."""
     rows = [f"c{i // 4},m{i // 2 % 2},e{(i // 2 + i // 4) % 2},p{i % 2},{1 + i % 5}" for i in range(40)]

@@ -7,7 +7,6 @@ import yaml
 from fixtures import yaml_studies as studies
 
 from judgebook.extras.new import draft, words
-from judgebook.sources import in_words
 from judgebook.study import limits, params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
@@ -142,14 +141,6 @@ scores: {{effort: {[1 + i * 5 // 2 % 3 for i in range(36)]}, fluency: {[1 + i * 
 said:
   - "# not used: difficulty: the same for all annotators of an item"
   - "# not used: experience: the same in all rows of an annotator"
-""",
-    ),
-    "sliders, but not numbers that count up": (
-        lines("dialogue,annotator,line,quality", lambda i: f"d{i // 2},w{i % 2},{i},{37 * i % 101}", 40),
-        f"""
-labels: {{quality: {{scale: [0, 100], level: interval, direction: 1}}}}
-scores: {{quality: {[37 * i % 101 for i in range(40)]}}}
-said: ["# not used: line: a different number in every row"]
 """,
     ),
     "a column that no annotator gave": (
@@ -289,16 +280,6 @@ def test_ids_of_labels_are_short_and_differ(tmp_path, names, ids):
     assert len(studies.judgements(tmp_path, text)) == 24
 
 
-def test_empty_keys_of_json_are_passed_over(tmp_path):
-    records = [r | {"": 1} for r in JUDGED]
-    text, data = guess(tmp_path, "my.json", json.dumps(records))
-    assert list(data["labels"]) == ["a"]
-    assert len(studies.judgements(tmp_path, text)) == 18
-    for alone in ([{"": 1, "id": "a"}, {"": 2, "id": "b"}], renamed("")):
-        with pytest.raises(DataError, match="a path cannot contain an empty key: give the key a name"):
-            guess(tmp_path, "my.json", json.dumps(alone))
-
-
 @pytest.mark.parametrize("values", [[1, 2], ["yes", "no", "yes"], 5])
 def test_values_without_a_key_are_no_judgements(tmp_path, values):
     with pytest.raises(DataError, match="expected numbers or answers that look like judgements, found nothing"):
@@ -332,22 +313,6 @@ def test_what_cannot_be_guessed(tmp_path):
         draft.new_yaml("guessed", tmp_path / "none.csv")
     with pytest.raises(ParamsError, match="expected letters, digits and _"):
         draft.new_yaml("my-study", tmp_path / "my.json")
-
-
-@pytest.mark.parametrize(
-    ("more", "judges"),
-    [
-        ("", "by 3 annotators"),
-        ("annotators: positions, ", "by unknown people (up to 3 per item)"),
-        ("judges: {a3: llm}, ", "by 2 annotators and 1 model"),
-    ],
-)
-def test_a_study_is_described(tmp_path, more, judges):
-    csv = studies.wide_csv().replace("\n1,4", "\n1,N/A", 1)
-    text = studies.WIDE.replace("na_values:", f"{more}na_values:")
-    lines = in_words.describe(params.load(studies.write(tmp_path, text, my_csv=csv)))
-    assert lines[0] == f"71 annotations of 12 items in 12 dialogues of 1 system {judges}"
-    assert "dropped: 1 annotation of fluency: 'N/A' (`na_values`) (row 2)" in lines
 
 
 @pytest.mark.parametrize(("ends", "text"), [((1.0, 5.0), "[1, 5]"), ((-0.5, 1234567.0), "[-0.5, 1234567]"),

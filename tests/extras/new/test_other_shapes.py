@@ -158,12 +158,6 @@ constants: {label: rank}
         [["item", "system", "n_1", "n_2"], ["x", "A", 2, 0], ["y", "B", 0, 1]],
         COUNTS,
     ),
-    "counts of scores in JSON": Shape(
-        "file: f.json\n" + COUNTED.replace("n_{score}", "counts.{score}"),
-        "quality: {scale: [1, 5]}",
-        [{"item": "x", "system": "A", "counts": {"1": 2, "2": 0}}, {"item": "y", "system": "B", "counts": {"2": 1}}],
-        COUNTS,
-    ),
     "a column for each system and numbers in words": Shape(
         """\
 scores: "{system}"
@@ -198,7 +192,7 @@ constants: {label: code}
 """,
         "code: {scale: [1, 5], level: nominal}",
         [[1, "", 5], ["", 2, 3]],
-        "u1 ann code 1\nu3 ann code 5\nu2 ben code 2\nu3 ben code 3",
+        "u1 1 code 1\nu3 1 code 5\nu2 2 code 2\nu3 2 code 3",
     ),
 }
 
@@ -218,8 +212,8 @@ def test_a_shape_that_is_said_is_read_as_it_was_written(tmp_path, name):
         ),
         (
             "best and worst of what was shown, or nobody",
-            [["p3", "ann", "alpha", "beta", "", "gamma", "beta"]],
-            "row 4, best: expected one of alpha, beta, found 'gamma'",
+            [["p3", "ann", *BOTS, "delta", "beta"]],
+            "row 4, best: expected one of alpha, beta, gamma, found 'delta'",
         ),
         (
             "counts of scores",
@@ -241,7 +235,7 @@ def test_durations_in_words_are_seconds(tmp_path):
         "fluency: {scale: [1, 5]}",
         [["id", "annotator", "unit", "time", "fluency"], *rows],
     )
-    assert list(studies.judgements(tmp_path, timed.write(tmp_path))["seconds"]) == list(times.values())
+    assert [*map(float, studies.judgements(tmp_path, timed.write(tmp_path))["seconds"])] == [*times.values()]
     with pytest.raises(DataError, match="expected a number, 0 or more, found '4:10'"):
         studies.judgements(tmp_path, timed.write(tmp_path, ["d9", "ann", "u9", "4:10", 3]))
 
@@ -330,14 +324,9 @@ def test_new_finds_rankings_in_cells(tmp_path):
     assert (label["scale"], label["direction"]) == ([1, 3], -1)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"), [("counts of scores in JSON", "count: "), ("kinds of faults that were marked", "")]
-)
-def test_new_takes_no_number_for_a_judgement_of_which_nobody_can_know(tmp_path, name, said):
-    """Keys of JSON that may be people or scores; and where a fault begins and ends is none."""
-    shape = SHAPES[name]
-    records = [record | {key: f"d{i}" for key in ("id", "item")} for i, record in enumerate(shape.content * 6)]
-    with pytest.raises(DataError, match=said or "look like judgements"):
+def test_new_takes_no_place_of_a_fault_for_a_judgement(tmp_path):
+    records = [{"id": f"d{i}", "system": "A", "annotations": MARKED} for i in range(6)]
+    with pytest.raises(DataError, match="look like judgements"):
         draft.new_yaml("odd", as_json(tmp_path, "f.json", records))
 
 
@@ -423,18 +412,9 @@ def test_diagnoses_of_six_psychiatrists(tmp_path):
 def test_ten_subjects_in_five_categories(tmp_path):
     """Fleiss' worked example, of which only counts are known."""
     examples = pytest.importorskip("statsmodels.stats.tests.test_inter_rater")
-    rows = [[i, *map(int, row)] for i, row in enumerate(examples.table1, start=1)]
-    source = """\
-scores: "category_{score}"
-count: "{value}"
-columns: {dialogue: subject}
-constants: {label: category}
-"""
-    shape = Shape(
-        source,
-        "category: {scale: [1, 5], level: nominal, direction: 0}",
-        [["subject", *(f"category_{k}" for k in range(1, 6))], *rows],
-    )
+    rows = [[i, "A", *map(int, row)] for i, row in enumerate(examples.table1, start=1)]
+    head = ["item", "system", *(f"n_{k}" for k in range(1, 6))]
+    shape = Shape(COUNTED, "quality: {scale: [1, 5], level: nominal, direction: 0}", [head, *rows])
     marks = studies.judgements(tmp_path, shape.write(tmp_path))
     assert len(marks) == 140
     assert kappa(marks) == pytest.approx(0.210, abs=5e-4)

@@ -117,19 +117,6 @@ def test_people_by_number_in_label_studio(tmp_path, n):
         assert by_annotator(judgements(tried(tmp_path, data)[1])) == by_annotator(written)
 
 
-def test_one_folder_a_person_as_older_potato_writes(tmp_path):
-    data, written = EXPORTS["Potato"](tmp_path / "new")
-    people = defaultdict(list)
-    for record in map(json.loads, data.read_text().splitlines()):
-        one = {"id": record["instance_id"], "displayed_text": "Hello", "label_annotations": record["labels"]}
-        people[record["user_id"]].append({**one, "span_annotations": {}})
-    for who, held in people.items():
-        path = save(tmp_path / "annotation_output" / who / "annotated_instances.jsonl", lines(held))
-    text, marks = tried(tmp_path, path)
-    assert "{annotator}/annotated_instances.jsonl" in text
-    assert by_annotator(judgements(marks)) == by_annotator([(d, None, *row) for d, _, *row in written])
-
-
 def test_accepted_and_rejected_labels_of_prodigy(tmp_path):
     given = [("d1", "ann", "accept"), ("d1", "ben", "reject"), ("d2", "ann", "reject"), ("d2", "ben", "ignore")]
     held = [

@@ -90,25 +90,12 @@ def test_who_talks_to_the_system_is_asked_where_names_do_not_say(tmp_path):
     assert read(tmp_path, draft)["dialogues"]["user_text"].str.startswith("What").all()
 
 
-def test_a_system_prompt_is_left_out(tmp_path):
-    prompt = "".join(f"{id_},,system,Be kind.\n" for id_ in TALKS)
-    talks = messages(["conversation", "n", "speaker", "text"]) + prompt
-    draft = drafted(tmp_path, {"ratings.csv": RATINGS, "talks.csv": talks})
-    assert "skip_speakers: [system]" in draft.text
-    assert not read(tmp_path, draft)["dialogues"]["system_text"].eq("Be kind.").any()
-
-
 def test_transcripts_of_other_dialogues_are_asked_about(tmp_path):
     talks = messages(["conversation", "n", "speaker", "text"]).replace("\nc", "\nk")
     draft = drafted(tmp_path, {"ratings.csv": RATINGS, "talks.csv": talks})
     assert [q.assumed for q in draft.questions if q.fact == "files"] == ["no, it is not read"]
     assert "adapter: transcripts" not in draft.text
     assert pd.isna(read(tmp_path, draft)["dialogues"]["system_text"]).all()
-
-
-def test_what_is_no_file_is_no_data_in_a_folder(tmp_path):
-    (tmp_path / "old.csv").mkdir()
-    assert "file: " in drafted(tmp_path, {"ratings.csv": RATINGS}, []).text
 
 
 def test_a_folder_without_data_is_refused(tmp_path):

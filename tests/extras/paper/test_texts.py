@@ -177,20 +177,6 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
     assert "p < 0.001" in said(p_adjusted=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("values", "unit", "said"),
-    [
-        ([0.05, 0.12], "share", "5 to 12 percentage points"),
-        ([0.005, 0.02], "share", "0.5 to 2.0 percentage points"),
-        ([0.4, 0.6], "wins", "40 to 60 percentage points of wins minus losses"),
-        ([14.94, 17.69], (0, 100), "14.9 to 17.7 points (scale 0 to 100)"),
-        ([0.65, 0.94], (1, 5), "0.65 to 0.94 points (scale 1 to 5)"),
-    ],
-)
-def test_differences_name_their_units(values, unit, said):
-    assert findings._PHRASES.say("amount", values=values, unit=unit) == said
-
-
 def test_only_what_ran_is_said_and_cited(material):
     methods, results = said_methods(material), said_results(material)
     entries = files.works(material, methods, results)
