@@ -31,7 +31,8 @@ PUBLIC = [
     ("pandalm", SOME, (False,)),
     *((study, ALL, (False,)) for study in ("alttest_prompts", "conture", "engage", "squality")),
     *((study, SOME, (False,)) for study in ("alttest_mtbench", "dstc10_dev", "fed", "gpt_abceval", "grade", "llmfao")),
-    *((study, SOME, (False, True)) for study in ("finch2024", "usr")),
+    ("finch2024", SOME, (False,)),
+    ("usr", SOME, (False, True)),
     ("demo", ["00"], (True,)),
 ]
 YAML = """\

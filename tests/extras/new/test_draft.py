@@ -27,29 +27,17 @@ def lines(head, row, n):
 
 
 LEVELS = ["low", "medium", "high"]
-ENDS = {4: "1 - gar nicht", 9: "5 - sehr"}
-GRIDS = {
-    "{annotator}.{label}": "id,r1.fluency,r2.fluency,r1.quality,r2.quality",
-    "{label}{annotator}": "id,fluency1,fluency2,quality1,quality2",
-    "{label} {annotator}": "id,fluency rater 1,fluency rater 2,quality rater 1,quality rater 2",
-    "{label}-{annotator}": "id,fluency-a1,fluency-a2,quality-a1,quality-a2",
-}
+
 #: a table, and in YAML what is made of it: parts of its source, its labels, the scores of labels, notes
 TABLES = {
-    "a grid of labels and annotators": (
-        studies.wide_csv(),
+    "a grid with people first": (
+        "id,r1.fluency,r2.fluency,r1.quality,r2.quality\n1,1,2,3,4\n2,5,1,2,3\n",
         """
-source: {scores: "{label}_{annotator}", columns: {dialogue: id}}
+source: {scores: "{annotator}.{label}", columns: {dialogue: id}}
 labels: {fluency: {scale: [1, 5], direction: 1}, quality: {scale: [1, 5], direction: 1}}
+scores: {fluency: [1, 2, 5, 1], quality: [3, 4, 2, 3]}
 """,
     ),
-    **{
-        f"a grid as {scores}": (
-            head + "\n1,1,2,3,4\n2,5,1,2,3\n",
-            f"{{source: {{scores: '{scores}'}}, scores: {{fluency: [1, 2, 5, 1], quality: [3, 4, 2, 3]}}}}",
-        )
-        for scores, head in GRIDS.items()
-    },
     "a long table": (
         studies.LONG_CSV.replace("chat,bot,worker,what", "dialog_id,model,worker,label"),
         """
@@ -109,13 +97,6 @@ scores: {qualite: [2, 4, 5]}
         """
 labels: {flussig: {scale: [1, 5], level: interval, integer: false, direction: 1}}
 scores: {flussig: [2.5, 4, 3]}
-""",
-    ),
-    "few labelled ends, which are no missing values": (
-        lines("dialogue,annotator,fluency", lambda i: f"d{i // 3},w{i % 3},{ENDS.get(i, i % 3 + 2)}", 36),
-        f"""
-source: {{na_values: [""]}}
-scores: {{fluency: {[int(str(ENDS.get(i, i % 3 + 2))[0]) for i in range(36)]}}}
 """,
     ),
     "yes and no": (
