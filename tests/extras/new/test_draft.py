@@ -219,7 +219,7 @@ def renamed(new):
     return json.loads(json.dumps(JUDGED).replace('"a"', json.dumps(new)))
 
 
-ODD = ["\n", "\r", "\x85", "\u2028", "\x7f", "\x01", "\ufeff", "\ufffe", "\U000e0001", "\U0001f600"]
+ODD = ["\r", "\u2028", "\x7f", "\x01", "\ufeff", "\ufffe", "\U000e0001"]
 
 
 @pytest.mark.parametrize(
