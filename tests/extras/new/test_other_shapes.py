@@ -237,7 +237,7 @@ def test_durations_in_words_are_seconds(tmp_path):
     )
     assert studies.judgements(tmp_path, timed.write(tmp_path))["seconds"].tolist() == [*times.values()]
     with pytest.raises(DataError, match="expected a number, 0 or more, found '4:10'"):
-        studies.judgements(tmp_path, timed.write(tmp_path, ["d9", "ann", "u9", "4:10", 3]))
+        studies.read(tmp_path, timed.write(tmp_path, ["d9", "ann", "u9", "4:10", 3]))
 
 
 def wins(marks):
