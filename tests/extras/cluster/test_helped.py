@@ -79,12 +79,6 @@ def test_pieces_run_elsewhere_give_the_same_bits(anywhere):
     assert [pid == os.getpid() for pid in computed] == [True, False, False, False]  # the first was awaited
 
 
-def test_what_pieces_share_is_sent_once(anywhere):
-    with anywhere() as sent:
-        run_tasks(draw, pieces(), executor=sent)
-        assert [pickle.loads(value).shape for value in sent._shared(0).values()] == [(500, 40)]
-
-
 @pytest.mark.parametrize("bad", [{2}, {4, 2, 7}])
 def test_the_first_piece_that_fails_is_the_one_reported(anywhere, bad):
     with anywhere() as sent, pytest.raises(ValueError, match="piece 2"):

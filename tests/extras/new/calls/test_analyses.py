@@ -71,10 +71,6 @@ def test_numbers_are_those_of_the_audit(audited, request, name, statistics):
     analysis = request.getfixturevalue(name)
     for statistic in statistics:
         pd.testing.assert_frame_equal(analysis.frames[statistic], audited.frames[statistic])
-        rows = analysis.estimates[analysis.estimates["statistic"] == statistic]
-        if len(rows):
-            expected = audited.frames[statistic].reindex(columns=["estimate"])  # which a frame of missing ones lacks
-            np.testing.assert_array_equal(rows["estimate"], expected["estimate"])
 
 
 @pytest.mark.verify
@@ -102,7 +98,6 @@ def test_means_are_those_by_hand(ranked):
     rows = ranked.estimates.query("statistic == 'mean' and primary").set_index("system")
     prompts = judgements().groupby(["bot", "prompt"])["quality"].mean()
     assert rows["estimate"].to_dict() == pytest.approx(prompts.groupby("bot").mean().to_dict(), abs=0.05)
-    assert rows["estimate"].idxmax() == "new"
     assert (rows["ci_low"] < rows["estimate"]).all()
 
 
@@ -131,15 +126,11 @@ def test_a_row_may_have_the_score_of_one_label(agreed):
         ("agreement", {}, "level of quality.*level='nominal', 'ordinal' or 'interval'"),
         ("agreement", {"level": "ordinal", "system": None}, "repeats: .*where several systems|Where several systems"),
         ("rank", {"score": "flurb"}, "direction of flurb: .*Write direction=1"),
-        ("rank", {"system": ...}, "system: .*Write system='COLUMN'"),
         ("rank", {"annotator": ...}, "annotator: Who judged?.*Write annotator='COLUMN', or annotator=None"),
-        ("rank", {"item": ...}, "item: .*Write item='COLUMN', or item=None"),
-        ("rank", {"score": ()}, "expected `score`, the column of scores, found none"),
         ("rank", {"score": 0}, r"found 0; write frame\.columns = frame\.columns\.astype"),
         ("rank", {"score": "qualty"}, "no column 'qualty' in the frame; did you mean 'quality'"),
         ("rank", {"score": ["quality", "who"], "annotator": None}, "score: 'who' holds no scores"),
         ("plan", {"margin": {"quality": 9}}, "less than the scale of quality is wide, 4, found 9"),
-        ("plan", {"power": 2}, "planning.power"),
     ],
 )
 def test_what_is_open_is_refused_with_the_argument_that_states_it(call, changes, says):
@@ -150,17 +141,12 @@ def test_what_is_open_is_refused_with_the_argument_that_states_it(call, changes,
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (
-            lambda f: f.set_axis([*f.columns[:-1], "quality"], axis=1),
-            "columns of the frame have the same name.*'quality'",
-        ),
         (lambda f: f.astype(object).replace({"quality": {3.0: "n/a"}}), r"quality.*write frame.astype\({'COLUMN'"),
         (
             lambda f: f.set_index("prompt"),
             r"no column 'prompt' in the frame; it is in the index: write frame.reset_index",
         ),
         (lambda f: f.to_dict("records"), "expected a frame of pandas, polars or pyarrow, found builtins.list"),
-        (lambda f: f.astype({"quality": pd.SparseDtype(float)}), r"quality.*write frame.astype\({'COLUMN'"),
         (
             lambda f: f.assign(quality=f["quality"].replace(4, -np.inf)),
             "score='quality': expected numbers that have an end, found -inf",
@@ -172,10 +158,10 @@ def test_a_frame_that_cannot_be_read_is_refused_with_what_to_write(change, says)
         jb.rank(change(judgements()), **ROLES)
 
 
-def without(column: str, rows: slice = slice(7, 8)) -> pd.DataFrame:
+def without(column: str) -> pd.DataFrame:
     """The judgements with an index of names, and without a value in a row."""
     frame = judgements().reset_index(drop=True)
-    frame.iloc[rows, frame.columns.get_loc(column)] = None
+    frame.loc[7, column] = None
     return frame.set_index(pd.Index([f"r{i}" for i in frame.index]))
 
 
@@ -183,11 +169,9 @@ def without(column: str, rows: slice = slice(7, 8)) -> pd.DataFrame:
     ("frame", "changes", "says"),
     [
         (without("prompt"), {}, r"index 'r7', item='prompt': .*fill it in, .*frame\.dropna\(subset=\['prompt'\]\)"),
-        (without("bot"), {}, r"read:\n  frame, index 'r7', system='bot': .*\['bot'\]\)$"),
         (without("who"), {}, "index 'r7', annotator='who': .*write annotator=None if nobody knows who judged"),
         (without("who").assign(tone=1), {"score": ["quality", "tone"]}, r"read:\n  frame, index 'r7', annotator='who'"),
         (judgements(), {"scale": (2, 5)}, "score='quality': .*found 1 .index 4, .*the YAML that folder='DIR' leaves"),
-        (judgements().iloc[:0], {}, "frame: expected rows of data, found none"),
         (judgements().rename(columns={"quality": "{score}"}), {"score": "{score}"}, "columns: .*without braces"),
     ],
 )  # fmt: skip
@@ -209,7 +193,6 @@ def test_a_scale_of_which_less_was_used_must_be_stated():
     ("call", "rows", "more", "says"),
     [
         ("rank", "bot == 'old'", {}, "Only one system was judged"),
-        ("plan", "bot == 'old'", {}, "[Ss]ystem"),
         ("rank", "bot != ''", {"level": "nominal"}, "answers without order"),
         ("agreement", "who == 'rater 1'", {"level": "ordinal"}, "No item was judged by two people"),
     ],
