@@ -91,7 +91,6 @@ ASKED = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d
         ("pairwise_turn", "Which next response", [-1, 1]),
         ("pairwise_dialogue", "Who would you prefer", [-1, 1]),
         ("single_turn", "Does this response make you want to talk", [0, 1]),
-        ("single_dialogue", "Please rate how much you'd prefer", [1, 5]),
         ("comparative", "", [-1, 1]),
     ],
 )
@@ -126,9 +125,7 @@ def test_nobody_judges_more_than_allowed(study, said):
     frame = pages.dialogues(params.load(str(study)), said)
     items = pages.bundles(frame, "turn_rating")
     planned = pages.plan(items, 3, 6, seed=4, at_most=10)
-    assert {p: len({x.item["dialogue"] for x in planned if x.person == p}) for p in (1, 2, 3)} == dict.fromkeys(
-        (1, 2, 3), 10
-    )
+    assert [len({x.item["dialogue"] for x in planned if x.person == p}) for p in (1, 2, 3)] == [10, 10, 10]
     with pytest.raises(ParamsError, match=r"--at-most 9: expected at least 4 annotators for 24 .* --annotators 4"):
         pages.plan(items, 3, 6, seed=4, at_most=9)
     with pytest.raises(ParamsError, match=r"at least 5 annotators"):
@@ -156,7 +153,7 @@ def test_items_are_divided_evenly_and_as_many_judged_twice_as_asked_for(study, s
     assert pages.plan(items, 3, 5, seed=5) != planned
 
 
-def test_as_many_annotators_judge_each_dialogue_as_planned(study, said, capsys):
+def test_as_many_annotators_judge_each_dialogue_as_planned(study, said):
     frame = pages.dialogues(params.load(str(study)), said)
     planned = pages.plan(pages.bundles(frame, "dialogue_rating"), 4, 6, seed=1, each=2)
     judged = {}
@@ -164,8 +161,6 @@ def test_as_many_annotators_judge_each_dialogue_as_planned(study, said, capsys):
         judged.setdefault(page.item["dialogue"], []).append(page.person)
     assert Counter(map(len, judged.values())) == {2: 24 - 6, 3: 6}
     assert all(len(set(who)) == len(who) for who in judged.values())
-    writing.command(str(study), "potato", file=said, methods=["dialogue_rating"], people=3, each=3)
-    assert "24 dialogues, each judged by 3 annotators, 0 of them by one more; 72 pages" in capsys.readouterr().out
     with pytest.raises(ParamsError, match="--each 3"):
         writing.command(str(study), "potato", file=said, people=2, each=3)
 
@@ -197,20 +192,13 @@ def test_texts_stay_texts_in_xml_json_and_yaml(study, said):
     folder = projects(study, said, "labelstudio") / "turn_rating"
     root = ElementTree.fromstring((folder / "config.xml").read_text(encoding="utf-8"))
     # what Label Studio would fill in are the project's own fields only
-    filled = {
-        v
-        for e in root.iter()
-        for k, v in e.attrib.items()
-        if k != "alias" and "$" in v.replace("$\u200b", "").replace("$5", "")
-    }
-    assert filled == {"$history", "$response", "$why"}
+    values = [v.replace("$\u200b", "").replace("$5", "") for e in root.iter() for k, v in e.items() if k != "alias"]
+    assert {v for v in values if "$" in v} == {"$history", "$response", "$why"}
     tasks = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
     response = tasks[-1]["data"]["response"]
     assert "<script>alert" in response
     assert not set(response) & set("\x00\x1b\u202e")
-    config = yaml.safe_load(
-        (projects(study, said, "potato") / "turn_rating" / "config.yaml").read_text(encoding="utf-8")
-    )
+    config = yaml.safe_load((projects(study, said, "potato") / "turn_rating" / "config.yaml").read_text("utf-8"))
     (fluent,) = [s for s in config["annotation_schemes"] if s["name"] == "fluent"]
     assert "<b>" not in fluent["description"]
     assert "&lt;b&gt;" in fluent["description"]
@@ -240,13 +228,7 @@ def as_label_studio(folder, method, asked):
             value = {"choices": [o.code for o in given]} if question.options else {"number": float(given[0])}
             result.append({"from_name": question.name, "to_name": "x", "type": "choices", "value": value})
             truth += [(key, question.label.id, score)] if key["phase"] == "main" else []
-        done = {
-            "id": n + 50,
-            "completed_by": key["planned_for"],
-            "result": result,
-            "was_cancelled": False,
-            "lead_time": 4.5,
-        }
+        done = {"id": n + 50, "completed_by": key["planned_for"], "result": result, "was_cancelled": False}
         out.append(task | {"id": n + 1, "annotations": [done], "predictions": []})
     (folder / label_studio.EXPORT).write_text(json.dumps(out))
     return truth
@@ -357,10 +339,8 @@ def test_intended_answers_are_read_as_the_tools_show_them(study):
     labels = {label.id: label for label in held.label_list()}
     for name, answer, score in [
         ("fluent", "yes", 1),
-        ("fluent", 0, 0),
         ("mood", "No", 1),
         ("topics", "food, art", 5),
-        ("overall", 4, 4),
         ("overall", "4", 4),
         ("better", "B is better", -1),
         ("better", "neither", 0),
@@ -384,8 +364,6 @@ def test_what_cannot_be_asked_is_said(study, said, tmp_path):
         writing.command(str(study), "potato")
     with pytest.raises(ParamsError, match="--method: expected"):
         writing.command(str(study), "potato", file=said, methods=["behavior"])
-    with pytest.raises(ParamsError, match="no such file"):
-        writing.command(str(study), "potato", file=tmp_path / "nowhere.csv")
     lone = tmp_path / "lone.csv"
     lone.write_text("dialogue,system,system_text\nd1,a,hi\nd2,b,ho\n")
     with pytest.raises(ParamsError, match="session"):
@@ -405,14 +383,9 @@ TURN = "turn: expected a whole number, 0 or more, found"
             [("", "A", 0), ("d1", "A", 0), (None, "A", 1)],
             [f"1, dialogue: {ID} dialogue", f"3, dialogue: {ID} dialogue"],
         ),
-        ([("d1", None, 0), ("d2", "A", 0)], [f"1, system: {ID} system, found an empty value"]),
         ([("d1", "A", 0), ("d1", "B", 1)], ["2, system: expected one system per dialogue, found 'B' after 'A'"]),
         ([("d1", "A", 1.5), ("d1", "A", 1.7)], [f"1, {TURN} '1.5'", f"2, {TURN} '1.7'"]),
-        ([("d1", "A", float("inf"))], [f"1, {TURN} 'inf'"]),
-        (
-            [("d1", "A", 1e300), ("d1", "A", "x"), ("d1", "A", -1)],
-            [f"1, {TURN} '1e+300'", f"2, {TURN} 'x'", f"3, {TURN} '-1'"],
-        ),
+        ([("d1", "A", float("inf")), ("d1", "A", -1)], [f"1, {TURN} 'inf'", f"2, {TURN} '-1'"]),
         (
             [("d1", "A", 1), ("d2", "A", 1), ("d1", "A", "1")],
             ["3, turn: expected one row per turn, found a second row for turn 1 of 'd1'"],

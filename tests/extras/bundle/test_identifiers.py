@@ -73,10 +73,8 @@ def test_a_planted_id_is_found_wherever_it_stands(form):
         "Call me Ishmael; I am 25 and live at home since 2019-2021.",
         "ABRACADABRA! AAAAAAAAAAAAAH, Antidisestablishment",
         "Version 1.2.3, at 10:30:15, ratio 16:9, chapter 4:5:6",
-        "He looked at me. Dot your i's, at last.",
         "The sum 1234567890123 is large, and 0 100 200 300 are steps",
         "x.com is a platform; t.co and me.com are addresses",
-        "Meet at 5 @ the cafe, or e-mail me",
         "1000000 dollars, 2,345,678 votes, 10-12-14 games",
     ],
 )

@@ -89,11 +89,9 @@ def test_a_repetition_of_clear_differences_reproduces_and_its_reverse_contradict
         ({"r_low": 0.51}, CLEARLY),
         ({"r_low": 0.5}, WEAKLY),
         ({"r_low": 0.51, "opposite": 1}, WEAKLY),
-        ({"r_low": 0.01}, WEAKLY),
         ({"r_low": 0.0}, OPEN),
         ({"r_low": 0.51, "opposite": 1, "sure_opposite": 1}, NOT),
         ({"r": -0.8, "r_low": -0.9, "r_high": -0.1}, NOT),
-        ({"r": -0.8, "r_low": -0.9, "r_high": 0.1}, OPEN),
         ({"r": -0.8, "r_low": -0.9, "r_high": 0.1, "changed": 1}, NOT),
         ({"r": 0.1, "r_low": -0.3, "r_high": 0.5, "changed": 1}, OPEN),
         ({"changed": 1}, CLEARLY),
@@ -172,8 +170,6 @@ def test_names_can_be_mapped_and_what_only_one_has_is_named(tmp_path):
     found = compare(one, other)
     assert found.missing[["kind", "id", "in_"]].to_numpy().tolist() == [["system", "s5", 0], ["system", "new", 1]]
     assert found.systems == ["s0", "s1", "s2", "s3", "s4"]
-    again = compare(one, sides.renamed(other, {"new": "s5"}))
-    assert again.missing.empty
     with pytest.raises(ComparisonError, match="'typo' is no system or label"):
         sides.renamed(two, {"typo": "s5"})
 
@@ -185,9 +181,6 @@ def test_what_cannot_be_compared_is_said(tmp_path):
     alone = replace(two, scores=two.scores[two.scores["system"] == "s1"])
     with pytest.raises(ComparisonError, match="fewer than two systems in common"):
         compare(one, alone)
-    several = replace(one, corpora=None, scores=pd.concat([one.scores, two.scores]))
-    with pytest.raises(ComparisonError, match=r"several corpora; name one of mine:first:first, mine:first:second"):
-        compare(several, two)
 
 
 def test_few_people_give_intervals_over_dialogues_and_one_system_less_none(tmp_path):
@@ -209,18 +202,18 @@ def test_labels_on_other_scales_are_left_out(tmp_path):
     assert found.missing["kind"].tolist() == ["label on another scale"]
 
 
+PAIRS = """\
+title: Pairs
+method: pairwise_dialogue
+labels: {better: {scale: [-1, 1]}}
+sources: [{adapter: table, file: my.csv, layout: long, columns: {dialogue: x, annotator: x, label: x, score: x}}]
+"""
+
+
 def test_comparisons_count_for_both_systems(tmp_path):
     """A wins 3 of 4 against B in one run: its mean is 1.5 of 2 above the low end, B's 0.5."""
-    study = params.load(
-        yaml_studies.write(
-            tmp_path,
-            "title: Pairs\nmethod: pairwise_dialogue\nlabels: {better: {scale: [-1, 1]}}\n"
-            "sources: [{adapter: table, file: my.csv, layout: long, columns: &c {dialogue: x, annotator: x, label: x, "
-            "score: x}}]\n",
-            "pairs",
-            my_csv="x\n1\n",
-        )
-    )
+    (tmp_path / "pairs.yaml").write_text(PAIRS, encoding="utf-8")
+    study = params.load(tmp_path / "pairs.yaml")
     columns = {"annotator_kind": "human", "annotator_known": True, "method": "pairwise_dialogue", "label": "better"}
     rows = [
         (run, f"w{i}", "a", "b", f"d{i}", f"e{i}", score)
