@@ -6,7 +6,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from judgebook.extras.atlas import claims, computing, declared, tables, values, writing
+from judgebook.extras.atlas import claims, computing, declared, tables, writing
 from judgebook.extras.atlas.declared import About
 from judgebook.pipeline.cli import main
 from judgebook.sources import places, registry
@@ -86,7 +86,6 @@ def test_a_study_of_known_truth(known, label):
     [
         ("quality", "positive_agreement", "the label is no mark"),
         ("quality", "variance_item", "the design has no such component"),
-        ("quality", "share_annotator", "fewer than"),
         ("fault", "claims_dialogues", "no claim"),
         ("fault", "judge_alpha", "No model or classifier judged"),
         ("fault", "minutes", "the data have no times"),
@@ -135,16 +134,6 @@ def test_claims_stand_in_another_run_of_the_same_systems(place, runs):
     assert counted["adjusted_claims_rerun"].empty
 
 
-def test_two_rows_for_one_statistic_are_an_error():
-    row = {"statistic": "sturdy", "corpus": "main", "group": "all", "method": "m", "label": "l", "estimate": 1.0}
-    stored = dict.fromkeys(["02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance"], collect())
-    stored |= dict.fromkeys(["09_metric_correlation", "10_quality_control", "13_judges", "16_fragility"], collect())
-    prevalence = row | {"statistic": "pilot_variance", "facet": "dialogue", "method": "dialogue_rating"}
-    twice = collect([prevalence, prevalence])
-    with pytest.raises(ValueError, match=r"two rows for .*variance_dialogue"):
-        values.rows(stored | {"14_planning": twice}, [])
-
-
 def test_rows_of_other_studies_stay_unless_the_atlas_has_them_no_more(known, tmp_path, monkeypatch):
     for table in writing.KEYS:
         text = (declared.FOLDER / f"{table}.csv").read_text(encoding="utf-8")
@@ -186,7 +175,6 @@ def test_every_public_study_is_there_and_no_simulated_one(committed):
     assert {*about.studies} <= {*registry.studies()}
     assert list(committed["studies"]["study"]) == sorted(about.studies)
     assert not any(params.load(name).simulated for name in committed["studies"]["study"])
-    assert len(about.studies) >= 40
 
 
 def test_every_statistic_of_every_label_has_a_value_or_a_reason(committed):
@@ -207,8 +195,6 @@ def test_every_statistic_of_every_label_has_a_value_or_a_reason(committed):
     [
         ("labels: {errors: factuality}", "labels: {errors: truth}", "expected one of overall, .*found 'truth'"),
         ("labels: {errors: factuality}", "labels: {}", "studies.accuracy_spans.labels: expected the kind of errors"),
-        ("judges: crowd, labels: {errors", "judges: people, labels: {errors", "expected one of expert, .*'people'"),
-        ("{genre: data_to_text, judges: crowd, l", "{genre: texts, judges: crowd, l", "one of dialogue, .*'texts'"),
         ("left_out:", "left_out: 3\nothers:", "left_out"),
     ],
 )
@@ -227,7 +213,6 @@ def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch
     said = capsys.readouterr().err
     assert "convabuse: 1_full/ConvAbuseEMNLPfull.csv" in said
     assert "ji2022" in said, "its embedded judgements are no raw files"
-    assert "--study" in said
     assert not (tmp_path / "out").exists()
 
 

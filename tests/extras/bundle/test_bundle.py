@@ -318,13 +318,6 @@ def test_pages_lead_to_what_is_in_it(out):
                 assert there in found, (name, target)
 
 
-def test_a_page_of_an_earlier_run_is_said_to_be_one(out):
-    found = files(bundle(out, {"03_iaa": "changed: bootstrap"}))
-    assert "03\\_iaa: changed: bootstrap" in found["README.md"].decode()
-    graph = {e["@id"]: e for e in json.loads(found[METADATA])["@graph"]}
-    assert graph["#run-03_iaa"]["description"].endswith("Since then: changed: bootstrap")
-
-
 def test_a_notebook_that_failed_is_said_and_included(out):
     """As far as it ran; without what is private, and without places on this machine."""
     error = nbf.new_output("error", ename="KeyError", evalue="'x'", traceback=[f"{out}/data/x.py in f", "KeyError"])

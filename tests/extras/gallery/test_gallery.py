@@ -12,7 +12,7 @@ from PIL import Image
 from judgebook.display import style as plotting
 from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
-from judgebook.extras.gallery import markdown, sampled, scoreboard_page
+from judgebook.extras.gallery import sampled, scoreboard_page
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
 
@@ -91,17 +91,6 @@ def test_hostile_prose_shows_as_text_and_plain_output_not_at_all():
     page = gallery.page((prose, *plain), simulated=False)
     assert "a < b" in page
     assert not re.search(r"<[a-zA-Z!/]|stdout|trace|x = 1", page)
-
-
-TABLE = "**Caption**\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | x \\| y | 3 |\n| 4 | 5 | 6 |\n\n(a) a note\n"
-
-
-def test_trim_says_what_it_left_out():
-    assert markdown.trim(TABLE) == TABLE
-    assert markdown.trim(TABLE, columns=2, rows=1) == (
-        "**Caption**\n\n| a | b |\n| --- | --- |\n| 1 | x \\| y |\n\n"
-        "_1 more column and 1 more row in the full report._\n\n(a) a note\n"
-    )
 
 
 def numbers(*values):

@@ -145,20 +145,6 @@ def test_spellings_of_one_name_are_asked_and_merged(tmp_path):
     assert (set(marks["system"]), marks["annotator"].nunique(), len(marks)) == ({"a", "b"}, 3, 72)
 
 
-def test_the_facts_come_first(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
-    written(tmp_path, save(tmp_path), yes=False)
-    facts = [line.strip() for line in capsys.readouterr().out.splitlines()[1:7]]
-    assert facts == [
-        "system: 2 (a, b), from `system` (by its name)",
-        "who judged: 3 annotators, from `annotator` (by its name); 3 judgements per item and label",
-        "one item: a dialogue, from `dialogue` and `system`: 12",
-        "fluency, tone: from 1 to 5; level: ordinal",
-        "direction not known: tone (they enter no headline; write `direction: 1`, `-1` or `0` under labels)",
-        "counted as good when high: fluency",
-    ]
-
-
 def test_edits_leave_the_rest_as_it_is():
     text = "a:  # why\n  - {x: 1, y: [2]}\n  - z: 3  # because\nb: {}\nlast:\n  one: {k: 1}\n"
     assert edited(text, "a.*.y", None) == text.replace(", y: [2]", "")

@@ -56,17 +56,6 @@ def test_a_file_is_answered_in_a_folder_of_its_own(called):
 
 
 @pytest.mark.verify
-def test_page_text_and_terminal_say_the_same(called):
-    _, said, folder = called
-    text, page = ((folder / "ratings_audit" / f"audit.{end}").read_text(encoding="utf-8") for end in ("md", "html"))
-    questions = re.findall(r"^## (.*\?)$", text, re.M)
-    assert len(questions) == 6
-    assert all(f"\n{q}\n" in said and f"<h2>{q}</h2>" in page for q in questions)
-    assert all("new ranks first" in shown for shown in (text, re.sub(r"<[^>]+>", "", page)))
-    assert not re.search(r'href="\d\d_', page)  # no link to a notebook that was not made
-
-
-@pytest.mark.verify
 def test_the_whole_report_is_made_by_the_command_that_is_named(called):
     """Its results are those of the audit: the run has nothing to compute that was computed differently."""
     _, said, folder = called

@@ -15,7 +15,7 @@ from judgebook.study.schema import DataError
 def guess(folder, name, content):
     """The guessed YAML of a file: as text, which can be read, and its data."""
     path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    path.write_text(content, encoding="utf-8")
     text = draft.new_yaml("guessed", path)
     params.load(studies.write(folder, text, name="guessed"))
     return text, yaml.safe_load(text)
@@ -37,16 +37,6 @@ source: {scores: "{annotator}.{label}", columns: {dialogue: id}}
 scores: {fluency: [1, 2, 5, 1], quality: [3, 4, 2, 3]}
 """,
     ),
-    "a long table": (
-        studies.LONG_CSV.replace("chat,bot,worker,what", "dialog_id,model,worker,label"),
-        """
-source:
-  layout: long
-  columns: {dialogue: dialog_id, annotator: worker, system: model, label: label, score: rating}
-scores: {fluency: [4, 5, 2], quality: [3]}
-said: ["Which scale was offered for fluency? Assumed: 1 to 5 (scores run from 2 to 5)."]
-""",
-    ),
     "comparisons that name the item and two systems, the last from the other side": (
         """\
 item_id,model_a,model_b,worker_id,winner
@@ -66,14 +56,6 @@ scores: {winner: [1, 0, -1, -1, 1]}
         """
 source: {annotators: positions, identify: {dialogue: [query, response]}}
 scores: {engaging: [3, 5]}
-""",
-    ),
-    "semicolons, Windows letters and a word for a missing value": (
-        "id;qualité_a1;qualité_a2\n1;N/A;2\n2;4;5\n".encode("cp1252"),
-        """
-source: {delimiter: ";", encoding: cp1252, na_values: ["", N/A]}
-labels: {qualite: {scale: [1, 5], direction: 1}}
-scores: {qualite: [2, 4, 5]}
 """,
     ),
     "decimal commas": (

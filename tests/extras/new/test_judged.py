@@ -11,10 +11,10 @@ def _cells(rows):
     return pd.DataFrame(rows).astype(str)
 
 
-def _beside(*names, **ends):
-    """Items of two systems with a column of whole numbers for each name, from 0 to 1 or to other ends."""
+def _beside(*names):
+    """Items of two systems with a column of zeros and ones for each name."""
     rng = np.random.default_rng(1)
-    columns = {name: rng.integers(*ends.get(name, (0, 1)), 80, endpoint=True) for name in names}
+    columns = {name: rng.integers(2, size=80) for name in names}
     return _cells({"item": [f"q{i // 2}" for i in range(80)], "system": ["A", "B"] * 40} | columns)
 
 
@@ -24,8 +24,6 @@ def _beside(*names, **ends):
         (("gold", "judge_score"), ["judge_score"]),
         (("human_label", "gpt4_label", "claude_label"), ["gpt4_label", "claude_label"]),
         (("label", "prediction"), ["prediction"]),
-        (("gold", "judge"), ["judge"]),
-        (("gold", "model"), ["model"]),
         (("ground truth", "Model Score"), ["Model Score"]),
         (("human_likeness", "gpt4_fluency"), []),
         (("gold", "fluency"), []),

@@ -59,16 +59,15 @@ def test_questions_about_models_and_people_are_labels(tmp_path, head, wanted):
     assert labels(marks) == wanted
 
 
-@pytest.mark.parametrize("people", [5, 30])
-def test_numbered_keys_are_what_was_judged_however_many_people_did(tmp_path, people):
+def test_numbered_keys_are_what_was_judged_however_many_people_did(tmp_path):
     score = pick()
-    who = [f"{a}{b}v" for a in "abcdef" for b in "klmno"][:people]
+    who = [f"{a}{b}v" for a in "abcdef" for b in "klmno"]
     content = {name: {f"d{i}": score() for i in range(18)} for name in who}
     path = tmp_path / "f.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     _, marks = read(tmp_path, path)
     assert set(marks["dialogue"]) == {f"d{i}" for i in range(18)}
-    assert len(set(marks["annotator"])) == people
+    assert len(set(marks["annotator"])) == len(who)
 
 
 def test_a_flag_next_to_outcomes_is_none(tmp_path):
@@ -95,11 +94,10 @@ def test_confidence_is_no_side_of_a_comparison(tmp_path, vote):
     assert "not used: confidence: does not say which side won" in yaml
 
 
-@pytest.mark.parametrize("column", ["response", "my.col"])
-def test_json_below_columns_of_any_name(tmp_path, column):
+def test_json_below_columns_of_any_name(tmp_path):
     score = pick()
     cell = lambda: '"' + json.dumps({"fluency": score(), "style": score()}).replace('"', '""') + '"'  # noqa: E731
-    path = csv(tmp_path / "f.csv", f"dialogue,worker,{column}", lambda i: [i // 2, f"w{i % 2}", cell()])
+    path = csv(tmp_path / "f.csv", "dialogue,worker,my.col", lambda i: [i // 2, f"w{i % 2}", cell()])
     _, marks = read(tmp_path, path)
     assert len(marks) == 2 * N
     assert labels(marks) == {"fluency", "style"}

@@ -346,10 +346,6 @@ OUTCOMES = {
         ["winner_model_a", "winner_model_b", "winner_tie"],
         {(1, 0, 0): 0, (0, 1, 0): 1, (0, 0, 1): None},
     ),
-    "words, and how sure": (
-        ["vote", "How confident are you?"],
-        {("the left one", 1): 0, ("the right one", 3): 1, ("tie", 5): None},
-    ),
 }
 
 

@@ -11,12 +11,11 @@ import yaml
 from fixtures import exports
 from fixtures import yaml_studies as studies
 from fixtures.exports import EXPORTS, lines, save, table
+from fixtures.harnesses import HARNESSES
 
-from judgebook.extras.new import draft, presets
-from judgebook.study import limits, params, yaml_file
+from judgebook.extras.new import draft
+from judgebook.study import limits, params
 from judgebook.study.schema import DataError
-
-TOOLS = [yaml_file.read(path, presets.Tool) for path in sorted(presets.FOLDER.glob("*.yaml"))]
 
 
 def tried(folder, data):
@@ -62,19 +61,14 @@ def test_every_judgement_is_read(tmp_path, tool):
     assert set(marks.loc[marks["annotator_kind"] == "llm", "annotator"]) == models
 
 
-def rows(folder, name):
-    with (folder / name).open() as file:
-        return list(csv.DictReader(file))
-
-
 PAGE = (params.ROOT / "docs" / "presets.md").read_text(encoding="utf-8")
-#: the last ones are those of `test_harnesses`
-BLOCKS = dict(zip(EXPORTS, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), strict=False))
+SHOWN = [*EXPORTS, *(tool for tool in HARNESSES if f"\n## {tool}\n" in PAGE)]
+BLOCKS = dict(zip(SHOWN, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), strict=False))
 
 
-@pytest.mark.parametrize("tool", EXPORTS)
+@pytest.mark.parametrize("tool", SHOWN)
 def test_the_page_shows_what_new_writes(tmp_path, tool):
-    data, written = EXPORTS[tool](tmp_path)
+    data, written, *_ = (EXPORTS | HARNESSES)[tool](tmp_path)
     text = draft.new_yaml("my_study", data)
     shown = yaml.safe_load(text.replace(f"{tmp_path.resolve().as_posix()}/", ""))
     shown.pop("open_questions", None)
@@ -84,13 +78,6 @@ def test_the_page_shows_what_new_writes(tmp_path, tool):
     assert (int(tries), int(edits), int(n)) == (1, 0, len(scores))
     ties = f"{scores.count(0)} ties"
     assert value.strip() == (ties if tool == "Chatbot Arena" else f"{sum(scores) / len(scores):.3f}")
-
-
-def test_the_page_names_every_tool_and_its_documentation():
-    assert len(TOOLS) == 21
-    for tool in TOOLS:
-        assert f"## {tool.title}\n" in PAGE
-        assert f"[Documentation]({tool.documented})" in PAGE
 
 
 def test_several_choices_at_once_are_a_set(tmp_path):
@@ -106,15 +93,13 @@ def test_several_choices_at_once_are_a_set(tmp_path):
     assert set(marks.loc[marks["label"] == "faults", "score"]) == {1, 1 + 4, 1 + 2 + 4}
 
 
-@pytest.mark.parametrize("n", [12, limits.PROBLEMS + 1])
-def test_people_by_number_in_label_studio(tmp_path, n):
+def test_people_by_number_in_label_studio(tmp_path):
     """A path that is only tried may fail in every record: in more than a run would list."""
     data, written = EXPORTS["Label Studio, JSON"](tmp_path)
     tasks = json.loads(re.sub(r'"completed_by": \{"id": ([0-9]+), [^}]*\}', r'"completed_by": \1', data.read_text()))
-    data.write_text(json.dumps(tasks if n == len(tasks) else [tasks[i % len(tasks)] | {"id": i} for i in range(n)]))
-    assert 'annotator: "annotations.[].completed_by"' in draft.new_yaml("tried", data)
-    if n == len(tasks):
-        assert by_annotator(judgements(tried(tmp_path, data)[1])) == by_annotator(written)
+    assert by_annotator(judgements(tried(tmp_path, save(data, tasks))[1])) == by_annotator(written)
+    many = [tasks[i % len(tasks)] | {"id": i} for i in range(limits.PROBLEMS + 1)]
+    assert 'annotator: "annotations.[].completed_by"' in draft.new_yaml("tried", save(data, many))
 
 
 def test_accepted_and_rejected_labels_of_prodigy(tmp_path):
@@ -151,15 +136,6 @@ def test_prolific_alone_holds_no_judgements(tmp_path):
         draft.new_yaml("tried", tmp_path / "prolific_export_6a.csv")
 
 
-def test_ratings_in_json_min(tmp_path):
-    data, written = EXPORTS["Label Studio, CSV"](tmp_path)
-    table_rows = rows(tmp_path, data.name)
-    held = [{**r, "fluency": json.loads(r["fluency"]), "lead_time": float(r["lead_time"])} for r in table_rows]
-    text, marks = tried(tmp_path, save(tmp_path / "min.json", held))
-    assert "# Left out: answers in words and as text." in text
-    assert by_annotator(judgements(marks)) == by_annotator([w for w in written if w[3] == "fluency"])
-
-
 @pytest.mark.parametrize(
     ("head", "pattern"),
     [
@@ -186,17 +162,13 @@ def test_an_export_without_scores_is_refused(tmp_path):
         draft.new_yaml("tried", save(data, tasks))
 
 
-@pytest.mark.parametrize("tool", ["Argilla", "Chatbot Arena"])
-def test_parquet(tmp_path, tool):
-    data, written = EXPORTS[tool](tmp_path)
-    held = json.loads(data.read_text())
-    if tool == "Argilla":
-        held = [{"id": r["id"], **r["fields"], **r["metadata"], **flat(r)} for r in held]
+def test_parquet_of_argilla(tmp_path):
+    data, written = EXPORTS["Argilla"](tmp_path)
+    held = [{"id": r["id"], **r["fields"], **r["metadata"], **flat(r)} for r in json.loads(data.read_text())]
     pd.DataFrame(held).to_parquet(tmp_path / "data.parquet")
     text, marks = tried(tmp_path, tmp_path / "data.parquet")
-    assert f"# Recognised: an export of {tool}" in text
-    read = [(d.removesuffix("_1") if tool == "Chatbot Arena" else d, *row) for d, *row in judgements(marks)]
-    assert by_annotator(read) == by_annotator(written)
+    assert "# Recognised: an export of Argilla" in text
+    assert by_annotator(judgements(marks)) == by_annotator(written)
 
 
 def flat(record):

@@ -64,22 +64,13 @@ def material(tmp_path_factory):
          for s, r in (("a", 1.0), ("b", 3.0), ("c", 2.0))],
     )  # fmt: skip
     test = label | {"statistic": "system_difference", "test": "session", "level": "dialogue", "system": "a"}
+    detectable = label | {"statistic": "detectable_difference", "estimate": 0.625, "power": 0.8, "n": 2}
     sensitivity = collect(
         [
             test | {"system_b": s, "p_value": p, "p_adjusted": p, "within": "session"}
             for s, p in (("b", 0.01), ("c", 0.4))
         ],
-        [
-            label
-            | {
-                "statistic": "detectable_difference",
-                "estimate": 0.625,
-                "power": 0.8,
-                "adjust": "holm",
-                "people": power.SAME,
-                "n": 2,
-            }
-        ],
+        [detectable | {"adjust": "holm", "people": power.SAME}],
     )
     judge = label | {"level": "dialogue", "metric": "g2", "measurement": "ordinal", "resample_unit": "dialogue"}
     judges = collect(
@@ -155,7 +146,6 @@ def test_groups_are_rows_of_a_table_in_three_forms(material):
         assert material.names.name("group", row["group"]) in table.markdown
     assert r"\label{tab:table_agreement}" in table.tex
     assert "tests_found" not in tables.results(material)  # one group: a sentence says it
-    assert all(len(text.split()) <= 120 for text in said_results(material).split("\n\n"))
 
 
 def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(material):
@@ -209,46 +199,25 @@ def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(mate
     assert (n, n - answered) == (62, len(missing))
 
 
-def test_keys_of_the_datasheet_are_those_of_the_yaml():
-    from judgebook.study.sections.heds import Heds, HedsCriterion
-
-    keys = {q["key"] for s in heds.questions() for q in s["questions"] if not s.get("criteria")} - {""}
-    flat = {f for f in Heds.model_fields if f not in ("completed_by", "contact", "criteria")}
-    assert keys == flat | {
-        f"{who}.{what}" for who in ("completed_by", "contact") for what in ("name", "affiliation", "email")
-    }
-    own = {q["key"] for s in heds.questions() for q in s["questions"] if s.get("criteria")} - {""}
-    assert own == set(HedsCriterion.model_fields)
-
-
 def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeypatch):
     from types import SimpleNamespace
 
     from matplotlib.figure import Figure
 
-    from judgebook.display import cells, tables
+    from judgebook.display import tables
 
     monkeypatch.setattr("IPython.display.display", lambda *a, **k: None)
-    rows = population.primary(material.of("03"))
-    frame = pd.DataFrame({"Group": ["Öä_%", "α"], "Alpha": cells.intervals(rows).to_numpy()})
-    tables.show(
-        frame,
-        "Alpha of α_1.",
-        "alpha",
-        run=SimpleNamespace(simulated=False, notebook="03_iaa", run_id="x", tables=tmp_path),
-    )
+    frame = pd.DataFrame({"Group": ["Öä_%", "α"]})
+    run = SimpleNamespace(simulated=False, notebook="03_iaa", run_id="x", tables=tmp_path)
+    tables.show(frame, "Alpha of α_1.", "alpha", run=run)
     for suffix in ("pdf", "png"):
         Figure().savefig(tmp_path / f"03_iaa_alpha.{suffix}")
     html, captions = ["<table><tr><td>1</td></tr></table>"], {"03_iaa_alpha": "Points: α & `more_`."}
     page = files.write(material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions)
     made = {p.name for p in (tmp_path / "paper").iterdir()}
-    assert {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"} <= made
-    assert {"report_twocolumn.tex", "pairs.md", "table_agreement.tex"} <= made
-    assert {"03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
+    assert {"pairs.md", "table_agreement.tex", "03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
     assert ("tables.docx" in made) == (shutil.which("pandoc") is not None)
-    assert "(Krippendorff 2019)" in page
     assert not references.cited(page)
-    assert "small_report_2026" in page
     tex = (tmp_path / "paper" / "report.tex").read_text(encoding="utf-8")
     assert r"\caption{Points: $\alpha$ \& \texttt{more\_}.}" in tex
     bib = references.parse((tmp_path / "paper" / "references.bib").read_text(encoding="utf-8"))
@@ -261,7 +230,6 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
         for command in (["pdflatex", "-halt-on-error", "-interaction=nonstopmode", name], ["bibtex", name]) * 2:
             done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
             assert done.returncode == 0, done.stdout[-1500:]
-        assert (tmp_path / "paper" / f"{name}.pdf").stat().st_size > 10_000
         assert "Overfull" not in (tmp_path / "paper" / f"{name}.log").read_text(encoding="utf-8", errors="replace")
 
 
@@ -276,7 +244,6 @@ def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, s
     study = params.load(path)
     scores = build.build(study).frames["annotations"]
     own = analysis.Material(study, scores, {}, display_names(study, scores), MADE)
-    assert "4 judgements of 2 dialogues" in said_methods(own)
     assert ("by 2 systems" in said_methods(own)) == systems
     assert said_results(own).strip() == ""
     assert "3.1.1" in heds.markdown(own)
