@@ -29,7 +29,6 @@ EXTRA = Extra(commands=(HELLO,))
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A small study that has been run with all extras."""
     project = Project(tmp_path_factory.mktemp("extras"), paper=True)
     shutil.copy(ROOT / "pyproject.toml", project.folder)
     project.notebook("03_own")
@@ -39,7 +38,6 @@ def project(tmp_path_factory):
 
 
 def without(project, folder, *names):
-    """A copy of the project from which extras were removed."""
     copy = project.copy(folder)
     for name in names:
         shutil.rmtree(copy.out("src", "judgebook", "extras", name))

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from judgebook.extras.annotate import label_studio, pages, potato, questions, writing
-from judgebook.extras.new import draft
 from judgebook.questions.collection import screening
 from judgebook.sources import build, in_words
 from judgebook.sources.rows import training
@@ -205,7 +204,6 @@ def test_texts_stay_texts_in_xml_json_and_yaml(study, said):
 
 
 def answer(question, rng):
-    """An answer of any kind, as a tool stores it, and its score."""
     if not question.options:
         score = float(rng.integers(0, 101))
         return [f"{score:g}"], score
@@ -271,20 +269,6 @@ def test_answers_come_back_as_they_were_given(study, said, tool, export, method)
     if method == "comparative":
         # the side that was shown first is known, and turned with the comparison
         assert set(found["first_shown"]) <= {"left", "right"}
-
-
-@pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])
-@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
-def test_new_reads_the_export_without_an_edit(study, said, tool, export, method):
-    labels = ["fluent", "overall", "better"]
-    folder = projects(study, said, tool, methods=[method], labels=labels) / method
-    asked = questions.questions(params.load(str(study)), method, labels)
-    truth = Counter(same_side(*one) for one in export(folder, method, asked))
-    data = folder / writing.TOOLS[tool].EXPORT
-    (folder / "guessed.yaml").write_text(draft.new_yaml("guessed", data, folder), encoding="utf-8")
-    found = build.build(params.load(str(folder / "guessed.yaml"))).frames["annotations"]
-    rows = found.astype(object).where(found.notna(), None).to_dict("records")
-    assert Counter(same_side(row, row["label"], row["score"]) for row in rows) == truth
 
 
 def test_training_comes_first_for_everybody_and_is_not_judged_again(study, said):

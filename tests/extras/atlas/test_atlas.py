@@ -87,7 +87,6 @@ def test_a_study_of_known_truth(known, label):
         ("quality", "positive_agreement", "the label is no mark"),
         ("quality", "variance_item", "the design has no such component"),
         ("fault", "claims_dialogues", "no claim"),
-        ("fault", "judge_alpha", "No model or classifier judged"),
         ("fault", "minutes", "the data have no times"),
     ],
 )

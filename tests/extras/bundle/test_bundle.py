@@ -13,7 +13,7 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
-from judgebook.extras.bundle import contents, parts, software, writing
+from judgebook.extras.bundle import contents, parts, writing
 from judgebook.extras.bundle.contents import METADATA, PREVIEW
 from judgebook.extras.bundle.parts import BundleError
 from judgebook.pipeline.manifest import Manifest
@@ -56,7 +56,6 @@ def cells():
 
 @pytest.fixture
 def out(tmp_path, monkeypatch):
-    """A finished study `mine`, as a run leaves it."""
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
     (tmp_path / "mine.yaml").write_text(STUDY)
     (tmp_path / "mine.csv").write_text("id,fluency_a\nd1,3\n")
@@ -92,7 +91,6 @@ def write(path, text):
 
 
 def record(root):
-    """The manifest of what lies in the folder."""
     home = "data/processed/mine"
     outputs = {
         "annotations": [f"{home}/{n}" for n in ("annotations.parquet", "dialogues.parquet", "profile.json")],
@@ -159,7 +157,6 @@ ESCAPED = {
     "reports/mine/03_iaa.html": "<p>My neighbour&#39;s dog is called <b>&#x27;Rex&#x27;</b> &amp; he bites, you know",
     "figures/mine/03_iaa_alpha.svg": f"<svg><text>{SAID.replace('&', '&amp;')}</text></svg>",
     "data/processed/mine/results/03_iaa.csv": f"annotator\n{WORKER}\n",
-    "reports/mine/index.html": f"<p>By <i>{WORKER}</i></p>",
     "reports/mine/paper.html": f'<p>See <img src="x.png" alt="Ratings by {WORKER}">.</p>',
 }
 
@@ -328,15 +325,3 @@ def test_a_notebook_that_failed_is_said_and_included(out):
     failed = found["notebooks/05_sensitivity.failed.ipynb"].decode()
     assert "…/data/x.py in f" in failed
     assert not [secret for secret in ("Rex", str(out)) if secret in failed]
-
-
-def test_changed_source_is_said_and_included(out, monkeypatch):
-    said = {"diff": b"-old\n+new\n", "ls-files": b"notebooks/98_own.ipynb\0notebooks/98_own.txt\0"}
-    monkeypatch.setattr(software, "_git", lambda command, *options: said[command])
-    monkeypatch.setattr(software.project, "ROOT", out)
-    write(out / "notebooks/98_own.ipynb", "{}")
-    changed = {part.path: part.content for part in software._changed()}
-    assert changed == {
-        software.CHANGES: b"-old\n+new\n",
-        f"{software.OWN}notebooks/98_own.ipynb": out / "notebooks/98_own.ipynb",
-    }

@@ -42,13 +42,11 @@ def rows(label="fluency", people=PEOPLE, score=lambda person, item: 1 + (person 
 
 
 def facts(key, value):
-    """A fact about each dialogue."""
     return pd.DataFrame([{"corpus": "main", "dialogue": f"d{i}", "key": key, "value": value(i)} for i in range(4)])
 
 
 @pytest.fixture
 def finished(tmp_path):
-    """Makes a finished study of frames."""
 
     def made(text=YAML, **frames):
         path = tmp_path / "mine.yaml"

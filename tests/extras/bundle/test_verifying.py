@@ -66,7 +66,6 @@ def bundled(root, monkeypatch, study, **how):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A small study that was run and bundled, as a folder."""
     root = tmp_path_factory.mktemp("verified")
     world = run_all(root / "out", [studies.write(root, YAML, my_csv=CSV)], [*LESS[:1]], only=["00", "07"])
     assert world.code == 0, world.said
@@ -241,7 +240,6 @@ def test_a_damaged_zip_file_and_one_without_room_are_refused(made, tmp_path, mon
     ids=[study for study, *_ in PUBLIC],
 )
 def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study, only, shared):
-    """All sentences, answers and results."""
     more = raw_data.parent / "data_more"
     in_more = (more / study.partition("_")[0]).is_dir()
     monkeypatch.setenv("COMPENDIUM_RAW", str(more if in_more else raw_data))

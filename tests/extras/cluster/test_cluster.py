@@ -109,7 +109,6 @@ def cluster(folder, workers=4):
 
 
 def kill_worker_of(pid):
-    """KILL the Dask worker that a process is, or that has started it."""
     started = psutil.Process(pid)
     next(p for p in [started, *started.parents()] if "multiprocessing.spawn" in " ".join(p.cmdline())).kill()
 

@@ -25,7 +25,6 @@ dask = pytest.importorskip("dask")
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    """A file in the output folder."""
     path = tmp_path_factory.mktemp("out") / "mark"
     path.touch()
     return str(path)

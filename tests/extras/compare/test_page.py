@@ -101,7 +101,6 @@ def test_from_python_the_comparison_is_the_one_of_the_command(ran, capsys):
     [
         ("cc", {}, "**Yes: Second run clearly reproduces First run on both labels.**"),
         ("cwno", {}, "clearly on 1 of 4 labels; only weakly on Fluency; not on Fluency; for Fluency, it cannot be"),
-        ("w", {}, "**Only weakly: Second run reproduces First run, but the correlation"),
         ("n", {"r_high": -0.1}, "It puts systems in the opposite order."),
         ("n", {"r_high": 0.1, "changed": 1, "sure_opposite": 0}, "changed by more than chance, and system means do"),
         ("o", {}, "**It cannot be told whether Second run reproduces First run**"),

@@ -13,7 +13,6 @@ pytestmark = [pytest.mark.data, pytest.mark.evidence]
 
 @pytest.fixture(scope="module")
 def side(atlas_data):
-    """A study, or a corpus of it."""
 
     def read(spec):
         key, _, corpus = spec.partition(":")

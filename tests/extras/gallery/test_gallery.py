@@ -30,7 +30,6 @@ tables.say("## What we see\\n\\nAll is well.")
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A project whose gallery was made once."""
     project = Project(tmp_path_factory.mktemp("gallery"))
     study = (
         project.out("params", "tiny.yaml")

@@ -143,7 +143,6 @@ def test_all_are_decided_and_the_worst_is_the_code(study, capsys):
 )
 @pytest.mark.parametrize("in_yaml", [False, True])
 def test_only_what_decides_is_computed(study, tmp_path, monkeypatch, capsys, required, notebooks, in_yaml):
-    """Requirements are those of the call, or of the YAML."""
 
     def answered(path, values, say, needed, check):
         assert [one.text for one in check.args[0]] == [required]
@@ -159,7 +158,6 @@ def test_only_what_decides_is_computed(study, tmp_path, monkeypatch, capsys, req
 
 @pytest.fixture(scope="module")
 def known(study):
-    """What is known of the study before anything is computed."""
     found = []
     answered(study, [], lambda step: None, [], found.append)
     return found[0]

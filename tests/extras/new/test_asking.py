@@ -22,7 +22,6 @@ def save(folder, head=HEAD, rows=ROWS):
 
 
 def asking(answers):
-    """What a person types, and all that was shown to them."""
     shown, typed = [], iter(answers)
 
     def ask(text):
@@ -36,16 +35,9 @@ def asking(answers):
 
 
 def written(folder, data, **how):
-    """Exit code and YAML of what `new` writes."""
     out = draft.drafted("mine", data, folder)
     code = writing._written(folder / "mine.yaml", out, lambda given: draft.drafted("mine", data, folder, given), **how)
     return code, (folder / "mine.yaml").read_text("utf-8")
-
-
-def test_only_what_is_in_doubt_is_asked(tmp_path):
-    questions = draft.drafted("mine", save(tmp_path), tmp_path).questions
-    assert [q.fact for q in questions] == ["direction of tone"]
-    assert draft.drafted("mine", save(tmp_path, HEAD.replace("tone", "relevance")), tmp_path).questions == []
 
 
 @pytest.mark.parametrize(
@@ -108,23 +100,15 @@ def test_a_judgement_again_waits_for_an_answer(tmp_path, monkeypatch, capsys):
     assert source["repeats"] == "last"
 
 
-@pytest.mark.parametrize(
-    ("names", "column"),
-    [
-        (("submitted_at", "started_at"), "submitted_at"),
-        (("started_at", "created_at"), "created_at"),
-    ],
-)
-def test_the_last_by_time_is_proposed(names, column, tmp_path):
+def test_the_last_by_time_is_proposed(tmp_path):
     rows = [*ROWS, *AGAIN]
     times = [(f"2024-05-0{1 + (i < len(AGAIN))} 10:{i:02d}:00", f"2024-05-01 09:{i:02d}:00") for i in range(len(rows))]
     timed = [f"{row},{','.join(t)}" for row, t in zip(rows, times, strict=True)]
-    data = save(tmp_path, HEAD.replace("tone", "relevance") + "," + ",".join(names), timed)
+    data = save(tmp_path, HEAD.replace("tone", "relevance") + ",submitted_at,started_at", timed)
     out = draft.drafted("mine", data, tmp_path)
     (source,) = yaml.safe_load(out.text)["sources"]
-    assert (source["columns"]["completed_at"], source["repeats"]) == (column, "last")
+    assert (source["columns"]["completed_at"], source["repeats"]) == ("submitted_at", "last")
     (question,) = [q for q in out.questions if q.fact == "repeats"]
-    assert question.assumed == f"the last by {column!r} (`repeats: last`)"
     assert question.evidence == "6 judgements of 78 again: 5 with the same score, 1 with another"
     (tmp_path / "mine.yaml").write_text(terminal.carried(out), encoding="utf-8")
     assert len(build.build(params.load(tmp_path / "mine.yaml")).frames["annotations"]) == 72

@@ -37,7 +37,6 @@ SCALES = {
 
 
 def tried(folder, data):
-    """The YAML that `new` writes for a file, the study, and its judgements as they are read."""
     text = draft.new_yaml("tried", data)
     study = params.load(studies.write(folder, text, name="tried"))
     return text, study, SimpleNamespace(frames={"annotations": studies.judgements(folder, text, "tried")})

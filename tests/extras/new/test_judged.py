@@ -12,7 +12,6 @@ def _cells(rows):
 
 
 def _beside(*names):
-    """Items of two systems with a column of zeros and ones for each name."""
     rng = np.random.default_rng(1)
     columns = {name: rng.integers(2, size=80) for name in names}
     return _cells({"item": [f"q{i // 2}" for i in range(80)], "system": ["A", "B"] * 40} | columns)

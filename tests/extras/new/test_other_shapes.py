@@ -370,7 +370,6 @@ def test_new_reads_the_outcomes_of_comparisons(tmp_path, form):
 
 
 def test_new_takes_neither_conditions_nor_counts_nor_numbered_items_for_labels(tmp_path):
-    """As in tastings: what was done to an item is the same for all who judge it; items are known by a number."""
     pick = random.Random(18)
     rows = [["wine", "judge", "contact", "rating"]]
     rows += [[i, a, ("no", "yes")[i % 2], pick.randint(1, 5)] for a in (*PEOPLE, "dan") for i in range(1, 9)]

@@ -19,7 +19,6 @@ from judgebook.study.schema import DataError
 
 
 def tried(folder, data):
-    """The YAML that `new` writes for a file, and what it reads."""
     text = draft.new_yaml("tried", data)
     return text, studies.judgements(folder, text, "tried")
 

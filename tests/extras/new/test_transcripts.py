@@ -116,13 +116,8 @@ def test_several_files_of_judgements_are_refused(tmp_path):
         drafted(tmp_path, {"a.csv": RATINGS, "b.csv": RATINGS.replace("quality", "fluency")})
 
 
-@pytest.mark.parametrize(
-    ("split", "pattern"),
-    [("rater", "part_{annotator}.csv"), ("model", "part_{system}.csv"), ("half", "part_*.csv")],
-)
+@pytest.mark.parametrize(("split", "pattern"), [("rater", "part_{annotator}.csv"), ("half", "part_*.csv")])
 def test_all_files_of_a_folder_are_read_where_their_columns_are_the_same(tmp_path, split, pattern):
-    """A file for each person, each system, or a part of the rows: none is left out, and what names are taken to say is
-    asked about."""
     rows = [
         (f"item {i}", bot, who, 1 + (i + k + j) % 5, i % 2)
         for i in range(12)
@@ -144,10 +139,9 @@ def test_all_files_of_a_folder_are_read_where_their_columns_are_the_same(tmp_pat
 
 def test_judgements_beside_texts_are_no_transcripts(tmp_path):
     ratings = "conversation,model,rater,speaker,text,quality\n" + "".join(
-        f"{id_},A,{who},{speaker},I say {id_} {speaker},{(i * k) % 5 + 1}\n"
+        f"{id_},A,{who},bot,I say {id_} bot,{(i * k) % 5 + 1}\n"
         for i, id_ in enumerate(TALKS)
         for k, who in ((1, "ann"), (2, "ben"))
-        for speaker in ("bot",)
     ).replace("c4,A,ben,bot", "c4,A,ben,user")
     talks = messages(["conversation", "n", "speaker", "text"])
     draft = drafted(tmp_path, {"talks.csv": talks, "ratings.csv": ratings})

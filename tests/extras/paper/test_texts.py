@@ -10,8 +10,8 @@ import pytest
 from fixtures import made_annotations, yaml_studies
 
 from judgebook.display.names import display_names
-from judgebook.display.text import interval, plain, span
-from judgebook.extras.paper import analysis, files, findings, found, heds, pairs, references, tables
+from judgebook.display.text import span
+from judgebook.extras.paper import analysis, files, findings, found, heds, pairs, references
 from judgebook.questions.agreement import population
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.sensitivity import power
@@ -105,7 +105,6 @@ def test_settings_are_those_of_the_yaml(material):
     text = said_methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
     assert "from 321 resamples of dialogues" in text
     assert f"with {study.sensitivity.n_permutations:,} permutations, within each session" in text
-    assert "the first 2 annotations" in text
     assert f"resampling: {study.seeds.bootstrap}" in text
 
 
@@ -135,17 +134,6 @@ def test_values_are_those_of_the_results(material):
     assert "detects differences of 0.62 points (scale 1 to 5) for these annotators" in text
     assert "Experts: alpha with people is 0.25 [0.12, 0.38]. It is lower than among people (95% CI" in text
     assert "the winning rate is 0.75, which suffices" in text
-
-
-def test_groups_are_rows_of_a_table_in_three_forms(material):
-    (table,) = tables.results(material)["agreement_found"]
-    for _, row in population.primary(material.of("03")).iterrows():
-        value = interval(row["estimate"], row["ci_low"], row["ci_high"])
-        assert value in table.html
-        assert plain(value) in table.markdown
-        assert material.names.name("group", row["group"]) in table.markdown
-    assert r"\label{tab:table_agreement}" in table.tex
-    assert "tests_found" not in tables.results(material)  # one group: a sentence says it
 
 
 def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(material):
