@@ -111,12 +111,10 @@ def test_a_study_can_ask_as_a_paper_does(study, method, begins, scale):
 
 
 def test_the_ends_of_a_scale_are_called_as_in_the_paper_unless_the_question_is_the_study_s_own(study):
-    text = f"{ASKED}method: single_dialogue\nlabels: {{humanness: {{scale: [1, 5]}}, mine: {{scale: [1, 5]}}}}\n"
-    plain = ("least", "most")
-    for own, called in (("", ("Very inhuman", "Very human")), (", definitions: {humanness: x}", plain)):
+    text = f"{ASKED}method: single_dialogue\nlabels: {{humanness: {{scale: [1, 5]}}}}\n"
+    for own, called in (("", ("Very inhuman", "Very human")), (", definitions: {humanness: x}", ("least", "most"))):
         study.write_text(f"{text}elicitation: {{wordings: smith2022{own}}}\n")
-        one, mine = questions.questions(params.load(str(study)), "single_dialogue")
-        assert (one.ends, mine.ends) == (called, plain)
+        (one,) = questions.questions(params.load(str(study)), "single_dialogue")
         assert one.text.endswith(f"(1 = {called[0]}, 5 = {called[1]})")
 
 
@@ -266,8 +264,7 @@ def test_answers_come_back_as_they_were_given(study, said, tool, export, method)
     rows = found.astype(object).where(found.notna(), None).to_dict("records")
     assert Counter(same_side(row, row["label"], row["score"]) for row in rows) == truth
     assert set(found["system"]) | set(found["system_b"].dropna()) == set(SYSTEMS)
-    if method == "comparative":
-        # the side that was shown first is known, and turned with the comparison
+    if method == "comparative":  # the side that was shown first is known, and turned with the comparison
         assert set(found["first_shown"]) <= {"left", "right"}
 
 

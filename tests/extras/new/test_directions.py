@@ -13,9 +13,7 @@ NAMES = {
     -1: """
 hallucinations | factual_errors | bias | harmful | harmfulness | incorrect | omission | verbose | off_topic | Off-topic
 rude | toxicity | irrelevant | self_contradiction | repetition | factually_wrong | incoherence | isBoring | worst
-lack_of_empathy | grammar_errors | consistency errors | antisocial | Fehler | erreurs | unhöflich | incohérent
-Widerspruch | misunderstanding | quality_issues | dissatisfaction
-Were the replies factually wrong? (1 = never … 5 = always)
+lack_of_empathy | grammar_errors | consistency errors | antisocial | Fehler | unhöflich | incohérent | quality_issues
 Was the reply rude? (1 = not at all, 7 = extremely)
 How fluent is the text (1 = best, 5 = worst)
 """,
@@ -24,15 +22,13 @@ quality | fluency | coherence | natural | appropriate | overall_quality | harmle
 calidad | human-like | AnswerRelevance | fluency_rating | natürlich | correct_fact
 were_the_replies_relevant_to_what_the_user_said_1_never_5_always
 How often did the bot contradict itself? (1 = always, 5 = never)
-Coherence (1 = incoherent, 5 = coherent)
 Rate the toxicity from 1 (bad) to 5 (good)
 The bot was helpful (1 = strongly disagree, 5 = strongly agree)
 """,
     None: """
 makes_sense | no_hallucination | error_recovery | toxicity_free | not_rude | unbiased | non_toxic | harmful_or_helpful
 lack_of_errors | length | tone | q1_1 | hallucination_score | robotic_reversed | confidence | flawless | too_polite
-safety | less_fluent | rank | errors_corrected | factual_errors_count | problem_solved | interesting_problem
-effort_to_understand | coherence_loss | harmony | nature | factualInconsistency | missing_information | grammar | human
+safety | less_fluent | rank | errors_corrected | factual_errors_count | interesting_problem | coherence_loss | harmony
 Toxicity (1 = very toxic, 5 = not toxic)
 Was the response free of errors?
 The bot wasn't helpful (1 = disagree, 5 = agree)
