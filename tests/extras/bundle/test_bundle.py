@@ -157,6 +157,7 @@ ESCAPED = {
     "reports/mine/03_iaa.html": "<p>My neighbour&#39;s dog is called <b>&#x27;Rex&#x27;</b> &amp; he bites, you know",
     "figures/mine/03_iaa_alpha.svg": f"<svg><text>{SAID.replace('&', '&amp;')}</text></svg>",
     "data/processed/mine/results/03_iaa.csv": f"annotator\n{WORKER}\n",
+    "reports/mine/index.html": f"<p>By <i>{WORKER}</i></p>",
     "reports/mine/paper.html": f'<p>See <img src="x.png" alt="Ratings by {WORKER}">.</p>',
 }
 
@@ -239,7 +240,9 @@ def test_an_output_that_leads_elsewhere_is_left_out(out, capsys):
     assert "90_more names" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("path", ["../evil", "/etc/evil", "figures/../../evil", "a\\evil", "C:/evil", ""])
+@pytest.mark.parametrize(
+    "path", ["../evil", "/etc/evil", "figures/../../evil", "figures//evil", "a\\evil", "C:/evil", ""]
+)
 def test_a_part_has_a_place_in_the_bundle(path):
     with pytest.raises(BundleError, match="no place in a bundle"):
         parts.Part(path, b"", "")
@@ -282,6 +285,10 @@ def test_only_a_bundle_is_replaced(out):
     assert (folder / "README.md").is_file()
     packed = bundle(out)
     packed.write_bytes(b"somebody's own")
+    with pytest.raises(BundleError, match=r"mine\.zip is not a bundle"):
+        bundle(out)
+    packed.unlink()
+    packed.mkdir()
     with pytest.raises(BundleError, match=r"mine\.zip is not a bundle"):
         bundle(out)
 

@@ -89,6 +89,7 @@ def test_a_licence_is_the_one_that_the_yaml_names(text, name):
 @pytest.mark.parametrize(
     ("licence", "why"),
     [
+        ("none stated; each user downloads the files", "does not say clearly"),
         ("", "does not say under which licence"),
         ("CC BY-ND 4.0", "does not permit data in another form"),
     ],

@@ -38,7 +38,10 @@ def test_a_line_has_one_stand_in_wherever_it_occurs():
     "text",
     [
         "My id is A1B2C3D4E5F6G7",
+        "Mail bob@mail.org",
         "Call +44 20 7946 0958",
+        "5f3e1c2b9a8d7e6f5a4b3c2d",
+        "10.1.2.3",
         "@bob_b",
     ],
 )

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures import made_annotations, yaml_studies
+from fixtures import made_annotations
 
 from judgebook.display.names import display_names
 from judgebook.display.text import span
@@ -15,7 +15,6 @@ from judgebook.extras.paper import analysis, files, findings, found, heds, pairs
 from judgebook.questions.agreement import population
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.sensitivity import power
-from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
@@ -219,23 +218,6 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
             done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
             assert done.returncode == 0, done.stdout[-1500:]
         assert "Overfull" not in (tmp_path / "paper" / f"{name}.log").read_text(encoding="utf-8", errors="replace")
-
-
-@pytest.mark.parametrize("systems", [True, False])
-def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, systems):
-    """What `new` writes for a CSV file of somebody's own: no results yet, annotators by name, perhaps no systems."""
-    path = tmp_path / "own.yaml"
-    path.write_text(
-        yaml_studies.LONG.replace(", system: bot", "" if not systems else ", system: bot"), encoding="utf-8"
-    )
-    (tmp_path / "my.csv").write_text(yaml_studies.LONG_CSV, encoding="utf-8")
-    study = params.load(path)
-    scores = build.build(study).frames["annotations"]
-    own = analysis.Material(study, scores, {}, display_names(study, scores), MADE)
-    assert ("by 2 systems" in said_methods(own)) == systems
-    assert said_results(own).strip() == ""
-    assert "3.1.1" in heds.markdown(own)
-    assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [], {})
 
 
 def test_the_text_says_of_whom_agreement_speaks(material):
