@@ -288,8 +288,8 @@ def passed(one, gap, shape):
     ],
 )
 def test_of_thousands_of_releases_as_many_pass_as_planned_and_few_that_should_not(text, gap, shape):
-    """Within 3 points, in designs that are drawn anew; the plan is the mean over such designs. At most 5% at the border,
-    where most would be let through wrongly."""
+    """Within 3 points, in designs that are drawn anew; the plan is the mean over such designs. At the border, where
+    most would be let through wrongly: at most 5%."""
     one, rng = requirement(text), np.random.default_rng(7)
     plans = [
         planned.chance(one, gap, drawn_from(rng, **shape), VARIANCE, releases=200, rng=rng) for _ in range(DESIGNS)
