@@ -1,16 +1,12 @@
 """The committed pages: aggregates only, nothing hostile, small, and their numbers hold."""
 
-import io
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project, result
-from PIL import Image
 
-from judgebook.display import style as plotting
-from judgebook.display.names import COLORS
 from judgebook.extras.gallery import committed as gallery
 from judgebook.extras.gallery import sampled, scoreboard_page
 from judgebook.report.blocks import Block
@@ -146,21 +142,6 @@ def test_what_is_committed_is_read_as_it_was(tmp_path):
     assert (tmp_path / sampled.CSV).read_text().splitlines()[0] == "notebook,statistic,estimate,p_value"
     assert (tmp_path / sampled.CSV).read_text().splitlines()[2] == "03,s1,,0.5"
     assert sampled.compare(sampled.read(tmp_path / sampled.CSV), rows) == []
-
-
-def test_a_lighter_picture_has_the_colours_it_had_in_half_the_bytes():
-    fig, ax = plotting.subplots(height=2.5)
-    for i, color in enumerate(COLORS):
-        ax.plot([0, 8 - i], [i, 7], "o-", color=color, label=f"group {i}")
-    ax.imshow(np.linspace(0, 1, 64).reshape(1, 64), extent=(9, 12, 0, 3), cmap="Blues", aspect="auto")
-    ax.legend()
-    out = io.BytesIO()
-    fig.savefig(out, format="png", dpi=120)
-    before, after = out.getvalue(), gallery.lighter(out.getvalue())
-    assert len(after) < len(before) / 2
-    was, has = (np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), dtype=int) for png in (before, after))
-    assert np.abs(was - has).max() <= 8
-    assert len(np.unique(has.reshape(-1, 3), axis=0)) <= 224
 
 
 def test_a_title_is_text_in_the_gallery():

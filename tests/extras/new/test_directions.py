@@ -67,26 +67,6 @@ def test_of_a_comparison_the_chosen_side(name, expected):
     assert direction(name, compared=True) == expected
 
 
-CSV = "dialogue,system,annotator,fluency,hallucination,tone\n" + "".join(
-    f"d{i},{'ab'[i % 2]},w{w},{1 + (i + w) % 5},{1 + (i * 2 + w) % 5},{1 + (i + 2 * w) % 5}\n"
-    for i in range(12)
-    for w in range(3)
-)
-QUESTION = "# direction: 1   # is a high score good (1), bad (-1) or neither (0)?"
-
-
-def test_new_writes_what_is_plain_and_asks_for_the_rest(tmp_path):
-    (tmp_path / "a.csv").write_text(CSV)
-    text = draft.new_yaml("a", tmp_path / "a.csv", tmp_path)
-    labels = yaml.safe_load(text)["labels"]
-    assert {name: spec.get("direction") for name, spec in labels.items()} == {
-        "fluency": 1,
-        "hallucination": -1,
-        "tone": None,
-    }
-    assert text.count(QUESTION) == 1
-
-
 @pytest.mark.parametrize(("slips", "wanted"), [(0, {"best": 1}), (3, {"best": 1, "worst": -1})])
 def test_the_worst_of_two_is_the_other_one_or_a_doubt(tmp_path, slips, wanted):
     """One judgement, and not two; where some rows name the same side twice, a person says which label holds."""

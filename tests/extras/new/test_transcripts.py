@@ -91,11 +91,6 @@ def test_transcripts_of_other_dialogues_are_asked_about(tmp_path):
     assert pd.isna(read(tmp_path, draft)["dialogues"]["system_text"]).all()
 
 
-def test_a_folder_without_data_is_refused(tmp_path):
-    with pytest.raises(DataError, match="expected data files in the folder, found none"):
-        drafted(tmp_path, {".hidden.csv": RATINGS}, [])
-
-
 @pytest.mark.parametrize(
     ("path", "found"),
     [
