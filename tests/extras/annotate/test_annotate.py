@@ -1,7 +1,6 @@
 """Projects for annotation tools: what is asked, who judges what, and that the answers come back as they were given."""
 
 import json
-import re
 from collections import Counter
 from xml.etree import ElementTree
 
@@ -11,10 +10,6 @@ import pytest
 import yaml
 
 from judgebook.extras.annotate import label_studio, pages, potato, questions, writing
-from judgebook.extras.new import draft
-from judgebook.pipeline import cli
-from judgebook.project import ROOT
-from judgebook.questions.collection import screening
 from judgebook.sources import build, in_words
 from judgebook.sources.rows import training
 from judgebook.study import definitions, params
@@ -85,62 +80,48 @@ def test_every_label_of_abc_eval_has_a_definition_and_no_other():
     assert [o.score for o in questions.questions(study, "comparative")[0].options] == [1, 0, -1]
 
 
-def test_a_study_can_ask_as_a_paper_does(study):
+ASKED = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "begins", "scale"),
+    [
+        ("pairwise_turn", "Which next response", [-1, 1]),
+        ("pairwise_dialogue", "Who would you prefer", [-1, 1]),
+        ("single_turn", "Does this response make you want to talk", [0, 1]),
+        ("comparative", "", [-1, 1]),
+    ],
+)
+def test_a_study_can_ask_as_a_paper_does(study, method, begins, scale):
     """Smith et al. (2022) word the same question otherwise for responses and dialogues, compared or judged alone."""
-    asked = "labels: {preference: {method: %s, scale: %s}, mine: {method: %s, scale: %s}}\n"
-    text = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
-    wanted = {
-        "pairwise_turn": ("Which next response", [-1, 1]),
-        "pairwise_dialogue": ("Who would you prefer", [-1, 1]),
-        "single_turn": ("Does this response make you want to talk", [0, 1]),
-        "single_dialogue": ("Please rate how much you'd prefer", [1, 5]),
-        "comparative": ("", [-1, 1]),
-    }
-    for method, (begins, scale) in wanted.items():
-        study.write_text(text + asked % (method, scale, method, scale) + "elicitation: {wordings: smith2022}\n")
-        one, mine = questions.questions(params.load(str(study)), method)
-        assert one.definition.startswith(begins)
-        assert bool(one.definition) == bool(begins)
-        assert not mine.definition
-        if scale == [-1, 1]:  # the paper makes workers choose; whoever asks otherwise may offer neither
-            assert [o.score for o in one.options] == ([1, -1] if begins else [1, 0, -1])
-            assert [o.score for o in mine.options] == [1, 0, -1]
-        source = definitions.source_of(params.load(str(study)), method)
-        assert source.startswith("Smith") if begins else source == ""
-    own = "elicitation: {wordings: smith2022, definitions: {preference: Which is better?}}\n"
-    study.write_text(text + asked % ("pairwise_turn", [-1, 1], "pairwise_turn", [-1, 1]) + own)
-    assert questions.questions(params.load(str(study)), "pairwise_turn")[0].definition == "Which is better?"
+    label = f"{{method: {method}, scale: {scale}}}"
+    text = f"{ASKED}labels: {{preference: {label}, mine: {label}}}\nelicitation: {{wordings: smith2022%s}}\n"
+    study.write_text(text % "")
+    one, mine = questions.questions(params.load(str(study)), method)
+    assert one.definition.startswith(begins)
+    assert bool(one.definition) == bool(begins)
+    assert not mine.definition
+    if scale == [-1, 1]:  # the paper makes workers choose; whoever asks otherwise may offer neither
+        assert [o.score for o in one.options] == ([1, -1] if begins else [1, 0, -1])
+        assert [o.score for o in mine.options] == [1, 0, -1]
+    assert definitions.source_of(params.load(str(study)), method).startswith("Smith") == bool(begins)
+    study.write_text(text % ", definitions: {preference: Which is better?}")
+    assert questions.questions(params.load(str(study)), method)[0].definition == "Which is better?"
 
 
 def test_the_ends_of_a_scale_are_called_as_in_the_paper_unless_the_question_is_the_study_s_own(study):
-    text = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
-    text += "method: single_dialogue\nlabels: {humanness: {scale: [1, 5]}, mine: {scale: [1, 5]}}\n"
-    plain = ("least", "most")
-    for own, called in (("", ("Very inhuman", "Very human")), (", definitions: {humanness: x}", plain)):
+    text = f"{ASKED}method: single_dialogue\nlabels: {{humanness: {{scale: [1, 5]}}}}\n"
+    for own, called in (("", ("Very inhuman", "Very human")), (", definitions: {humanness: x}", ("least", "most"))):
         study.write_text(f"{text}elicitation: {{wordings: smith2022{own}}}\n")
-        one, mine = questions.questions(params.load(str(study)), "single_dialogue")
-        assert (one.ends, mine.ends) == (called, plain)
+        (one,) = questions.questions(params.load(str(study)), "single_dialogue")
         assert one.text.endswith(f"(1 = {called[0]}, 5 = {called[1]})")
-
-
-def test_the_guide_begins_with_a_yaml_that_works_as_printed(tmp_path, monkeypatch, said):
-    guide = (ROOT / "docs" / "annotate.md").read_text(encoding="utf-8")
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    (tmp_path / "my_study.yaml").write_text(re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)[1], encoding="utf-8")
-    first, second = re.search(r"```\n(python.*?)```", guide, re.DOTALL)[1].splitlines()[:2]
-    places = {"my_study": str(tmp_path / "my_study.yaml"), "chats.csv": str(said)}
-    words = [places.get(word, word) for word in first.split()[2:]]
-    assert cli.main(words) == 0
-    assert (tmp_path / second.split()[-1]).is_file()
 
 
 def test_nobody_judges_more_than_allowed(study, said):
     frame = pages.dialogues(params.load(str(study)), said)
     items = pages.bundles(frame, "turn_rating")
     planned = pages.plan(items, 3, 6, seed=4, at_most=10)
-    assert {p: len({x.item["dialogue"] for x in planned if x.person == p}) for p in (1, 2, 3)} == dict.fromkeys(
-        (1, 2, 3), 10
-    )
+    assert [len({x.item["dialogue"] for x in planned if x.person == p}) for p in (1, 2, 3)] == [10, 10, 10]
     with pytest.raises(ParamsError, match=r"--at-most 9: expected at least 4 annotators for 24 .* --annotators 4"):
         pages.plan(items, 3, 6, seed=4, at_most=9)
     with pytest.raises(ParamsError, match=r"at least 5 annotators"):
@@ -168,7 +149,7 @@ def test_items_are_divided_evenly_and_as_many_judged_twice_as_asked_for(study, s
     assert pages.plan(items, 3, 5, seed=5) != planned
 
 
-def test_as_many_annotators_judge_each_dialogue_as_planned(study, said, capsys):
+def test_as_many_annotators_judge_each_dialogue_as_planned(study, said):
     frame = pages.dialogues(params.load(str(study)), said)
     planned = pages.plan(pages.bundles(frame, "dialogue_rating"), 4, 6, seed=1, each=2)
     judged = {}
@@ -176,8 +157,6 @@ def test_as_many_annotators_judge_each_dialogue_as_planned(study, said, capsys):
         judged.setdefault(page.item["dialogue"], []).append(page.person)
     assert Counter(map(len, judged.values())) == {2: 24 - 6, 3: 6}
     assert all(len(set(who)) == len(who) for who in judged.values())
-    writing.command(str(study), "potato", file=said, methods=["dialogue_rating"], people=3, each=3)
-    assert "24 dialogues, each judged by 3 annotators, 0 of them by one more; 72 pages" in capsys.readouterr().out
     with pytest.raises(ParamsError, match="--each 3"):
         writing.command(str(study), "potato", file=said, people=2, each=3)
 
@@ -208,38 +187,20 @@ def test_nothing_that_annotators_can_see_names_a_system_or_dialogue(study, said)
 def test_texts_stay_texts_in_xml_json_and_yaml(study, said):
     folder = projects(study, said, "labelstudio") / "turn_rating"
     root = ElementTree.fromstring((folder / "config.xml").read_text(encoding="utf-8"))
-    assert {e.tag for e in root.iter()} == {
-        "View",
-        "Header",
-        "Paragraphs",
-        "Text",
-        "Choices",
-        "Choice",
-        "Collapse",
-        "Panel",
-    }
     # what Label Studio would fill in are the project's own fields only
-    filled = {
-        v
-        for e in root.iter()
-        for k, v in e.attrib.items()
-        if k != "alias" and "$" in v.replace("$\u200b", "").replace("$5", "")
-    }
-    assert filled == {"$history", "$response", "$why"}
+    values = [v.replace("$\u200b", "").replace("$5", "") for e in root.iter() for k, v in e.items() if k != "alias"]
+    assert {v for v in values if "$" in v} == {"$history", "$response", "$why"}
     tasks = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
     response = tasks[-1]["data"]["response"]
     assert "<script>alert" in response
     assert not set(response) & set("\x00\x1b\u202e")
-    config = yaml.safe_load(
-        (projects(study, said, "potato") / "turn_rating" / "config.yaml").read_text(encoding="utf-8")
-    )
+    config = yaml.safe_load((projects(study, said, "potato") / "turn_rating" / "config.yaml").read_text("utf-8"))
     (fluent,) = [s for s in config["annotation_schemes"] if s["name"] == "fluent"]
     assert "<b>" not in fluent["description"]
     assert "&lt;b&gt;" in fluent["description"]
 
 
 def answer(question, rng):
-    """An answer of any kind, as a tool stores it, and its score."""
     if not question.options:
         score = float(rng.integers(0, 101))
         return [f"{score:g}"], score
@@ -262,13 +223,7 @@ def as_label_studio(folder, method, asked):
             value = {"choices": [o.code for o in given]} if question.options else {"number": float(given[0])}
             result.append({"from_name": question.name, "to_name": "x", "type": "choices", "value": value})
             truth += [(key, question.label.id, score)] if key["phase"] == "main" else []
-        done = {
-            "id": n + 50,
-            "completed_by": key["planned_for"],
-            "result": result,
-            "was_cancelled": False,
-            "lead_time": 4.5,
-        }
+        done = {"id": n + 50, "completed_by": key["planned_for"], "result": result, "was_cancelled": False}
         out.append(task | {"id": n + 1, "annotations": [done], "predictions": []})
     (folder / label_studio.EXPORT).write_text(json.dumps(out))
     return truth
@@ -301,38 +256,15 @@ def test_answers_come_back_as_they_were_given(study, said, tool, export, method)
     folder = projects(study, said, tool, methods=[method]) / method
     asked = questions.questions(params.load(str(study)), method)
     truth = Counter(same_side(*one) for one in export(folder, method, asked))
-    found = build.build(params.load(str(folder / "chats_annotated.yaml"))).frames["annotations"]
+    built = build.build(params.load(str(folder / "chats_annotated.yaml")))
+    assert [line for line in in_words.not_used(built.unused) if line.startswith("warning")] == []
+    found = built.frames["annotations"]
     assert found["annotator"].nunique() == 3
     rows = found.astype(object).where(found.notna(), None).to_dict("records")
     assert Counter(same_side(row, row["label"], row["score"]) for row in rows) == truth
     assert set(found["system"]) | set(found["system_b"].dropna()) == set(SYSTEMS)
-    if method == "comparative":
-        # the side that was shown first is known, and turned with the comparison
+    if method == "comparative":  # the side that was shown first is known, and turned with the comparison
         assert set(found["first_shown"]) <= {"left", "right"}
-
-
-@pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])
-@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
-def test_check_says_of_no_column_of_the_project_itself_that_it_may_be_judgements(study, said, tool, export, method):
-    folder = projects(study, said, tool, methods=[method]) / method
-    export(folder, method, questions.questions(params.load(str(study)), method))
-    built = build.build(params.load(str(folder / "chats_annotated.yaml")))
-    assert [line for line in in_words.not_used(built.unused) if line.startswith("warning")] == []
-    assert set(built.unused) <= {"export.json"}
-
-
-@pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])
-@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
-def test_new_reads_the_export_without_an_edit(study, said, tool, export, method):
-    labels = ["fluent", "overall", "better"]
-    folder = projects(study, said, tool, methods=[method], labels=labels) / method
-    asked = questions.questions(params.load(str(study)), method, labels)
-    truth = Counter(same_side(*one) for one in export(folder, method, asked))
-    data = folder / writing.TOOLS[tool].EXPORT
-    (folder / "guessed.yaml").write_text(draft.new_yaml("guessed", data, folder), encoding="utf-8")
-    found = build.build(params.load(str(folder / "guessed.yaml"))).frames["annotations"]
-    rows = found.astype(object).where(found.notna(), None).to_dict("records")
-    assert Counter(same_side(row, row["label"], row["score"]) for row in rows) == truth
 
 
 def test_training_comes_first_for_everybody_and_is_not_judged_again(study, said):
@@ -347,39 +279,22 @@ def test_training_comes_first_for_everybody_and_is_not_judged_again(study, said)
         pages.training(pd.DataFrame(columns=["dialogue", "turn"]), [TrainingItem(dialogue="nowhere")], "dialogue", 1)
 
 
-@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
-def test_training_is_compared_with_the_intended_answers(study, said, tool, export):
+def test_training_is_compared_with_the_intended_answers(study, said):
     """What was answered to d0a, turn 1, is no data; whoever did not mark it as fluent made a mistake."""
-    folder = projects(study, said, tool, methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
-    export(folder, "turn_rating", questions.questions(params.load(str(study)), "turn_rating", ["fluent"]))
-    given = answers_to_training(folder, tool)
+    folder = projects(study, said, "potato", methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
+    as_potato(folder, "turn_rating", questions.questions(params.load(str(study)), "turn_rating", ["fluent"]))
+    answers = map(json.loads, (folder / potato.EXPORT).read_text().splitlines())
+    of = {k["id"]: k["planned_for"] for k in keys(folder).values() if k["phase"] == "training"}
+    given = {of[r["instance_id"]]: int("Yes" in r["labels"]["fluent"]) for r in answers if r["instance_id"] in of}
     assert set(given.values()) == {0, 1}  # the seed gives both, so that one passes and one does not
-    read = params.load(str(folder / "chats_annotated.yaml"))
-    frames = build.build(read).frames
+    frames = build.build(params.load(str(folder / "chats_annotated.yaml"))).frames
     assert not frames["annotations"]["dialogue"].eq("d0a").any()
     tried = frames["screening"]
     assert sorted(tried["mistakes"]) == sorted(1 - score for score in given.values())
     assert set(tried["dialogue"]) == {"d0a"}
     assert set(tried["attempt"]) == {0}
     dropped = frames["counts"].query("action == 'dropped' and what == 'annotations'")
-    assert dropped.set_index("reason")["n"].to_dict() == {
-        "of training items, compared with the intended answers": len(given)
-    }
-    found = screening.verdicts(tried, deciding=read.pilot.deciding_dialogue, below={}, other=1)
-    assert found["passed"].sum() == sum(given.values())
-    assert found["finished"].all()
-
-
-def answers_to_training(folder, tool):
-    """Who -> 1 where `fluent` was marked on the training item."""
-    text = (folder / writing.TOOLS[tool].EXPORT).read_text()
-    of = {k["id"]: k["planned_for"] for k in keys(folder).values() if k["phase"] == "training"}
-    if tool == "potato":
-        rows = map(json.loads, text.splitlines())
-        return {of[r["instance_id"]]: int("Yes" in r["labels"]["fluent"]) for r in rows if r["instance_id"] in of}
-    tasks = [t for t in json.loads(text) if t["data"]["item"] in of]
-    chosen = {of[t["data"]["item"]]: t["annotations"][0]["result"][0]["value"]["choices"] for t in tasks}
-    return {who: int(codes == ["1"]) for who, codes in chosen.items()}
+    assert dropped["n"].tolist() == [len(given)]
 
 
 def test_intended_answers_are_read_as_the_tools_show_them(study):
@@ -387,10 +302,8 @@ def test_intended_answers_are_read_as_the_tools_show_them(study):
     labels = {label.id: label for label in held.label_list()}
     for name, answer, score in [
         ("fluent", "yes", 1),
-        ("fluent", 0, 0),
         ("mood", "No", 1),
         ("topics", "food, art", 5),
-        ("overall", 4, 4),
         ("overall", "4", 4),
         ("better", "B is better", -1),
         ("better", "neither", 0),
@@ -414,12 +327,12 @@ def test_what_cannot_be_asked_is_said(study, said, tmp_path):
         writing.command(str(study), "potato")
     with pytest.raises(ParamsError, match="--method: expected"):
         writing.command(str(study), "potato", file=said, methods=["behavior"])
-    with pytest.raises(ParamsError, match="no such file"):
-        writing.command(str(study), "potato", file=tmp_path / "nowhere.csv")
     lone = tmp_path / "lone.csv"
     lone.write_text("dialogue,system,system_text\nd1,a,hi\nd2,b,ho\n")
     with pytest.raises(ParamsError, match="session"):
         writing.command(str(study), "potato", file=lone, methods=["comparative"])
+    with pytest.raises(ParamsError, match="chats: expected labels to ask for, found none"):
+        writing.command(str(study), "potato", file=said, methods=["comparative"], labels=["overall"])
 
 
 ID = "expected the id of the"
@@ -433,14 +346,9 @@ TURN = "turn: expected a whole number, 0 or more, found"
             [("", "A", 0), ("d1", "A", 0), (None, "A", 1)],
             [f"1, dialogue: {ID} dialogue", f"3, dialogue: {ID} dialogue"],
         ),
-        ([("d1", None, 0), ("d2", "A", 0)], [f"1, system: {ID} system, found an empty value"]),
         ([("d1", "A", 0), ("d1", "B", 1)], ["2, system: expected one system per dialogue, found 'B' after 'A'"]),
         ([("d1", "A", 1.5), ("d1", "A", 1.7)], [f"1, {TURN} '1.5'", f"2, {TURN} '1.7'"]),
-        ([("d1", "A", float("inf"))], [f"1, {TURN} 'inf'"]),
-        (
-            [("d1", "A", 1e300), ("d1", "A", "x"), ("d1", "A", -1)],
-            [f"1, {TURN} '1e+300'", f"2, {TURN} 'x'", f"3, {TURN} '-1'"],
-        ),
+        ([("d1", "A", float("inf")), ("d1", "A", -1)], [f"1, {TURN} 'inf'", f"2, {TURN} '-1'"]),
         (
             [("d1", "A", 1), ("d2", "A", 1), ("d1", "A", "1")],
             ["3, turn: expected one row per turn, found a second row for turn 1 of 'd1'"],
@@ -465,22 +373,6 @@ def test_turns_may_be_missing_and_rows_without_text_are_passed_over(study, tmp_p
     assert frame[["dialogue", "turn"]].values.tolist() == [["d1", 0], ["d1", 1], ["d2", 1]]
 
 
-def test_a_label_that_nobody_has_judged_yet_is_asked_of_named_dialogues(study, said, tmp_path):
-    text = STUDY.replace("absent.csv", "mine.csv").replace("{dialogue: d,", "{dialogue: d, system_text: t,")
-    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
-    (tmp_path / "mine.csv").write_text("d,a,t,overall,slider\nd1,w1,hi,4,50\n")
-    with pytest.raises(ParamsError, match=r"(?s)labels.*name the dialogues: --dialogues FILE"):
-        writing.command(str(tmp_path / "mine.yaml"), "potato")
-    assert writing.command(str(tmp_path / "mine.yaml"), "potato", file=said) == 0
-
-
-def test_no_label_to_ask_for_is_said(study, said):
-    with pytest.raises(ParamsError, match="scoreboard: expected labels to ask for, found none"):
-        writing.command("scoreboard", "potato", file=said)
-    with pytest.raises(ParamsError, match="chats: expected labels to ask for, found none"):
-        writing.command(str(study), "potato", file=said, methods=["comparative"], labels=["overall"])
-
-
 @pytest.mark.parametrize("shared", ["session", "context"])
 def test_of_dialogues_drawn_for_pairs_all_of_a_session_or_context_are_kept(shared):
     rows = [
@@ -494,25 +386,3 @@ def test_of_dialogues_drawn_for_pairs_all_of_a_session_or_context_are_kept(share
     assert len(pages.bundles(drawn, "comparative")) == 5 * 6
     apart = pages.chosen(frame.assign(session=None), None, 5, 1)
     assert apart["system"].value_counts().to_dict() == dict.fromkeys("abcd", 5)
-
-
-def test_how_many_dialogues_were_drawn_is_said_and_why_these_are_more(study, said, capsys):
-    projects(study, said, "potato", per_system=3, methods=["dialogue_rating"])
-    first, _, sizes, *_ = capsys.readouterr().out.splitlines()
-    folder = study.parent / "out" / "annotation" / "chats" / "potato" / "dialogue_rating"
-    drawn = {(k["dialogue"], k["system"]) for k in keys(folder).values()}
-    by_system = Counter(system for _, system in drawn)
-    assert max(by_system.values()) > 3
-    assert first == (
-        f"Drawn: {len(drawn)} dialogues, {min(by_system.values())} to {max(by_system.values())} of each of 3 systems "
-        "(3 were asked for; dialogues of one session are drawn together)"
-    )
-    assert sizes.strip().startswith(f"{len(drawn)} dialogues, ")
-
-
-def test_dialogues_that_are_not_here_are_asked_for_by_the_commands_that_bring_them(tmp_path, monkeypatch, study):
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "empty"))
-    with pytest.raises(ParamsError, match=r"run `.* --study demo --only annotations` first, or name them: --"):
-        writing.command("demo", "potato")
-    with pytest.raises(ParamsError, match=r"are not here \(absent\.csv\): name them: --dialogues FILE"):
-        writing.command(str(study), "potato")

@@ -1,6 +1,5 @@
 """The degraded control of Ji et al. 2022, rule by rule, and the file that is written."""
 
-import json
 from collections import Counter
 
 import numpy as np
@@ -83,11 +82,10 @@ def test_replies_are_random_ones_of_other_dialogues_with_words_of_a_third(said):
         assert of.count(source) == len(of) - degraded.n_replaced(len(of))
 
 
-def test_the_command_writes_what_annotate_reads_and_the_same_again(said, tmp_path, capsys):
+def test_the_command_writes_what_annotate_reads_and_the_same_again(said, tmp_path):
     to = tmp_path / "all.jsonl"
     call = ["degrade", str(said), "--to", str(to), "--n", "2"]
     assert cli.main(call) == 0
-    assert "5 dialogues of 2 systems and 2 of the control 'qc'; seed 1" in capsys.readouterr().out
     first = to.read_text(encoding="utf-8")
     assert cli.main(call) == 0
     assert to.read_text(encoding="utf-8") == first
@@ -97,7 +95,6 @@ def test_the_command_writes_what_annotate_reads_and_the_same_again(said, tmp_pat
     assert frame.groupby("system")["dialogue"].nunique().to_dict() == {"qc": 2, "x": 3, "y": 2}
     given_, back = pages.dialogues(None, said), frame[frame["system"] != "qc"].reset_index(drop=True)
     assert back["system_text"].tolist() == given_["system_text"].tolist()
-    assert len(json.loads(first.splitlines()[0])) == 7
 
 
 @pytest.mark.parametrize(
@@ -105,11 +102,7 @@ def test_the_command_writes_what_annotate_reads_and_the_same_again(said, tmp_pat
     [
         (["--to", "x.csv"], "expected a file that ends in .jsonl"),
         (["--system", "x"], "expected an id that no system of said.csv has"),
-        (["--n", "9"], "expected at most the number of dialogues in said.csv, 5"),
-        (
-            ["--pool", "few.csv"],
-            "expected at least 3 dialogues with replies to draw from, found 1; name",
-        ),
+        (["--pool", "few.csv"], "expected at least 3 dialogues with replies to draw from, found 1; name"),
     ],
 )
 def test_what_cannot_be_degraded_is_said(said, tmp_path, monkeypatch, capsys, options, message):

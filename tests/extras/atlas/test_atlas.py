@@ -6,14 +6,13 @@ import itertools
 import pandas as pd
 import pytest
 
-from judgebook.extras.atlas import claims, computing, declared, tables, values, writing
+from judgebook.extras.atlas import claims, computing, declared, tables, writing
 from judgebook.extras.atlas.declared import About
 from judgebook.pipeline.cli import main
 from judgebook.sources import places, registry
 from judgebook.study import params
 from judgebook.study.results import collect
 
-SECONDS = 60
 YAML = """\
 title: Two systems that two people judge alike
 method: dialogue_rating
@@ -24,6 +23,9 @@ labels:
   quality: {scale: [1, 5], level: interval, direction: 1}
   fault: {scale: [0, 1], direction: -1}
 metrics: {computed: []}
+bootstrap: {n_resamples: 200}
+sensitivity: {n_draws: 50, n_permutations: 199, null_runs: 20, null_permutations: 99, power_sizes: [8]}
+planning: {n_runs: 25, n_worlds: 20, looks: 2, most_simulated: 40}
 """
 ABOUT = About(genre="answer", judges={"all": "crowd"}, labels={"quality": "overall", "fault": "safety"})
 
@@ -47,27 +49,36 @@ def value(rows, label, statistic):
     return chosen.iloc[0]
 
 
-@pytest.mark.parametrize(
-    ("label", "statistic", "expected"),
-    [
-        ("quality", "alpha", 1.0),
-        ("quality", "raw_agreement", 1.0),
-        ("quality", "variance_annotator", 0.0),
-        ("quality", "variance_residual", 0.0),
-        ("quality", "claims", 1.0),
-        ("quality", "claims_dialogues", 1.0),
-        ("quality", "pairs_different", 1.0),
-        ("quality", "pairs_decided", 1.0),
-        ("quality", "ranks_resolved", 2.0),
-        ("fault", "raw_agreement", 0.0),
-        ("fault", "positive_agreement", 0.0),
-        ("fault", "prevalence", 0.5),
-        ("fault", "pairs_different", 0.0),
-        ("fault", "claims", 0.0),
-    ],
-)
-def test_a_study_of_known_truth(known, label, statistic, expected):
-    assert value(known, label, statistic)["estimate"] == pytest.approx(expected, abs=1e-9)
+TRUTH = {
+    "quality": {
+        "alpha": 1.0,
+        "raw_agreement": 1.0,
+        "variance_annotator": 0.0,
+        "variance_residual": 0.0,
+        "claims": 1.0,
+        "claims_dialogues": 1.0,
+        "pairs_different": 1.0,
+        "pairs_decided": 1.0,
+        "ranks_resolved": 2.0,
+    },
+    "fault": {
+        "raw_agreement": 0.0,
+        "positive_agreement": 0.0,
+        "prevalence": 0.5,
+        "pairs_different": 0.0,
+        "claims": 0.0,
+    },
+}
+
+
+@pytest.mark.parametrize("label", TRUTH)
+def test_a_study_of_known_truth(known, label):
+    found = {statistic: value(known, label, statistic)["estimate"] for statistic in TRUTH[label]}
+    assert found == pytest.approx(TRUTH[label], abs=1e-9)
+    facts = known.labels.set_index("label")
+    wanted = ["kind", "judges", "unit", "points", "direction", "judgements", "items", "twice", "people", "systems"]
+    own = {"quality": ["overall", "crowd", "dialogue", 5, 1], "fault": ["safety", "crowd", "dialogue", 2, -1]}[label]
+    assert facts.loc[label, wanted].tolist() == [*own, 80, 40, 40, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -75,9 +86,7 @@ def test_a_study_of_known_truth(known, label, statistic, expected):
     [
         ("quality", "positive_agreement", "the label is no mark"),
         ("quality", "variance_item", "the design has no such component"),
-        ("quality", "share_annotator", "fewer than"),
         ("fault", "claims_dialogues", "no claim"),
-        ("fault", "judge_alpha", "No model or classifier judged"),
         ("fault", "minutes", "the data have no times"),
     ],
 )
@@ -85,15 +94,6 @@ def test_what_a_design_does_not_give_has_its_reason(known, label, statistic, why
     row = value(known, label, statistic)
     assert pd.isna(row["estimate"])
     assert why in row["missing"]
-
-
-def test_facts_of_a_study_of_known_truth(known):
-    facts = known.labels.set_index("label")
-    wanted = ["kind", "judges", "unit", "points", "direction", "judgements", "items", "twice", "people", "systems"]
-    assert facts.loc["quality", wanted].tolist() == ["overall", "crowd", "dialogue", 5, 1, 80, 40, 40, 2, 2]
-    assert facts.loc["fault", wanted].tolist() == ["safety", "crowd", "dialogue", 2, -1, 80, 40, 40, 2, 2]
-    study = known.studies.iloc[0]
-    assert study[["study", "judgements", "people", "items", "systems"]].tolist() == ["truth", 160, 2, 40, 2]
 
 
 def test_claims_stand_only_with_their_sign_and_where_there_is_a_test():
@@ -133,16 +133,6 @@ def test_claims_stand_in_another_run_of_the_same_systems(place, runs):
     assert counted["adjusted_claims_rerun"].empty
 
 
-def test_two_rows_for_one_statistic_are_an_error():
-    row = {"statistic": "sturdy", "corpus": "main", "group": "all", "method": "m", "label": "l", "estimate": 1.0}
-    stored = dict.fromkeys(["02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance"], collect())
-    stored |= dict.fromkeys(["09_metric_correlation", "10_quality_control", "13_judges", "16_fragility"], collect())
-    prevalence = row | {"statistic": "pilot_variance", "facet": "dialogue", "method": "dialogue_rating"}
-    twice = collect([prevalence, prevalence])
-    with pytest.raises(ValueError, match=r"two rows for .*variance_dialogue"):
-        values.rows(stored | {"14_planning": twice}, [])
-
-
 def test_rows_of_other_studies_stay_unless_the_atlas_has_them_no_more(known, tmp_path, monkeypatch):
     for table in writing.KEYS:
         text = (declared.FOLDER / f"{table}.csv").read_text(encoding="utf-8")
@@ -175,7 +165,6 @@ def test_committed_tables_have_the_columns_that_are_described(committed, table):
 def test_the_readme_is_that_of_the_columns():
     text = (declared.FOLDER / writing.README).read_text(encoding="utf-8")
     assert text == writing.readme(declared.declared())
-    assert all(f"\n| `{column}` | " in text for table in writing.KEYS for column in tables.columns(table))
 
 
 def test_every_public_study_is_there_and_no_simulated_one(committed):
@@ -184,7 +173,6 @@ def test_every_public_study_is_there_and_no_simulated_one(committed):
     assert {*about.studies} <= {*registry.studies()}
     assert list(committed["studies"]["study"]) == sorted(about.studies)
     assert not any(params.load(name).simulated for name in committed["studies"]["study"])
-    assert len(about.studies) >= 40
 
 
 def test_every_statistic_of_every_label_has_a_value_or_a_reason(committed):
@@ -194,17 +182,8 @@ def test_every_statistic_of_every_label_has_a_value_or_a_reason(committed):
     each = frame.groupby(key)["statistic"].agg(set)
     assert {*each.index} == {*labels[key].itertuples(index=False, name=None)}
     assert each.map(lambda found: found == set(tables.statistics())).all()
-    for statistic in ("alpha", "variance_dialogue", "reliability", "claims", "correlation", "judge_alpha", "cost"):
-        assert frame.loc[frame["statistic"] == statistic, "estimate"].notna().any(), statistic
     inside = frame.dropna(subset=["estimate", "ci_low", "ci_high"])
     assert (inside["ci_low"] <= inside["ci_high"]).all()
-
-
-def test_words_of_the_committed_tables_are_those_of_the_vocabulary(committed):
-    about, labels = declared.declared(), committed["labels"]
-    assert {*labels["kind"]} <= {*about.kinds}
-    assert {*labels["judges"]} <= {*about.judges}
-    assert {*committed["studies"]["genre"]} <= {*about.genres}
 
 
 @pytest.mark.parametrize(
@@ -212,13 +191,6 @@ def test_words_of_the_committed_tables_are_those_of_the_vocabulary(committed):
     [
         ("labels: {errors: factuality}", "labels: {errors: truth}", "expected one of overall, .*found 'truth'"),
         ("labels: {errors: factuality}", "labels: {}", "studies.accuracy_spans.labels: expected the kind of errors"),
-        ("judges: crowd, labels: {errors", "judges: people, labels: {errors", "expected one of expert, .*'people'"),
-        ("{genre: data_to_text, judges: crowd, l", "{genre: texts, judges: crowd, l", "one of dialogue, .*'texts'"),
-        (
-            "  accuracy_spans:",
-            "  demo: {genre: other, judges: crowd, labels: {}}\n  accuracy_spans:",
-            "a simulated one",
-        ),
         ("left_out:", "left_out: 3\nothers:", "left_out"),
     ],
 )
@@ -237,13 +209,7 @@ def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch
     said = capsys.readouterr().err
     assert "convabuse: 1_full/ConvAbuseEMNLPfull.csv" in said
     assert "ji2022" in said, "its embedded judgements are no raw files"
-    assert "--study" in said
     assert not (tmp_path / "out").exists()
-
-
-def test_the_command_refuses_a_study_that_is_not_in_the_atlas(tmp_path, capsys):
-    assert main(["atlas", "--study", "demo", "--out", str(tmp_path)]) == 1
-    assert "expected studies of labels.yaml, found demo" in capsys.readouterr().err
 
 
 @pytest.mark.data
@@ -258,11 +224,10 @@ def test_a_study_joined_from_two_names_the_sources_of_both(raw_data, monkeypatch
 
 @pytest.mark.data
 @pytest.mark.evidence
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_three_studies_anew_give_the_committed_bytes(atlas_data, tmp_path, monkeypatch, jobs):
+def test_three_studies_anew_give_the_committed_bytes(atlas_data, tmp_path, monkeypatch):
     """Rows of other studies stay; those computed are the same, one or two studies at a time."""
     monkeypatch.setenv("COMPENDIUM_RAW", str(atlas_data))
     studies = ["accuracy_spans", "inferential_strategies", "recquest"]
-    assert main(["atlas", "--study", *studies, "--jobs", jobs, "--out", str(tmp_path)]) == 0
+    assert main(["atlas", "--study", *studies, "--jobs", "2", "--out", str(tmp_path)]) == 0
     for name in (*(f"{table}.csv" for table in writing.KEYS), writing.README):
         assert (tmp_path / name).read_bytes() == (declared.FOLDER / name).read_bytes(), name

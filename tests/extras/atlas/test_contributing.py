@@ -31,12 +31,6 @@ def lacking(name="my_study"):
     return {step.what: step.lacks for step in contributing.steps(name) if step.lacks}
 
 
-def register(monkeypatch, text, **more):
-    entry = yaml.safe_load(text)["my_study"] | more
-    monkeypatch.setattr(registry, "_data", lambda: {"my_study": entry})
-    registry.entries.cache_clear()
-
-
 def test_the_page_shows_what_the_command_prints(mine, capsys):
     assert contributing.command("my_study") == 1
     assert capsys.readouterr().out == SHOWN

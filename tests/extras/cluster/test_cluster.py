@@ -109,7 +109,6 @@ def cluster(folder, workers=4):
 
 
 def kill_worker_of(pid):
-    """KILL the Dask worker that a process is, or that has started it."""
     started = psutil.Process(pid)
     next(p for p in [started, *started.parents()] if "multiprocessing.spawn" in " ".join(p.cmdline())).kill()
 
@@ -184,54 +183,3 @@ def test_a_killed_run_leaves_nothing_half_made_and_a_worker_that_takes_the_next(
         project.edit("notebooks/01_sleeps.ipynb", "time.sleep(600)", "time.sleep(0)")
         assert project.states("--executor", address)["01_sleeps"] == ("done", "new")
     assert not [path for pattern in (".*.tmp", ".*.mark", ".work") for path in project.folder.rglob(pattern)]
-
-
-FIRST = """\
-import time
-from pathlib import Path
-from judgebook.study.results import collect
-while not Path({joined!r}).exists():
-    time.sleep(0.1)
-run.save_results(collect([{{"statistic": "count", "what": "a", "estimate": 1.0}}]))
-"""
-#: a Python in which no package seems to be installed
-BARE = "import sysconfig\nsysconfig.get_path = lambda *a, **k: {empty!r}\n"
-
-
-@pytest.mark.evidence
-def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
-    project = Project(tmp_path / "project")
-    shutil.copy(ROOT / "pyproject.toml", project.folder)
-    project.notebook("01_first", [FIRST.format(joined=str(tmp_path / "joined"))])
-    # runs until the third is done: it keeps a worker busy, and the third is offered to the others
-    third = project.out("data", "processed", "tiny", "results", "03_third.parquet")
-    project.notebook("02_second", [FIRST.format(joined=str(third))])
-    project.notebook("03_third")
-    project.dag("01_first: {}\n02_second: {}\n03_third: {needs: [01_first]}\n")
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "bare.py").write_text(BARE.format(empty=str(tmp_path / "empty")))
-    quiet, late = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}, None
-    with cluster(tmp_path, workers=2) as address:
-        command = [sys.executable, "run_all.py", "--study", "tiny", "--jobs", "2", "--executor", address]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        process = subprocess.Popen(command, cwd=project.folder, env=project.environment(), **pipes)
-        try:
-            for name in ("01_first", "02_second"):
-                wait_for(lambda n=name: process.poll() is not None or list(project.out("data").rglob(f"{n}-*")))
-            joins = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--preload", str(tmp_path / "bare.py")]
-            late = subprocess.Popen([sys.executable, "-m", "dask", "worker", address, *joins], cwd=tmp_path, **quiet)
-            with distributed.Client(address, set_as_default=False) as client:
-                client.wait_for_workers(3, timeout=600)
-            (tmp_path / "joined").touch()
-            told, problem = process.communicate(timeout=600)
-        finally:
-            process.kill()
-            if late is not None:
-                late.terminate()
-                late.wait(60)
-    assert process.returncode == 0, told + problem
-    assert problem.count("it is not used") == 1
-    assert "numpy missing" in problem
-    assert all((project.out("data", "processed", "tiny", "results") / f"{n}.parquet").is_file() for n in
-               ("01_first", "02_second", "03_third"))  # fmt: skip
-    assert not list(project.folder.glob(".*.mark"))

@@ -25,7 +25,6 @@ dask = pytest.importorskip("dask")
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    """A file in the output folder."""
     path = tmp_path_factory.mktemp("out") / "mark"
     path.touch()
     return str(path)
@@ -79,12 +78,6 @@ def test_pieces_run_elsewhere_give_the_same_bits(anywhere):
     assert [pid == os.getpid() for pid in computed] == [True, False, False, False]  # the first was awaited
 
 
-def test_what_pieces_share_is_sent_once(anywhere):
-    with anywhere() as sent:
-        run_tasks(draw, pieces(), executor=sent)
-        assert [pickle.loads(value).shape for value in sent._shared(0).values()] == [(500, 40)]
-
-
 @pytest.mark.parametrize("bad", [{2}, {4, 2, 7}])
 def test_the_first_piece_that_fails_is_the_one_reported(anywhere, bad):
     with anywhere() as sent, pytest.raises(ValueError, match="piece 2"):
@@ -126,6 +119,7 @@ def test_a_scheduler_that_does_not_answer_costs_only_its_help(monkeypatch, seen)
     assert one._asked
 
 
+@pytest.mark.verify
 def test_the_effects_of_groups_are_the_same_bits_elsewhere(anywhere, monkeypatch):
     """Pieces of a real analysis hold frames and arrays, some of them views of others."""
     frame = study(np.random.default_rng(1), shift=0.6)

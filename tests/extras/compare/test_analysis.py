@@ -9,11 +9,9 @@ import pytest
 from fixtures import yaml_studies
 from scipy import stats
 
-from judgebook.display.names import display_names
 from judgebook.extras.compare import analysis, sides
-from judgebook.extras.compare.analysis import CLEARLY, NOT, OPEN, OVERALL, STANDARDISED, WEAKLY, compare
+from judgebook.extras.compare.analysis import CLEARLY, NOT, OPEN, STANDARDISED, WEAKLY, compare
 from judgebook.extras.compare.sides import ComparisonError, Side
-from judgebook.extras.compare.tables import label_name
 from judgebook.published import numbers
 from judgebook.questions.quality_control import crowd, replication, worker_tests
 from judgebook.sources.build import build
@@ -91,11 +89,9 @@ def test_a_repetition_of_clear_differences_reproduces_and_its_reverse_contradict
         ({"r_low": 0.51}, CLEARLY),
         ({"r_low": 0.5}, WEAKLY),
         ({"r_low": 0.51, "opposite": 1}, WEAKLY),
-        ({"r_low": 0.01}, WEAKLY),
         ({"r_low": 0.0}, OPEN),
         ({"r_low": 0.51, "opposite": 1, "sure_opposite": 1}, NOT),
         ({"r": -0.8, "r_low": -0.9, "r_high": -0.1}, NOT),
-        ({"r": -0.8, "r_low": -0.9, "r_high": 0.1}, OPEN),
         ({"r": -0.8, "r_low": -0.9, "r_high": 0.1, "changed": 1}, NOT),
         ({"r": 0.1, "r_low": -0.3, "r_high": 0.5, "changed": 1}, OPEN),
         ({"changed": 1}, CLEARLY),
@@ -122,23 +118,6 @@ def test_a_file_with_other_ids_is_no_repetition(tmp_path, n, verdict):
     assert not found.identical
     assert (found.copies.people, found.copies.judgements, found.copies.of) == (n, 12 * n, 12 * 14)
     assert set(found.labels["verdict"]) == {verdict}
-
-
-def test_where_everybody_agrees_the_same_scores_are_no_sign_of_the_same_people(tmp_path):
-    frame = table(np.random.default_rng(1), TRUTH, noise=0)
-    frame = frame.assign(chat=frame["bot"], rating=frame["bot"].str[1:].astype(int) % 4 + 1)
-    others = frame.assign(run="second", worker="x" + frame["worker"])[:-1]
-    found = compare(*(side(tmp_path, pd.concat([frame, others]), c, name=c) for c in ("first", "second")))
-    assert found.copies.people == 0
-    assert set(found.labels["verdict"]) == {CLEARLY}
-
-
-def test_runs_without_differences_leave_it_open(tmp_path):
-    rng = np.random.default_rng(5)
-    frames = [table(rng, [3.0] * 6, run=run) for run in ("first", "second")]
-    found = compare(*(side(tmp_path, pd.concat(frames), corpus) for corpus in ("first", "second")))
-    assert OPEN in set(found.labels["verdict"])
-    assert NOT not in set(found.labels["verdict"])
 
 
 def test_which_run_comes_first_changes_only_the_names(tmp_path):
@@ -191,8 +170,6 @@ def test_names_can_be_mapped_and_what_only_one_has_is_named(tmp_path):
     found = compare(one, other)
     assert found.missing[["kind", "id", "in_"]].to_numpy().tolist() == [["system", "s5", 0], ["system", "new", 1]]
     assert found.systems == ["s0", "s1", "s2", "s3", "s4"]
-    again = compare(one, sides.renamed(other, {"new": "s5"}))
-    assert again.missing.empty
     with pytest.raises(ComparisonError, match="'typo' is no system or label"):
         sides.renamed(two, {"typo": "s5"})
 
@@ -204,21 +181,6 @@ def test_what_cannot_be_compared_is_said(tmp_path):
     alone = replace(two, scores=two.scores[two.scores["system"] == "s1"])
     with pytest.raises(ComparisonError, match="fewer than two systems in common"):
         compare(one, alone)
-    several = replace(one, corpora=None, scores=pd.concat([one.scores, two.scores]))
-    with pytest.raises(ComparisonError, match=r"several corpora; name one of mine:first:first, mine:first:second"):
-        compare(several, two)
-
-
-def test_labels_on_other_scales_are_left_out(tmp_path):
-    one, two = pair(tmp_path)
-    wide = two.study.model_copy(
-        update={
-            "labels": two.study.labels | {"quality": two.study.labels["quality"].model_copy(update={"scale": (1, 7)})}
-        }
-    )
-    found = compare(one, replace(two, study=wide))
-    assert found.labels["label"].tolist() == ["fluency"]
-    assert found.missing["kind"].tolist() == ["label on another scale"]
 
 
 def test_few_people_give_intervals_over_dialogues_and_one_system_less_none(tmp_path):
@@ -232,18 +194,26 @@ def test_few_people_give_intervals_over_dialogues_and_one_system_less_none(tmp_p
     assert found.labels["r_note"].str.contains("3 systems are too few").all()
 
 
+def test_labels_on_other_scales_are_left_out(tmp_path):
+    one, two = pair(tmp_path)
+    labels = two.study.labels | {"quality": two.study.labels["quality"].model_copy(update={"scale": (1, 7)})}
+    found = compare(one, replace(two, study=two.study.model_copy(update={"labels": labels})))
+    assert found.labels["label"].tolist() == ["fluency"]
+    assert found.missing["kind"].tolist() == ["label on another scale"]
+
+
+PAIRS = """\
+title: Pairs
+method: pairwise_dialogue
+labels: {better: {scale: [-1, 1]}}
+sources: [{adapter: table, file: my.csv, layout: long, columns: {dialogue: x, annotator: x, label: x, score: x}}]
+"""
+
+
 def test_comparisons_count_for_both_systems(tmp_path):
     """A wins 3 of 4 against B in one run: its mean is 1.5 of 2 above the low end, B's 0.5."""
-    study = params.load(
-        yaml_studies.write(
-            tmp_path,
-            "title: Pairs\nmethod: pairwise_dialogue\nlabels: {better: {scale: [-1, 1]}}\n"
-            "sources: [{adapter: table, file: my.csv, layout: long, columns: &c {dialogue: x, annotator: x, label: x, "
-            "score: x}}]\n",
-            "pairs",
-            my_csv="x\n1\n",
-        )
-    )
+    (tmp_path / "pairs.yaml").write_text(PAIRS, encoding="utf-8")
+    study = params.load(tmp_path / "pairs.yaml")
     columns = {"annotator_kind": "human", "annotator_known": True, "method": "pairwise_dialogue", "label": "better"}
     rows = [
         (run, f"w{i}", "a", "b", f"d{i}", f"e{i}", score)
@@ -302,25 +272,9 @@ def test_the_runs_of_ji_et_al_give_the_printed_r(ji):
     assert found.labels["opposite"].sum() == 0
 
 
-def test_a_run_with_a_control_compared_with_itself_is_identical(ji):
-    """Rows of the two sides are told apart though they are the same rows of the source."""
-    found = compare(ji[0], ji[0])
-    assert found.identical
-    assert found.primary == STANDARDISED
-    assert found.deciding["r"].tolist() == pytest.approx([1] * len(found.deciding))
-
-
 def test_the_runs_of_ji_et_al_share_people_who_are_left_out_of_both_at_once(ji):
     """Their workers have one pseudonym in both runs; in two folders the same id may be two people."""
     together = compare(*ji).overall
     apart = compare(ji[0], replace(ji[1], folder=Path("elsewhere"))).overall
     assert together["r"] == pytest.approx(apart["r"])
     assert together["r_low"] != apart["r_low"]
-
-
-def test_names_are_those_of_the_study(ji):
-    names = display_names(ji[0].study, ji[0].scores)
-    rows = compare(*ji).labels.to_dict("records")
-    assert {label_name(r, names) for r in rows} >= {"Robotic (reversed)", "Mean of all labels"}
-    assert [r["label"] for r in rows if r["scores"] == STANDARDISED].count(OVERALL) == 1
-    assert analysis.RUNS == ("A", "B")

@@ -70,16 +70,8 @@ def test_a_change_is_tested_as_by_t_tests():
         assert paired[place] == pytest.approx(stats.ttest_rel(a, b).pvalue)
 
 
-def test_every_tested_pair_is_counted_once():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        _, n = found(runs(rng, rng.normal(0, 0.5, (2, 6))))
-        assert n["same_sign"] + n["opposite"] + n["only_a"] + n["only_b"] + n["neither"] == n["tested"] == 15
-        assert n["sure_same"] <= n["same_sign"]
-        assert n["sure_opposite"] <= n["opposite"]
-
-
-@pytest.mark.parametrize("correlation", [0.0, 0.8, 1.0])
+@pytest.mark.evidence
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
 def test_the_interval_holds_the_share_of_the_true_order(correlation):
     """400 worlds of eight systems; the interval is conservative, so 95% is a floor (Monte Carlo error 1.1 points)."""
     rng, hits = np.random.default_rng(4), 0

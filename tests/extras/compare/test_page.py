@@ -1,5 +1,6 @@
 """The command: pages and files, what is printed, exit codes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,10 @@ import pytest
 from fixtures.html_pages import Elements
 
 import judgebook as jb
-from judgebook.extras.compare import tables
+from judgebook.display.names import display_names
+from judgebook.extras.compare import findings, sides, tables
+from judgebook.extras.compare.analysis import compare
+from judgebook.extras.compare.copies import Copies
 from judgebook.pipeline import cli
 from judgebook.study import store
 
@@ -61,19 +65,14 @@ def test_two_runs_of_a_study(ran, capsys):
     assert code == 0
     assert out.startswith("Yes: Second run clearly reproduces First run.")
     assert "10 of 10" in out
-    assert "Weakly: the whole CI lies above 0" in out
     folder = ran / "reports" / "compare" / "mine_zz_run_1_mine_zz_run_2"
     page = Elements((folder / "index.html").read_text(encoding="utf-8"))
     assert page.loads() == []
     assert "Yes: Second run clearly reproduces First run." in page.text
-    assert page.text.count("Weakly: the whole CI lies above 0") == 1  # the rule, stated once
-    figures = [a for a in page.of("img") if a.get("alt")] + page.of("svg")
-    assert len(figures) >= 2
     seen = [page.text, out.partition("page:")[0], *(a.get("alt") or "" for _, a in page.found)]
     assert not any("zz_" in text for text in seen)
     labels = pd.read_csv(folder / "files" / "comparison_labels.csv")
     assert labels["r"].between(0.9, 1).all()
-    assert {p.suffix for p in (folder / "files").iterdir()} >= {".svg", ".csv", ".tex"}
 
 
 def test_from_python_the_comparison_is_the_one_of_the_command(ran, capsys):
@@ -91,57 +90,32 @@ def test_from_python_the_comparison_is_the_one_of_the_command(ran, capsys):
         compared = jb.compare(a, b)
         assert compared.frames["labels"]["r"].tolist() == pytest.approx(labels["r"].tolist())
         assert str(compared).splitlines()[0] == out.splitlines()[0]
-        assert compared._repr_html_().count("<table") == 1
-        assert {f"{name}.svg" for name in compared.figures} <= {
-            p.name.removeprefix("compare_") for p in written.rglob("*.svg")
-        }
-        assert compared.figures
     assert {p: p.stat().st_mtime_ns for p in ran.rglob("*")} == before
-    titled = jb.compare(*opened, titles=("June", "July"), renamed={"zz_e": "zz_new"})
-    assert "July" in str(titled)
-    assert set(titled.frames["missing"]["id"]) == {"zz_e", "zz_new"}
+    assert "July" in str(jb.compare(*opened, titles=("June", "July")))
     with pytest.raises(jb.JudgebookError, match="no results of a study"):
         jb.compare(SimpleNamespace(folder=ran / "reports"), "mine")
 
 
-def test_the_answer_counts_labels_by_verdict(ran):
-    """One of several labels is weak, and none: the headline says which."""
-    from dataclasses import replace
-
-    from judgebook.display.names import display_names
-    from judgebook.extras.compare import findings, sides
-    from judgebook.extras.compare.analysis import compare
-    from judgebook.extras.compare.copies import Copies
-
+@pytest.mark.parametrize(
+    ("rows", "facts", "text"),
+    [
+        ("cc", {}, "**Yes: Second run clearly reproduces First run on both labels.**"),
+        ("cwno", {}, "clearly on 1 of 4 labels; only weakly on Fluency; not on Fluency; for Fluency, it cannot be"),
+        ("n", {"r_high": -0.1}, "It puts systems in the opposite order."),
+        ("n", {"r_high": 0.1, "changed": 1, "sure_opposite": 0}, "changed by more than chance, and system means do"),
+        ("o", {}, "**It cannot be told whether Second run reproduces First run**"),
+    ],
+)
+def test_the_answer_counts_labels_by_verdict(ran, rows, facts, text):
+    """Where labels have these verdicts and lower ends of r, by their first letters."""
     runs = compare(*sides.named_apart(*(sides.open_side(f"mine:zz_run_{i}") for i in (1, 2))))
+    low = {"clearly": 0.8, "weakly": 0.14, "not": -0.5, "open": -0.2}
+    verdicts = [next(v for v in low if v[0] == letter) for letter in rows]
+    graded = [runs.labels.iloc[[0]].assign(verdict=v, r_low=low[v], **facts) for v in verdicts]
     names = display_names(runs.a.study, runs.a.scores, runs.b.scores)
-    one = runs.labels.iloc[[0]]
-
-    def said(*rows):
-        """The answer where labels have these verdicts and lower ends of r."""
-        graded = [one.assign(verdict=verdict, r_low=low) for verdict, low in rows]
-        return findings.answer(replace(runs, labels=pd.concat(graded, ignore_index=True)), names).text
-
-    clearly, weakly, no, open_ = ("clearly", 0.8), ("weakly", 0.14), ("not", -0.5), ("open", -0.2)
-    assert "clearly on 2 of 3 labels; only weakly on Fluency.**" in said(clearly, weakly, clearly)
-    assert "begins at 0.14 there; a clear repetition needs more than 0.5" in said(clearly, weakly, clearly)
-    assert "clearly on 1 of 4 labels; only weakly on Fluency; not on Fluency; for Fluency, it cannot be told.**" in (
-        said(clearly, weakly, no, open_)
-    )
-    assert said(clearly, clearly).startswith("**Yes: Second run clearly reproduces First run on both labels.**")
-    assert said(weakly).startswith("**Only weakly: Second run reproduces First run, but the correlation")
-    assert said(no).startswith("**No: Second run does not reproduce First run.**")
+    assert text in findings.answer(replace(runs, labels=pd.concat(graded, ignore_index=True)), names).text
     copied = replace(runs, copies=Copies(people=7, judgements=1200, of=1300))
-    text = findings.answer(copied, names).text
-    assert text.startswith(
-        "**It cannot be told whether Second run reproduces First run: 1,200 of 1,300 judgements seem to"
-    )
-    assert "7 people judged the same and gave the same scores in both" in text
-    one = one.assign(r_high=-0.1)
-    assert said(no).endswith("It puts systems in the opposite order.")
-    one = one.assign(r_high=0.1, changed=1, sure_opposite=0)
-    assert said(no).endswith("changed by more than chance, and system means do not correlate positively.")
-    assert said(open_).startswith("**It cannot be told whether Second run reproduces First run**")
+    assert "First run: 1,200 of 1,300 judgements seem to" in findings.answer(copied, names).text
 
 
 def test_a_share_of_which_nothing_is_known_has_no_interval():
@@ -151,31 +125,15 @@ def test_a_share_of_which_nothing_is_known_has_no_interval():
     assert shown["order_low"].isna().tolist() == [True, False]
 
 
-def test_a_study_with_itself_is_identical(ran, capsys):
-    code, out, _ = call(capsys, "mine", "mine")
-    assert (code, out.split(":")[0]) == (0, "Identical")
-    page = ran / "reports" / "compare" / "mine_mine" / "index.html"
-    assert "Identical" in Elements(page.read_text(encoding="utf-8")).text
-
-
-def test_two_folders_and_the_settings_that_differ(ran, capsys):
-    code, out, _ = call(capsys, f"{ran}/mine:zz_run_1", f"{ran}/data/processed/other:zz_run_2")
-    assert code == 0
-    assert "YAML: seeds.bootstrap" in out
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["mine"], "required: B"),
-        (["mine", "nothing"], "no study 'nothing'"),
         (["ji2022", "mine"], "ji2022 was not run: `python run_all.py --study ji2022`"),
         (["mine:zz_run_3", "mine:zz_run_1"], "no corpus 'zz_run_3' in mine; did you mean 'zz_run_"),
         (["mine", "other"], "mine has several corpora; name one of mine:zz_run_1, mine:zz_run_2"),
         (["mine:zz_run_1", "mine:zz_run_2", "--map", "zz_a"], "--map: expected old=new, found 'zz_a'"),
         (["mine:zz_run_1", "mine:zz_run_2", "--map", "zz_label=x"], "no label in common"),
-        (["mine:zz_run_1", "/tmp"], "no results of a study"),
-        (["mine", "mine", "--mapp"], "unknown option '--mapp'"),
     ],
 )
 def test_a_wrong_call_ends_with_2_and_says_why(ran, capsys, words, said):

@@ -160,6 +160,7 @@ def false_alarms(years):
     return np.mean(((low > 0) | (high < 0)).any(axis=1)), np.mean(once.any(axis=1))
 
 
+@pytest.mark.verify
 def test_weekly_looks_rarely_raise_a_false_alarm_where_intervals_for_one_look_often_do():
     anytime_, once = false_alarms(40)
     assert anytime_ <= 0.05

@@ -1,182 +1,41 @@
 """What `new` tells of a label's direction from its name, question or answers: never the wrong one, else a doubt."""
 
+import re
+
 import pytest
 import yaml
-from fixtures import yaml_studies as studies
 
 from judgebook.extras.new import draft
 from judgebook.extras.new.directions import direction
-from judgebook.sources import in_words
-from judgebook.study import params
 
-BAD = [
-    "hallucination",
-    "hallucinations",
-    "factual_errors",
-    "error",
-    "errors",
-    "mistake",
-    "bias",
-    "unsafe",
-    "harmful",
-    "harmfulness",
-    "incorrect",
-    "omission",
-    "unsupported",
-    "nonsense",
-    "verbose",
-    "off_topic",
-    "Off-topic",
-    "rude",
-    "superfluous",
-    "unsubstantiated",
-    "toxic",
-    "toxicity",
-    "redundant",
-    "redundancy",
-    "irrelevant",
-    "self_contradiction",
-    "repetition",
-    "factually_wrong",
-    "incoherence",
-    "unnatural",
-    "inappropriate",
-    "isBoring",
-    "lack_of_empathy",
-    "word_repetition",
-    "grammar_errors",
-    "consistency errors",
-    "worst",
-    "antisocial",
-    "uninterpretable",
-    "Fehler",
-    "erreurs",
-    "unhöflich",
-    "misunderstanding",
-    "quality_issues",
-    "Were the replies factually wrong? (1 = never … 5 = always)",
-    "Was the reply rude? (1 = not at all, 7 = extremely)",
-    "How fluent is the text (1 = best, 5 = worst)",
-    "Did the system say anything offensive?",
-    "logical_errors",
-    "Widerspruch",
-    "incohérent",
-    "wrong_answer",
-    "inconsistent",
-    "disfluent",
-    "dissatisfaction",
-    "unhelpful",
-    "irrelevance",
-    "stereotypes",
-    "vague",
-    "incorrect_fact",
-]
-GOOD = [
-    "quality",
-    "fluency",
-    "coherence",
-    "relevance",
-    "helpfulness",
-    "natural",
-    "naturalness",
-    "engaging",
-    "appropriate",
-    "correct",
-    "overall",
-    "overall_quality",
-    "informativeness",
-    "consistency",
-    "harmlessness",
-    "is_safe",
-    "flüssig",
-    "qualité",
-    "pertinence",
-    "calidad",
-    "relevancia",
-    "human-like",
-    "humanness",
-    "likeable",
-    "grammatical",
-    "factual",
-    "AnswerRelevance",
-    "Were the replies relevant to what the user said? (1 = never, 5 = always)",
-    "were_the_replies_relevant_to_what_the_user_said_1_never_5_always",
-    "How often did the bot contradict itself? (1 = always, 5 = never)",
-    "Coherence (1 = incoherent, 5 = coherent)",
-    "Rate the reply from 1 (bad) to 5 (good)",
-    "Rate the toxicity from 1 (bad) to 5 (good)",
-    "How natural was it?",
-    "The bot was helpful (1 = strongly disagree, 5 = strongly agree)",
-    "fluency_rating",
-    "quality_score",
-    "natürlich",
-    "empathetic",
-    "correct_fact",
-    "safe",
-]
-DOUBTFUL = [
-    "makes_sense",
-    "no_hallucination",
-    "error_recovery",
-    "toxicity_free",
-    "not_rude",
-    "unbiased",
-    "non_toxic",
-    "error_correction",
-    "harmful_or_helpful",
-    "lack_of_errors",
-    "length",
-    "tone",
-    "topic",
-    "score",
-    "rating",
-    "label",
-    "q1_1",
-    "hallucination_score",
-    "robotic_reversed",
-    "confidence",
-    "category",
-    "effort",
-    "flawless",
-    "too_polite",
-    "toxicity avoidance",
-    "correctness_of_refusal",
-    "safety",
-    "less_fluent",
-    "rank",
-    "errors_corrected",
-    "bias_detection",
-    "Toxicity (1 = very toxic, 5 = not toxic)",
-    "Did the bot avoid contradictions?",
-    "Was the response free of errors?",
-    "The reply was not boring",
-    "The bot wasn't helpful (1 = disagree, 5 = agree)",
-    "Did the assistant invent facts?",
-    "factual_errors_count",
-    "problem_solved",
-    "issue_resolved",
-    "mistake_acknowledged",
-    "correct_errors",
-    "interesting_problem",
-    "effort_to_understand",
-    "coherence_loss",
-    "Did the bot acknowledge its mistake?",
-    "harmony",
-    "nature",
-    "factualInconsistency",
-    "overall_toxicity",
-    "missing_information",
-    "task_success",
-    "grammar",
-    "follow_up",
-    "ignore",
-    "topic_switch",
-    "life_info",
-    "human",
-    "depth",
-    "uses_knowledge",
-]
-EXPECTED = {**dict.fromkeys(BAD, -1), **dict.fromkeys(GOOD, 1), **dict.fromkeys(DOUBTFUL)}
+#: direction -> names and questions that tell it, or leave it in doubt
+NAMES = {
+    -1: """
+hallucinations | factual_errors | bias | harmful | harmfulness | incorrect | omission | verbose | off_topic | Off-topic
+rude | toxicity | irrelevant | self_contradiction | repetition | factually_wrong | incoherence | isBoring | worst
+lack_of_empathy | grammar_errors | consistency errors | antisocial | Fehler | unhöflich | incohérent | quality_issues
+Was the reply rude? (1 = not at all, 7 = extremely)
+How fluent is the text (1 = best, 5 = worst)
+""",
+    1: """
+quality | fluency | coherence | natural | appropriate | overall_quality | harmlessness | is_safe | flüssig | qualité
+calidad | human-like | AnswerRelevance | fluency_rating | natürlich | correct_fact
+were_the_replies_relevant_to_what_the_user_said_1_never_5_always
+How often did the bot contradict itself? (1 = always, 5 = never)
+Rate the toxicity from 1 (bad) to 5 (good)
+The bot was helpful (1 = strongly disagree, 5 = strongly agree)
+""",
+    None: """
+makes_sense | no_hallucination | error_recovery | toxicity_free | not_rude | unbiased | non_toxic | harmful_or_helpful
+lack_of_errors | length | tone | q1_1 | hallucination_score | robotic_reversed | confidence | flawless | too_polite
+safety | less_fluent | rank | errors_corrected | factual_errors_count | interesting_problem | coherence_loss | harmony
+Toxicity (1 = very toxic, 5 = not toxic)
+Was the response free of errors?
+The bot wasn't helpful (1 = disagree, 5 = agree)
+Did the assistant invent facts?
+""",
+}
+EXPECTED = {name: sign for sign, names in NAMES.items() for name in re.split(r" \| |\n", names.strip())}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -190,7 +49,6 @@ def test_a_name_or_a_question_tells_its_direction_or_leaves_it_in_doubt(name):
         ("hallucination", ["no", "yes"], -1),
         ("grammatical", ["no", "yes"], 1),
         ("hallucination", ["fail", "pass"], 1),
-        ("relevance", ["Not at all", "Slightly", "Extremely"], 1),
         ("tone", ["terrible", "ok", "excellent"], 1),
         ("satisfaction", ["very dissatisfied", "neutral", "very satisfied"], 1),
         ("q1", ["Strongly disagree", "Agree", "Strongly agree"], None),
@@ -207,38 +65,6 @@ def test_answers_in_words_count_too(name, answers, expected):
 )
 def test_of_a_comparison_the_chosen_side(name, expected):
     assert direction(name, compared=True) == expected
-
-
-CSV = "dialogue,system,annotator,fluency,hallucination,tone\n" + "".join(
-    f"d{i},{'ab'[i % 2]},w{w},{1 + (i + w) % 5},{1 + (i * 2 + w) % 5},{1 + (i + 2 * w) % 5}\n"
-    for i in range(12)
-    for w in range(3)
-)
-QUESTION = "# direction: 1   # is a high score good (1), bad (-1) or neither (0)?"
-
-
-def test_new_writes_what_is_plain_and_asks_for_the_rest(tmp_path):
-    (tmp_path / "a.csv").write_text(CSV)
-    text = draft.new_yaml("a", tmp_path / "a.csv", tmp_path)
-    labels = yaml.safe_load(text)["labels"]
-    assert {name: spec.get("direction") for name, spec in labels.items()} == {
-        "fluency": 1,
-        "hallucination": -1,
-        "tone": None,
-    }
-    assert text.count(QUESTION) == 1
-    answered = text.replace(QUESTION, QUESTION.removeprefix("# ").replace("1", "0", 1))
-    assert yaml.safe_load(answered)["labels"]["tone"]["direction"] == 0
-
-
-def test_check_lists_directions_and_doubts_first(tmp_path):
-    (tmp_path / "a.csv").write_text(CSV)
-    study = params.load(studies.write(tmp_path, draft.new_yaml("a", tmp_path / "a.csv", tmp_path)))
-    assert in_words.describe(study)[1:4] == [
-        "direction not known: tone (they enter no headline; write `direction: 1`, `-1` or `0` under labels)",
-        "counted as good when high: fluency",
-        "bad when high: hallucination",
-    ]
 
 
 @pytest.mark.parametrize(("slips", "wanted"), [(0, {"best": 1}), (3, {"best": 1, "worst": -1})])

@@ -48,9 +48,7 @@ def test_somebody_who_always_gave_the_same_answer_is_kept(tmp_path):
             "dialogue,system,Did the model refuse?,Was the model polite?",
             {"did_the_model_refuse", "was_the_model_polite"},
         ),
-        ("dialogue,worker,Was the bot polite?,Was the bot rude?", {"polite", "rude"}),
         ("dialogue,worker,bot_polite,bot_funny", {"polite", "funny"}),
-        ("dialogue,system,humane,persona", {"humane", "persona"}),
         ("dialogue,system,users,experts", {"users", "experts"}),
     ],
 )
@@ -61,56 +59,15 @@ def test_questions_about_models_and_people_are_labels(tmp_path, head, wanted):
     assert labels(marks) == wanted
 
 
-@pytest.mark.parametrize("people", [5, 30])
-def test_numbered_keys_are_what_was_judged_however_many_people_did(tmp_path, people):
+def test_numbered_keys_are_what_was_judged_however_many_people_did(tmp_path):
     score = pick()
-    who = [f"{a}{b}v" for a in "abcdef" for b in "klmno"][:people]
+    who = [f"{a}{b}v" for a in "abcdef" for b in "klmno"]
     content = {name: {f"d{i}": score() for i in range(18)} for name in who}
     path = tmp_path / "f.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     _, marks = read(tmp_path, path)
     assert set(marks["dialogue"]) == {f"d{i}" for i in range(18)}
-    assert len(set(marks["annotator"])) == people
-
-
-@pytest.mark.parametrize("worker", ["", ",worker"])
-def test_systems_in_columns_with_a_metric_are_not_read_but_explained(tmp_path, worker):
-    score = pick()
-    who = (lambda i: [f"w{i % 3}"]) if worker else (lambda i: [])
-    path = csv(
-        tmp_path / "f.csv", f"id{worker},gpt-4,llama-3,bleu", lambda i: [i, *who(i), score(), score(), i / 37 + 0.01]
-    )
-    assert "What are the columns gpt-4, llama-3? Assumed: not read." in draft.new_yaml("odd", path)
-
-
-@pytest.mark.parametrize(
-    ("question", "answers"),
-    [
-        ("Please select the conversation quality", "12345"),
-        ("What dialogue act is it?", ["question", "statement", "thanks"]),
-        ("Which chatbot was funnier?", ["Ada", "Bob"]),
-        ("Which bot would you talk to again?", ["Ada", "Bob"]),
-    ],
-)
-def test_answers_to_questions_are_no_ids(tmp_path, question, answers):
-    score, draw = pick(), random.Random(2)
-    path = csv(
-        tmp_path / "f.csv",
-        f"worker,{question},Fluency",
-        lambda i: [f"w{i % 4}", draw.choice(answers), score()],
-    )
-    yaml = draft.new_yaml("odd", path)
-    assert f'dialogue: "{question}"' not in yaml
-    assert f'system: "{question}"' not in yaml
-
-
-def test_outcomes_by_known_annotators_are_explained(tmp_path):
-    path = csv(
-        tmp_path / "f.csv",
-        "id,judge,model_a,model_b,winner_model_a,winner_model_b,winner_tie",
-        lambda i: [i, f"j{i % 4}", "Ada", "Bob", *(int(i % 3 == k) for k in range(3))],
-    )
-    assert "# or: counts of answers: `scores`" in draft.new_yaml("odd", path)
+    assert len(set(marks["annotator"])) == len(who)
 
 
 def test_a_flag_next_to_outcomes_is_none(tmp_path):
@@ -137,20 +94,10 @@ def test_confidence_is_no_side_of_a_comparison(tmp_path, vote):
     assert "not used: confidence: does not say which side won" in yaml
 
 
-@pytest.mark.parametrize("column", ["response", "my.col"])
-def test_json_below_columns_of_any_name(tmp_path, column):
+def test_json_below_columns_of_any_name(tmp_path):
     score = pick()
     cell = lambda: '"' + json.dumps({"fluency": score(), "style": score()}).replace('"', '""') + '"'  # noqa: E731
-    path = csv(tmp_path / "f.csv", f"dialogue,worker,{column}", lambda i: [i // 2, f"w{i % 2}", cell()])
+    path = csv(tmp_path / "f.csv", "dialogue,worker,my.col", lambda i: [i // 2, f"w{i % 2}", cell()])
     _, marks = read(tmp_path, path)
     assert len(marks) == 2 * N
     assert labels(marks) == {"fluency", "style"}
-
-
-def test_json_lists_below_one_column_per_label(tmp_path):
-    score = pick()
-    cell = lambda: f'"[{score()}, {score()}, {score()}]"'  # noqa: E731
-    path = csv(tmp_path / "f.csv", "dialogue,fluency,coherence", lambda i: [i, cell(), cell()])
-    _, marks = read(tmp_path, path)
-    assert len(marks) == 6 * N
-    assert labels(marks) == {"fluency", "coherence"}

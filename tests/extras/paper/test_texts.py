@@ -7,40 +7,18 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures import made_annotations, yaml_studies
+from fixtures import made_annotations
 
 from judgebook.display.names import display_names
-from judgebook.display.text import interval, plain, span
-from judgebook.extras.paper import analysis, files, findings, found, heds, pairs, references, tables
+from judgebook.display.text import span
+from judgebook.extras.paper import analysis, files, findings, found, heds, pairs, references
 from judgebook.questions.agreement import population
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.sensitivity import power
-from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
 from judgebook.study.sections.data import Filter
-
-FACTS = {
-    "title": "T",
-    "cite": "",
-    "simulated": False,
-    "n": 9,
-    "dialogues": 9,
-    "groups": [],
-    "n_people": 2,
-    "models": [],
-}
-FACTS |= {"methods": [], "overlap": False, "n_human": 9, "control": ""}
-
-
-@pytest.mark.parametrize("n", [1, 2, 11])
-def test_many_systems_are_named_in_sentences_that_can_be_read(n):
-    names = [f"Model {i}, persona of {i}" for i in range(n)]
-    said = findings._PHRASES.say("data", n_systems=n, systems=names, **FACTS)
-    assert all(said.count(name) == 1 for name in names[:1] + names[2:])
-    assert max(len(sentence.split()) for sentence in re.split(r"\.\s", said)) <= 35
-
 
 YAML = """\
 title: "100% of α_1 & <b>#2</b>"
@@ -85,22 +63,13 @@ def material(tmp_path_factory):
          for s, r in (("a", 1.0), ("b", 3.0), ("c", 2.0))],
     )  # fmt: skip
     test = label | {"statistic": "system_difference", "test": "session", "level": "dialogue", "system": "a"}
+    detectable = label | {"statistic": "detectable_difference", "estimate": 0.625, "power": 0.8, "n": 2}
     sensitivity = collect(
         [
             test | {"system_b": s, "p_value": p, "p_adjusted": p, "within": "session"}
             for s, p in (("b", 0.01), ("c", 0.4))
         ],
-        [
-            label
-            | {
-                "statistic": "detectable_difference",
-                "estimate": 0.625,
-                "power": 0.8,
-                "adjust": "holm",
-                "people": power.SAME,
-                "n": 2,
-            }
-        ],
+        [detectable | {"adjust": "holm", "people": power.SAME}],
     )
     judge = label | {"level": "dialogue", "metric": "g2", "measurement": "ordinal", "resample_unit": "dialogue"}
     judges = collect(
@@ -125,25 +94,17 @@ def test_data_are_counted(material):
     assert f"{len(scores)} judgements of {scores['dialogue'].nunique()} dialogues by 4 systems" in text
     for group, n in scores.groupby("group")["annotator"].nunique().items():
         assert f"{material.names.name('group', group)} (n = {n})" in text
-    items = scores[["dialogue"]].drop_duplicates()
-    assert f"{len(items)} dialogues were judged on 1 label (Overall\\_quality), on a scale of 1 to 5" in text
     each = len(scores) / len(scores[["group", "dialogue"]].drop_duplicates())
     assert f"On average, {each:.1f} annotators of a group judged an item on a label." in text
 
 
 def test_settings_are_those_of_the_yaml(material):
-    text = said_methods(material)
     study = material.study
-    assert f"from {study.bootstrap.n_resamples:,} resamples of dialogues" in text
+    fewer = study.model_copy(update={"bootstrap": study.bootstrap.model_copy(update={"n_resamples": 321})})
+    text = said_methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
+    assert "from 321 resamples of dialogues" in text
     assert f"with {study.sensitivity.n_permutations:,} permutations, within each session" in text
-    assert "the first 2 annotations" in text
-    assert f"bootstrap {study.seeds.bootstrap}" not in text  # seeds are named by their use
     assert f"resampling: {study.seeds.bootstrap}" in text
-    assert "version 9.9" in text
-    assert "feedc0de" in text
-    fewer = material.study.model_copy(update={"bootstrap": study.bootstrap.model_copy(update={"n_resamples": 321})})
-    changed = said_methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
-    assert "from 321 resamples" in changed
 
 
 def test_exclusions_are_counted(material):
@@ -174,28 +135,14 @@ def test_values_are_those_of_the_results(material):
     assert "the winning rate is 0.75, which suffices" in text
 
 
-def test_groups_are_rows_of_a_table_in_three_forms(material):
-    (table,) = tables.results(material)["agreement_found"]
-    for _, row in population.primary(material.of("03")).iterrows():
-        value = interval(row["estimate"], row["ci_low"], row["ci_high"])
-        assert value in table.html
-        assert plain(value) in table.markdown
-        assert material.names.name("group", row["group"]) in table.markdown
-    assert r"\label{tab:table_agreement}" in table.tex
-    assert "tests_found" not in tables.results(material)  # one group: a sentence says it
-    assert all(len(text.split()) <= 120 for text in said_results(material).split("\n\n"))
-
-
 def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(material):
     (on,) = pairs.sentences(material)
-    assert (on.evaluation, on.label) == ("Dialogue Likert", "Overall_quality")
-    assert len(on.sentences) == 2
-    assert all(sentence.endswith(".") and len(sentence.split()) <= 35 for sentence in on.sentences)
+    assert (on.evaluation, on.label, len(on.sentences)) == ("Dialogue Likert", "Overall_quality", 2)
 
-    def said(**facts):
+    def said(*, others=True, alike=False, **facts):
         row = {"estimate": -0.5, "ci_low": -0.9, "ci_high": -0.1, "p_adjusted": 0.01, "method": "dialogue_likert"}
         row |= {"label": "quality", "system": "b", "system_b": "c"} | facts
-        return pairs._sentence(material, row, 3, others=facts.get("others", True), alike=facts.get("alike", False))
+        return pairs._sentence(material, row, 3, others=others, alike=alike)
 
     assert said() == (
         "On Overall\\_quality, “C, third” was rated 0.50 points higher than “B\\_b” (scale 1 to 5; unadjusted 95% CI"
@@ -205,20 +152,6 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
     assert "are not shown to differ (0.50 points" in said(p_adjusted=0.06)
     assert "are equivalent within ±" in said(p_adjusted=0.06, alike=True)
     assert "p < 0.001" in said(p_adjusted=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("values", "unit", "said"),
-    [
-        ([0.05, 0.12], "share", "5 to 12 percentage points"),
-        ([0.005, 0.02], "share", "0.5 to 2.0 percentage points"),
-        ([0.4, 0.6], "wins", "40 to 60 percentage points of wins minus losses"),
-        ([14.94, 17.69], (0, 100), "14.9 to 17.7 points (scale 0 to 100)"),
-        ([0.65, 0.94], (1, 5), "0.65 to 0.94 points (scale 1 to 5)"),
-    ],
-)
-def test_differences_name_their_units(values, unit, said):
-    assert findings._PHRASES.say("amount", values=values, unit=unit) == said
 
 
 def test_only_what_ran_is_said_and_cited(material):
@@ -233,57 +166,24 @@ def test_only_what_ran_is_said_and_cited(material):
     assert said_results(bare).strip() == ""
 
 
-def test_a_report_is_cited_with_date_version_data_and_seeds(material):
-    entry = findings.report_entry(material)
-    assert references.parse(entry.source)[entry.key].fields == entry.fields
-    assert entry.fields["year"] == "2026"
-    assert entry.fields["version"] == "9.9"
-    for part in ("2026-01-02", "feedc0de", "bootstrap 1"):
-        assert part in entry.fields["note"]
-    assert "url" not in entry.fields
-    study = material.study.model_copy(update={"authors": ["Doe, Jane", "Roe, R."], "report_url": "https://x.org/a"})
-    named = findings.report_entry(analysis.Material(study, material.scores, {}, material.names, MADE))
-    assert named.fields["author"] == "Doe, Jane and Roe, R."
-    assert named.fields["url"] == "https://x.org/a"
-    assert named.authors == ["Doe", "Roe"]
-
-
 def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(material):
     numbers = [str(q["number"]) for section in heds.questions() for q in section["questions"]]
     assert len(set(numbers)) == len(numbers) == 62
     sheet = heds.datasheet(material)
-    answers = {a.number: a for part in sheet.sections.values() for a in part}
-    assert answers["3.2.1"].text == "Students: 8; Experts: 8."
-    assert answers["3.2.3"].text == r"By \*email\*, \[see\](x)."
+    answers = {a.number: a.text for part in sheet.sections.values() for a in part}
+    assert answers["3.2.1"] == "Students: 8; Experts: 8."
+    assert answers["3.2.3"] == r"By \*email\*, \[see\](x)."
     per_system = material.scores.drop_duplicates("dialogue").groupby("system").size()
-    assert answers["3.1.1"].text == f"Dialogue Likert: {per_system.min()} to {per_system.max()}."
+    assert answers["3.1.1"] == f"Dialogue Likert: {per_system.min()} to {per_system.max()}."
     (criterion,) = sheet.criteria
     own = {a.number: a.text for a in criterion.answers}
-    assert own["4.1.1"] == "goodness"
-    assert own["4.3.3"] == "5"
-    assert own["4.3.4"] == "1 to 5"
-    assert own["4.3.11.1"] == "Krippendorff's alpha (ordinal)."
+    wanted = ("goodness", "5", "1 to 5", "Krippendorff's alpha (ordinal).")
+    assert tuple(own[number] for number in ("4.1.1", "4.3.3", "4.3.4", "4.3.11.1")) == wanted
     missing = [number for number, _, _ in sheet.missing]
     assert "5.1" in missing
     assert "3.2.3" not in missing
     answered, n = sheet.counts
     assert (n, n - answered) == (62, len(missing))
-    text = heds.markdown(material)
-    assert f"It has 62 questions with 62 answers. {answered} answers are given" in text
-    assert f"{62 - answered} remain for you" in text
-    assert all(f"**{number}**" in text for number in numbers if number[0] != "4" or number in missing)
-
-
-def test_keys_of_the_datasheet_are_those_of_the_yaml():
-    from judgebook.study.sections.heds import Heds, HedsCriterion
-
-    keys = {q["key"] for s in heds.questions() for q in s["questions"] if not s.get("criteria")} - {""}
-    flat = {f for f in Heds.model_fields if f not in ("completed_by", "contact", "criteria")}
-    assert keys == flat | {
-        f"{who}.{what}" for who in ("completed_by", "contact") for what in ("name", "affiliation", "email")
-    }
-    own = {q["key"] for s in heds.questions() for q in s["questions"] if s.get("criteria")} - {""}
-    assert own == set(HedsCriterion.model_fields)
 
 
 def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeypatch):
@@ -291,30 +191,20 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
 
     from matplotlib.figure import Figure
 
-    from judgebook.display import cells, tables
+    from judgebook.display import tables
 
     monkeypatch.setattr("IPython.display.display", lambda *a, **k: None)
-    rows = population.primary(material.of("03"))
-    frame = pd.DataFrame({"Group": ["Öä_%", "α"], "Alpha": cells.intervals(rows).to_numpy()})
-    tables.show(
-        frame,
-        "Alpha of α_1.",
-        "alpha",
-        run=SimpleNamespace(simulated=False, notebook="03_iaa", run_id="x", tables=tmp_path),
-    )
+    frame = pd.DataFrame({"Group": ["Öä_%", "α"]})
+    run = SimpleNamespace(simulated=False, notebook="03_iaa", run_id="x", tables=tmp_path)
+    tables.show(frame, "Alpha of α_1.", "alpha", run=run)
     for suffix in ("pdf", "png"):
         Figure().savefig(tmp_path / f"03_iaa_alpha.{suffix}")
     html, captions = ["<table><tr><td>1</td></tr></table>"], {"03_iaa_alpha": "Points: α & `more_`."}
     page = files.write(material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions)
     made = {p.name for p in (tmp_path / "paper").iterdir()}
-    assert {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"} <= made
-    assert {"report_twocolumn.tex", "pairs.md", "table_agreement.tex"} <= made
-    assert {"03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
+    assert {"pairs.md", "table_agreement.tex", "03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
     assert ("tables.docx" in made) == (shutil.which("pandoc") is not None)
-    assert "(Krippendorff 2019)" in page
     assert not references.cited(page)
-    assert "small_report_2026" in page
-    assert all(f"> **{topic}.**" in page for topic in ("Data", "Agreement", "Tests", "Systems"))  # with a copy button
     tex = (tmp_path / "paper" / "report.tex").read_text(encoding="utf-8")
     assert r"\caption{Points: $\alpha$ \& \texttt{more\_}.}" in tex
     bib = references.parse((tmp_path / "paper" / "references.bib").read_text(encoding="utf-8"))
@@ -327,52 +217,20 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
         for command in (["pdflatex", "-halt-on-error", "-interaction=nonstopmode", name], ["bibtex", name]) * 2:
             done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
             assert done.returncode == 0, done.stdout[-1500:]
-        assert (tmp_path / "paper" / f"{name}.pdf").stat().st_size > 10_000
         assert "Overfull" not in (tmp_path / "paper" / f"{name}.log").read_text(encoding="utf-8", errors="replace")
 
 
-@pytest.mark.parametrize("systems", [True, False])
-def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, systems):
-    """What `new` writes for a CSV file of somebody's own: no results yet, annotators by name, perhaps no systems."""
-    path = tmp_path / "own.yaml"
-    path.write_text(
-        yaml_studies.LONG.replace(", system: bot", "" if not systems else ", system: bot"), encoding="utf-8"
-    )
-    (tmp_path / "my.csv").write_text(yaml_studies.LONG_CSV, encoding="utf-8")
-    study = params.load(path)
-    scores = build.build(study).frames["annotations"]
-    own = analysis.Material(study, scores, {}, display_names(study, scores), MADE)
-    assert "4 judgements of 2 dialogues" in said_methods(own)
-    assert ("by 2 systems" in said_methods(own)) == systems
-    assert said_results(own).strip() == ""
-    assert "3.1.1" in heds.markdown(own)
-    assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [], {})
-
-
-def test_the_text_says_of_whom_agreement_and_detectable_differences_speak(material):
-    """Contexts and annotators in words, the two-way jackknife cited, the coefficient of Gwet named."""
+def test_the_text_says_of_whom_agreement_speaks(material):
+    """Contexts and annotators by the two-way jackknife; where it cannot be, by the bootstrap for these annotators."""
     rows = population.primary(material.of("03")).drop(columns=["population", "unit", "others"])
     both = rows.assign(resample="context and annotator", ci_kind="jackknife_t")
-    assert findings.agreement_units(both) == ["contexts and annotators"]
     few = both.assign(ci_low=None, ci_high=None, ci_kind="not_estimable", note="3.0 effective annotators")
-    results = {"03_iaa": collect(rows.assign(statistic="alpha"), both.assign(statistic="alpha"))}
-    speaks = said_methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
-    assert "variance is clustered two ways, by contexts and annotators [@cameron2011]" in speaks
-    assert "BCa" not in speaks
-    assert "this cannot be said" not in speaks
-    results = {"03_iaa": collect(rows.assign(statistic="alpha"), few.assign(statistic="alpha"))}
-    alone = said_methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
-    assert "95% CIs for these annotators only are BCa bootstrap intervals" in alone
-    assert "For other annotators, this cannot be said." in alone
-    assert "Gwet's AC [@gwet2008]" in said_methods(material)
-    assert "Gwet" not in alone
 
+    def speaks(second):
+        results = {"03_iaa": collect(rows.assign(statistic="alpha"), second.assign(statistic="alpha"))}
+        return said_methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
 
-def test_a_difference_beyond_the_scale_is_not_said_to_be_detected(material):
-    rows = material.of("05")
-    least = rows["detectable_difference"].assign(statistic="detectable_difference", estimate=4.5)  # of 1 to 5
-    tests = rows["system_difference"].assign(statistic="system_difference")
-    results = {"05_sensitivity": collect(tests, least)}
-    said = said_results(analysis.Material(material.study, material.scores, results, material.names, MADE))
-    assert "Not even the largest possible difference of two systems would be detected with 80% power" in said
-    assert "The design detects" not in said
+    assert "variance is clustered two ways, by contexts and annotators [@cameron2011]" in speaks(both)
+    assert "BCa" not in speaks(both)
+    assert "95% CIs for these annotators only are BCa bootstrap intervals" in speaks(few)
+    assert "For other annotators, this cannot be said." in speaks(few)

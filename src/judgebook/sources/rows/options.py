@@ -33,7 +33,7 @@ def chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.
         for place in _places(source, cells):
             hit |= shown & ~_any(cells, hit) & ~missing & (place == picked)
         for i in cells.index[~_any(cells, hit) & ~missing & first]:
-            listed = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
+            listed = ", ".join(cells.loc[shown & (cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD]), VALUE])
             where = cells.at[i, "{file}"], cells.at[i, WHERE_RECORD], path
             problems.append(Problem(*where, f"one of {listed}", repr(picked[i]), hint))
         for i in cells.index[hit & once]:
