@@ -146,23 +146,6 @@ def test_constant_predictor(study):
     assert set(alpha["ci_kind"]) == {"not_estimable"}
 
 
-def test_separated_logit(study):
-    annotations, talks = study
-    design = targets.find(annotations, talks, label="quality", pick_seed=1).designs[values.COMPARATIVE_QUALITY]
-    x = design.x.copy()
-    x[("behavior", "ignore")] = 2 * design.y - 1 + 0.1 * np.random.default_rng(2).random(len(design.y))
-    apart = values.Design(design.target, design.y, x, design.clusters, design.unit, design.level)
-    found = stored(validity.importance(apart, sampling=SAMPLING)).query("label == 'ignore' and method == 'behavior'")
-    value = found.drop_duplicates("statistic").set_index("statistic")
-    assert value.loc["separated", "estimate"] == 1
-    assert value.loc["mcfadden_r2", "estimate"] == pytest.approx(1)
-    assert "coefficient" not in value.index or pd.isna(value.loc["coefficient", "estimate"])
-    assert np.isfinite(value.loc["firth_coefficient", "estimate"])
-    for searched in map(collect, (coverage.stepwise(apart, "behavior"), coverage.best_subsets(apart, "behavior"))):
-        best = stored(searched).query("statistic == 'mcfadden_r2'")["estimate"]
-        assert best.to_numpy() == pytest.approx(np.ones(2))
-
-
 FLAT = "chat,bot,worker,what,rating\n" + "".join(
     f"d{i},{'AB'[i % 2]},w{k},{label},3\n" for i in range(12) for k in (1, 2) for label in ("fluency", "quality")
 )

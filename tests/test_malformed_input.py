@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fixtures import abc_eval_project as abc_project
 from fixtures import bad_inputs as bad
 from fixtures import workbook
 from fixtures import yaml_studies as studies
@@ -26,209 +25,9 @@ from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
 
-SECONDS = 32
 LONG, CSV = studies.LONG, studies.LONG_CSV
 RECORDS, WIDE = bad.RECORDS, studies.WIDE
-PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
-MARKS = "title: M\nlabel_set: abc_eval\nsources:\n  - {adapter: behaviors, file: marks.json}\n"
-ONE = {"(1,2)_emora": [{"user": "a", "system": "b", "behaviors": {"ignore": {"human": [0, 1]}}}]}
-TURNS = LONG.replace("dialogue_rating", "turn_rating").replace("chat,", "chat, turn: t,")
-PAIRS = """\
-title: Pairs
-method: comparative
-sources:
-  - {adapter: table, file: my.csv, columns: {dialogue: a, dialogue_b: b, annotator: who}}
-labels:
-  quality: {scale: [-1, 1]}
-"""
-
-
-def mirrored(score):
-    """A project with one comparison, told with `score` from its other side."""
-    project = {"dialogue_collection": abc_project.collection()}
-    side = project["dialogue_collection"]["dialogues"][abc_project.B]
-    side["comparative_annotations"]["quality"][0]["score"] = score
-    return project
-
-
-# name: (YAML, files, place in the message, expected, found)
-YAMLS = {
-    "unknown key": (LONG.replace("title:", "titel: x\ntitle:"), "line 1", "did you mean 'title'?", "'titel'"),
-    "wrong type": (LONG + "bootstrap: {n_resamples: lots}\n", "line 11", "whole number", "'lots'"),
-    "duplicate key": (LONG + "labels: {}\n", "line 11", "given twice", "'labels'"),
-    "newline in a key": (LONG.replace("fluency:", '"flu\\nency":'), "line 9", "a name that matches", "flu"),
-    "code in a key": (
-        LONG.replace("fluency:", '"x = 1; import os":'),
-        "line 9",
-        "a name that matches",
-        "x = 1; import os",
-    ),
-    "time for a number": (LONG + "seeds: {pick: 12:30:00}\n", "line 11", "whole number", "'12:30:00'"),
-    "yes for a text": (LONG.replace("Long study", "yes"), "line 1", "string", "true"),
-    "no in a list of texts": (LONG.replace("long\n", "long\n    na_values: [no]\n"), "line 7", "string", "false"),
-    "scale upside down": (LONG.replace("[1, 5]", "[5, 1]", 1), "line 9", "[smallest, largest]", "[5.0, 1.0]"),
-    "unknown method": (LONG.replace("dialogue_rating", "stars"), "", "expected one of behavior", "'stars'"),
-    "unknown adapter": (
-        LONG.replace("table", "spreadsheet"),
-        "line 4",
-        "expected one of abc_eval, behaviors, dstc7",
-        "'spreadsheet'",
-    ),
-    "no sources": ("title: T\nsources: []\n", "line 2", "at least 1 item", "[]"),
-    "not YAML": (LONG + "a: [1\n", "line 12", "not valid YAML", "expected"),
-    "a list": ("- 1\n", "", "`key: value` lines", "list"),
-}
-DATA = {
-    "duplicate judgement": (LONG, CSV + "d1,A,w1,fluency,2\n", "my.csv, row 6", "one judgement", "a repeat of row 2"),
-    "score off the scale": (
-        LONG,
-        CSV.replace("w2,fluency,5", "w2,fluency,6"),
-        "my.csv, row 3, score",
-        "from 1 to 5",
-        "6",
-    ),
-    "half a point": (LONG, CSV.replace("w2,fluency,5", "w2,fluency,4.5"), "my.csv, row 3, score", "a whole", "4.5"),
-    "text in a score": (
-        LONG,
-        CSV.replace("w2,fluency,5", "w2,fluency,good"),
-        "my.csv, row 3, score",
-        "a number",
-        "'good'",
-    ),
-    "a date in a score": (
-        LONG,
-        CSV.replace("fluency,5", "fluency,5-May"),
-        "my.csv, row 3, score",
-        "a number",
-        "'5-May'",
-    ),
-    "missing turn": (TURNS, "t," + CSV.replace("\n", "\n,", 4), "my.csv, row 2, turn", "judges turns", "nothing"),
-    "half a turn": (TURNS, "t," + CSV.replace("\n", "\n1.5,", 4), "my.csv, row 2, turn", "a whole number", "1.5"),
-    "no dialogue id": (
-        LONG,
-        CSV.replace("d2,A", "d2,B").replace("\nd2", "\n", 1),
-        "my.csv, row 4, dialogue",
-        "a value",
-        "n",
-    ),
-    "no system": (LONG, CSV.replace("d2,B,w1,q", "d2,,w1,q"), "my.csv, row 5, system", "a value", "nothing"),
-    "no annotator": (LONG, CSV.replace("w2", ""), "my.csv, row 3, annotator", "a value", "nothing"),
-    "one dialogue, two systems": (
-        LONG,
-        CSV.replace("d2,B,w1,q", "d2,C,w1,q"),
-        "my.csv, row 5, system",
-        "one system",
-        "'C'",
-    ),
-    "unknown label": (LONG, CSV.replace("quality", "qualty"), "my.csv, row 5, label", "fluency, quality", "'qualty'"),
-    "missing column": (LONG, CSV.replace("rating", "Rating"), "my.csv, row 1, rating", "this column", "Rating"),
-    "row too short": (LONG, CSV.replace("d2,B,w1,quality,3", "d2,B,w1,quality"), "my.csv, row 5", "5 cells", "4"),
-    "row too long": (LONG, CSV.replace("fluency,5", "fluency,5,5"), "my.csv, row 3", "5 cells", "6"),
-    "a column twice": (LONG, CSV.replace("bot", "chat"), "my.csv, row 1, chat", "given once", "2 columns"),
-    "a quote left open": (
-        LONG,
-        CSV.replace("d2,B,w1,q", '"d2,B,w1,q'),
-        "my.csv, row 5",
-        "well-formed cells",
-        "unexpected end",
-    ),
-    "another delimiter": (LONG, CSV.replace(",", ";"), "my.csv, row 1", "several columns", "chat;bot"),
-    "wrong encoding": (LONG, CSV.replace("d2", "dé").encode("latin-1"), "my.csv, line 4", "utf-8", "0xe9"),
-    "empty file": (LONG, b"", "my.csv", "data", "an empty file"),
-    "header only": (LONG, CSV.split("\n")[0] + "\n", "my.csv", "rows of data", "a header only"),
-    "compared with itself": (
-        PAIRS,
-        "a,b,who,quality\nd1,d1,w,1\n",
-        "my.csv, row 2",
-        "a dialogue other than",
-        "the same",
-    ),
-    "comparison without the other": (
-        PAIRS,
-        "a,b,who,quality\nd1,,w,1\n",
-        "row 2, quality, dialogue_b",
-        "the other",
-        "nothing",
-    ),
-    "mirror of the wrong sign": (
-        PAIRS,
-        "a,b,who,quality\nd1,d2,w,1\nd2,d1,w,1\n",
-        "my.csv, row 3, quality, score",
-        "-1, the opposite",
-        "1",
-    ),
-    "annotator nobody is": (
-        LONG + "groups: {devs: {annotators: [w9]}}\n",
-        CSV,
-        "mine.yaml, groups.devs.annotators",
-        "an annotator of the data",
-        "'w9'",
-    ),
-}
-DATA["a label nobody judged"] = (
-    LONG + "  realism: {scale: [1, 5]}\n",
-    CSV,
-    "mine.yaml, labels.realism",
-    "judgements by this label",
-    "none",
-)
-JSON = {
-    "truncated JSON": (MARKS, json.dumps(ONE, indent=1)[:60], "line 6", "JSON", "Expecting"),
-    "a list for an object": (MARKS, [1], "line 1", "an object", "list"),
-    "a mark of 2": (MARKS, json.loads(json.dumps(ONE).replace("[0, 1]", "[0, 2]")), "turn 0, score", "0 to 1", "2"),
-    "a mark in words": (
-        MARKS,
-        json.loads(json.dumps(ONE).replace("[0, 1]", '[0, "x"]')),
-        "turn 0, score",
-        "a number",
-        "'x'",
-    ),
-    "unknown behaviour": (
-        MARKS,
-        json.loads(json.dumps(ONE).replace("ignore", "rude")),
-        "turn 0, label",
-        "ignore",
-        "'rude'",
-    ),
-    "unknown part": (PROJECT, {"surge_eval": None}, "surge_eval", "a part of a project", "an unknown key"),
-    "nothing in it": (PROJECT, {"surge_evaluation": None}, "mine", "at least one judgement", "none"),
-    "mirrored sign": (PROJECT, mirrored(1), f"dialogue {abc_project.B}", "-1, the opposite", "1"),
-    "dialogues as a list": (
-        PROJECT,
-        {"surge_evaluation": {"dialogues": []}},
-        "surge_evaluation.dialogues",
-        "an object",
-        "list",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", YAMLS)
-def test_a_malformed_yaml_stops(tmp_path, name):
-    yaml, place, expected, found = YAMLS[name]
-    path = studies.write(tmp_path, yaml, my_csv=CSV)
-    with pytest.raises(ParamsError) as caught:
-        params.load(path)
-    message = str(caught.value)
-    assert message.startswith(str(path))
-    for part in (place, expected, found):
-        assert part in message
-
-
-@pytest.mark.parametrize("name", [*DATA, *JSON])
-def test_malformed_data_stop_and_nothing_is_written(tmp_path, name):
-    yaml, content, place, expected, found = (DATA | JSON)[name]
-    files = {"my_csv": content} if name in DATA else {"marks_json" if yaml is MARKS else "data_json": content}
-    path = studies.write(tmp_path, yaml, **files)
-    with pytest.raises(DataError) as caught:
-        build.build(params.load(path), out=tmp_path / "processed")
-    problem = caught.value.problems[0]
-    assert place in str(problem).partition(": expected")[0]
-    assert expected in problem.expected
-    assert found in problem.found
-    for part in (problem.file, problem.where, problem.column, problem.expected, problem.found, problem.hint):
-        assert part in str(caught.value)
-    assert not (tmp_path / "processed").exists()
+TURNS, PROJECT = bad.TURNS.replace("turn: x", "turn: t"), bad.PROJECT
 
 
 def test_a_missing_file_says_where_it_was_sought_and_what_to_do(tmp_path, monkeypatch):
@@ -251,14 +50,12 @@ def test_every_file_that_is_missing_is_named_with_the_command_that_fetches_it(tm
     monkeypatch.delenv("COMPENDIUM_RAW", raising=False)
     (tmp_path / "params").mkdir()
     (tmp_path / "params" / "defaults.yaml").write_text("{}\n")
-    yaml = PROJECT.replace("[data.json]", "[data_student_external_likert.json, data_student_external_comparative.json]")
+    missing = ["data_student_external_likert.json", "data_student_external_comparative.json"]
+    yaml = PROJECT.replace("p.json", ", ".join(missing))
     study = params.load(studies.write(tmp_path, yaml, name="finch2024"))
     with pytest.raises(DataError) as caught:
         build.files(study)
-    assert [p.file for p in caught.value.problems] == [
-        "data_student_external_likert.json",
-        "data_student_external_comparative.json",
-    ]
+    assert [p.file for p in caught.value.problems] == missing
     assert {p.hint for p in caught.value.problems} == {"run `python run_all.py fetch finch2024`"}
 
 
@@ -268,9 +65,6 @@ def test_problems_of_all_files_are_told_together(tmp_path):
     with pytest.raises(DataError) as caught:
         build.build(params.load(path))
     assert [p.file for p in caught.value.problems] == ["marks.json", "my.csv"]
-
-
-# ------------------------------------------------------------------------------------------------- tables of bad inputs
 
 
 def refusal(tmp_path, yaml, files):
@@ -324,82 +118,52 @@ def test_unusual_data_are_read(tmp_path, name):
     assert value(studies.read(tmp_path, yaml, **files)) == expected
 
 
-def in_source(line, yaml=LONG):
-    """A YAML with another line in its source, and that YAML."""
-    return yaml, yaml.replace("    layout", f"    {line}\n    layout")
-
-
-#: case -> (the YAML and what it becomes with the lines that the message gives, the file, these lines)
-MENDED = {
-    "another delimiter": (in_source('delimiter: ";"'), CSV.replace(",", ";"), 'delimiter: ";"'),
-    "a value that is none": (in_source('na_values: ["", "6"]'), CSV.replace("w2,fluency,5", "w2,fluency,6"), ""),
-    "words for nothing": (in_source('na_values: ["", "N/A"]'), CSV.replace("w2,fluency,5", "w2,fluency,N/A"), ""),
-    "values that were none before": (
-        (in_source('na_values: ["", "x"]')[1], in_source('na_values: ["", "x", "6"]')[1]),
-        CSV.replace("w2,fluency,5", "w2,fluency,6"),
-        'na_values: ["", "x", "6"]',
-    ),
-    "a wider scale": (
-        (LONG, LONG.replace("[1, 5]", "[0, 7]", 1)),
-        CSV.replace("fluency,5", "fluency,7").replace("fluency,2", "fluency,0"),
-        "scale: [0, 7]",
-    ),
-    "half points": (
-        (LONG, LONG.replace("[1, 5]", "[1, 5], integer: false", 1)),
-        CSV.replace("fluency,5", "fluency,4.5"),
-        "integer: false",
-    ),
-    "no system": (in_source('drop: {system: "is empty"}'), CSV + "d3,,w1,fluency,2\n", ""),
-    "no annotator": (
-        (LONG, in_source("annotators: positions")[1].replace("annotator: worker, ", "")),
-        CSV.replace("w2", ""),
-        "annotators: positions",
-    ),
-    "a system called NA": (
-        (in_source('na_values: ["", "NA"]')[1], in_source('na_values: [""]')[1]),
-        CSV.replace("d2,B", "d2,NA"),
-        'na_values: [""]',
-    ),
-    "a label spelt otherwise": (
-        in_source("label_names: {qualty: quality}"),
-        CSV.replace("quality", "qualty"),
-        "label_names: {qualty: quality}",
-    ),
-    "a label to leave out": (in_source('drop: {label: ["tone"]}'), CSV + "d1,A,w1,tone,1\nd2,B,w1,tone,4\n", ""),
-    "a label to declare": (
-        (LONG, LONG + "  tone: {scale: [1, 4]}\n"),
-        CSV + "d1,A,w1,tone,1\nd2,B,w1,tone,4\n",
-        "tone: {scale: [1, 4]}",
-    ),
-    "two judgements": (in_source("repeats: last"), CSV + "d1,A,w1,fluency,2\n", ""),
-    "two replies to a prompt": (
-        in_source('identify: {dialogue: ["chat", "bot"]}', LONG),
-        CSV + "d1,B,w1,fluency,2\n",
-        'identify: {dialogue: ["chat", "bot"]}',
-    ),
-    "a number in words": (
-        (TURNS, TURNS.replace(", turn: t", "").replace("    layout", '    patterns: {t: "turn {turn}"}\n    layout')),
-        "t," + CSV.replace("\n", "\nturn 1,", 4),
-        'patterns: {t: "turn {turn}"}',
-    ),
-    "an answer that is no category": (
-        (
-            LONG.replace("{scale: [1, 5]}", "{categories: [good, bad]}", 1),
-            LONG.replace("{scale: [1, 5]}", '{categories: ["good", "bad", "fair"]}', 1),
-        ),
-        CSV.replace("fluency,4", "fluency,good")
-        .replace("fluency,5", "fluency,fair")
-        .replace("fluency,2", "fluency,bad"),
-        'categories: ["good", "bad", "fair"]',
-    ),
+TONE = CSV + "d1,A,w1,tone,1\nd2,B,w1,tone,4\n"
+WORDS = (
+    CSV.replace("fluency,4", "fluency,good").replace("fluency,5", "fluency,fair").replace("fluency,2", "fluency,bad")
+)
+#: a line that the message gives for the source -> the file that is read with it
+IN_SOURCE = {
+    'delimiter: ";"': CSV.replace(",", ";"),
+    'na_values: ["", "6"]': CSV.replace("w2,fluency,5", "w2,fluency,6"),
+    'na_values: ["", "N/A"]': CSV.replace("w2,fluency,5", "w2,fluency,N/A"),
+    'drop: {system: "is empty"}': CSV + "d3,,w1,fluency,2\n",
+    "label_names: {qualty: quality}": CSV.replace("quality", "qualty"),
+    'drop: {label: ["tone"]}': TONE,
+    "repeats: last": CSV + "d1,A,w1,fluency,2\n",
+    'identify: {dialogue: ["chat", "bot"]}': CSV + "d1,B,w1,fluency,2\n",
+}
+#: lines that change others -> what is written, what instead, and the file
+INSTEAD = {
+    "scale: [0, 7]": ("[1, 5]", "[0, 7]", CSV.replace("fluency,5", "fluency,7").replace("fluency,2", "fluency,0")),
+    "integer: false": ("[1, 5]", "[1, 5], integer: false", CSV.replace("fluency,5", "fluency,4.5")),
+    "annotators: positions": ("annotator: worker, ", "", CSV.replace("w2", "")),
+    'na_values: [""]': ('na_values: ["", "NA"]', 'na_values: [""]', CSV.replace("d2,B", "d2,NA")),
+    "tone: {scale: [1, 4]}": ("labels:\n", "labels:\n  tone: {scale: [1, 4]}\n", TONE),
+    'categories: ["good", "bad", "fair"]': ("[good, bad]", '["good", "bad", "fair"]', WORDS),
+    'patterns: {t: "turn {turn}"}': (", turn: t", "", "t," + CSV.replace("\n", "\nturn 1,", 4)),
 }
 
 
-@pytest.mark.parametrize("name", MENDED)
-def test_the_lines_that_a_message_gives_read_the_file(tmp_path, name):
-    (before, after), content, lines = MENDED[name]
-    added = lines or next(line for line in after.splitlines() if line not in before.splitlines()).strip()
-    assert f"`{added}`" in str(refusal(tmp_path, before, {"my_csv": content}))
+def in_source(line, yaml=LONG):
+    return yaml.replace("    layout", f"    {line}\n    layout")
+
+
+@pytest.mark.parametrize("line", [*IN_SOURCE, *INSTEAD])
+def test_the_lines_that_a_message_gives_read_the_file(tmp_path, line):
+    before = {
+        'na_values: [""]': in_source('na_values: ["", "NA"]'),
+        'categories: ["good", "bad", "fair"]': LONG.replace("scale: [1, 5]", "categories: [good, bad]", 1),
+        'patterns: {t: "turn {turn}"}': TURNS,
+    }.get(line, LONG)
+    if line in IN_SOURCE:
+        content, after = IN_SOURCE[line], in_source(line, before)
+    else:
+        old, new, content = INSTEAD[line]
+        # what moves to the source leaves its place
+        moved = line.startswith(("annotators", "patterns"))
+        after = in_source(line, before.replace(old, "")) if moved else before.replace(old, new, 1)
+    assert f"`{line}`" in str(refusal(tmp_path, before, {"my_csv": content}))
     assert len(studies.read(tmp_path, after, my_csv=content).frames["annotations"]) >= 3
 
 
@@ -421,42 +185,29 @@ def two(change=lambda i: {}, *, n=20):
 
 
 @pytest.mark.parametrize(
-    ("change", "lines"),
+    ("change", "begins"),
     [
-        (
-            lambda i: {"s": ""},
-            ["my.csv, system (s): expected a value, found nothing (row 2, row 3, row 4) and 17"],
-        ),
+        (lambda i: {"s": ""}, "my.csv, system (s): expected a value, found nothing (row 2, row 3, row 4) and 17"),
         (
             lambda i: {"tone": 7 if i % 4 else 0},
-            ["my.csv, tone, score: expected a whole number from 1 to 5 (tone), found 0 (row 2), 7 (row 3, row 4)"],
+            "my.csv, tone, score: expected a whole number from 1 to 5 (tone), found 0 (row 2), 7 (row 3, row 4)",
         ),
         (
             lambda i: {QUESTION: "bad"},
-            [f"my.csv, {QUESTION[:59]}…, score: expected a number, found 'bad' (row 2, row 3, row 4) and 17 more"],
-        ),
-        (
-            lambda i: {"id": "d", "s": "A"},
-            ["my.csv: expected one judgement per annotator, item and label, found a repeat of row 2, with another"],
+            f"my.csv, {QUESTION[:59]}…, score: expected a number, found 'bad' (row 2, row 3, row 4) and 17 more",
         ),
         (
             lambda i: {"id": f"d{i // 2}"},
-            ["my.csv, system (s): expected one system per dialogue, found 'B' where row 2 has 'A' (row 3), 'B'"],
-        ),
-        (
-            lambda i: {"s": "", "tone": "x"},
-            ["my.csv, tone, score: expected a number", "my.csv, system (s): expected a value, found nothing (row 2"],
+            "my.csv, system (s): expected one system per dialogue, found 'B' where row 2 has 'A' (row 3), 'B'",
         ),
     ],
 )
-def test_a_problem_of_every_row_is_one_line_and_quotes_a_question_once(tmp_path, change, lines):
-    head, *said = str(refusal(tmp_path, TWO, {"my_csv": two(change)})).splitlines()
+def test_a_problem_of_every_row_is_one_line_and_quotes_a_question_once(tmp_path, change, begins):
+    head, line = str(refusal(tmp_path, TWO, {"my_csv": two(change)})).splitlines()
     assert head.startswith("the data cannot be read")
-    assert len(said) == len(lines)
-    for line, begins in zip(sorted(said), sorted(lines), strict=True):
-        assert line.strip().startswith(begins)
-        assert line.count(QUESTION) == 0
-        assert line.count("How fluent") <= 3
+    assert line.strip().startswith(begins)
+    assert line.count(QUESTION) == 0
+    assert line.count("How fluent") <= 3
 
 
 def test_a_label_of_a_table_that_is_spelt_otherwise_is_sought_among_the_columns(tmp_path):
@@ -496,18 +247,6 @@ def test_the_sheets_of_a_workbook_are_named(tmp_path, sheet, sheets, said):
     renamed.unlink()
 
 
-@pytest.mark.parametrize(
-    ("yaml", "said"),
-    [
-        ("title: T\nsources: []\n", "as in the first lines of docs/annotate.md"),
-        (LONG + "figures: {formats: svg}\n", "expected a valid list, found 'svg'; write `formats: [svg]`"),
-        ("- 1\n", "found a list"),
-    ],
-)
-def test_a_yaml_is_told_what_to_write(tmp_path, yaml, said):
-    assert said in str(refusal(tmp_path, yaml, {}))
-
-
 def test_records_of_a_joined_file_that_are_missing_are_named_with_it(tmp_path):
     yaml = RECORDS.replace("annotator: who}", "annotator: who, system: key.system}, join: [JOIN]")
     yaml = yaml.replace("JOIN", "{file: key.jsonl, name: key, by: id}")
@@ -531,11 +270,6 @@ def test_empty_cells_that_follow_from_a_wrong_path_are_not_told_again(tmp_path):
     records = [{"id": f"d{i}", "who": "w", "ratings": {"fluency": 3}} for i in range(5)]
     (line,) = str(refusal(tmp_path, yaml, {"r_json": records})).splitlines()[1:]
     assert "r.json, rater: expected a key 'rater', found id, who, ratings" in line
-
-
-def test_there_are_313_inputs_and_more():
-    """213 of a review, and a hundred more."""
-    assert len(YAMLS) + len(DATA) + len(JSON) + sum(map(len, (bad.YAML, bad.DATA, bad.YAML_READ, bad.DATA_READ))) >= 313
 
 
 def test_no_own_id_of_a_person_is_written_whatever_the_kinds_say(tmp_path):
@@ -592,24 +326,15 @@ def test_a_parquet_column_that_holds_no_cells_is_refused(tmp_path, column, said)
         draft.new_yaml("mine", tmp_path / "my.parquet")
 
 
-@pytest.mark.parametrize(
-    ("make", "parts"),
-    [
-        ("bomb", ("at most 50,000,000 bytes when unpacked",)),
-        ("cut", ("a workbook",)),
-        ("text", ("a workbook",)),
-    ],
-)
-def test_a_workbook_that_would_fill_the_memory_is_refused(tmp_path, make, parts):
-    if make in ("cut", "text"):
-        pytest.importorskip("python_calamine")
+@pytest.mark.parametrize("make", ["bomb", "cut"])
+def test_a_workbook_that_would_fill_the_memory_or_is_none_is_refused(tmp_path, make):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", "0" * 60_000_000 * (make == "bomb"))
-    content = file.getvalue()[:60] if make == "cut" else CSV.encode() if make == "text" else file.getvalue()
-    error = refusal(tmp_path, LONG.replace("my.csv", "my.xlsx"), {"my_xlsx": content})
-    for part in ("my.xlsx", *parts):
-        assert part in str(error)
+    content = file.getvalue() if make == "bomb" else file.getvalue()[:60]
+    said = str(refusal(tmp_path, LONG.replace("my.csv", "my.xlsx"), {"my_xlsx": content}))
+    assert "my.xlsx" in said
+    assert {"bomb": "at most 50,000,000 bytes when unpacked", "cut": "a workbook"}[make] in said
 
 
 def test_a_parquet_file_of_few_bytes_and_many_rows_is_refused(tmp_path):
@@ -628,21 +353,15 @@ def test_a_parquet_file_of_few_bytes_and_many_rows_is_refused(tmp_path):
     ("arguments", "said"),
     [
         (["--study", "x" * 5000], "no study 'xxx"),
-        (["--study", "x" * 5000 + ".yaml"], "no such file"),
         (["--list", "--jobs", "9" * 20], "a whole number from 1 to 256, found '9999"),
         (["--list", "--jobs", "0"], "a whole number from 1 to 256, found '0'"),
-        (["--list", "--jobs", "٣"], "a whole number from 1 to 256"),
         (["check", "demo", "--set", "title=!!int x"], "--set: title: not a YAML value: '!!int x'"),
-        (["check", "demo", "--set", "title=" + "[" * 10_000], "--set: title: not a YAML value"),
         (["check", "demo", "--set", "seeds.pick=" + "9" * 5001], "at most 18 digits, found 5,001"),
         (["check", "demo", "--set", "a." * 60 + "b=1"], "--set: expected section.key=value"),
         (["check", "demo", "--set", "seeds.pick=.inf"], "--set: 'seeds.pick': expected"),
         (["new", "x" * 5000, "--data", "my.csv"], "a study's name"),
-        (["new", "mine", "--data", "x" * 5000], "no such file"),
-        (["--dry-run", "--only", ""], "--only: expected notebooks (03_iaa, 03 or iaa), found ''"),
         (["--dry-run", "--only", "iaa", "--only", ", "], "--only: expected notebooks (03_iaa, 03 or iaa), found ', '"),
         (["--dry-run", "--out", ""], "--out: expected a folder, found an empty name"),
-        (["bundle", "demo", "--out="], "--out: expected a folder, found an empty name"),
         (["annotate", "scoreboard", "--tool", "potato"], "scoreboard: expected labels to ask for, found none"),
     ],
 )

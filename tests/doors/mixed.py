@@ -62,9 +62,6 @@ def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
         by_person.setdefault((r.item, r.system), {})[f"{r.label}_{r.annotator}"] = answer
     grid = [["dialogue", "system", *next(iter(by_person.values()))]]
     grid += [[*key, *held.values()] for key, held in by_person.items()]
-    once = [
-        r._replace(label="feedback", score=int(r.score)) for i, r in enumerate(binary) if i % 3 == 0
-    ]  # one person an item
     halves = [[f"{r.item}", r.system, r.annotator, r.score, f"{20 * r.score - i % 13 / 10:.1f}".replace(".", ",")]
               for i, r in enumerate(fluency)]  # fmt: skip
     sliders = [
@@ -77,32 +74,19 @@ def cases(truth: list[Judgement], binary: list[Judgement]) -> list[Case]:
         held["annotators"].append(r.annotator)
         held["fluency"].append(r.score)
     by_place = [{"id": item, "model": system, **held} for (item, system), held in lists.items()]
-    missing = [r._replace(system={"alpha": "NA"}.get(r.system, r.system)) for r in binary]
     return [
         _table("words and numbers in a row per judgement", [[*_PLACES], *scores, *in_words], both),
         _table("the score before the criterion", [["punkte", "dialog", "modell", "bewerter", "kriterium"],
                *([score, *places] for *places, score in scores)], truth),
-        _table("one criterion in all rows", [["dialog", "modell", "bewerter", "kriterium", "bewertung"],
-               *(s for s in scores if s[3] == "fluency")], fluency),
-        _table("answers with a comma", [["dialogue", "system", "annotator", "act"],
-               *([r.item, r.system, r.annotator, word] for r, word in acts)], [r for r, _ in acts]),
         _table("grid of numbers and words", grid, [*fluency, *(r for r, _ in acts)]),
-        _table("dialogues named by a word and a number", [["Gespräch", "Modell", "Bewerter", "fluency"],
-               *([f"Gespräch {r.item[1:]}", r.system, r.annotator, r.score] for r in fluency)], fluency),
         _table("systems side by side, answers in words", _beside(binary, ("no", "yes")), binary),
         _table("systems side by side, decimal commas", *_halves_beside(truth)),
-        _table("systems side by side, one called NA", _beside(missing, ("no", "yes")), missing),
-        _table("thumbs, once a dialogue", [["conversation", "user", "model", "feedback"],
-               *([f"{r.item}-{r.system}", r.annotator, r.system, ("down", "up")[r.score]] for r in once)],
-               [r._replace(item=f"{r.item}-{r.system}") for r in once]),
         _table("slider with decimal commas beside ratings", [["Gespräch", "Modell", "Bewerter", "fluency", "Nutzen"],
                *halves], [*fluency, *sliders]),
         Case("people and scores in lists side by side",
              {"ratings.jsonl": "\n".join(json.dumps({**one, "annotators": one["annotators"][::-1],
                                                      "fluency": one["fluency"][::-1]} if i % 2 else one)
                                          for i, one in enumerate(by_place))}, fluency),
-        _table("a case, a chatbot and a tester", [["case", "chatbot", "tester", "fluency"],
-               *([r.item, r.system, r.annotator, r.score] for r in fluency)], fluency),
         _table("people by their address, three rows sent twice",
                [["submitted_at", "email", "conversation", "bot", "fluency"],
                 *([f"2026-03-01 10:{i // 60:02d}:{i % 60:02d}", f"{r.annotator}@example.org", r.item, r.system, r.score]

@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from doors.public import content, csv, lines, long, plain, rows
+from doors.public import content, csv, lines, plain, rows
 
 _PREFERRED = {"left": 1, "right": -1, "tie": 0, "model_a": 1, "model_b": -1, "0": 0, "1": 1, "2": -1}
-
-
-def felt(name: str) -> str:
-    return name.removeprefix("m_")
 
 
 def excel(path: Path, sheet: str | int = 0) -> pd.DataFrame:
@@ -43,12 +39,6 @@ def mtbench(path: Path) -> pd.DataFrame:
                 q, a, b, turn = key.split("__")
                 marks.append((f"{q}/{turn}", a, f"{mapped} {who}", "score", _PREFERRED[won], b))
     return rows(marks, pairs=True)
-
-
-def maps(path: Path) -> pd.DataFrame:
-    """Annotator -> item -> score, of people and, in the file beside it, of models."""
-    files = [content(path.with_name(f"{x}_annotations.json")) for x in ("human", "llm")]
-    return rows((i, "system", w, "score", s) for f in files for w, of in f.items() for i, s in of.items())
 
 
 def pandalm(path: Path) -> pd.DataFrame:
@@ -190,23 +180,6 @@ def stories(path: Path) -> pd.DataFrame:
     )
 
 
-def sheets_of_workers(path: Path) -> pd.DataFrame:
-    return rows(
-        (item, "system", worker, plain(label), score)
-        for item, people in content(path).items()
-        for worker, held in people.items()
-        for label, score in held.items()
-        if label != "feedback"
-    )
-
-
-def two_outputs(path: Path) -> pd.DataFrame:
-    held = (
-        (i, "output_1", None, "label", _PREFERRED[str(r["label"])], "output_2") for i, r in enumerate(content(path))
-    )
-    return rows(held, pairs=True)
-
-
 def experts(path: Path) -> pd.DataFrame:
     one = content(path)
     won = {"Answer A": 1, "Answer B": -1}
@@ -223,8 +196,3 @@ def forms(path: Path) -> pd.DataFrame:
             block, model, label = k // 6, "ABC"[k % 6 // 2], ("quality", "diversity")[k % 2]
             marks.append((str(block), model, str(i), label, r[1 + k]))
     return rows(marks)
-
-
-def words_of(path: Path, labels: tuple[str, ...], item: list[str], annotator: str | None) -> pd.DataFrame:
-    f = csv(path, skipinitialspace=True)
-    return long(f, labels, item, None, annotator)

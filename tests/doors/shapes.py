@@ -69,30 +69,18 @@ def _best_and_worst() -> list[Case]:
     letters = [[i, p, "Approved", *s, *("ABCD"[s.index(o[k])] for k in (0, -1))] for i, p, s, o in four]
     mturk = ["HITId", "WorkerId", "AssignmentStatus", *(f"Input.system{k}" for k in range(1, 5))]
     places = [[i, p, *s, s.index(o[0]) + 1, s.index(o[-1]) + 1] for i, p, s, o in four]
-    lower = [[i, p, *s, *("abcd"[s.index(o[k])] for k in (0, -1))] for i, p, s, o in four]
     options = [f"system{k}" for k in range(1, 5)]
     nothing = [[*r[:-2], "", ""] if r[0] == "p03" else r for r in places]
     return [
         _table("best and worst of two, by letters",
                [["prompt", "rater", "system_a", "system_b", "best", "worst"], *sides], voted),
-        _table("best and worst of two, by names",
-               [["id", "worker", "model_1", "model_2", "best", "worst"],
-                *([i, p, *s, *o] for i, p, s, o in two)], voted),
-        _table("best and worst of four, by names",
-               [["prompt", "annotator", "item1", "item2", "item3", "item4", "best", "worst"],
-                *([i, p, *s, o[0], o[-1]] for i, p, s, o in four)], counted),
         _table("best and worst of four, letters of MTurk",
                [[*mturk, "Answer.best", "Answer.worst"], *letters], counted),
         _table("best and worst of four, by places, tabs",
                [["prompt", "rater", *options, "best", "worst"], *places], counted, ".tsv", "\t"),
-        _table("most and least of four options by letters",
-               [["trial", "rater", *(f"option_{x}" for x in "abcd"), "most", "least"], *lower], counted),
         _table("best and worst of four, some not answered",
                [["prompt", "rater", *options, "best", "worst"], *nothing],
                [r for r in counted if r.item != "p03"]),
-        _table("the best of four, by names",
-               [["prompt", "annotator", *(f"model_{k}" for k in range(1, 5)), "best"],
-                *([i, p, *s, o[0]] for i, p, s, o in four)], best_worst(four, "best", worst=False)),
         _table("the choice of four, by places",
                [["prompt", "annotator", *(f"model_{k}" for k in range(1, 5)), "choice"],
                 *(r[:-1] for r in places)], best_worst(four, "choice", worst=False)),
@@ -126,14 +114,9 @@ def _preferences() -> list[Case]:
     signs = [["A>>B", "A>B", "A=B", "B>A", "B>>A"][2 - 2 * int(r.score)] for r in tied]
     return [
         _json("preference 1 or 2 of two generators", farm, voted),
-        _json("preference 1.0 or 2.0 of two generators",
-              [r | {"preference": float(str(r["preference"]))} for r in farm], voted),
         _table("label 1 or 2, 0 for a tie",
                [["id", "model_1", "model_2", "annotator", "label"],
                 *([i, *s, p, n] for (i, p, s, _), n in zip(two, numbered, strict=True))], tied),
-        _json("label 1 or 2, 0 for a tie, JSON",
-              [{"id": i, "model1": s[0], "model2": s[1], "annotator": p, "label": n}
-               for (i, p, s, _), n in zip(two, numbered, strict=True)], tied),
         _json("who is preferred, by name",
               [{"id": i, "model_a": s[0], "model_b": s[1], "annotator": p, "preferred": o[0]} for i, p, s, o in two],
               named),
@@ -157,16 +140,10 @@ def _rankings() -> list[Case]:
                 *([i, p, *(o.index(s) + 1 for s in SYSTEMS)] for i, p, _, o in five)], ranks(five, "rank")),
         _table("ranks in a cell", [["prompt", "annotator", "ranking"], *([i, p, " > ".join(o)] for i, p, _, o in four)],
                order),
-        _table("ranks in a cell with ties, semicolons",
-               [["prompt", "annotator", "ranking"],
-                *([i, p, f"{o[0]} > {o[1]} = {o[2]} > {o[3]}"] for i, p, _, o in four)], ties, delimiter=";"),
-        _json("a list from best to worst", [{"prompt": i, "annotator": p, "ranking": o} for i, p, _, o in four], order),
         _json("a list from best to worst with ties",
               [{"prompt": i, "annotator": p, "ranking": [o[0], o[1:3], o[3]]} for i, p, _, o in four], ties),
         _table("a column for each place",
                [["prompt", "annotator", "1st", "2nd", "3rd", "4th"], *([i, p, *o] for i, p, _, o in four)], order),
-        _table("a numbered column for each place",
-               [["id", "rater", *(f"Rank {n}" for n in range(1, 5))], *([i, p, *o] for i, p, _, o in four)], order),
         _table("a row for each rank",
                [["prompt", "annotator", "system", "rank"],
                 *([i, p, s, n] for i, p, _, o in four for n, s in enumerate(o, start=1))], order),
@@ -229,17 +206,11 @@ def _others() -> list[Case]:
         _json("systems as keys beside the prompt",
               [{"id": i, "prompt": f"tell me about {i} now", "annotator": p, **of_each} for i, p, of_each in replies],
               scored),
-        _table("like and dislike",
-               [["id", "model", "user_id", "feedback"],
-                *([r.item, r.system, r.annotator, ("dislike", "like")[r.score]] for r in thumbs)],
-               [r._replace(label="feedback") for r in thumbs]),
         _table("thumbs up and down",
                [["id", "model", "user_id", "rating"],
                 *([r.item, r.system, r.annotator, ("down", "up")[r.score]] for r in thumbs)], thumbs),
         _table("lists of issues in cells",
                [["dialogue", "system", "annotator", "issues"], *([*r[:3], json.dumps(r[3])] for r in lists)], issues),
-        _json("lists of issues",
-              [dict(zip(("dialogue", "system", "annotator", "issues"), r, strict=True)) for r in lists], issues),
         _table("magnitudes side by side", beside, magnitude),
     ]  # fmt: skip
 
@@ -256,7 +227,6 @@ def _beside_gold() -> list[Case]:
     words = {"": "", 0: "incorrect", 1: "correct"}
     return [
         _table("gold beside a judge", [["item", "system", "gold", "judge_score"], *rows], truth),
-        _table("human and model labels", [["id", "model", "human_label", "gpt4_label"], *rows], truth),
         _table("gold in words",
                [["item", "system", "gold", "judge"], *([*r[:2], words[r[2]], words[r[3]]] for r in rows)], truth),
         _json("gold and judge in rows of their own",

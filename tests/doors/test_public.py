@@ -23,14 +23,6 @@ def test_most_files_are_right():
     assert not counts[reading.CRASHED]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.path.rpartition("/")[2])
-def test_facts_are_those_of_the_file(file, folder):
-    marks = public.judgements(file, folder / file.path)
-    assert public.facts(marks) == file.facts
-    assert {k: round(public.mean(marks, *k), 4) for k in file.means} == file.means
-    assert file.most in (0, public.most(marks))
-
-
 @pytest.mark.evidence
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.path.rpartition("/")[2])
 def test_read_as_meant(file, folder, tmp_path):

@@ -87,14 +87,6 @@ def test_dstc9_ratings_that_are_no_numbers_are_refused(tmp_path):
         convert.dstc9_ratings([path])
 
 
-@pytest.mark.data
-def test_dstc9_columns_are_those_of_the_derived_file(tmp_path, raw_data):
-    path = tmp_path / "chatbot7.json"
-    path.write_text(json.dumps([dstc9_record("User: a\n", 4)]))
-    head = (raw_data / "dstc9" / "ratings.csv").read_text(encoding="utf-8").split("\n")[0]
-    assert ",".join(convert.dstc9_ratings([path])) == head
-
-
 def side(is_human, turn=4, fluent=True):
     return {
         "is_human": is_human,
@@ -137,10 +129,3 @@ def test_spot_the_bot_joins_annotations_to_their_chats(tmp_path, as_list):
 def test_spot_the_bot_needs_its_collections(tmp_path):
     with pytest.raises(DataError, match=r"expected one member sampled-dialogues-full-convai2\.json, found 0"):
         convert.spot_the_bot(spot_dump(tmp_path / "dump.zip"))
-
-
-@pytest.mark.data
-def test_spot_the_bot_columns_are_those_of_the_derived_file(tmp_path, raw_data):
-    out = convert.spot_the_bot(spot_dump(tmp_path / "dump.zip"), ("talk",))["talk"]
-    head = (raw_data / "spot_the_bot" / "annotations_convai2.csv").read_text(encoding="utf-8").split("\n")[0]
-    assert ",".join(out) == head

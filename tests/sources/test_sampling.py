@@ -48,23 +48,21 @@ def refused(tmp_path, key, csv=CSV):
     return str(error.value)
 
 
-def test_the_inverse_of_a_probability(tmp_path):
-    assert weights(tmp_path, "inclusion_probability: p") == {"d1": 1, "d2": 5, "d3": 1, "d4": 4}
-
-
-def test_a_weight_as_it_is(tmp_path):
-    assert weights(tmp_path, "weight: p") == {"d1": 1, "d2": 0.2, "d3": 1, "d4": 0.25}
-
-
-def test_strata_of_all_systems_together(tmp_path):
-    """Two flagged dialogues of 4 in the population and two others of 20; one without a score was not judged."""
-    found = weights(tmp_path, "stratum: queue\n    strata: {flagged: 4, rest: 20}")
-    assert found == {"d1": 2, "d3": 2, "d2": 10, "d4": 10}
-
-
-def test_strata_by_system(tmp_path):
-    found = weights(tmp_path, "stratum: queue\n    strata: {A: {flagged: 3, rest: 7}, B: {flagged: 1, rest: 40}}")
-    assert found == {"d1": 3, "d2": 7, "d3": 1, "d4": 40}
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("inclusion_probability: p", {"d1": 1, "d2": 5, "d3": 1, "d4": 4}),
+        ("weight: p", {"d1": 1, "d2": 0.2, "d3": 1, "d4": 0.25}),
+        # 2 flagged dialogues of 4 in the population, 2 others of 20; d5 has no score: it was not judged
+        ("stratum: queue\n    strata: {flagged: 4, rest: 20}", {"d1": 2, "d2": 10, "d3": 2, "d4": 10}),
+        (
+            "stratum: queue\n    strata: {A: {flagged: 3, rest: 7}, B: {flagged: 1, rest: 40}}",
+            {"d1": 3, "d2": 7, "d3": 1, "d4": 40},
+        ),
+    ],
+)
+def test_weights_are_inverse_probabilities_their_own_or_those_of_strata(tmp_path, key, expected):
+    assert weights(tmp_path, key) == expected
 
 
 def test_records_read_them_too(tmp_path):
@@ -89,35 +87,41 @@ def test_no_key_no_weight(tmp_path):
     assert pd.Series(weights(tmp_path, "")).isna().all()
 
 
-@pytest.mark.parametrize(("cell", "found"), [("0", "'0'"), ("1.5", "'1.5'"), ("", "nothing"), ("x", "'x'")])
-def test_what_is_no_probability_is_refused_with_its_place(tmp_path, cell, found):
-    csv = CSV.replace("d2,A,w1,0,0.2", f"d2,A,w1,0,{cell}")
-    said = refused(tmp_path, "inclusion_probability: p", csv)
-    assert f"my.csv, row 4, bad, p: expected a probability above 0 and at most 1, found {found}" in said
-
-
-def test_weights_above_one_are_weights(tmp_path):
-    assert weights(tmp_path, "weight: p", CSV.replace("0.25", "40"))["d4"] == 40
-    assert "a number above 0, found '-1'" in refused(tmp_path, "weight: p", CSV.replace("0.25", "-1"))
-
-
-def test_a_dialogue_with_two_probabilities_is_refused(tmp_path):
-    said = refused(tmp_path, "inclusion_probability: p", CSV.replace("d1,A,w2,0,1", "d1,A,w2,0,0.5"))
-    assert "the same in all rows of a dialogue" in said
-    assert "row 3" in said
+P = "inclusion_probability: p"
+NO_P = "my.csv, row 4, bad, p: expected a probability above 0 and at most 1, found "
 
 
 @pytest.mark.parametrize(
-    ("strata", "said"),
+    ("key", "change", "said"),
     [
-        ("{flagged: 4, rests: 20}", "did you mean 'rests'?"),
-        ("{flagged: 1, rest: 20}", "strata.flagged: expected at most 1 dialogues, found 2 in the file"),
-        ("{flagged: 4, rest: 20, unseen: 9}", "strata.unseen: expected dialogues of this stratum, found none"),
-        ("{A: {flagged: 3, rest: 7}}", "a stratum of B in `strata`"),
+        *((P, ("d2,A,w1,0,0.2", f"d2,A,w1,0,{cell}"), f"{NO_P}'{cell}'") for cell in ("0", "1.5", "x")),
+        (P, ("d2,A,w1,0,0.2", "d2,A,w1,0,"), f"{NO_P}nothing"),
+        (P, ("d1,A,w2,0,1", "d1,A,w2,0,0.5"), "the same in all rows of a dialogue"),
+        (P, (",p,", ",survey_weight,"), "my.csv, row 1, p: expected this column"),
+        ("inclusion_probability: survey_weight", (",p,", ",survey_weight,"), "a column that is not called like"),
+        ("weight: sampling_prob", (",p,", ",sampling_prob,"), "a column that is not called like"),
+        ("weight: p", ("0.25", "-1"), "a number above 0, found '-1'"),
+        ("stratum: queue\n    strata: {flagged: 4, rests: 20}", ("", ""), "did you mean 'rests'?"),
+        (
+            "stratum: queue\n    strata: {flagged: 1, rest: 20}",
+            ("", ""),
+            "strata.flagged: expected at most 1 dialogues, found 2 in the file",
+        ),
+        (
+            "stratum: queue\n    strata: {flagged: 4, rest: 20, unseen: 9}",
+            ("", ""),
+            "strata.unseen: expected dialogues of this stratum, found none",
+        ),
+        ("stratum: queue\n    strata: {A: {flagged: 3, rest: 7}}", ("", ""), "a stratum of B in `strata`"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(tmp_path, strata, said):
-    assert said in refused(tmp_path, f"stratum: queue\n    strata: {strata}")
+def test_what_is_no_weight_is_refused_with_its_place(tmp_path, key, change, said):
+    assert said in refused(tmp_path, key, CSV.replace(*change) if change[0] else CSV)
+
+
+def test_a_weight_above_one_may_be_called_like_a_probability(tmp_path):
+    csv = CSV.replace(",p,", ",sampling_prob,").replace("0.25", "40")
+    assert weights(tmp_path, "weight: sampling_prob", csv)["d4"] == 40
 
 
 @pytest.mark.parametrize(
@@ -132,10 +136,6 @@ def test_sizes_that_do_not_fit_are_refused(tmp_path, strata, said):
 def test_keys_that_contradict_each_other_are_refused(tmp_path, key, said):
     with pytest.raises(ParamsError, match=said):
         weights(tmp_path, key)
-
-
-def test_a_column_that_is_absent_is_refused(tmp_path):
-    assert "my.csv, row 1, prob: expected this column" in refused(tmp_path, "inclusion_probability: prob")
 
 
 PAIRS = """\
@@ -178,17 +178,6 @@ def test_another_source_about_the_same_dialogues_gets_their_weights(tmp_path):
         studies.read(tmp_path, yaml, my_csv=CSV, model_csv=model + "d9,A,gpt,1\n")
 
 
-def test_a_column_that_looks_like_one_and_is_not_used_is_counted(tmp_path):
-    counts = studies.read(tmp_path, YAML.format(key=""), my_csv=CSV.replace(",p,", ",Sampling_Probability,")).frames[
-        "counts"
-    ]
-    found = counts[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped")]
-    assert found["reason"].str.partition(":")[0].tolist() == ["Sampling_Probability", "queue"]
-    assert "write `inclusion_probability: Sampling_Probability`" in found["reason"].iloc[0]
-    used = studies.read(tmp_path, YAML.format(key="inclusion_probability: p"), my_csv=CSV.replace("queue", "note"))
-    assert not used.frames["counts"]["what"].eq(sampling.NOT_USED).any()
-
-
 @pytest.mark.parametrize(
     ("name", "cells", "key"),
     [
@@ -205,22 +194,6 @@ def test_a_column_that_looks_like_one_and_is_not_used_is_counted(tmp_path):
 )
 def test_columns_are_known_by_name_and_content(name, cells, key):
     assert sampling.key_for(name, pd.Series(cells)) == key
-
-
-PAGE = (params.ROOT / "docs" / "own_data.md").read_text(encoding="utf-8")
-SECTION = re.search(r"## Items drawn with unequal probability\n(.*?)\n## ", PAGE, re.DOTALL)[1]
-
-
-def test_the_documentation_shows_keys_that_work(tmp_path):
-    """Each of its three ways, on a queue with all 2 of 130 flagged dialogues and 2 of 2,000 others."""
-    csv = CSV.replace(",p,", ",p,w,").replace(",flagged", ",2,flagged").replace(",rest", ",7,rest")
-    found = []
-    for block in re.findall(r"```yaml\n(.*?)```", SECTION, re.DOTALL):
-        key = "\n    ".join(line.split("  #")[0] for line in block.splitlines())
-        found.append(weights(tmp_path, key, csv))
-    assert found[0] == {"d1": 1, "d2": 5, "d3": 1, "d4": 4}
-    assert found[1] == {"d1": 2, "d2": 7, "d3": 2, "d4": 7}
-    assert found[2] == {"d1": 65, "d2": 1000, "d3": 65, "d4": 1000}
 
 
 QUEUE = "id,bot,who,bad,fluency,inclusion_probability,weight,stratum\n" + "\n".join(
@@ -250,14 +223,8 @@ def test_check_warns_of_what_is_not_used(tmp_path):
     assert said[0].startswith("warning: not used from my.csv: propensity: it looks like a sampling probability")
     assert "write `inclusion_probability: propensity`" in said[0]
     assert "queue: it looks like strata" in said[1]
-
-
-@pytest.mark.parametrize(("key", "column"), [("weight", "sampling_prob"), ("inclusion_probability", "survey_weight")])
-def test_a_probability_taken_for_a_weight_is_refused(tmp_path, key, column):
-    csv = CSV.replace(",p,", f",{column},")
-    assert "a column that is not called like" in refused(tmp_path, f"{key}: {column}", csv)
-    if key == "weight":
-        assert weights(tmp_path, f"weight: {column}", csv.replace("0.25", "40"))["d4"] == 40
+    used = studies.read(tmp_path, YAML.format(key=P), my_csv=CSV.replace("queue", "note"))
+    assert not used.frames["counts"]["what"].eq(sampling.NOT_USED).any()
 
 
 def test_records_keep_values_that_nothing_uses_with_their_dialogues(tmp_path):

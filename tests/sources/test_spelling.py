@@ -105,22 +105,10 @@ def test_rules_for_rows_and_judges_know_one_spelling(tmp_path):
     assert list(built.frames["annotations"]["annotator_kind"]) == ["llm", "human", "llm", "human"]
 
 
-def test_one_name_may_have_judged_twice(tmp_path):
-    csv = LONG_CSV + "d1,Chat,ben,fluency,5\n"
-    with pytest.raises(DataError, match="found a repeat of row 3, with another score") as error:
-        studies.read(tmp_path, study(LONG), my_csv=csv)
-    assert "`repeats: last`" in error.value.problems[0].hint
-    built = studies.read(tmp_path, study({**LONG, "repeats": "last"}), my_csv=csv)
-    assert sorted(built.frames["annotations"]["score"]) == [1, 3, 4, 5]
-
-
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        (
-            {"system": {"Chat": ["chatt"]}},
-            r"spelling\.system: expected a spelling .* found 'chatt'; did you mean 'chat'",
-        ),
+        ({"system": {"Chat": ["chatt"]}}, r"spelling\.system: .* found 'chatt'; did you mean 'chat'"),
         ({"annotator": {"ann": ["zoe"]}}, r"spelling\.annotator: .* found 'zoe'; there are Ann, ann, ben"),
         ({"label": {"fluency": ["fluent"]}}, r"spelling\.label: .* found 'fluent'"),
     ],
@@ -193,10 +181,11 @@ def test_names_that_look_alike(names, same):
     assert (len({plain(name) for name in names}) == 1) is same
 
 
-def test_names_are_written_as_yaml_reads_them():
+def test_names_are_written_as_yaml_reads_them_and_people_see_them():
     rules = {"system": {"yes": ["Yes", "a: b", "e\u200b"]}, "label": {"größe": ["Größe"]}}
     assert yaml.safe_load(written(rules)) == {"spelling": rules}
     assert "größe" in written(rules)
+    assert written({"system": {"Caf\u00e9": ["Cafe\u0301"]}}) == 'spelling: {system: {"Café": ["Cafe\\u0301"]}}'
 
 
 @pytest.mark.parametrize(
@@ -215,16 +204,11 @@ def test_dialogues_whose_ids_look_alike_are_told(tmp_path, other, shown):
     assert said == ([start + shown] if shown else [])
 
 
-def test_what_a_reader_cannot_see_is_written_with_escapes():
-    assert written({"system": {"Caf\u00e9": ["Cafe\u0301"]}}) == 'spelling: {system: {"Café": ["Cafe\\u0301"]}}'
-
-
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
         ("systems: {A: Bot, B: Bot}", "systems A and B have one name, 'Bot', and pages add their ids: if they are one, "
          "write `spelling: {system: {A: [B]}}`, else give each its own"),
-        ("systems: {A: B}", "systems A and B have one name, 'B'"),
         ("systems: {A: \"Bo\\u200bt\", B: Bot}", "systems A and B have one name"),
         ("groups: {x: {title: T, annotators: [w1]}, y: {title: T, annotators: [w2]}}", "groups x and y have one name"),
         ("systems: {A: Bot, B: bot}", None),

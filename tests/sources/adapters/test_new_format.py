@@ -72,6 +72,9 @@ def looked(folder, yaml):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=folder)
 
 
+pytestmark = pytest.mark.verify
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("new_format")
