@@ -9,6 +9,7 @@ import os
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -102,6 +103,29 @@ def test_bad_data_are_refused_with_place_expected_found_and_what_to_do(tmp_path,
         assert problem.hint
         assert problem.hint != joining.UNFORESEEN
     assert len(str(error)) < 20_000
+
+
+@pytest.mark.parametrize("ours", bad.CELLS)
+def test_cells_that_cannot_be_are_reported_each_with_its_row(tmp_path, ours):
+    yaml, content = bad.judged(ours, (*bad.CELLS[ours],))
+    problems = refusal(tmp_path, yaml, {"my_csv": content}).problems
+    assert len(problems) == len(bad.CELLS[ours])
+    by_row = {(p.file, p.where): p for p in problems}
+    for i, (cell, expected) in enumerate(bad.CELLS[ours].items()):
+        problem = by_row["my.csv", f"row {i + 2}"]
+        assert problem.column.startswith(ours)
+        assert problem.expected.startswith(expected)
+        assert problem.found
+        # a turn or a score that is off its scale is a number by the time it is checked
+        if cell and ours != "turn" and expected != "a whole number from 1 to 5 (fluency)":
+            assert repr(cell)[:40] in problem.found
+
+
+@pytest.mark.parametrize(("ours", "cells"), bad.CELLS_READ, ids=[ours for ours, _ in bad.CELLS_READ])
+def test_unusual_cells_are_read(tmp_path, ours, cells):
+    yaml, content = bad.judged(ours, (*cells,))
+    found = studies.read(tmp_path, yaml, my_csv=content).frames["annotations"][ours].tolist()
+    assert found == [pd.Timestamp(v) if ours == "completed_at" else v for v in cells.values()]
 
 
 @pytest.mark.parametrize("name", bad.YAML_READ)

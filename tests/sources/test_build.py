@@ -231,38 +231,6 @@ def test_rows_are_numbered_as_a_spreadsheet_does(tmp_path):
     assert read_csv(path, "f.csv", header=False).index.tolist() == [1, 2, 4]
 
 
-def mapped(ours):
-    """The long study with the column x as one of ours."""
-    return studies.LONG.replace("score: rating", f"score: rating, {ours}: x")
-
-
-def more(*cells):
-    """Rows of the long study with a cell each in a column x."""
-    head, *rows = studies.LONG_CSV.splitlines()
-    return "\n".join([head + ",x", *(f"{row},{cell}" for row, cell in zip(rows, cells, strict=True))]) + "\n"
-
-
-@pytest.mark.parametrize("cell", ["20200105", "2020/01/05", "2020.1.5", "20200105T0000"])
-def test_a_date_may_be_written_in_several_ways(tmp_path, cell):
-    frame = studies.read(tmp_path, mapped("completed_at"), my_csv=more(*[cell] * 4)).frames["annotations"]
-    assert set(frame["completed_at"].astype(str).str[:10]) == {"2020-01-05"}
-
-
-@pytest.mark.parametrize("cell", ["2020-01-01T10-05:00", "2020-01-01 10-05:00"])
-def test_a_zone_is_noted_without_minutes_too(tmp_path, cell):
-    built = studies.read(tmp_path, mapped("completed_at"), my_csv=more(*[cell] * 4))
-    assert set(built.frames["annotations"]["completed_at"].astype(str)) == {"2020-01-01 15:00:00"}
-    assert built.notes == ["4 judgements have a time with a time zone, converted to UTC"]
-
-
-@pytest.mark.parametrize("cells", [("x", "x", "", "x"), ("", "", "", "")])
-def test_a_missing_corpus_is_reported(tmp_path, cells):
-    with pytest.raises(DataError) as error:
-        studies.read(tmp_path, mapped("corpus"), my_csv=more(*cells))
-    rows = [f"row {n}" for n, cell in enumerate(cells, start=2) if not cell]
-    assert [(p.where, p.column, p.found) for p in error.value.problems] == [(row, "corpus", "nothing") for row in rows]
-
-
 def test_an_annotator_of_blanks_is_no_person(tmp_path):
     text = studies.LONG.replace("layout: long", 'layout: long\n    na_values: ["N/A"]')
     with pytest.raises(DataError, match=r"my\.csv, row 3, annotator \(worker\): expected a value, found nothing"):
