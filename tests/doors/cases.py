@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable
 
-from doors import dirty, mixed, shapes
+from doors import dirty, shapes
 from doors.made import Case, text_of
 from doors.reading import Judgement
 
@@ -318,5 +318,4 @@ def cases() -> list[Case]:
         *_several_answers(),
         *shapes.cases(),
         *dirty.cases(),
-        *mixed.cases(drawn(), drawn(("fluency",), levels=(0, 1))),
     ]

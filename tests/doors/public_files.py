@@ -4,58 +4,21 @@ from __future__ import annotations
 
 from doors import public_reading as by
 from doors import reading
-from doors.public import File, csv, long
+from doors.public import File
 
-_TOPIC = ("familiarity", "interest", "search_prob", "summary_result")
-_SERIOUS = "validating_emotions encouraging_elaboration demonstrating_understanding advice_giving self_oriented"
-_CARE = (*_SERIOUS.split(), "dismissing_emotions")
-_ANSWER = "relevance correctness completeness comprehensiveness conciseness serendipity coherence factuality fairness"
-
-
-_ATLAS, _MORE, _DATA = "atlas", "data_more", "data"
-_CIS = f"{_ATLAS}/{{}}/results/user_study_output"
+_ATLAS, _MORE = "atlas", "data_more"
 FILES = [
-    File(
-        f"{_MORE}/alttest/mtbench/human_annotations.json",
-        by.mtbench,
-    ),
     File(
         f"{_MORE}/conture/data.json",
         by.numbers_only,
         also=("overall_impression",),
     ),
-    File(
-        f"{_MORE}/llmfao/crowd-comparisons.csv",
-        by.votes,
-    ),
-    File(
-        f"{_MORE}/mturk_decoding/Batch_3539631_batch_results.csv",
-        by.decoding,
-    ),
-    File(
-        f"{_MORE}/pandalm/testset-v1.json",
-        by.pandalm,
-    ),
+    File(f"{_MORE}/llmfao/crowd-comparisons.csv", by.votes),
+    File(f"{_MORE}/mturk_decoding/Batch_3539631_batch_results.csv", by.decoding),
     File(
         f"{_MORE}/squality/all-responses.jsonl",
         by.squality,
         ways={"correctness_rank": -1, "overall_rank": -1},
-    ),
-    File(
-        f"{_ATLAS}/asset/asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv",
-        by.asset_pairs,
-        becomes=reading.REFUSED,
-    ),
-    File(
-        f"{_CIS.format('cis_transparency')}/output_processed_aggregated.csv",
-        lambda p: long(
-            csv(p),
-            (*_ANSWER.split(), "readability", "satisfaction", "usefulness"),
-            ["questions_ids"],
-            "answers_ids",
-            "worker_ids",
-        ),
-        also=(*_TOPIC, "source_usefulness", "warning_usefulness", "confidence_usefulness"),
     ),
     File(
         f"{_ATLAS}/convabuse/1_full/ConvAbuseEMNLPfull.csv",
@@ -68,72 +31,27 @@ FILES = [
         becomes=reading.ASKED,
     ),
     File(
-        f"{_ATLAS}/empathy_judges/original_data/sample_lend_an_ear_annotations.csv",
-        lambda p: long(csv(p), _CARE, ["conversation_id"], None, "user_id"),
-    ),
-    File(
         f"{_ATLAS}/faithdial_audit/data-audit/CTRL/ctrl_processed_cmu.csv",
         lambda p: by.sets_of(p, "ctrl", ("begin_label", "vrm_label"), "system"),
     ),
-    File(
-        f"{_ATLAS}/inferential_strategies/data/inferential-strategies/inferential_strategies.json",
-        by.judge_bench,
-        ways={"sound_reasoning": 1},
-    ),
-    File(
-        f"{_ATLAS}/lfqa_experts/raw_annotation_data/Annotated_Dataset/Biology_12_Common20.json",
-        by.experts,
-    ),
+    File(f"{_ATLAS}/lfqa_experts/raw_annotation_data/Annotated_Dataset/Biology_12_Common20.json", by.experts),
     File(
         f"{_ATLAS}/minp_forms/min_p user preference study v2.0 (Responses) - Form responses 1 (1) (2).csv",
         by.forms,
         becomes=reading.ASKED,
     ),
-    File(
-        f"{_ATLAS}/mrbench/MRBench/MRBench_V1.json",
-        by.tutors,
-    ),
-    File(
-        f"{_ATLAS}/qags/mturk_cnndm.jsonl",
-        by.sentences,
-    ),
-    File(
-        f"{_ATLAS}/recquest/dialogues_min.jsonl",
-        by.experience,
-    ),
-    File(
-        f"{_ATLAS}/reprohum0744/responses.csv",
-        by.pairs_in_rows,
-        becomes=reading.ASKED,
-    ),
+    File(f"{_ATLAS}/mrbench/MRBench/MRBench_V1.json", by.tutors),
+    File(f"{_ATLAS}/qags/mturk_cnndm.jsonl", by.sentences),
     File(
         f"{_ATLAS}/reprohum_d2t/Coherence.xlsx",
         lambda p: by.best_of_two(p, "coh", by.excel(p)),
         ways={"worst_coh": -1},
         also=("worst_coh",),
     ),
-    File(
-        f"{_ATLAS}/summeval/cnndm_THumB-1.0.jsonl",
-        by.summaries,
-    ),
-    File(
-        f"{_ATLAS}/ttcw/ttcw_annotations.json",
-        by.stories,
-    ),
+    File(f"{_ATLAS}/summeval/cnndm_THumB-1.0.jsonl", by.summaries),
     File(
         f"{_ATLAS}/xsum_hallu/factuality_annotations_xsum_summaries.csv",
         lambda p: by.spans(p, "is_factual", "is_factual"),
         ways={"is_factual": 1},
-    ),
-    File(
-        f"{_DATA}/dstc7/dstc7-task2-human-eval-per-judge.tsv",
-        lambda p: long(
-            csv(p, sep="\t", encoding="utf-8-sig"),
-            ("Relevance", "Informativeness"),
-            ["InstanceID"],
-            "SystemID",
-            "JudgeID",
-        ),
-        becomes=reading.REFUSED,
     ),
 ]

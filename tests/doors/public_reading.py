@@ -31,24 +31,6 @@ def votes(path: Path) -> pd.DataFrame:
     return rows(((p, a, w, "winner", s, b) for p, a, w, s, b in pairs), pairs=True)
 
 
-def mtbench(path: Path) -> pd.DataFrame:
-    marks = []
-    for folder, mapped in (("human", "people"), ("llm", "models")):
-        for who, held in content(path.with_name(f"{folder}_annotations.json")).items():
-            for key, won in held.items():
-                q, a, b, turn = key.split("__")
-                marks.append((f"{q}/{turn}", a, f"{mapped} {who}", "score", _PREFERRED[won], b))
-    return rows(marks, pairs=True)
-
-
-def pandalm(path: Path) -> pd.DataFrame:
-    marks = []
-    for r in content(path):
-        a, b = r["cmp_key"].split("_")
-        marks += [(r["idx"], a, f"annotator{k}", "better", _PREFERRED[str(r[f"annotator{k}"])], b) for k in (1, 2, 3)]
-    return rows(marks, pairs=True)
-
-
 def squality(path: Path) -> pd.DataFrame:
     marks = []
     for p, passage in enumerate(lines(path)):
@@ -73,15 +55,6 @@ def decoding(path: Path) -> pd.DataFrame:
     return rows(marks)
 
 
-def judge_bench(path: Path) -> pd.DataFrame:
-    return rows(
-        (one["id"], "system", None, plain(label), score)
-        for one in content(path)["instances"]
-        for label, held in one["annotations"].items()
-        for score in held["individual_human_scores"]
-    )
-
-
 def best_of_two(path: Path, answer: str, f: pd.DataFrame | None = None) -> pd.DataFrame:
     f = csv(path) if f is None else f
     won = f[f"Answer.best_{answer}"].str.upper().map({"A": 1, "B": -1})
@@ -102,27 +75,10 @@ def side_by_side(path: Path, base: str) -> pd.DataFrame:
     return held[held["score"] != ""].assign(score=lambda x: x["score"].astype(float))
 
 
-def pairs_in_rows(path: Path) -> pd.DataFrame:
-    marks = []
-    for _, r in csv(path).iterrows():
-        for i in range(32):
-            item = f"{r[f'dataset{i}']}/{r[f'ix{i}']}"
-            won = -1 if r[f"meaning{i}"] == "True" else 1
-            marks.append((item, r[f"systema{i}"], r["prolific_pid"], "meaning", won, r[f"systemb{i}"]))
-    return rows(marks, pairs=True)
-
-
 def spans(path: Path, label: str, of: str) -> pd.DataFrame:
     f = csv(path)
     f = f[f[of] != "NULL"]
     return rows(zip(f.bbcid, f.system, f.worker_id, [label] * len(f), f[of], strict=True))
-
-
-def asset_pairs(path: Path) -> pd.DataFrame:
-    f = csv(path)
-    won = f["winner"].map(lambda w: {"asset": 1, "similar": 0}.get(w, -1))
-    pairs = zip(f.sentence_id, f.worker_id, f.aspect, won, f.other_dataset, strict=True)
-    return rows(((i, "asset", w, x, s, b) for i, w, x, s, b in pairs), pairs=True)
 
 
 def abuse(path: Path) -> pd.DataFrame:
@@ -157,11 +113,6 @@ def sentences(path: Path) -> pd.DataFrame:
     )
 
 
-def experience(path: Path) -> pd.DataFrame:
-    held = [(one["file"], one["post_task_answers"].get("q1")) for one in lines(path)]
-    return rows((i, "system", None, "q1", s) for i, s in held if s is not None)
-
-
 def summaries(path: Path) -> pd.DataFrame:
     return rows(
         (one["seg_id"], one["SYS"], f"{who} {k}", label, score)
@@ -171,13 +122,6 @@ def summaries(path: Path) -> pd.DataFrame:
         for k, held in enumerate(one[f"{who}_annotations"])
         for label, score in held.items()
     ).assign(annotator=None)
-
-
-def stories(path: Path) -> pd.DataFrame:
-    f = pd.DataFrame(content(path)).astype(str)
-    return rows(
-        zip(f.story_id, ["system"] * len(f), f.expert_idx, f.category.map(plain), f.binary_verdict, strict=True)
-    )
 
 
 def experts(path: Path) -> pd.DataFrame:

@@ -12,7 +12,6 @@ EVERY = {case.name: case for case in cases.cases()}
 #: what only a person can say; the YAML asks for it
 ASKED = {
     "missing as 0",
-    "slider with decimal commas beside ratings",
     "grid {label}{annotator}",
     "people as keys",
     *dirty.ASKED,

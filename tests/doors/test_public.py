@@ -16,11 +16,6 @@ def folder(raw_data):
     return raw_data.parent
 
 
-def test_most_files_are_right():
-    counts = Counter(f.becomes for f in FILES)
-    assert counts[reading.RIGHT] >= 0.7 * len(FILES)
-    assert not counts[reading.WRONG]
-    assert not counts[reading.CRASHED]
 
 
 @pytest.mark.evidence

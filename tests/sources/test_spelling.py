@@ -70,16 +70,6 @@ def test_names_are_one_before_ids_are_made_of_them(source, data, tmp_path):
     assert mended(built) == {"system": 2, "annotator": 1, "label": 1}
 
 
-@pytest.mark.parametrize("rules", [SPELT, {}])
-def test_columns_without_a_name_are_none_of_ours(rules, tmp_path):
-    """A file of a single system, as no column names it, with two columns that have no name."""
-    csv = "d,who,fluency,,\n" + "".join(f"d{i // 2},{('ann', 'Ann', 'ben')[i % 3]},{1 + i % 5},,x\n" for i in range(12))
-    source = {**TABLE, "columns": {"dialogue": "d", "annotator": "who"}}
-    rules = {"annotator": rules["annotator"]} if rules else {}
-    built = studies.read(tmp_path, study({**source, "repeats": "last"}, spelling=rules), my_csv=csv)
-    assert built.frames["annotations"]["annotator"].nunique() == (2 if rules else 3)
-
-
 def test_both_sides_of_a_comparison_are_spelt(tmp_path):
     source = {
         **TABLE,

@@ -238,14 +238,6 @@ def test_a_system_is_left_out_on_either_side(tmp_path):
     assert len(studies.read(tmp_path, above, testset_json=records).frames["annotations"]) == 1
 
 
-def test_filters_of_a_wide_table(tmp_path):
-    csv = "id,state,fluency_a1,fluency_a2,quality_a1,quality_a2\n1,ok,1,2,3,4\n2,bad,5,5,5,5\n3,ok,2,3,4,5\n"
-    more = ', drop: {state: bad, annotator: a2}, keep: {label: quality, id: ">=3"}}'
-    text = studies.WIDE.replace("}\nlabels", more + "\nlabels")
-    built = studies.read(tmp_path, text, my_csv=csv)
-    assert values(built, "dialogue", "annotator", "label") == [("3", "A0001", "quality", 4)]
-
-
 def test_filters_of_the_study(tmp_path):
     """`keep` and `drop` at the top concern all sources; reasons name nobody."""
     text = situation(3) + "drop: {annotator: ben}\nkeep: {dialogue: item_1}\n"

@@ -214,35 +214,6 @@ def test_the_id_of_a_dialogue_needs_all_its_parts(tmp_path):
     assert marks(tmp_path, yaml, "context", a_csv=csv) == [["_A"], ["_A"], ["hi_C"]]
 
 
-COMPARE = """\
-title: Comparisons
-method: comparative
-sources:
-  - adapter: table
-    file: my.csv
-    columns: {dialogue: a, dialogue_b: b, system: sa, system_b: sb, annotator: who}
-    values: {left: 1, tie: 0, right: -1}
-    label_names: {winner: quality}
-labels:
-  quality: {scale: [-1, 1]}
-"""
-
-
-def test_comparisons_are_turned_to_one_side_and_mirrors_left_out(tmp_path):
-    """d1-d2 is judged from both sides by p (a mirror), and from the other side by q (turned)."""
-    csv = "a,b,sa,sb,who,winner\nd1,d2,A,B,p,left\nd2,d1,B,A,p,right\nd2,d1,B,A,q,left\nd3,d4,A,B,p,tie\n"
-    built = studies.read(tmp_path, COMPARE, my_csv=csv)
-    marks = built.frames["annotations"]
-    assert marks[["dialogue", "dialogue_b", "system", "system_b", "annotator", "score"]].values.tolist() == [
-        ["d1", "d2", "A", "B", "A0001", 1.0],
-        ["d1", "d2", "A", "B", "A0002", -1.0],
-        ["d3", "d4", "A", "B", "A0001", 0.0],
-    ]
-    assert kept(built, reason="the same comparison from its other side") == 1
-    assert kept(built, reason="comparison turned to the side first met") == 1
-    assert len(built.frames["dialogues"]) == 4
-
-
 HEAD = "chat,bot,worker,what,rating\n"
 
 
@@ -316,11 +287,3 @@ labels:
 """
     methods = marks(tmp_path, yaml, "method", my_csv="d,t,w,good\n1,0,p,1\n1,,p,0\n")
     assert methods == [["turn_rating"], ["dialogue_rating"]]
-
-
-def test_a_column_like_a_label_that_nobody_declared(tmp_path):
-    with pytest.raises(DataError) as caught:
-        studies.read(tmp_path, studies.WIDE, my_csv="id,fluency_a1,fluncy_a1\n1,3,4\n")
-    (problem,) = caught.value.problems
-    assert (problem.file, problem.where, problem.column) == ("my.csv", "row 1", "fluncy_a1")
-    assert "fluency" in problem.expected
