@@ -36,22 +36,6 @@ class File:
     becomes: str = reading.RIGHT
 
 
-def long(
-    cells: pd.DataFrame,
-    labels: Iterable[str],
-    item: list[str],
-    system: str | list[str] | None = None,
-    annotator: str | None = None,
-) -> pd.DataFrame:
-    """A row per judgement from a row per item and person; empty cells are no judgements."""
-    out = cells[list(labels)].rename(columns=plain)
-    of = "system" if system is None else cells[[system] if isinstance(system, str) else system].agg(" ".join, axis=1)
-    out = out.assign(_item=cells[item].agg("|".join, axis=1), _system=of, _who=cells[annotator] if annotator else None)
-    held = out.melt(["_item", "_system", "_who"]).set_axis(["item", "system", "annotator", "label", "score"], axis=1)
-    held = held[held["score"] != ""]
-    return held.assign(score=[number(x) for x in held["score"]])
-
-
 def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 

@@ -1,21 +1,15 @@
 """`new` reads files that others published as they are meant: most without an edit, none wrongly in silence."""
 
-from collections import Counter
-
 import pytest
 
 from doors import public, reading
 from doors.public_files import FILES
-
-SECONDS = 150
 
 
 @pytest.fixture(scope="session")
 def folder(raw_data):
     """The folder of all data beside the project."""
     return raw_data.parent
-
-
 
 
 @pytest.mark.evidence

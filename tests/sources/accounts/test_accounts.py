@@ -111,13 +111,6 @@ def test_codes_away_from_the_levels(scores, codes):
     assert (stand and stand[0]) == codes
 
 
-def test_running_numbers_are_no_levels_however_many():
-    """Each would take minutes if it were looked for among all others."""
-    numbers = pd.Series(range(300_000), dtype=float)
-    assert levels.apart(numbers) is None
-    assert levels.apart(pd.concat([numbers * 2.5, pd.Series([1.0, 2, 3])])) is None
-
-
 def test_comparisons_have_no_codes():
     label = Label("better", "pairwise_dialogue", "Better", (-1, 1))
     assert not list(levels.doubts(label, pd.Series([1.0, 0.0, -1.0])))
