@@ -268,24 +268,6 @@ def _several_answers() -> list[Case]:
     for (item, person), scores in judged.items():
         order = pick.sample(SYSTEMS, 3)
         side.append([item, person, *order, *(scores[s] for s in order)])
-    tasks: dict[tuple, list] = {}
-    for (item, system, person), words in sets.items():
-        marks = {"from_name": "issues", "to_name": "t", "type": "choices", "value": {"choices": words}}
-        one = {"completed_by": {"email": f"{person}@example.org"}, "was_cancelled": False}
-        tasks.setdefault((item, system), []).append(one | {"result": [marks] if words else []})
-    studio = [
-        {"id": n, "data": {"dialogue_id": d, "model": s, "text": f"the reply of {s}"}, "annotations": many}
-        for n, ((d, s), many) in enumerate(tasks.items())
-    ]
-    questions = [["Timestamp", "Email Address", *("How fluent was it?", "How relevant was it?") * 2]]
-    answers = [r for r in drawn(("how_fluent_was_it", "how_relevant_was_it"), 2) if r.system == "alpha"]
-    people = {f"{who}{n}@example.org": who for who in PEOPLE for n in range(4)}
-    answers = [
-        r._replace(system="system", annotator=p) for p, who in people.items() for r in answers if r.annotator == who
-    ]
-    for who in people:
-        scores = {(r.item, r.label): r.score for r in answers if r.annotator == who}
-        questions.append(["2026/11/02 9:12:01", who, *scores.values()])
     natural = (
         "In the conversation that follows, a person asks an assistant for the way to the station and the price of a "
         "ticket.\nHaving read all of it twice, as a native speaker would, how natural does its wording appear to you?"
@@ -299,8 +281,6 @@ def _several_answers() -> list[Case]:
         asked.append(["2026/11/02 9:12:01", f"{who}@example.org", item, *(scores[x] for x in long_ids)])
     return [
         _rows("a form with long questions", asked, long),
-        Case("Label Studio, an optional choice", {"project.json": json.dumps(studio)}, marked),
-        _rows("a form that repeats its questions", questions, answers),
         _rows("several answers in a cell", rows, marked),
         _rows("systems side by side", side, [r._replace(label="quality") for r in truth]),
     ]

@@ -85,7 +85,7 @@ def test_ids_made_of_long_texts_are_shown_by_their_ends_and_their_rows(tmp_path)
     built = studies.read(tmp_path, LONG_IDS, my_csv=text.replace("REPLY", "so"))
     lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
     shown = "In case 0 of many wo…any words what is 0? / m"
-    assert f"  row 2: annotator A0001 judged dialogue {shown} of system m, good 0 of 0–1" in lines
+    assert f"  row 2, good: annotator A0001 judged dialogue {shown} of system m, good 0 of 0–1" in lines
     with pytest.raises(DataError) as caught:
         studies.read(tmp_path, LONG_IDS, my_csv=text.replace("w2,0,REPLY", "w2,0,yes").replace("REPLY", "no"))
     (line,) = str(caught.value).splitlines()[1:]

@@ -109,6 +109,7 @@ def test_what_does_not_fit_is_named(tmp_path):
     del records[1]["context"]
     others[0]["responses"][1]["response"] = "who ?"
     records.append({**RATINGS[1], "responses": 5})
+    others.append(scored()[1])
     with pytest.raises(DataError) as error:
         build_from(tmp_path, YAML, {"ratings.json": records, "scored.json": others})
     message = "\n".join(map(str, error.value.problems))
