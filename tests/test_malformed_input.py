@@ -180,7 +180,8 @@ def in_source(line, yaml=LONG):
     return yaml.replace("    layout", f"    {line}\n    layout")
 
 
-@pytest.mark.parametrize("line", [*(pytest.param(line, marks=pytest.mark.verify) for line in IN_SOURCE), *INSTEAD])
+@pytest.mark.verify
+@pytest.mark.parametrize("line", [*IN_SOURCE, *INSTEAD])
 def test_the_lines_that_a_message_gives_read_the_file(tmp_path, line):
     before = {
         'na_values: [""]': in_source('na_values: ["", "NA"]'),

@@ -19,16 +19,10 @@ ASKED = {
 #: refused, with a message that says what to write
 REFUSED = {"a row per judgement, architecture", *dirty.REFUSED}
 #: of each kind a few for everyday, some more for each change; all of them with the long evidence
-_FEW = ["long, plain", "grid, german", "decimal commas", "missing as 99", "negative labels", "votes A/B, system_a"]
-_FEW += [
-    "winners by name",
-    "people as keys",
-    "several answers in a cell",
-    "ranks in a cell",
-    "slips among votes",
-]
-_FEW += ["errors with categories and severities", "gold beside a judge", "spellings of people", *dirty.REFUSED]
-_SOME = [*list(EVERY)[::6], *(case.name for case in dirty.cases())]
+_FEW = ["long, plain", "grid, german", "missing as 99", "votes A/B, system_a", "winners by name", "people as keys"]
+_FEW += ["several answers in a cell", "ranks in a cell", "slips among votes", "spellings of people", *dirty.REFUSED]
+_MORE = ["decimal commas", "negative labels", "gold beside a judge", "errors with categories and severities"]
+_SOME = dict.fromkeys([*_MORE, *list(EVERY)[::6], *(case.name for case in dirty.cases())])
 
 
 def outcome(name, folder):
