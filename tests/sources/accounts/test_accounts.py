@@ -88,6 +88,7 @@ def test_accounts_that_do_not_add_up_are_a_problem():
     counts.add("x.csv", "annotations", "dropped", "other", n=1)
     assert not balance.problems(counts.frame(), 3)
     assert balance.problems(counts.frame(), 2)
+    assert balance.problems(counts.frame(), 4)
 
 
 def test_the_first_places_are_those_of_the_file():
