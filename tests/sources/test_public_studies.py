@@ -94,8 +94,9 @@ def half_up(value, unit):
 )
 def test_the_two_people_of_gpt_abceval_agree_as_known(read, label, alpha):
     """Ordinal alpha over 1,634 turns by the krippendorff package, to three decimals."""
-    rows = marks(read("gpt_abceval"), label=label).pivot_table(index="annotator", columns=["dialogue", "turn"])
-    pair = rows["score"].loc[["pos0", "pos1"]].to_numpy()
+    rows = marks(read("gpt_abceval"), label=label)
+    wide = rows.pivot_table(index="annotator", columns=["dialogue", "turn"], values="score")
+    pair = wide.loc[["pos0", "pos1"]].to_numpy()
     assert round(krippendorff.alpha(reliability_data=pair, level_of_measurement="ordinal"), 3) == alpha
 
 
