@@ -135,39 +135,26 @@ _OWN = ("scale", "method", "categories", "level", "title")
 _KEYS = [*Study.model_fields, *Table.model_fields, *Records.model_fields, *_OWN]
 _MARKS = json.loads(bad_inputs.marked())
 _PROJECT = {"dialogue_collection": abc_eval_project.collection()}
-_USR = [
-    {
-        "context": "hi\nho",
-        "annotators": ["x", "y"],
-        "responses": [{"response": "b", "model": m, "Engaging": [1, 2]} for m in ("M", "N")],
-    }
-]
 _FED = [
     {"context": "User: a", "response": "System: b", "system": "M", "annotations": {"Relevant": [0, 2]}},
     {"context": "User: a\nSystem: b", "system": "M", "annotations": {"Overall": [1, "N/A (x)"]}},
 ]
-_GRADE = [
-    {"ID": "1", "Dataset": "D", "DialogModel": "M", "Context": "a|||b", "Response": "c", "HumanScores": "[1, 5, 3]"}
-]
 _RECORDS = [json.loads(bad_inputs.ONE), {"id": "d2", "who": "w2", "ratings": {"fluency": 2}, "turns": [{"x": [1]}]}]
 
 
-def _fixed(adapter: str, label: str, more: str = "") -> str:
-    return f"title: T\nsources: [{{adapter: {adapter}, file: x.json{more}}}]\nlabels: {{{label}: {{scale: [0, 5], method: turn_rating}}}}\n"
-
-
+_OF_FED = """\
+title: T
+sources: [{adapter: fed, file: x.json}]
+labels:
+  relevant: {scale: [0, 5], method: turn_rating}
+  overall: {scale: [0, 5], method: dialogue_rating}
+"""
 #: YAML, file, trees
 _JSON = [
     (bad_inputs.MARKS, "m_json", _MARKS),
     (bad_inputs.PROJECT, "p_json", _PROJECT),
     (bad_inputs.RECORDS, "r_json", _RECORDS),
-    (_fixed("usr", "engaging"), "x_json", _USR),
-    (
-        _fixed("fed", "relevant").replace("}\n", ", overall: {scale: [0, 5], method: dialogue_rating}}\n"),
-        "x_json",
-        _FED,
-    ),
-    (_fixed("grade", "coherence"), "x_json", _GRADE),
+    (_OF_FED, "x_json", _FED),
 ]
 _OURS = {
     "turn": "turn",

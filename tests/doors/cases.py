@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 
 from doors import dirty, shapes
 from doors.made import Case, text_of
@@ -35,21 +34,14 @@ def drawn(
     return rows
 
 
-def _long(truth: list[Judgement], names: dict[str, str], more: Callable[[Judgement], dict] | None = None) -> list[list]:
+def _long(truth: list[Judgement], names: dict[str, str]) -> list[list]:
     """A row per item, system and person, with a column per label."""
     labels = list(dict.fromkeys(r.label for r in truth))
     rows: dict[tuple, dict] = {}
     for r in truth:
-        rows.setdefault((r.item, r.system, r.annotator), {}).update({r.label: r.score, "_": r})
-    out = [[*(names[k] for k in ("item", "system", "annotator") if k in names), *labels]]
-    extra = list(more(truth[0])) if more else []
-    out[0] += extra
-    for (item, system, person), scores in rows.items():
-        ids = {"item": item, "system": system, "annotator": person}
-        line = [ids[k] for k in ("item", "system", "annotator") if k in names]
-        line += [scores.get(x, "") for x in labels] + [more(scores["_"])[k] for k in extra]
-        out.append(line)
-    return out
+        rows.setdefault((r.item, r.system, r.annotator), {})[r.label] = r.score
+    head = [names["item"], names["system"], names["annotator"], *labels]
+    return [head, *([*ids, *(scores.get(x, "") for x in labels)] for ids, scores in rows.items())]
 
 
 def _by_label(truth: list[Judgement], names: dict[str, str]) -> list[list]:
@@ -123,14 +115,12 @@ def _dialects() -> list[Case]:
     truth = drawn()
     rows = _long(truth, NAMES["review"])
     plain = text_of(rows)
-    notes = [[*r, *(("", "") if i == 0 else ("", "x") if i % 5 == 2 else ("y", ""))] for i, r in enumerate(rows)]
     numbered = [["" if i == 0 else i - 1, *row] for i, row in enumerate(rows)]
     german = text_of(_long(drawn(levels=(1, 1.5, 2, 2.5, 3)), NAMES["german"]), ";")
     return [
         Case("decimal commas", {"ratings.csv": german.replace(".5", ",5")}, drawn(levels=(1, 1.5, 2, 2.5, 3))),
         Case("blank lines below", {"ratings.csv": plain + "\n,,,,\n,,,,\n"}, truth),
         Case("title above", {"ratings.csv": "Ratings of March,,,,\n" + plain}, truth),
-        _rows("two nameless columns of notes", notes, truth),
         _rows("index column", numbered, truth),
         Case("mean below", {"ratings.csv": plain + "Mean,,,3.1,3.2\n"}, truth),
     ]
@@ -149,17 +139,10 @@ def _damage() -> list[Case]:
     lines = "".join(
         "\t".join(map(str, [*r, said.get(r[0], "a text") + r[1] if i else "reply"])) + "\n" for i, r in enumerate(rows)
     )
-    open_ = lines
-    lines = lines.replace('"so he said', "so")
-    cases.append(Case("quotation marks in tabs", {"ratings.tsv": lines}, truth))
-    cases.append(Case("a cell begins with a quotation mark", {"ratings.tsv": open_}, truth))
-    for language, low, high in (
-        ("plain", "1 - not at all", "5 - very much"),
-        ("german", "1 (gar nicht)", "5 (sehr gut)"),
-        ("model", "1 = never", "5 = always"),
-    ):
-        named = [r._replace(score={1: low, 5: high}.get(r.score, r.score)) for r in truth]
-        cases.append(_rows(f"labelled ends, {language}", _long(named, NAMES[language]), truth))
+    cases.append(Case("quotation marks in tabs", {"ratings.tsv": lines.replace('"so he said', "so")}, truth))
+    cases.append(Case("a cell begins with a quotation mark", {"ratings.tsv": lines}, truth))
+    named = [r._replace(score={1: "1 (gar nicht)", 5: "5 (sehr gut)"}.get(r.score, r.score)) for r in truth]
+    cases.append(_rows("labelled ends", _long(named, NAMES["german"]), truth))
     na = [r._replace(system={"alpha": "NA"}.get(r.system, r.system)) for r in truth]
     cases.append(_rows("a system called NA", _long(na, NAMES["plain"]), na))
     blanks = [r._replace(system=r.system + " " if i % 5 == 0 else r.system) for i, r in enumerate(truth)]
@@ -172,14 +155,12 @@ def _labels() -> list[Case]:
     truth = drawn(names)
     bad = drawn(("hallucination", "factual_errors"))
     with_metric = drawn(("fluency", "empathy"), levels=(1.25, 2.5, 3.75, 4.15, 5))
-    constant = [r._replace(score=0.0) if r.label == "toxic" else r for r in drawn(("toxic", "rude"), levels=(0, 1))]
     cases = [
         _rows("labels that look like ids", _long(truth, NAMES["plain"]), truth),
         _rows(
             "negative labels", _long(bad, NAMES["plain"]), bad, directions={"hallucination": -1, "factual_errors": -1}
         ),
         _rows("ratings with decimals", _long(with_metric, NAMES["plain"]), with_metric),
-        _rows("a constant label", _long(constant, NAMES["plain"]), constant),
     ]
     for levels in ((1, 2), (0, 1, 2, 3), (1, 2, 3, 4, 5, 6), tuple(range(1, 10)), tuple(range(0, 101, 5))):
         scaled = drawn(levels=levels)
@@ -208,35 +189,11 @@ def _pairs() -> list[Case]:
     rows = [["dialogue", "system_a", "system_b", "annotator", "winner"]]
     rows += [[r.item, r.system, r.other, r.annotator, r.system if r.score > 0 else r.other] for r in truth]
     cases.append(_rows("winners by name", rows, [r._replace(label="winner") for r in truth]))
-    best = [["HITId", "WorkerId", "AssignmentStatus", "Input.system1", "Input.system2", "Answer.best", "Answer.worst"]]
-    for r in truth:
-        sides = ("A", "B") if r.score > 0 else ("B", "A")
-        best.append([r.item, r.annotator, "Approved", r.system, r.other, *sides])
-    # the worst is always the other one: a judgement, and not two
-    cases.append(
-        _rows("best and worst of two", best, [r._replace(label="best") for r in truth], directions={"best": 1})
-    )
     return cases
 
 
 def _nested() -> list[Case]:
     truth = drawn(("fluency",))
-    by: dict[tuple, dict] = {}
-    for r in truth:
-        by.setdefault((r.item, r.annotator), {})[r.system] = r.score
-    one = [r for r in truth if r.annotator == PEOPLE[int(r.item[1:]) % 3]]
-    keyed = [
-        {
-            "id": item,
-            "annotator_name": person,
-            "outputs": {
-                f"gpt-{s}": {"text": f"a reply of {s} to {item}", "rating": {"fluency": v}} for s, v in scores.items()
-            },
-        }
-        for (item, person), scores in by.items()
-        if person == PEOPLE[int(item[1:]) % 3]
-    ]
-    named = [r._replace(system=f"gpt-{r.system}") for r in one]
     of_item: dict[tuple, list[Judgement]] = {}
     for r in truth:
         of_item.setdefault((r.item, r.system), []).append(r)
@@ -244,10 +201,7 @@ def _nested() -> list[Case]:
         {"id": item, "model": system, "ratings": {r.annotator: r.score for r in of_item[item, system]}}
         for item, system in of_item
     ]
-    return [
-        Case("models as keys with what they said", {"ratings.json": json.dumps(keyed)}, named),
-        Case("people as keys", {"ratings.json": json.dumps(by_person)}, [r._replace(label="score") for r in truth]),
-    ]
+    return [Case("people as keys", {"ratings.json": json.dumps(by_person)}, [r._replace(label="score") for r in truth])]
 
 
 def _several_answers() -> list[Case]:
@@ -268,19 +222,7 @@ def _several_answers() -> list[Case]:
     for (item, person), scores in judged.items():
         order = pick.sample(SYSTEMS, 3)
         side.append([item, person, *order, *(scores[s] for s in order)])
-    natural = (
-        "In the conversation that follows, a person asks an assistant for the way to the station and the price of a "
-        "ticket.\nHaving read all of it twice, as a native speaker would, how natural does its wording appear to you?"
-    )
-    missing = natural.replace("how natural does its wording appear", "how much that you would have said is missing")
-    asked = [["Timestamp", "Email Address", "Which conversation did you read?", natural, f"Thinking back, {missing}"]]
-    long_ids = ("natural", "thinking_back_in_the_conversation_that")
-    long = [r._replace(system="system", label=long_ids[r.label == "relevance"]) for r in drawn() if r.system == "beta"]
-    for item, who in dict.fromkeys((r.item, r.annotator) for r in long):
-        scores = {r.label: r.score for r in long if (r.item, r.annotator) == (item, who)}
-        asked.append(["2026/11/02 9:12:01", f"{who}@example.org", item, *(scores[x] for x in long_ids)])
     return [
-        _rows("a form with long questions", asked, long),
         _rows("several answers in a cell", rows, marked),
         _rows("systems side by side", side, [r._replace(label="quality") for r in truth]),
     ]

@@ -35,20 +35,7 @@ FILES = [
         lambda p: by.sets_of(p, "ctrl", ("begin_label", "vrm_label"), "system"),
     ),
     File(f"{_ATLAS}/lfqa_experts/raw_annotation_data/Annotated_Dataset/Biology_12_Common20.json", by.experts),
-    File(
-        f"{_ATLAS}/minp_forms/min_p user preference study v2.0 (Responses) - Form responses 1 (1) (2).csv",
-        by.forms,
-        becomes=reading.ASKED,
-    ),
-    File(f"{_ATLAS}/mrbench/MRBench/MRBench_V1.json", by.tutors),
     File(f"{_ATLAS}/qags/mturk_cnndm.jsonl", by.sentences),
-    File(
-        f"{_ATLAS}/reprohum_d2t/Coherence.xlsx",
-        lambda p: by.best_of_two(p, "coh", by.excel(p)),
-        ways={"worst_coh": -1},
-        also=("worst_coh",),
-    ),
-    File(f"{_ATLAS}/summeval/cnndm_THumB-1.0.jsonl", by.summaries),
     File(
         f"{_ATLAS}/xsum_hallu/factuality_annotations_xsum_summaries.csv",
         lambda p: by.spans(p, "is_factual", "is_factual"),

@@ -11,10 +11,6 @@ from doors.public import content, csv, lines, plain, rows
 _PREFERRED = {"left": 1, "right": -1, "tie": 0, "model_a": 1, "model_b": -1, "0": 0, "1": 1, "2": -1}
 
 
-def excel(path: Path, sheet: str | int = 0) -> pd.DataFrame:
-    return pd.read_excel(path, sheet_name=sheet, dtype=str, engine="calamine", keep_default_na=False)
-
-
 def numbers_only(path: Path) -> pd.DataFrame:
     held = [
         (d["dialog_id"], "system", None, plain(k), v)
@@ -55,16 +51,6 @@ def decoding(path: Path) -> pd.DataFrame:
     return rows(marks)
 
 
-def best_of_two(path: Path, answer: str, f: pd.DataFrame | None = None) -> pd.DataFrame:
-    f = csv(path) if f is None else f
-    won = f[f"Answer.best_{answer}"].str.upper().map({"A": 1, "B": -1})
-    pairs = zip(
-        f["Input.code"].str.split("#").str[0], f["Input.system1"], f["WorkerId"], won, f["Input.system2"], strict=True
-    )
-    held = rows(((i, a, w, f"best_{answer}", s, b) for i, a, w, s, b in pairs), pairs=True)
-    return held[pd.to_numeric(held["score"]).notna()]
-
-
 def side_by_side(path: Path, base: str) -> pd.DataFrame:
     f = csv(path)
     parts = [
@@ -95,15 +81,6 @@ def sets_of(path: Path, text: str, columns: tuple[str, ...], system: str) -> pd.
     return pd.DataFrame(held, columns=["item", "system", "annotator", "label", "score"])
 
 
-def tutors(path: Path) -> pd.DataFrame:
-    return rows(
-        (i, system, None, plain(label), answer)
-        for i, one in enumerate(content(path))
-        for system, held in one["anno_llm_responses"].items()
-        for label, answer in held["annotation"].items()
-    )
-
-
 def sentences(path: Path) -> pd.DataFrame:
     return rows(
         (f"{i}/{k}", "system", r["worker_id"], "response", r["response"])
@@ -113,30 +90,8 @@ def sentences(path: Path) -> pd.DataFrame:
     )
 
 
-def summaries(path: Path) -> pd.DataFrame:
-    return rows(
-        (one["seg_id"], one["SYS"], f"{who} {k}", label, score)
-        for one in lines(path)
-        for who in ("expert", "turker")
-        if isinstance(one[f"{who}_annotations"], list)
-        for k, held in enumerate(one[f"{who}_annotations"])
-        for label, score in held.items()
-    ).assign(annotator=None)
-
-
 def experts(path: Path) -> pd.DataFrame:
     one = content(path)
     won = {"Answer A": 1, "Answer B": -1}
     held = ((r["q_id"], "answer1", str(r["annotator"]), "betteranswer", won[r["BetterAnswer"]], "answer2") for r in one)
     return rows(held, pairs=True)
-
-
-def forms(path: Path) -> pd.DataFrame:
-    f = pd.read_csv(path, dtype=str, keep_default_na=False, header=None, skiprows=1)
-    f = f[f[0].str.match(r"\d+/\d+/\d+ ")]
-    marks = []
-    for i, r in f.iterrows():
-        for k in range(36):
-            block, model, label = k // 6, "ABC"[k % 6 // 2], ("quality", "diversity")[k % 2]
-            marks.append((str(block), model, str(i), label, r[1 + k]))
-    return rows(marks)

@@ -26,11 +26,11 @@ def trials(options: int, n_items: int = 20, seed: int = 5) -> list[Trial]:
     return out
 
 
-def best_worst(seen: list[Trial], label: str, *, worst: bool = True) -> list[Judgement]:
+def best_worst(seen: list[Trial], label: str) -> list[Judgement]:
     """1 for the best, -1 for the worst, 0 for the others."""
     out = []
     for item, person, shown, order in seen:
-        score = {order[0]: 1} | ({order[-1]: -1} if worst else {})
+        score = {order[0]: 1, order[-1]: -1}
         out += [Judgement(item, s, person, label, score.get(s, 0)) for s in shown]
     return out
 
@@ -66,24 +66,17 @@ def _best_and_worst() -> list[Case]:
     two, four = trials(2), trials(4)
     counted, voted = best_worst(four, "best_worst"), pairs(two, "best")
     sides = [[i, p, *s, "AB"[s.index(o[0])], "AB"[s.index(o[1])]] for i, p, s, o in two]
-    letters = [[i, p, "Approved", *s, *("ABCD"[s.index(o[k])] for k in (0, -1))] for i, p, s, o in four]
-    mturk = ["HITId", "WorkerId", "AssignmentStatus", *(f"Input.system{k}" for k in range(1, 5))]
     places = [[i, p, *s, s.index(o[0]) + 1, s.index(o[-1]) + 1] for i, p, s, o in four]
     options = [f"system{k}" for k in range(1, 5)]
     nothing = [[*r[:-2], "", ""] if r[0] == "p03" else r for r in places]
     return [
         _table("best and worst of two, by letters",
                [["prompt", "rater", "system_a", "system_b", "best", "worst"], *sides], voted),
-        _table("best and worst of four, letters of MTurk",
-               [[*mturk, "Answer.best", "Answer.worst"], *letters], counted),
         _table("best and worst of four, by places, tabs",
                [["prompt", "rater", *options, "best", "worst"], *places], counted, ".tsv", "\t"),
         _table("best and worst of four, some not answered",
                [["prompt", "rater", *options, "best", "worst"], *nothing],
                [r for r in counted if r.item != "p03"]),
-        _table("the choice of four, by places",
-               [["prompt", "annotator", *(f"model_{k}" for k in range(1, 5)), "choice"],
-                *(r[:-1] for r in places)], best_worst(four, "choice", worst=False)),
     ]  # fmt: skip
 
 
@@ -101,15 +94,6 @@ def _preferences() -> list[Case]:
     tied = [r if n % 5 else r._replace(score=0) for n, r in enumerate(pairs(two, "label"))]
     numbered = [{0: 0, 1: 1, -1: 2}[int(r.score)] for r in tied]
     named = pairs(two, "preferred")
-    nested = {
-        "comparisons": [
-            {
-                "id": i, "model_a": s[0], "model_b": s[1],
-                "votes": [{"annotator": q, "preferred": "ab"[s.index(oo[0])]} for j, q, _, oo in two if i == j],
-            }
-            for i, _, s, _ in two[:: len(PEOPLE)]
-        ]
-    }  # fmt: skip
     won = turned([Judgement(i, o[0], p, "better", 1, o[1]) for i, p, _, o in two])
     signs = [["A>>B", "A>B", "A=B", "B>A", "B>>A"][2 - 2 * int(r.score)] for r in tied]
     return [
@@ -120,7 +104,6 @@ def _preferences() -> list[Case]:
         _json("who is preferred, by name",
               [{"id": i, "model_a": s[0], "model_b": s[1], "annotator": p, "preferred": o[0]} for i, p, s, o in two],
               named),
-        _json("who is preferred, votes in a list", nested, named),
         _table("winners and losers", [["prompt", "annotator", "winner", "loser"], *([i, p, *o] for i, p, _, o in two)],
                won),
         _json("verdicts as signs with ties",
@@ -171,14 +154,8 @@ def _marked_errors() -> list[Case]:
                 kinds.append(Judgement(str(i), system, person, "hallucination_type", sum(bits[t] for t in types)))
     head = ["system", "doc", "seg_id", "rater", "source", "category", "severity"]
     spans = [[*r[:5], {"Major": "intrinsic", "Minor": "extrinsic"}.get(r[6], "NULL"), 3, 9] for r in rows]
-    plain = [[r[0], r[2], r[3], r[6].lower()] for r in rows]
-    flat = [t._replace(score=0.0) for t in truth]
-    for n, t in enumerate(flat):
-        mine = [r for r in plain if (str(r[1]), r[0], r[2]) == t[:3]]
-        flat[n] = t._replace(score=sum(_WEIGHTS.get(r[3].capitalize(), 0) for r in mine))
     return [
         _table("errors with categories and severities", [head, *rows], truth, ".tsv", "\t"),
-        _table("errors with severities only", [["model", "segment", "annotator", "error_severity"], *plain], flat),
         _table("spans with a type", [[*head[:5], "hallucination_type", "span_start", "span_end"], *spans], kinds),
     ]
 
@@ -190,15 +167,10 @@ def _others() -> list[Case]:
         (i, p, {s: {"response": f"what {s} had to reply to {i}", "score": 5 - o.index(s)} for s in o})
         for i, p, _, o in five
     ]
-    thumbs = [r._replace(score=int(r.score > 2)) for r in scored]
     marks = {1: [], 2: ["rude"], 3: ["rude", "vague"], 4: ["vague"], 5: []}
     bits = {1: 4, 2: 1, 3: 3, 4: 2, 5: 4}
     issues = [r._replace(label="issues", score=bits[int(r.score)]) for r in scored]
     lists = [[r.item, r.system, r.annotator, marks[int(r.score)]] for r in scored]
-    beside = [["unit", "worker", *(f"sys{k}" for k in range(1, 6)), *(f"quality{k}" for k in range(1, 6))]]
-    magnitude = [r._replace(label="quality", score=20 * r.score + 3 * (n % 7)) for n, r in enumerate(scored)]
-    of = {(r.item, r.annotator, r.system): r.score for r in magnitude}
-    beside += [[i, p, *s, *(int(of[i, p, x]) for x in s)] for i, p, s, _ in five]
     return [
         _json("models as keys of replies with scores",
               [{"id": i, "annotator": p, "responses": {f"gpt-{s}": v for s, v in of_each.items()}}
@@ -206,12 +178,8 @@ def _others() -> list[Case]:
         _json("systems as keys beside the prompt",
               [{"id": i, "prompt": f"tell me about {i} now", "annotator": p, **of_each} for i, p, of_each in replies],
               scored),
-        _table("thumbs up and down",
-               [["id", "model", "user_id", "rating"],
-                *([r.item, r.system, r.annotator, ("down", "up")[r.score]] for r in thumbs)], thumbs),
         _table("lists of issues in cells",
                [["dialogue", "system", "annotator", "issues"], *([*r[:3], json.dumps(r[3])] for r in lists)], issues),
-        _table("magnitudes side by side", beside, magnitude),
     ]  # fmt: skip
 
 
@@ -229,8 +197,6 @@ def _beside_gold() -> list[Case]:
         _table("gold beside a judge", [["item", "system", "gold", "judge_score"], *rows], truth),
         _table("gold in words",
                [["item", "system", "gold", "judge"], *([*r[:2], words[r[2]], words[r[3]]] for r in rows)], truth),
-        _json("gold and judge in rows of their own",
-              [{"item": j.item, "system": j.system, "annotator": j.annotator, "score": j.score} for j in truth], truth),
     ]  # fmt: skip
 
 

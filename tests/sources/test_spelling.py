@@ -95,18 +95,9 @@ def test_rules_for_rows_and_judges_know_one_spelling(tmp_path):
     assert list(built.frames["annotations"]["annotator_kind"]) == ["llm", "human", "llm", "human"]
 
 
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        ({"system": {"Chat": ["chatt"]}}, r"spelling\.system: .* found 'chatt'; did you mean 'chat'"),
-        ({"annotator": {"ann": ["zoe"]}}, r"spelling\.annotator: .* found 'zoe'; there are Ann, ann, ben"),
-        ({"label": {"fluency": ["fluent"]}}, r"spelling\.label: .* found 'fluent'"),
-    ],
-)
-def test_a_spelling_that_nothing_has_is_an_error(rules, message, tmp_path):
-    csv = LONG_CSV.replace("Fluency", "fluency")
-    with pytest.raises(DataError, match=message):
-        studies.read(tmp_path, study(LONG, spelling=rules), my_csv=csv)
+def test_a_spelling_that_nothing_has_is_an_error(tmp_path):
+    with pytest.raises(DataError, match=r"spelling\.system: .* found 'chatt'; did you mean 'chat'"):
+        studies.read(tmp_path, study(LONG, spelling={"system": {"Chat": ["chatt"]}}), my_csv=LONG_CSV)
 
 
 @pytest.mark.parametrize("names", [{"Chat": ["chat"], "chat": ["CHAT"]}, {"Chat": ["c"], "Beta": ["c"]}, {"c": ["c"]}])
@@ -125,13 +116,8 @@ def test_what_other_adapters_read_is_spelt_and_counted():
     spelling = Spelling(SPELT)
     spelling.reading(reading)
     assert list(reading.annotations["system"]) == ["Chat", "Chat"]
-    assert list(reading.annotations) == [*marks, "file", "where"]
     assert list(reading.dialogues["system"]) == ["Chat"]
-    frame = reading.counts.frame().query("action == 'mended'")
-    assert [(reason.split()[0], n) for reason, n in zip(frame["reason"], frame["n"], strict=True)] == [
-        ("system", 1),
-        ("annotator", 1),
-    ]
+    assert reading.counts.frame().query("action == 'mended'")["n"].tolist() == [1, 1]
     assert [p.column for p in spelling.unknown("x.yaml")] == ["spelling.label"]
 
 
@@ -163,7 +149,6 @@ def test_check_prints_what_to_write(tmp_path):
         (("alpha", "аlpha", "αlpha"), True),
         (("v1.1", "v11"), False),
         (("GPT-4", "GPT-4+"), False),
-        (("llama-2 7", "llama-27"), False),
         (("ann", "anna"), False),
     ],
 )
@@ -187,30 +172,14 @@ def test_dialogues_whose_ids_look_alike_are_told(tmp_path, other, shown):
     columns = {"dialogue": "d", "system": "bot", "annotator": "who", "label": "what", "score": "n"}
     source = {**TABLE, "layout": "long", "columns": columns}
     built = studies.read(tmp_path, yaml.safe_dump({"title": "T", "sources": [source], "labels": LABELS}), my_csv=data)
-    said = [
-        line for line in in_words.describe(params.load(tmp_path / "mine.yaml"), built) if "may have several" in line
-    ]
+    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
+    said = [line for line in lines if "may have several" in line]
     start = "warning: 1 dialogue may have several ids, which differ only in case or look-alike letters, such as "
     assert said == ([start + shown] if shown else [])
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ("systems: {A: Bot, B: Bot}", "systems A and B have one name, 'Bot', and pages add their ids: if they are one, "
-         "write `spelling: {system: {A: [B]}}`, else give each its own"),
-        ("systems: {A: \"Bo\\u200bt\", B: Bot}", "systems A and B have one name"),
-        ("groups: {x: {title: T, annotators: [w1]}, y: {title: T, annotators: [w2]}}", "groups x and y have one name"),
-        ("systems: {A: Bot, B: bot}", None),
-    ],
-)  # fmt: skip
-def test_names_of_several_are_asked_about(lines, said, tmp_path):
-    path = studies.write(tmp_path, studies.LONG + lines + "\n", my_csv=studies.LONG_CSV)
-    asked = [line for line in in_words.describe(params.load(path)) if "one name" in line]
-    assert [said in line for line in asked] == ([True] if said else [])
-
-
-def test_sentences_call_a_label_by_its_name_where_an_annotator_has_the_same(tmp_path):
-    csv = studies.LONG_CSV.replace("w1", "fluency")
-    path = studies.write(tmp_path, studies.LONG, my_csv=csv)
-    assert any(", fluency 4 of 1–5" in line for line in in_words.describe(params.load(path)))
+def test_names_of_several_are_asked_about(tmp_path):
+    for name, asked in (("Bot", 1), ("Bo\\u200bt", 1), ("bot", 0)):
+        path = studies.write(tmp_path, studies.LONG + f'systems: {{A: "{name}", B: Bot}}\n', my_csv=studies.LONG_CSV)
+        said = [line for line in in_words.describe(params.load(path)) if "systems A and B have one name" in line]
+        assert len(said) == asked, name

@@ -18,7 +18,6 @@ HEAD = "id,system,rater,fluency"
 #: rows below the data -> how many of them there are
 BELOW = {
     "a mean without other names": ["Mean,,,3.67"],
-    "a mean with names": ["Mean,all,all,3.67"],
     "in German": ["Summe,,,44", "Mittelwert,,,3.67"],
     "a block below an empty line": ["", "Average,,,3.67", "kappa,,,0.5"],
     "a block with a header of its own": ["", ",,,fluency", "n,,,12", "SD,,,1.07"],

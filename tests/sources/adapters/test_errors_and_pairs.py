@@ -95,7 +95,6 @@ def test_a_severity_without_a_weight_is_reported_with_what_to_write(tmp_path):
     [
         ({"drop": {"category": "Style/Awkward"}}, "a weight of 0 leaves errors out"),
         ({"columns": {"system": "system"}, "annotators": "positions"}, "errors: those of one annotator are added"),
-        ({"pairs": "low"}, "errors: expected neither `count`"),
     ],
 )
 def test_what_would_make_sums_wrong_is_refused(tmp_path, more, message):

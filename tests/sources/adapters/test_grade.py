@@ -65,7 +65,6 @@ def test_ratings_become_positions_and_responses_to_one_context_share_it(tmp_path
         ({"eval_data/talk/net/human_hyp.txt": "one\ntwo\nthree\n"}, "human_ctx.txt, line 3: expected the context and"),
         ({"eval_data/talk/net/human_ref.txt": "gold 1\n"}, "expected 3 lines, one per item, found 1"),
         ({"judged.json": [*DATA, record("chat", "net", 1, "a", "b", "4, 5")]}, "record 5, HumanScores: expected text"),
-        ({"judged.json": [*DATA, {"ID": 1}]}, "record 5, Dataset: expected text, found nothing"),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, change, message):

@@ -9,7 +9,6 @@ from fixtures import workbook
 from fixtures import yaml_studies as studies
 
 from judgebook.study import params
-from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
 
 PAGE = (params.ROOT / "docs" / "own_data.md").read_text(encoding="utf-8")
@@ -154,8 +153,6 @@ def test_a_questionnaire(tmp_path):
         "Duration (in seconds) <60 (`drop`)": 1,
         "too few of its questions answered (`composites`)": 1,
     }
-    with pytest.raises(DataError, match=r"expected a number from 1 to 3 \(an item of engagement\), found 'Often'"):
-        studies.read(tmp_path, situation(8), survey_csv=survey.replace("Always,Sometimes,Never", "Always,Often,Never"))
 
 
 def test_a_list_in_a_cell(tmp_path):
@@ -183,24 +180,6 @@ def test_a_workbook_with_two_header_rows(tmp_path):
         ("d2", "A0002", "fluency", 1),
         ("d2", "A0001", "coherence", 3),
     ]
-    with pytest.raises(DataError, match="expected one sheet with data, found 2: Ratings, Notes"):
-        studies.read(tmp_path, situation(10).replace("    sheet: Ratings\n", ""))
-
-
-@pytest.mark.parametrize(
-    ("yaml_text", "message"),
-    [
-        (
-            "scores: 'a.{label}'\n    columns: {dialogue: 'x.[].y'}",
-            r"'x.\[\]' goes through a list",
-        ),
-        ("scores: 'a.{label}'\n    columns: {dialogue: '{item}'}", "{item} is not bound"),
-    ],
-)
-def test_wrong_paths_are_refused_with_the_yaml(tmp_path, yaml_text, message):
-    text = f"title: x\nsources:\n  - adapter: records\n    file: a.json\n    annotators: positions\n    {yaml_text}\n"
-    with pytest.raises(ParamsError, match=message):
-        params.load(studies.write(tmp_path, text + "labels: {f: {scale: [1, 5]}}\n"))
 
 
 @pytest.mark.parametrize(
@@ -208,10 +187,7 @@ def test_wrong_paths_are_refused_with_the_yaml(tmp_path, yaml_text, message):
     [
         ({"scores": "score.{label}"}, r"expected a key 'score', found id, model, rater, scores; did you mean 'scores'"),
         ({"scores": "scores"}, "expected a score, found an object"),
-        ({"scores": "scores.[].{label}"}, r"expected a list, found an object"),
         ({"columns": {"dialogue": "scores", "annotator": "rater"}}, r"expected text or a number, found an object"),
-        ({"drop": {"annotator": "w7"}}, "expected a value of 'annotator' in the data, found 'w7'"),
-        ({"keep": {"mode": "a"}}, "did you mean 'model'"),
     ],
 )
 def test_paths_that_lead_nowhere(tmp_path, change, message):
@@ -221,7 +197,7 @@ def test_paths_that_lead_nowhere(tmp_path, change, message):
         study["labels"] |= {"x": {"scale": [1, 5]}}
         study["sources"][0]["label_names"] = {"scores": "x"} if change["scores"] == "scores" else {}
         study["sources"][0]["constants"] = {"label": "x"} if change["scores"] == "scores" else {}
-    with pytest.raises((DataError, ParamsError), match=message):
+    with pytest.raises(DataError, match=message):
         studies.read(tmp_path, yaml.safe_dump(study), ratings_json=json.loads(situation(1, kind="json")))
 
 
@@ -249,14 +225,6 @@ def test_filters_of_the_study(tmp_path):
         "annotator is one of those left out (`drop`)": 1,
         "dialogue is not item_1 (`keep`)": 2,
     }
-    assert built.frames["dialogues"]["dialogue"].tolist() == ["item_1"]
-    total = built.frames["counts"].query("what == 'annotations'").groupby("action")["n"].sum()
-    assert total.to_dict() == {"read": 5, "kept": 2, "dropped": 3}
-    with pytest.raises(
-        DataError,
-        match=r"drop\.annotator: expected a value of 'annotator' in the data, found 'bem'; did you mean 'ben'",
-    ):
-        studies.read(tmp_path, text.replace("ben}", "bem}"), human_json=situation(3, kind="json"), models_json=models)
 
 
 def test_a_key_that_is_the_answer(tmp_path):
@@ -301,7 +269,6 @@ labels: {quality: {scale: [1, 5]}}
     ("scores", "keep", "held"),
     [
         ("{system}.score", "", lambda n: {"score": n}),
-        ("{system}.[].score", "", lambda n: [{"score": n}]),
         ("{system}", "keep: {system: [a, b]}", lambda n: n),
     ],
 )

@@ -7,13 +7,11 @@ import pytest
 from fixtures import workbook
 from fixtures import yaml_studies as studies
 
-from judgebook.extras.new import draft
 from judgebook.sources import formats
 from judgebook.sources.foreign import child, tasks
 from judgebook.study.schema import DataError
 from judgebook.study.source_shared import FileOptions
 
-PEOPLE = studies.LONG.replace("my.csv", 'my.xlsx\n    sheet: "{annotator}"').replace(" annotator: worker,", "")
 ROWS = [["chat", "score"], ["d1", 3.0], ["d2", 4.0], ["d3", 5.0]]
 FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
 SHEET = "xl/worksheets/sheet1.xml"
@@ -38,7 +36,6 @@ def rewritten(path, old, new, moved=SHEET):
         (FAR, SHEET),
         (FAR.replace('"', "'").replace("=", " = "), SHEET),
         (FAR.replace(' r="XFD', '\nr="xfd'), "xl/sheets/sheet1.XML"),
-        (FAR.replace("1048576", "98000").replace("XFD", "ALL"), SHEET),
     ],
 )
 def test_a_cell_far_out_is_refused_however_it_is_written(tmp_path, far, moved):
@@ -48,7 +45,6 @@ def test_a_cell_far_out_is_refused_however_it_is_written(tmp_path, far, moved):
         formats.read_workbook(path, "my.xlsx", "S")
     (problem,) = caught.value.problems
     assert problem.expected == "a workbook that can be read with 700 MB of memory"
-    assert problem.hint == "delete the empty rows and columns around the data, or save the sheet as CSV"
 
 
 def test_only_the_named_sheet_is_read(tmp_path):
@@ -62,7 +58,6 @@ def test_only_the_named_sheet_is_read(tmp_path):
     ("cell", "content"),
     [
         ('<c r="B3" t="e"><f>1/0</f><v>#DIV/0!</v></c>', "#DIV/0!"),
-        ("<c r='B3' t = 'e'><v>#REF!</v></c>", "#REF!"),
         ('<c t="e"><v>#NAME?</v></c>', "#NAME?"),
         ('<c r="B3"><f>1+3</f><v>4</v></c>', "4"),
         ('<c r="B3" t="str"><f>A1</f><v></v></c>', ""),
@@ -93,14 +88,6 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(child, "of_file", counted)
     return tasks_
-
-
-@pytest.mark.parametrize("read", [draft.cells_of, lambda path: studies.read(path.parent, PEOPLE)])
-def test_a_workbook_is_read_once_for_all_its_sheets(tmp_path, asked, read):
-    rows = [[f"d{i}", "AB"[i % 2], what, 3.0] for i in range(6) for what in ("fluency", "quality")]
-    sheet = [["chat", "bot", "what", "rating"], *rows]
-    read(workbook.write(tmp_path / "my.xlsx", {f"w{i}": sheet for i in range(4)}))
-    assert asked == ["workbook"]
 
 
 def test_parquet_is_read_once_while_it_stays_the_same(tmp_path, asked):
