@@ -69,9 +69,7 @@ def _refused(error: ValueError) -> str:
     said = str(error)
     assert UNFORESEEN not in said, said
     assert len(said) < 100_000
-    for problem in getattr(error, "problems", []):
-        assert problem.expected, problem
-        assert problem.found, problem
+    assert all(problem.expected and problem.found for problem in getattr(error, "problems", [])), said
     return "refused"
 
 

@@ -1,4 +1,7 @@
-"""The published files, how each is read with pandas, and what `new` makes of it today."""
+"""The published files, how each is read with pandas, and what `new` makes of it today.
+
+`tests/sources/test_more_data.py` has others, of which numbers were printed.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,7 @@ from doors.public import File
 
 _ATLAS, _MORE = "atlas", "data_more"
 FILES = [
-    File(
-        f"{_MORE}/conture/data.json",
-        by.numbers_only,
-        also=("overall_impression",),
-    ),
     File(f"{_MORE}/llmfao/crowd-comparisons.csv", by.votes),
-    File(f"{_MORE}/mturk_decoding/Batch_3539631_batch_results.csv", by.decoding),
     File(
         f"{_MORE}/squality/all-responses.jsonl",
         by.squality,
@@ -30,12 +27,7 @@ FILES = [
         lambda p: by.side_by_side(p, "natur"),
         becomes=reading.ASKED,
     ),
-    File(
-        f"{_ATLAS}/faithdial_audit/data-audit/CTRL/ctrl_processed_cmu.csv",
-        lambda p: by.sets_of(p, "ctrl", ("begin_label", "vrm_label"), "system"),
-    ),
     File(f"{_ATLAS}/lfqa_experts/raw_annotation_data/Annotated_Dataset/Biology_12_Common20.json", by.experts),
-    File(f"{_ATLAS}/qags/mturk_cnndm.jsonl", by.sentences),
     File(
         f"{_ATLAS}/xsum_hallu/factuality_annotations_xsum_summaries.csv",
         lambda p: by.spans(p, "is_factual", "is_factual"),

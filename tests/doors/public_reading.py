@@ -11,16 +11,6 @@ from doors.public import content, csv, lines, plain, rows
 _PREFERRED = {"left": 1, "right": -1, "tie": 0, "model_a": 1, "model_b": -1, "0": 0, "1": 1, "2": -1}
 
 
-def numbers_only(path: Path) -> pd.DataFrame:
-    held = [
-        (d["dialog_id"], "system", None, plain(k), v)
-        for d in content(path)
-        for r in d["dialog_ratings"]
-        for k, v in r.items()
-    ]
-    return rows(r for r in held if isinstance(r[4], int))
-
-
 def votes(path: Path) -> pd.DataFrame:
     f = csv(path)
     pairs = zip(f.prompt, f.left, f.worker, f.winner.map(_PREFERRED), f.right, strict=True)
@@ -35,19 +25,6 @@ def squality(path: Path) -> pd.DataFrame:
                 for review in question[system]["reviews"]:
                     scored = {k: v for k, v in review.items() if k.endswith(("-rating", "-rank"))}
                     marks += [(f"{p}/{q}", system, review["worker_id"], plain(k), v) for k, v in scored.items()]
-    return rows(marks)
-
-
-def decoding(path: Path) -> pd.DataFrame:
-    with path.open(newline="", encoding="utf-8") as file:
-        f = pd.read_csv(
-            file, dtype=str, keep_default_na=False, names=file.readline().strip().replace('"', "").split(",")
-        )
-    marks = []
-    for _, r in f.iterrows():
-        for ij in (f"{i}{j}" for i in range(1, 6) for j in range(1, 6)):
-            for label in ("coherence", "grammar", "interesting"):
-                marks.append((r.HITId + ij, r[f"Input.sysid{ij}"], r.WorkerId, label, r[f"Answer.{label}{ij}"]))
     return rows(marks)
 
 
@@ -72,22 +49,6 @@ def abuse(path: Path) -> pd.DataFrame:
     steps = f[[f"is_abuse.{n}" for n in (1, 0, -1, -2, -3)]].astype(int)
     item = f[["conv_id", "prev_agent", "prev_user", "agent", "user"]].agg("|".join, axis=1)
     return rows(zip(item, f.bot, f.annotator_id, ["is_abuse"] * len(f), steps.idxmax(axis=1).str[9:], strict=True))
-
-
-def sets_of(path: Path, text: str, columns: tuple[str, ...], system: str) -> pd.DataFrame:
-    f = csv(path)
-    held = [(str(i), system, None, plain(c), ";".join(sorted(x.strip() for x in r[c].split(",") if x)))
-            for i, r in f.iterrows() for c in columns if r[c]]  # fmt: skip
-    return pd.DataFrame(held, columns=["item", "system", "annotator", "label", "score"])
-
-
-def sentences(path: Path) -> pd.DataFrame:
-    return rows(
-        (f"{i}/{k}", "system", r["worker_id"], "response", r["response"])
-        for i, one in enumerate(lines(path))
-        for k, sentence in enumerate(one["summary_sentences"])
-        for r in sentence["responses"]
-    )
 
 
 def experts(path: Path) -> pd.DataFrame:

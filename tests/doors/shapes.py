@@ -82,22 +82,12 @@ def _best_and_worst() -> list[Case]:
 
 def _preferences() -> list[Case]:
     two = trials(2)
-    voted = pairs(two, "preference")
-    farm = [
-        {
-            "instruction": f"write about the topic {i} please", "output_1": f"a reply by {s[0]} to {i}",
-            "output_2": f"a reply by {s[1]} to {i}", "generator_1": s[0], "generator_2": s[1], "annotator": p,
-            "preference": s.index(o[0]) + 1,
-        }
-        for i, p, s, o in two
-    ]  # fmt: skip
     tied = [r if n % 5 else r._replace(score=0) for n, r in enumerate(pairs(two, "label"))]
     numbered = [{0: 0, 1: 1, -1: 2}[int(r.score)] for r in tied]
     named = pairs(two, "preferred")
     won = turned([Judgement(i, o[0], p, "better", 1, o[1]) for i, p, _, o in two])
     signs = [["A>>B", "A>B", "A=B", "B>A", "B>>A"][2 - 2 * int(r.score)] for r in tied]
     return [
-        _json("preference 1 or 2 of two generators", farm, voted),
         _table("label 1 or 2, 0 for a tie",
                [["id", "model_1", "model_2", "annotator", "label"],
                 *([i, *s, p, n] for (i, p, s, _), n in zip(two, numbered, strict=True))], tied),
@@ -125,8 +115,6 @@ def _rankings() -> list[Case]:
                order),
         _json("a list from best to worst with ties",
               [{"prompt": i, "annotator": p, "ranking": [o[0], o[1:3], o[3]]} for i, p, _, o in four], ties),
-        _table("a column for each place",
-               [["prompt", "annotator", "1st", "2nd", "3rd", "4th"], *([i, p, *o] for i, p, _, o in four)], order),
         _table("a row for each rank",
                [["prompt", "annotator", "system", "rank"],
                 *([i, p, s, n] for i, p, _, o in four for n, s in enumerate(o, start=1))], order),
@@ -172,9 +160,6 @@ def _others() -> list[Case]:
     issues = [r._replace(label="issues", score=bits[int(r.score)]) for r in scored]
     lists = [[r.item, r.system, r.annotator, marks[int(r.score)]] for r in scored]
     return [
-        _json("models as keys of replies with scores",
-              [{"id": i, "annotator": p, "responses": {f"gpt-{s}": v for s, v in of_each.items()}}
-               for i, p, of_each in replies], [r._replace(system=f"gpt-{r.system}") for r in scored]),
         _json("systems as keys beside the prompt",
               [{"id": i, "prompt": f"tell me about {i} now", "annotator": p, **of_each} for i, p, of_each in replies],
               scored),

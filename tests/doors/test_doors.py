@@ -49,8 +49,4 @@ def test_every_door(tmp_path_factory):
     assert not odd
     counts = Counter(r.outcome for r in reads.values())
     assert counts[reading.RIGHT] >= 0.85 * len(EVERY)
-    assert len(EVERY) >= 90
-
-
-def test_names_are_distinct():
-    assert len(EVERY) == len(cases.cases())
+    assert len(EVERY) == len(cases.cases()) >= 90

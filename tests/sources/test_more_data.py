@@ -11,7 +11,6 @@ from fixtures import yaml_studies as studies
 from judgebook.extras.new import draft
 from judgebook.sources import build
 from judgebook.study import params
-from judgebook.study.schema import DataError
 
 
 @pytest.fixture
@@ -70,12 +69,3 @@ def test_mturk_decoding(tried):
     marks = tried("mturk_decoding/Batch_3539631_batch_results.csv")
     same = marks.groupby(["label", "dialogue"])["score"].nunique().eq(1)
     assert same.groupby("label").sum().to_dict() == {"grammar": 92, "coherence": 75, "interesting": 64}
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["CCPE", "SGD"])
-def test_uss_gets_a_clear_answer(more_data, name):
-    with pytest.raises(DataError) as error:
-        draft.new_yaml("tried", more_data / "uss" / f"{name}.txt")
-    assert "blocks of lines divided by empty lines" in str(error.value)
-    assert "header `dialogue,turn,system,annotator,label,score`" in str(error.value)

@@ -70,20 +70,6 @@ def test_names_are_one_before_ids_are_made_of_them(source, data, tmp_path):
     assert mended(built) == {"system": 2, "annotator": 1, "label": 1}
 
 
-def test_both_sides_of_a_comparison_are_spelt(tmp_path):
-    source = {
-        **TABLE,
-        "columns": {"context": "d", "system": "a", "system_b": "b", "annotator": "who"},
-        "identify": {"dialogue": ["d", "a"], "dialogue_b": ["d", "b"]},
-    }
-    csv = "d,a,b,who,better\nd1,chat,Beta,ann,1\nd2,Beta,CHAT,ann,-1\n"
-    text = study(source, {"better": {"scale": [-1, 1]}}, method="comparative", spelling={"system": SPELT["system"]})
-    built = studies.read(tmp_path, text, my_csv=csv)
-    marks = built.frames["annotations"]
-    assert {*marks["system"], *marks["system_b"]} == {"Chat", "Beta"}
-    assert mended(built) == {"system": 2}
-
-
 def test_rules_for_rows_and_judges_know_one_spelling(tmp_path):
     with pytest.raises(DataError, match=r"drop\.system: expected a value .* found 'CHAT'; did you mean 'Chat'"):
         studies.read(tmp_path, study({**LONG, "drop": {"system": "CHAT"}}), my_csv=LONG_CSV)

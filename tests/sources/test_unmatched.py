@@ -59,33 +59,3 @@ def test_what_was_understood_is_said_with_pseudonyms_of_people(tmp_path):
     warned = lines.index("warning: my.csv: columns that may be judgements and are not used:")
     assert lines[warned + 1] == "  mood: numbers that look like ratings: 1 to 3"
     assert "  lead_time: a duration: 20 to 26" in lines
-
-
-LONG_IDS = """\
-title: Long ids
-method: dialogue_rating
-sources:
-  - adapter: table
-    file: my.csv
-    columns: {system: model, annotator: who, system_text: reply}
-    identify: {dialogue: [prompt, model]}
-labels: {good: {scale: [0, 1]}}
-"""
-
-
-def test_ids_made_of_long_texts_are_shown_by_their_ends_and_their_rows(tmp_path):
-    rows = [
-        f"In case {i} {'of many words ' * 9}what is {i}?,m,w{who},{i % 2},REPLY" for i in range(5) for who in (1, 2)
-    ]
-    text = "\n".join(["prompt,model,who,good,reply", *rows]) + "\n"
-    built = studies.read(tmp_path, LONG_IDS, my_csv=text.replace("REPLY", "so"))
-    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
-    shown = "In case 0 of many wo…any words what is 0? / m"
-    assert f"  row 2, good: annotator A0001 judged dialogue {shown} of system m, good 0 of 0–1" in lines
-    with pytest.raises(DataError) as caught:
-        studies.read(tmp_path, LONG_IDS, my_csv=text.replace("w2,0,REPLY", "w2,0,yes").replace("REPLY", "no"))
-    (line,) = str(caught.value).splitlines()[1:]
-    assert line.startswith(
-        "  my.csv, system_text (reply): expected one text in all rows of a dialogue, found another text than in row 2 "
-        "(row 3), another text than in row 6 (row 7), another text than in row 10 (row 11); "
-    )

@@ -72,14 +72,3 @@ def test_what_does_not_fit_is_named(tmp_path, judged, message):
     with pytest.raises(DataError) as error:
         build_from(tmp_path, YAML, {"judged.tsv": judged, "responses.tsv": RESPONSES})
     assert message in str(error.value)
-
-
-def test_a_response_has_one_text_whatever_its_system_is_called(tmp_path):
-    files = {"judged.tsv": JUDGED, "responses.tsv": RESPONSES + 'BA\ti1\tsay "hi\n'}
-    assert len(build_from(tmp_path, YAML, files).frames["dialogues"]) == 3
-    with pytest.raises(DataError) as error:
-        build_from(tmp_path, YAML, files | {"responses.tsv": RESPONSES + "BA\ti1\ttwo\n"})
-    expected = (
-        "responses.tsv, row 5, Response: expected the text given before for this response, 'say \"hi', found 'two'"
-    )
-    assert expected in str(error.value)

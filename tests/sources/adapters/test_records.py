@@ -186,17 +186,13 @@ def test_a_workbook_with_two_header_rows(tmp_path):
     ("change", "message"),
     [
         ({"scores": "score.{label}"}, r"expected a key 'score', found id, model, rater, scores; did you mean 'scores'"),
-        ({"scores": "scores"}, "expected a score, found an object"),
+        ({"scores": "scores", "constants": {"label": "fluency"}}, "expected a score, found an object"),
         ({"columns": {"dialogue": "scores", "annotator": "rater"}}, r"expected text or a number, found an object"),
     ],
 )
 def test_paths_that_lead_nowhere(tmp_path, change, message):
     study = yaml.safe_load(situation(1))
     study["sources"][0] |= change
-    if "scores" in change:
-        study["labels"] |= {"x": {"scale": [1, 5]}}
-        study["sources"][0]["label_names"] = {"scores": "x"} if change["scores"] == "scores" else {}
-        study["sources"][0]["constants"] = {"label": "x"} if change["scores"] == "scores" else {}
     with pytest.raises(DataError, match=message):
         studies.read(tmp_path, yaml.safe_dump(study), ratings_json=json.loads(situation(1, kind="json")))
 
@@ -282,12 +278,3 @@ def test_keys_beside_those_of_systems(tmp_path, scores, keep, held):
         records[2]["b"] = "lost"
         with pytest.raises(DataError, match=r"record 3, b, .*, as in other records, found none"):
             studies.read(tmp_path, text, f_json=records)
-
-
-def test_only_paths_that_lead_nowhere_are_reported(tmp_path):
-    text = BESIDE.replace("SCORES", "{system}.score").replace("KEEP", "")
-    with pytest.raises(DataError) as error:
-        studies.read(tmp_path, text, f_json=[{"id": "d1", "by": "w", "part": 0}])
-    (problem,) = error.value.problems
-    assert (problem.column, problem.found) == ("{system}.score", "'d1' at {system}, where the path goes on with score")
-    assert "`scores` in the YAML names it" in problem.hint

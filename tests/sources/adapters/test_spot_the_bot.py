@@ -79,10 +79,3 @@ def test_what_does_not_fit_is_named(tmp_path, row, message):
     with pytest.raises(DataError) as error:
         mini(tmp_path, [*ROWS, row])
     assert message in str(error.value)
-
-
-@pytest.mark.parametrize("column", ["corpus", "seconds"])
-def test_other_columns_are_left_out_whatever_they_are_called(tmp_path, column):
-    text = "\n".join([HEAD.strip() + f",{column}", *(row + ",x" for row in ROWS)])
-    marks = build_from(tmp_path, YAML, {"marks.csv": text + "\n"}).frames["annotations"]
-    assert marks.equals(mini(tmp_path).frames["annotations"])

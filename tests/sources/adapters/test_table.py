@@ -15,7 +15,6 @@ def kept(built, **where):
 
 
 def marks(tmp_path, yaml, *columns, **files):
-    """Judgements as lists of the given columns."""
     return studies.read(tmp_path, yaml, **files).frames["annotations"][[*columns]].values.tolist()
 
 
@@ -28,18 +27,6 @@ def test_the_ten_lines_of_the_readme(tmp_path):
     first = marks[marks["dialogue"] == "1"].sort_values(["label", "annotator"])["score"]
     assert first.tolist() == [4, 1, 3, 5, 2, 4]
     assert built.profile["features"]["two_systems"] == "Only one system was judged."
-
-
-def test_long_and_wide_say_the_same(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    wide = studies.read(tmp_path / "a", studies.WIDE, my_csv=studies.wide_csv(3)).frames["annotations"]
-    cells = pd.read_csv(tmp_path / "a" / "my.csv").melt("id", value_name="rating")
-    cells[["what", "worker"]] = cells["variable"].str.split("_", expand=True)
-    long_csv = cells.rename(columns={"id": "chat"}).assign(bot="system").to_csv(index=False)
-    long_ = studies.read(tmp_path / "b", studies.LONG, my_csv=long_csv).frames["annotations"]
-    key = ["dialogue", "annotator", "label", "score", "system", "method"]
-    pd.testing.assert_frame_equal(*(f[key].sort_values(key, ignore_index=True) for f in (wide, long_)))
 
 
 ONE_LABEL = """\
@@ -204,13 +191,6 @@ HEAD = "chat,bot,worker,what,rating\n"
             studies.LONG_CSV.replace(",", ";").replace("d2", "dé").encode("cp1252"),
             ["dialogue"],
             [["d1"], ["d1"], ["dé"], ["dé"]],
-        ),
-        (
-            "judges: {gpt: llm}",
-            None,
-            f"{HEAD}d1,A,w1,fluency,4\nd1,A,gpt,quality,5\n",
-            ["annotator", "annotator_kind"],
-            [["A0001", "human"], ["gpt", "llm"]],
         ),
         # positions count repeated rows
         (

@@ -106,18 +106,6 @@ def test_judged_turns_get_their_texts(tmp_path):
         read(tmp_path, None, ratings, {"turn": "turn"})
 
 
-def test_files_that_number_dialogues_anew(tmp_path):
-    ratings = "dialogue,bot,rater,week,quality\n1,Ada,ann,w1,4\n1,Bob,ann,w2,2\n"
-    source = {
-        "file": "talk_{week}.csv",
-        "columns": {"speaker": "role", "text": "content"},
-        "identify": {"dialogue": ["{week}", "id"]},
-    }
-    files = {f"talk_{week}_csv": f"id,role,content\n1,user,Hi\n1,bot,{week}\n" for week in ("w1", "w2")}
-    built = read(tmp_path, source, ratings, None, {"identify": {"dialogue": ["week", "dialogue"]}}, **files)
-    assert [row[0::2] for row in turns(built)] == [("w1_1", "Ada", "w1"), ("w2_1", "Bob", "w2")]
-
-
 @pytest.mark.parametrize(
     ("source", "replaced", "message"),
     [

@@ -1,7 +1,5 @@
 """Answers that were not marked: none of them, where the YAML says so, and counted."""
 
-import json
-
 import yaml
 from fixtures import yaml_studies as studies
 
@@ -77,28 +75,3 @@ def test_cells_without_an_answer(tmp_path):
     marks, counts = read(tmp_path, source, {"issues": ISSUES}, my_csv=content)
     assert {d: score for d, _, _, score in marks} == {"d1": 3, "d2": 4}
     assert counts == {UNMARKED: 1}
-
-
-def test_who_marks_nothing_in_a_whole_file(tmp_path):
-    """The label is seen in the file of another annotator; turns have units of their own."""
-    source = {
-        "adapter": "records",
-        "file": "by_{annotator}.jsonl",
-        "scores": "turns.[turn].tags.[].{label}.[]",
-        "columns": {"dialogue": "id", "system": "model"},
-        "empty": "none",
-    }
-    tags = {"ann": [[{"issues": ["rude"]}], []], "ben": [[], []]}
-    files = {
-        f"by_{who}_jsonl": json.dumps({"id": "d1", "model": "A", "turns": [{"tags": t} for t in turns]})
-        for who, turns in tags.items()
-    }
-    source["columns"]["annotator"] = "{annotator}"
-    study = {"title": "x", "method": "turn_rating", "sources": [source], "labels": {"issues": ISSUES}}
-    marks = studies.read(tmp_path, yaml.safe_dump(study), **files).frames["annotations"]
-    assert sorted(zip(marks["annotator"], marks["turn"], marks["score"], strict=True)) == [
-        ("A0001", 0, 1),
-        ("A0001", 1, 4),
-        ("A0002", 0, 4),
-        ("A0002", 1, 4),
-    ]
