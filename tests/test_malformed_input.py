@@ -28,6 +28,7 @@ from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
 
 LONG, CSV = studies.LONG, studies.LONG_CSV
+ONE = LONG.replace("  quality: {scale: [1, 5]}\n", "")
 RECORDS, WIDE = bad.RECORDS, studies.WIDE
 TURNS, PROJECT = bad.TURNS.replace("turn: x", "turn: t"), bad.PROJECT
 
@@ -120,7 +121,8 @@ def complete(error, parts):
 
 def together(tmp_path, yaml, files):
     """Writes files, and gives a study that reads each of them."""
-    for file, (content, *_) in files.items():
+    for file, held in files.items():
+        content = held if isinstance(held, str) else held[0]
         (tmp_path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
     return bad.together(yaml, files)
 
@@ -133,27 +135,37 @@ def test_each_of_many_bad_files_is_refused_as_if_it_were_alone(tmp_path, study):
         complete(DataError([problem for problem in error.problems if problem.file == file]), parts)
 
 
-@pytest.mark.parametrize("ours", bad.CELLS)
-def test_cells_that_cannot_be_are_reported_each_with_its_row(tmp_path, ours):
-    yaml, content = bad.judged(ours, (*bad.CELLS[ours],))
-    problems = refusal(tmp_path, yaml, {"my_csv": content}).problems
-    assert len(problems) == len(bad.CELLS[ours])
+#: studies of turns, and of dialogues
+UNITS = {"turn": ONE.replace("dialogue_rating", "turn_rating"), "dialogue": ONE}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_cells_that_cannot_be_are_reported_each_with_its_row(tmp_path, unit):
+    columns = [(ours, cells) for ours, cells in bad.CELLS.items() if (ours == "turn") == (unit == "turn")]
+    files = bad.of_cells(columns)
+    problems = refusal(tmp_path, together(tmp_path, UNITS[unit], files), {}).problems
+    assert len(problems) == sum(len(cells) for _, cells in columns)
     by_row = {(p.file, p.where): p for p in problems}
-    for i, (cell, expected) in enumerate(bad.CELLS[ours].items()):
-        problem = by_row["my.csv", f"row {i + 2}"]
-        assert problem.column.startswith(ours)
-        assert problem.expected.startswith(expected)
-        assert problem.found
-        # a turn or a score that is off its scale is a number by the time it is checked
-        if cell and ours != "turn" and expected != "a whole number from 1 to 5 (fluency)":
-            assert repr(cell)[:40] in problem.found
+    for file, (ours, cells) in zip(files, columns, strict=True):
+        for i, (cell, expected) in enumerate(cells.items()):
+            problem = by_row[file, f"row {i + 2}"]
+            assert problem.column.startswith(ours)
+            assert problem.expected.startswith(expected)
+            assert problem.found
+            # a turn or a score that is off its scale is a number by the time it is checked
+            if cell and ours != "turn" and expected != "a whole number from 1 to 5 (fluency)":
+                assert repr(cell)[:40] in problem.found
 
 
-@pytest.mark.parametrize(("ours", "cells"), bad.CELLS_READ, ids=[ours for ours, _ in bad.CELLS_READ])
-def test_unusual_cells_are_read(tmp_path, ours, cells):
-    yaml, content = bad.judged(ours, (*cells,))
-    found = studies.read(tmp_path, yaml, my_csv=content).frames["annotations"][ours].tolist()
-    assert found == [pd.Timestamp(v) if ours == "completed_at" else v for v in cells.values()]
+# times with a zone and without one are of two studies
+@pytest.mark.parametrize("columns", [bad.CELLS_READ[:1], bad.CELLS_READ[1:-1], bad.CELLS_READ[-1:]])
+def test_unusual_cells_are_read(tmp_path, columns):
+    files = bad.of_cells(columns)
+    yaml = UNITS.get(columns[0][0], ONE)
+    marks = studies.read(tmp_path, together(tmp_path, yaml, files)).frames["annotations"]
+    for file, (ours, cells) in zip(files, columns, strict=True):
+        found = marks.loc[marks["corpus"] == file, ours].tolist()
+        assert found == [pd.Timestamp(v) if ours == "completed_at" else v for v in cells.values()]
 
 
 @pytest.mark.parametrize("name", bad.YAML_READ)

@@ -88,7 +88,7 @@ def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     if not (place / "door.yaml").exists() or read.outcome in (reading.CRASHED, reading.REFUSED):
         return read
     study = params.load(place / "door.yaml")
-    words = {x.id: (x.scale[0], x.categories, x.level) for x in study.label_list() if x.categories}
+    words = {x.id: (x.scale[0], x.categories) for x in study.label_list() if x.categories}
     seen = [
         r._replace(score=_answer(r.score, *words[r.label]) if r.label in words else r.score)
         for r in reading.judgements(build.build(study))
@@ -110,8 +110,6 @@ def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     return reading.Reading(found, read.said, differs)
 
 
-def _answer(score: float, lowest: float, categories: tuple[str, ...], level: str) -> float | str:
+def _answer(score: float, lowest: float, categories: tuple[str, ...]) -> float | str:
     """An answer as the file spells it."""
-    if level == "sets":
-        return ";".join(sorted(c for i, c in enumerate(categories) if int(score) >> i & 1 and c != "none"))
     return number(categories[int(score - lowest)])

@@ -155,16 +155,10 @@ def _others() -> list[Case]:
         (i, p, {s: {"response": f"what {s} had to reply to {i}", "score": 5 - o.index(s)} for s in o})
         for i, p, _, o in five
     ]
-    marks = {1: [], 2: ["rude"], 3: ["rude", "vague"], 4: ["vague"], 5: []}
-    bits = {1: 4, 2: 1, 3: 3, 4: 2, 5: 4}
-    issues = [r._replace(label="issues", score=bits[int(r.score)]) for r in scored]
-    lists = [[r.item, r.system, r.annotator, marks[int(r.score)]] for r in scored]
     return [
         _json("systems as keys beside the prompt",
               [{"id": i, "prompt": f"tell me about {i} now", "annotator": p, **of_each} for i, p, of_each in replies],
               scored),
-        _table("lists of issues in cells",
-               [["dialogue", "system", "annotator", "issues"], *([*r[:3], json.dumps(r[3])] for r in lists)], issues),
     ]  # fmt: skip
 
 
