@@ -32,7 +32,6 @@ from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold
 from judgebook.study.schema import ITEM
 
-BOOT = {"seed": 1, "n_resamples": 200}
 SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [x for x in LABEL_SETS["abc_eval"] if x.method in ("behavior", "dialogue_likert", "comparative")]
 
@@ -60,16 +59,14 @@ def rows_of(annotations, talks):
     out = {
         "alpha": agreement.alpha_table(ext, LABELS, sampling=SAMPLING, first=2),
         "annotators": agreement.alpha_over_annotators(ext, LABELS),
-        "decision study": variance.decision_study(ext, LABELS),
         "rates": collect(rates.published(one), rates.clustered(one, sampling=SAMPLING)),
         "ranks": collect(ranking.ranks(one[one["group"] == "ext"], LABELS, unit="session", sampling=SAMPLING)),
         "tests": sensitivity.tests(cell, n_permutations=99, **given),
-        "power": sensitivity.planning(cell, sizes=[8]),
         "alike": sensitivity.alike(cell, margin=0.2),
         "overall": overall(one[one["group"] == "ext"], LABELS, "all", unit="session"),
         "groups": collect(
             effects.for_each_label(
-                partial(effects.published, sampling=Sampling(200, 0.95, 1)), one[one["method"] == "dialogue_likert"]
+                partial(effects.published, sampling=SAMPLING), one[one["method"] == "dialogue_likert"]
             )
         ),
         "mixed": variance.variance_shares(ext, LABELS),
@@ -146,23 +143,6 @@ def test_constant_predictor(study):
     assert set(alpha["ci_kind"]) == {"not_estimable"}
 
 
-def test_separated_logit(study):
-    annotations, talks = study
-    design = targets.find(annotations, talks, label="quality", pick_seed=1).designs[values.COMPARATIVE_QUALITY]
-    x = design.x.copy()
-    x[("behavior", "ignore")] = 2 * design.y - 1 + 0.1 * np.random.default_rng(2).random(len(design.y))
-    apart = values.Design(design.target, design.y, x, design.clusters, design.unit, design.level)
-    found = stored(validity.importance(apart, sampling=SAMPLING)).query("label == 'ignore' and method == 'behavior'")
-    value = found.drop_duplicates("statistic").set_index("statistic")
-    assert value.loc["separated", "estimate"] == 1
-    assert value.loc["mcfadden_r2", "estimate"] == pytest.approx(1)
-    assert "coefficient" not in value.index or pd.isna(value.loc["coefficient", "estimate"])
-    assert np.isfinite(value.loc["firth_coefficient", "estimate"])
-    for searched in map(collect, (coverage.stepwise(apart, "behavior"), coverage.best_subsets(apart, "behavior"))):
-        best = stored(searched).query("statistic == 'mcfadden_r2'")["estimate"]
-        assert best.to_numpy() == pytest.approx(np.ones(2))
-
-
 FLAT = "chat,bot,worker,what,rating\n" + "".join(
     f"d{i},{'AB'[i % 2]},w{k},{label},3\n" for i in range(12) for k in (1, 2) for label in ("fluency", "quality")
 )
@@ -197,17 +177,14 @@ def test_the_person_says_a_blank(tmp_path):
     assert card["utterances before the last exchange"] == 0
 
 
-def test_a_dollar_in_a_name_is_a_dollar(tmp_path):
+def test_a_dollar_in_a_name_is_a_dollar():
     """A title that is no formula would end every notebook that draws it."""
     title = "Fl $\\frac{1} x$"
-    yaml = studies.LONG.replace("[1, 5]}", f"[1, 5], title: '{title}'}}", 1)
-    study = params.load(studies.write(tmp_path, yaml, my_csv=FLAT))
-    label = study.label_list()[0]
     fig, ax = style.subplots()
-    ax.set_title(label.title)
-    ax.plot([0, 1], [0, 1], label=f"{label.title} $x^{{$")
+    ax.set_title(title)
+    ax.plot([0, 1], [0, 1], label="$x^{$")
     ax.legend()
-    ax.set_yticks([0, 1], [label.title, "$"])
+    ax.set_yticks([0, 1], [title, "$"])
     svg = style.drawing(fig, "svg", name="dollar", alt="A dollar.", simulated=False).decode()
-    assert svg.count(title) == 3  # title, legend, tick
+    assert svg.count(title) == 2
     assert "$x^{$" in svg

@@ -6,6 +6,7 @@ from fixtures import yaml_studies as studies
 from hypothesis import given, settings
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("target", fuzz.TARGETS, ids=lambda target: target.__name__)
 def test_random_input_is_refused_with_a_place_or_read(target):
     settings(max_examples=10)(given(fuzz.TARGETS[target])(target))()

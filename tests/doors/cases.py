@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 
-from doors import dirty, mixed, shapes
+from doors import dirty, shapes
 from doors.made import Case, text_of
 from doors.reading import Judgement
 
@@ -35,21 +34,14 @@ def drawn(
     return rows
 
 
-def _long(truth: list[Judgement], names: dict[str, str], more: Callable[[Judgement], dict] | None = None) -> list[list]:
+def _long(truth: list[Judgement], names: dict[str, str]) -> list[list]:
     """A row per item, system and person, with a column per label."""
     labels = list(dict.fromkeys(r.label for r in truth))
     rows: dict[tuple, dict] = {}
     for r in truth:
-        rows.setdefault((r.item, r.system, r.annotator), {}).update({r.label: r.score, "_": r})
-    out = [[*(names[k] for k in ("item", "system", "annotator") if k in names), *labels]]
-    extra = list(more(truth[0])) if more else []
-    out[0] += extra
-    for (item, system, person), scores in rows.items():
-        ids = {"item": item, "system": system, "annotator": person}
-        line = [ids[k] for k in ("item", "system", "annotator") if k in names]
-        line += [scores.get(x, "") for x in labels] + [more(scores["_"])[k] for k in extra]
-        out.append(line)
-    return out
+        rows.setdefault((r.item, r.system, r.annotator), {})[r.label] = r.score
+    head = [names["item"], names["system"], names["annotator"], *labels]
+    return [head, *([*ids, *(scores.get(x, "") for x in labels)] for ids, scores in rows.items())]
 
 
 def _by_label(truth: list[Judgement], names: dict[str, str]) -> list[list]:
@@ -81,84 +73,20 @@ def _votes(n_items: int = 15, seed: int = 2) -> list[Judgement]:
 
 
 #: names that files give to what they say, by language
+_ROLES = ("item", "system", "annotator", "label", "score")
 NAMES = {
-    "plain": {"item": "dialogue", "system": "system", "annotator": "annotator", "label": "criterion", "score": "score"},
-    "model": {
-        "item": "conversation_id",
-        "system": "model",
-        "annotator": "worker_id",
-        "label": "metric",
-        "score": "rating",
-    },
-    "anon": {
-        "item": "sent_id",
-        "system": "sys_name",
-        "annotator": "worker_id_anon",
-        "label": "aspect",
-        "score": "value",
-    },
-    "short": {"item": "seg_id", "system": "sys_id", "annotator": "ann", "label": "dimension", "score": "score"},
-    "review": {
-        "item": "conversation",
-        "system": "engine",
-        "annotator": "reviewer",
-        "label": "criterion",
-        "score": "score",
-    },
-    "summary": {"item": "art_id", "system": "approach", "annotator": "labeler", "label": "dimension", "score": "score"},
-    "llm": {"item": "query_id", "system": "llm", "annotator": "evaluator", "label": "question", "score": "answer"},
-    "submission": {
-        "item": "Story ID",
-        "system": "submission_id",
-        "annotator": "Judge",
-        "label": "Criterion",
-        "score": "Score",
-    },
-    "architecture": {
-        "item": "doc",
-        "system": "Architecture",
-        "annotator": "expert",
-        "label": "quality",
-        "score": "score",
-    },
-    "method": {"item": "article_id", "system": "Method", "annotator": "assessor", "label": "aspect", "score": "score"},
-    "generator": {
-        "item": "prompt_id",
-        "system": "generator",
-        "annotator": "rater_id",
-        "label": "label",
-        "score": "judgement",
-    },
-    "toloka": {
-        "item": "INPUT:dialog_id",
-        "system": "INPUT:system",
-        "annotator": "ASSIGNMENT:worker_id",
-        "label": "OUTPUT:criterion",
-        "score": "OUTPUT:score",
-    },
-    "appen": {
-        "item": "_unit_id",
-        "system": "system",
-        "annotator": "_worker_id",
-        "label": "criterion",
-        "score": "score",
-    },
-    "german": {
-        "item": "Gespräch",
-        "system": "Modell",
-        "annotator": "Bewerter",
-        "label": "Kriterium",
-        "score": "Bewertung",
-    },
-    "french": {"item": "dialogue", "system": "système", "annotator": "annotateur", "label": "critère", "score": "note"},
-    "spanish": {
-        "item": "conversación",
-        "system": "sistema",
-        "annotator": "anotador",
-        "label": "criterio",
-        "score": "puntuación",
-    },
-    "chinese": {"item": "对话", "system": "模型", "annotator": "标注者", "label": "指标", "score": "评分"},
+    language: dict(zip(_ROLES, names, strict=True))
+    for language, *names in (
+        ("plain", "dialogue", "system", "annotator", "criterion", "score"),
+        ("model", "conversation_id", "model", "worker_id", "metric", "rating"),
+        ("review", "conversation", "engine", "reviewer", "criterion", "score"),
+        ("llm", "query_id", "llm", "evaluator", "question", "answer"),
+        ("submission", "Story ID", "submission_id", "Judge", "Criterion", "Score"),
+        ("architecture", "doc", "Architecture", "expert", "quality", "score"),
+        ("toloka", "INPUT:dialog_id", "INPUT:system", "ASSIGNMENT:worker_id", "OUTPUT:criterion", "OUTPUT:score"),
+        ("appen", "_unit_id", "system", "_worker_id", "criterion", "score"),
+        ("german", "Gespräch", "Modell", "Bewerter", "Kriterium", "Bewertung"),
+    )
 }
 
 
@@ -174,9 +102,6 @@ def _shapes() -> list[Case]:
         cases.append(_rows(f"long, {language}", _long(truth, names), truth))
         cases.append(_rows(f"a row per judgement, {language}", _by_label(truth, names), truth))
         cases.append(_rows(f"grid, {language}", _grid(truth, names, "{label}_{annotator}"), truth))
-        flat = _long(truth, names)
-        records = [dict(zip(flat[0], row, strict=True)) for row in flat[1:]]
-        cases.append(Case(f"JSON rows, {language}", {"ratings.json": json.dumps(records, ensure_ascii=False)}, truth))
     for pattern in ("{annotator}_{label}", "{annotator}.{label}", "{label} ({annotator})", "{label}{annotator}"):
         rows = _grid(truth, NAMES["plain"], pattern)
         cases.append(_rows(f"grid {pattern}", rows, truth))
@@ -186,53 +111,17 @@ def _shapes() -> list[Case]:
 
 
 def _dialects() -> list[Case]:
+    """What stands around the rows; delimiters, encodings and decimal commas are drawn in the round trip."""
     truth = drawn()
     rows = _long(truth, NAMES["review"])
     plain = text_of(rows)
-    halves = drawn(levels=(1, 1.5, 2, 2.5, 3))
-    german = text_of(_long(halves, NAMES["german"]), ";")
-    commas = german.replace(".5", ",5")
+    numbered = [["" if i == 0 else i - 1, *row] for i, row in enumerate(rows)]
+    german = text_of(_long(drawn(levels=(1, 1.5, 2, 2.5, 3)), NAMES["german"]), ";")
     return [
-        _rows("tabs", rows, truth, ".tsv"),
-        Case("semicolons", {"ratings.csv": text_of(rows, ";")}, truth),
-        Case("decimal commas", {"ratings.csv": commas}, halves),
-        Case("byte order mark", {"ratings.csv": "\ufeff" + plain}, truth),
-        Case("CRLF", {"ratings.csv": plain.replace("\n", "\r\n")}, truth),
-        Case("UTF-16", {"ratings.csv": plain.encode("utf-16")}, truth),
-        Case(
-            "Latin-1",
-            {"ratings.csv": plain.replace("alpha", "älpha").encode("cp1252")},
-            [r._replace(system=r.system.replace("alpha", "älpha")) for r in truth],
-        ),
+        Case("decimal commas", {"ratings.csv": german.replace(".5", ",5")}, drawn(levels=(1, 1.5, 2, 2.5, 3))),
         Case("blank lines below", {"ratings.csv": plain + "\n,,,,\n,,,,\n"}, truth),
         Case("title above", {"ratings.csv": "Ratings of March,,,,\n" + plain}, truth),
-        Case(
-            "two nameless columns of notes",
-            {
-                "ratings.csv": text_of(
-                    [
-                        [*r, *(("", "") if i == 0 else ("", "x") if i % 5 == 2 else ("y", ""))]
-                        for i, r in enumerate(rows)
-                    ]
-                )
-            },
-            truth,
-        ),
-        Case(
-            "index column",
-            {
-                "ratings.csv": "\n".join(
-                    f"{'' if i == 0 else i - 1},{line}" for i, line in enumerate(plain.splitlines())
-                )
-                + "\n"
-            },
-            truth,
-        ),
-        Case(
-            "JSON lines",
-            {"ratings.jsonl": "".join(json.dumps(dict(zip(rows[0], r, strict=True))) + "\n" for r in rows[1:])},
-            truth,
-        ),
+        _rows("index column", numbered, truth),
         Case("mean below", {"ratings.csv": plain + "Mean,,,3.1,3.2\n"}, truth),
     ]
 
@@ -242,7 +131,7 @@ def _damage() -> list[Case]:
     rows = _long(truth, NAMES["plain"])
     gone = [r for i, r in enumerate(truth) if i % 9]
     cases = []
-    for code in ("-1", "99", "9", "-99", "999", "0", "N/A", "null", "."):
+    for code in ("-1", "99", "9", "0", "null", "."):
         kept = {(r.item, r.system, r.annotator, r.label) for r in gone}
         coded = [r if (r.item, r.system, r.annotator, r.label) in kept else r._replace(score=code) for r in truth]
         cases.append(_rows(f"missing as {code}", _long(coded, NAMES["plain"]), gone))
@@ -250,22 +139,10 @@ def _damage() -> list[Case]:
     lines = "".join(
         "\t".join(map(str, [*r, said.get(r[0], "a text") + r[1] if i else "reply"])) + "\n" for i, r in enumerate(rows)
     )
-    open_ = lines
-    lines = lines.replace('"so he said', "so")
-    cases.append(Case("quotation marks in tabs", {"ratings.tsv": lines}, truth))
-    cases.append(Case("a cell begins with a quotation mark", {"ratings.tsv": open_}, truth))
-    ends = {1: "1 - not at all", 2: "2", 3: "3", 4: "4", 5: "5 - very much"}
-    cases.append(_rows("labelled ends", _long([r._replace(score=ends[r.score]) for r in truth], NAMES["plain"]), truth))
-    german = {1: "1 (gar nicht)", 2: "2", 3: "3", 4: "4", 5: "5 (sehr gut)"}
-    cases.append(
-        _rows(
-            "labelled ends in German", _long([r._replace(score=german[r.score]) for r in truth], NAMES["german"]), truth
-        )
-    )
-    equal = {1: "1 = never", 2: "2", 3: "3", 4: "4", 5: "5 = always"}
-    cases.append(
-        _rows("labelled ends with =", _long([r._replace(score=equal[r.score]) for r in truth], NAMES["plain"]), truth)
-    )
+    cases.append(Case("quotation marks in tabs", {"ratings.tsv": lines.replace('"so he said', "so")}, truth))
+    cases.append(Case("a cell begins with a quotation mark", {"ratings.tsv": lines}, truth))
+    named = [r._replace(score={1: "1 (gar nicht)", 5: "5 (sehr gut)"}.get(r.score, r.score)) for r in truth]
+    cases.append(_rows("labelled ends", _long(named, NAMES["german"]), truth))
     na = [r._replace(system={"alpha": "NA"}.get(r.system, r.system)) for r in truth]
     cases.append(_rows("a system called NA", _long(na, NAMES["plain"]), na))
     blanks = [r._replace(system=r.system + " " if i % 5 == 0 else r.system) for i, r in enumerate(truth)]
@@ -278,28 +155,18 @@ def _labels() -> list[Case]:
     truth = drawn(names)
     bad = drawn(("hallucination", "factual_errors"))
     with_metric = drawn(("fluency", "empathy"), levels=(1.25, 2.5, 3.75, 4.15, 5))
-    constant = [r._replace(score=0.0) if r.label == "toxic" else r for r in drawn(("toxic", "rude"), levels=(0, 1))]
     cases = [
         _rows("labels that look like ids", _long(truth, NAMES["plain"]), truth),
         _rows(
             "negative labels", _long(bad, NAMES["plain"]), bad, directions={"hallucination": -1, "factual_errors": -1}
         ),
         _rows("ratings with decimals", _long(with_metric, NAMES["plain"]), with_metric),
-        _rows("a constant label", _long(constant, NAMES["plain"]), constant),
     ]
-    for levels in (
-        (1, 2),
-        (1, 2, 3, 4),
-        (0, 1, 2, 3),
-        (0, 1, 2, 3, 4, 5),
-        (1, 2, 3, 4, 5, 6),
-        tuple(range(1, 10)),
-        tuple(range(0, 101, 5)),
-    ):
+    for levels in ((1, 2), (0, 1, 2, 3), (1, 2, 3, 4, 5, 6), tuple(range(1, 10)), tuple(range(0, 101, 5))):
         scaled = drawn(levels=levels)
         cases.append(_rows(f"levels {levels[0]} to {levels[-1]}", _long(scaled, NAMES["plain"]), scaled))
     yes = drawn(("helpful",), levels=(0, 1))
-    for words in (("no", "yes"), ("False", "True"), ("nein", "ja"), ("👎", "👍"), ("thumbs_down", "thumbs_up")):
+    for words in (("False", "True"), ("👎", "👍"), ("thumbs_down", "thumbs_up")):
         worded = [r._replace(score=words[int(r.score)]) for r in yes]
         cases.append(_rows(f"answers {words[1]}", _long(worded, NAMES["plain"]), yes))
     return cases
@@ -309,16 +176,10 @@ def _pairs() -> list[Case]:
     truth = _votes()
     cases = []
     spellings = {
-        "A/B": {1: "A", -1: "B"}, 
-        "model_a/model_b": {1: "model_a", -1: "model_b"}, "left/right": {1: "left", -1: "right"},
-        "1/2": {1: 1, -1: 2}, "A>>B": {1: "A>>B", -1: "B>>A"}, 
-        "±1": {1: 1, -1: -1}, "A is better": {1: "A is better", -1: "B is better"},
+        "A/B": {1: "A", -1: "B"}, "left/right": {1: "left", -1: "right"}, "1/2": {1: 1, -1: 2},
+        "A>>B": {1: "A>>B", -1: "B>>A"}, "±1": {1: 1, -1: -1}, "A is better": {1: "A is better", -1: "B is better"},
     }  # fmt: skip
-    heads = [
-        ("system_a", "system_b", "winner"),
-        ("model_1", "model_2", "preference"),
-        ("generator_1", "generator_2", "preference"),
-    ]
+    heads = [("system_a", "system_b", "winner"), ("generator_1", "generator_2", "preference")]
     for spelling, words in spellings.items():
         for first, second, outcome in heads:
             rows = [["dialogue", first, second, "annotator", outcome]]
@@ -328,55 +189,19 @@ def _pairs() -> list[Case]:
     rows = [["dialogue", "system_a", "system_b", "annotator", "winner"]]
     rows += [[r.item, r.system, r.other, r.annotator, r.system if r.score > 0 else r.other] for r in truth]
     cases.append(_rows("winners by name", rows, [r._replace(label="winner") for r in truth]))
-    best = [["HITId", "WorkerId", "AssignmentStatus", "Input.system1", "Input.system2", "Answer.best", "Answer.worst"]]
-    for r in truth:
-        sides = ("A", "B") if r.score > 0 else ("B", "A")
-        best.append([r.item, r.annotator, "Approved", r.system, r.other, *sides])
-    # the worst is always the other one: a judgement, and not two
-    cases.append(
-        _rows("best and worst of two", best, [r._replace(label="best") for r in truth], directions={"best": 1})
-    )
     return cases
 
 
 def _nested() -> list[Case]:
     truth = drawn(("fluency",))
-    by: dict[tuple, dict] = {}
-    for r in truth:
-        by.setdefault((r.item, r.annotator), {})[r.system] = r.score
-    one = [r for r in truth if r.annotator == PEOPLE[int(r.item[1:]) % 3]]
-    keyed = [
-        {
-            "id": item,
-            "annotator_name": person,
-            "outputs": {
-                f"gpt-{s}": {"text": f"a reply of {s} to {item}", "rating": {"fluency": v}} for s, v in scores.items()
-            },
-        }
-        for (item, person), scores in by.items()
-        if person == PEOPLE[int(item[1:]) % 3]
-    ]
-    named = [r._replace(system=f"gpt-{r.system}") for r in one]
     of_item: dict[tuple, list[Judgement]] = {}
     for r in truth:
         of_item.setdefault((r.item, r.system), []).append(r)
-    lists = [
-        {
-            "id": item,
-            "system": system,
-            "annotations": [{"annotator": r.annotator, "scores": {"fluency": r.score}} for r in of_item[item, system]],
-        }
-        for item, system in of_item
-    ]
     by_person = [
         {"id": item, "model": system, "ratings": {r.annotator: r.score for r in of_item[item, system]}}
         for item, system in of_item
     ]
-    return [
-        Case("models as keys with what they said", {"ratings.json": json.dumps(keyed)}, named),
-        Case("a list of annotations", {"ratings.json": json.dumps(lists)}, truth),
-        Case("people as keys", {"ratings.json": json.dumps(by_person)}, [r._replace(label="score") for r in truth]),
-    ]
+    return [Case("people as keys", {"ratings.json": json.dumps(by_person)}, [r._replace(label="score") for r in truth])]
 
 
 def _several_answers() -> list[Case]:
@@ -397,39 +222,7 @@ def _several_answers() -> list[Case]:
     for (item, person), scores in judged.items():
         order = pick.sample(SYSTEMS, 3)
         side.append([item, person, *order, *(scores[s] for s in order)])
-    tasks: dict[tuple, list] = {}
-    for (item, system, person), words in sets.items():
-        marks = {"from_name": "issues", "to_name": "t", "type": "choices", "value": {"choices": words}}
-        one = {"completed_by": {"email": f"{person}@example.org"}, "was_cancelled": False}
-        tasks.setdefault((item, system), []).append(one | {"result": [marks] if words else []})
-    studio = [
-        {"id": n, "data": {"dialogue_id": d, "model": s, "text": f"the reply of {s}"}, "annotations": many}
-        for n, ((d, s), many) in enumerate(tasks.items())
-    ]
-    questions = [["Timestamp", "Email Address", *("How fluent was it?", "How relevant was it?") * 2]]
-    answers = [r for r in drawn(("how_fluent_was_it", "how_relevant_was_it"), 2) if r.system == "alpha"]
-    people = {f"{who}{n}@example.org": who for who in PEOPLE for n in range(4)}
-    answers = [
-        r._replace(system="system", annotator=p) for p, who in people.items() for r in answers if r.annotator == who
-    ]
-    for who in people:
-        scores = {(r.item, r.label): r.score for r in answers if r.annotator == who}
-        questions.append(["2026/11/02 9:12:01", who, *scores.values()])
-    natural = (
-        "In the conversation that follows, a person asks an assistant for the way to the station and the price of a "
-        "ticket.\nHaving read all of it twice, as a native speaker would, how natural does its wording appear to you?"
-    )
-    missing = natural.replace("how natural does its wording appear", "how much that you would have said is missing")
-    asked = [["Timestamp", "Email Address", "Which conversation did you read?", natural, f"Thinking back, {missing}"]]
-    long_ids = ("natural", "thinking_back_in_the_conversation_that")
-    long = [r._replace(system="system", label=long_ids[r.label == "relevance"]) for r in drawn() if r.system == "beta"]
-    for item, who in dict.fromkeys((r.item, r.annotator) for r in long):
-        scores = {r.label: r.score for r in long if (r.item, r.annotator) == (item, who)}
-        asked.append(["2026/11/02 9:12:01", f"{who}@example.org", item, *(scores[x] for x in long_ids)])
     return [
-        _rows("a form with long questions", asked, long),
-        Case("Label Studio, an optional choice", {"project.json": json.dumps(studio)}, marked),
-        _rows("a form that repeats its questions", questions, answers),
         _rows("several answers in a cell", rows, marked),
         _rows("systems side by side", side, [r._replace(label="quality") for r in truth]),
     ]
@@ -447,5 +240,4 @@ def cases() -> list[Case]:
         *_several_answers(),
         *shapes.cases(),
         *dirty.cases(),
-        *mixed.cases(drawn(), drawn(("fluency",), levels=(0, 1))),
     ]

@@ -43,10 +43,8 @@ def _platforms() -> list[Case]:
         "started_at": lambda i: day.format(i // 60, i % 60),
     }
     return [
-        _table("a platform's trust", truth, "fluency", {"_trust": shares.__getitem__}),
         _table("trust among a platform's names", truth, "fluency", {"trust": shares.__getitem__, **named}),
         _table("a platform's confidence in an answer", truth, "fluency", {"fluency:confidence": shares.__getitem__}),
-        _table("approval rates of workers", truth, "fluency", {"Last30DaysApprovalRate": shares.__getitem__}),
     ]
 
 
@@ -67,9 +65,8 @@ def _slips() -> list[Case]:
         [v.item, v.system, v.other, v.annotator, "5" if i == 7 else "oops" if i == 31 else "A" if v.score > 0 else "B"]
         for i, v in enumerate(votes)
     ]
-    cases = [Case("a number among answers in words", {"ratings.csv": text_of(rows)}, held)]
     return [
-        *cases,
+        Case("a number among answers in words", {"ratings.csv": text_of(rows)}, held),
         Case("slips among votes", {"votes.csv": text_of(sides)}, [v for i, v in enumerate(votes) if i not in (7, 31)]),
     ]
 

@@ -1,16 +1,12 @@
 """Files that others published, and what each holds: read with pandas alone, straight from the file.
 
-They stand beside the project and are never part of it; facts and numbers of them are. With `src` and `tests` on the
-path, `python -m doors.public FOLDER [part of a name …]` prints what `new` makes of each as a table in Markdown.
+They stand beside the project and are never part of it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,38 +24,16 @@ class File:
     """A published file.
 
     path : below the folder of all data. held : its judgements as a frame with item, system, annotator (None: the file
-    does not say), label, score (a number, or the answer in words) and, of a pair, other. facts : systems, annotators
-    (0: not known), items and judgements, counted once and written down. means : (label, system or None) -> mean score
-    (`mean`), written down, too. most : the number of judgements with the most frequent score. scales : label ->
-    lowest, highest, level, where the description of the file says so. ways : label -> whether high is good. also :
-    answers of the same people to other questions, which may be read or not. becomes : what `new` makes of it today.
+    does not say), label, score (a number, or the answer in words) and, of a pair, other. ways : label -> whether high
+    is good. also : answers of the same people to other questions, which may be read or not. becomes : what `new` makes
+    of it today.
     """
 
     path: str
     held: Callable[[Path], pd.DataFrame]
-    facts: tuple[int, int, int, int] = (0, 0, 0, 0)
-    means: dict[tuple[str, str | None], float] = field(default_factory=dict)
-    most: int = 0
-    scales: dict[str, tuple[float, float, str]] = field(default_factory=dict)
     ways: dict[str, int] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     becomes: str = reading.RIGHT
-
-
-def long(
-    cells: pd.DataFrame,
-    labels: Iterable[str],
-    item: list[str],
-    system: str | list[str] | None = None,
-    annotator: str | None = None,
-) -> pd.DataFrame:
-    """A row per judgement from a row per item and person; empty cells are no judgements."""
-    out = cells[list(labels)].rename(columns=plain)
-    of = "system" if system is None else cells[[system] if isinstance(system, str) else system].agg(" ".join, axis=1)
-    out = out.assign(_item=cells[item].agg("|".join, axis=1), _system=of, _who=cells[annotator] if annotator else None)
-    held = out.melt(["_item", "_system", "_who"]).set_axis(["item", "system", "annotator", "label", "score"], axis=1)
-    held = held[held["score"] != ""]
-    return held.assign(score=[number(x) for x in held["score"]])
 
 
 def plain(name: str) -> str:
@@ -104,27 +78,6 @@ def judgements(file: File, path: Path) -> list[reading.Judgement]:
     return [reading.Judgement(*row) for row in held[order].itertuples(index=False)]
 
 
-def facts(marks: list[reading.Judgement]) -> tuple[int, int, int, int]:
-    """Systems, annotators (0: not known), items and judgements."""
-    systems = {r.system for r in marks} | {r.other for r in marks if r.other}
-    people = {r.annotator for r in marks}
-    items = {(r.item, r.system, r.other) for r in marks}
-    return len(systems), 0 if None in people else len(people), len(items), len(marks)
-
-
-def mean(marks: list[reading.Judgement], label: str, system: str | None) -> float:
-    """The mean score; of answers in words, the share of yes, else of the first in the alphabet."""
-    scores = [r.score for r in marks if r.label == label and system in (None, r.system)]
-    words = sorted({s for s in scores if isinstance(s, str)})
-    counted = 1.0 if 1.0 in scores else words[0] if words else None
-    return sum(s == counted if words else s for s in scores) / len(scores)
-
-
-def most(marks: list[reading.Judgement]) -> int:
-    """How often the score was given that was given most often."""
-    return max(Counter(r.score for r in marks).values())
-
-
 def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     """What `new` and `build` make of a file below `folder`. place : an empty folder to write to."""
     path = folder / file.path
@@ -135,7 +88,7 @@ def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     if not (place / "door.yaml").exists() or read.outcome in (reading.CRASHED, reading.REFUSED):
         return read
     study = params.load(place / "door.yaml")
-    words = {x.id: (x.scale[0], x.categories, x.level) for x in study.label_list() if x.categories}
+    words = {x.id: (x.scale[0], x.categories) for x in study.label_list() if x.categories}
     seen = [
         r._replace(score=_answer(r.score, *words[r.label]) if r.label in words else r.score)
         for r in reading.judgements(build.build(study))
@@ -143,48 +96,20 @@ def outcome(file: File, folder: Path, place: Path) -> reading.Reading:
     ]
     expected, got = reading.fingerprint(truth), reading.fingerprint(seen)
     differs = [f for f in expected if expected[f] != got[f]]
-    if {"labels", "annotators"} <= set(differs) and facts(truth)[1] == facts(seen)[
-        1
-    ]:  # other scores of the same people
+    people = [len({r.annotator for r in rows}) for rows in (truth, seen)]
+    if {"labels", "annotators"} <= set(differs) and people[0] == people[1]:  # other scores of the same people
         differs.remove("annotators")
-    scales = {x.id: (*x.scale, x.level) for x in study.label_list()}
-    differs += ["scale"] if any(scales.get(x, s) != s for x, s in file.scales.items()) else []
     directions = {x.id: x.direction for x in study.label_list() if x.direction_declared}
     if any(directions.get(x, way) != way for x, way in file.ways.items()):
         return reading.Reading(reading.WRONG, read.said, [*differs, "direction"])
     asked = [*(yaml.safe_load(read.said).get("open_questions") or {})]
     # of items side by side, what is one item says what is a label
-    about = reading.ABOUT | {"labels": (*reading.ABOUT["labels"], "item"), "scale": ("scale", "no answer", "level")}
+    about = reading.ABOUT | {"labels": (*reading.ABOUT["labels"], "item")}
     all_asked = all(any(fact.startswith(about[f]) for fact in asked) for f in differs)
     found = reading.RIGHT if not differs else reading.ASKED if all_asked else reading.WRONG
     return reading.Reading(found, read.said, differs)
 
 
-def _answer(score: float, lowest: float, categories: tuple[str, ...], level: str) -> float | str:
+def _answer(score: float, lowest: float, categories: tuple[str, ...]) -> float | str:
     """An answer as the file spells it."""
-    if level == "sets":
-        return ";".join(sorted(c for i, c in enumerate(categories) if int(score) >> i & 1 and c != "none"))
     return number(categories[int(score - lowest)])
-
-
-def table(files: Iterable[File], folder: Path) -> Iterator[str]:
-    """What `new` makes of each file, as a table in Markdown."""
-    yield "| file | systems | annotators | items | judgements | numbers | result | differs |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    for file in files:
-        with tempfile.TemporaryDirectory() as place:
-            read = outcome(file, folder, Path(place))
-        systems, annotators, items, n = file.facts
-        means = [f"{label}{f' of {system}' if system else ''}: {m:g}" for (label, system), m in file.means.items()]
-        means += [f"most frequent: {file.most}"] if file.most else []
-        cells = [file.path, systems, annotators or "not known", items, n, "; ".join(means), read.outcome]
-        yield f"| {' | '.join(map(str, cells))} | {', '.join(read.differs)} |"
-
-
-if __name__ == "__main__":
-    from doors.public_files import FILES
-
-    for line in table(
-        [f for f in FILES if not sys.argv[2:] or any(x in f.path for x in sys.argv[2:])], Path(sys.argv[1])
-    ):
-        print(line, flush=True)

@@ -6,57 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from doors.public import content, csv, lines, long, plain, rows
+from doors.public import content, csv, lines, plain, rows
 
 _PREFERRED = {"left": 1, "right": -1, "tie": 0, "model_a": 1, "model_b": -1, "0": 0, "1": 1, "2": -1}
-
-
-def felt(name: str) -> str:
-    return name.removeprefix("m_")
-
-
-def excel(path: Path, sheet: str | int = 0) -> pd.DataFrame:
-    return pd.read_excel(path, sheet_name=sheet, dtype=str, engine="calamine", keep_default_na=False)
-
-
-def numbers_only(path: Path) -> pd.DataFrame:
-    held = [
-        (d["dialog_id"], "system", None, plain(k), v)
-        for d in content(path)
-        for r in d["dialog_ratings"]
-        for k, v in r.items()
-    ]
-    return rows(r for r in held if isinstance(r[4], int))
 
 
 def votes(path: Path) -> pd.DataFrame:
     f = csv(path)
     pairs = zip(f.prompt, f.left, f.worker, f.winner.map(_PREFERRED), f.right, strict=True)
     return rows(((p, a, w, "winner", s, b) for p, a, w, s, b in pairs), pairs=True)
-
-
-def mtbench(path: Path) -> pd.DataFrame:
-    marks = []
-    for folder, mapped in (("human", "people"), ("llm", "models")):
-        for who, held in content(path.with_name(f"{folder}_annotations.json")).items():
-            for key, won in held.items():
-                q, a, b, turn = key.split("__")
-                marks.append((f"{q}/{turn}", a, f"{mapped} {who}", "score", _PREFERRED[won], b))
-    return rows(marks, pairs=True)
-
-
-def maps(path: Path) -> pd.DataFrame:
-    """Annotator -> item -> score, of people and, in the file beside it, of models."""
-    files = [content(path.with_name(f"{x}_annotations.json")) for x in ("human", "llm")]
-    return rows((i, "system", w, "score", s) for f in files for w, of in f.items() for i, s in of.items())
-
-
-def pandalm(path: Path) -> pd.DataFrame:
-    marks = []
-    for r in content(path):
-        a, b = r["cmp_key"].split("_")
-        marks += [(r["idx"], a, f"annotator{k}", "better", _PREFERRED[str(r[f"annotator{k}"])], b) for k in (1, 2, 3)]
-    return rows(marks, pairs=True)
 
 
 def squality(path: Path) -> pd.DataFrame:
@@ -70,38 +28,6 @@ def squality(path: Path) -> pd.DataFrame:
     return rows(marks)
 
 
-def decoding(path: Path) -> pd.DataFrame:
-    with path.open(newline="", encoding="utf-8") as file:
-        f = pd.read_csv(
-            file, dtype=str, keep_default_na=False, names=file.readline().strip().replace('"', "").split(",")
-        )
-    marks = []
-    for _, r in f.iterrows():
-        for ij in (f"{i}{j}" for i in range(1, 6) for j in range(1, 6)):
-            for label in ("coherence", "grammar", "interesting"):
-                marks.append((r.HITId + ij, r[f"Input.sysid{ij}"], r.WorkerId, label, r[f"Answer.{label}{ij}"]))
-    return rows(marks)
-
-
-def judge_bench(path: Path) -> pd.DataFrame:
-    return rows(
-        (one["id"], "system", None, plain(label), score)
-        for one in content(path)["instances"]
-        for label, held in one["annotations"].items()
-        for score in held["individual_human_scores"]
-    )
-
-
-def best_of_two(path: Path, answer: str, f: pd.DataFrame | None = None) -> pd.DataFrame:
-    f = csv(path) if f is None else f
-    won = f[f"Answer.best_{answer}"].str.upper().map({"A": 1, "B": -1})
-    pairs = zip(
-        f["Input.code"].str.split("#").str[0], f["Input.system1"], f["WorkerId"], won, f["Input.system2"], strict=True
-    )
-    held = rows(((i, a, w, f"best_{answer}", s, b) for i, a, w, s, b in pairs), pairs=True)
-    return held[pd.to_numeric(held["score"]).notna()]
-
-
 def side_by_side(path: Path, base: str) -> pd.DataFrame:
     f = csv(path)
     parts = [
@@ -112,27 +38,10 @@ def side_by_side(path: Path, base: str) -> pd.DataFrame:
     return held[held["score"] != ""].assign(score=lambda x: x["score"].astype(float))
 
 
-def pairs_in_rows(path: Path) -> pd.DataFrame:
-    marks = []
-    for _, r in csv(path).iterrows():
-        for i in range(32):
-            item = f"{r[f'dataset{i}']}/{r[f'ix{i}']}"
-            won = -1 if r[f"meaning{i}"] == "True" else 1
-            marks.append((item, r[f"systema{i}"], r["prolific_pid"], "meaning", won, r[f"systemb{i}"]))
-    return rows(marks, pairs=True)
-
-
 def spans(path: Path, label: str, of: str) -> pd.DataFrame:
     f = csv(path)
     f = f[f[of] != "NULL"]
     return rows(zip(f.bbcid, f.system, f.worker_id, [label] * len(f), f[of], strict=True))
-
-
-def asset_pairs(path: Path) -> pd.DataFrame:
-    f = csv(path)
-    won = f["winner"].map(lambda w: {"asset": 1, "similar": 0}.get(w, -1))
-    pairs = zip(f.sentence_id, f.worker_id, f.aspect, won, f.other_dataset, strict=True)
-    return rows(((i, "asset", w, x, s, b) for i, w, x, s, b in pairs), pairs=True)
 
 
 def abuse(path: Path) -> pd.DataFrame:
@@ -142,89 +51,8 @@ def abuse(path: Path) -> pd.DataFrame:
     return rows(zip(item, f.bot, f.annotator_id, ["is_abuse"] * len(f), steps.idxmax(axis=1).str[9:], strict=True))
 
 
-def sets_of(path: Path, text: str, columns: tuple[str, ...], system: str) -> pd.DataFrame:
-    f = csv(path)
-    held = [(str(i), system, None, plain(c), ";".join(sorted(x.strip() for x in r[c].split(",") if x)))
-            for i, r in f.iterrows() for c in columns if r[c]]  # fmt: skip
-    return pd.DataFrame(held, columns=["item", "system", "annotator", "label", "score"])
-
-
-def tutors(path: Path) -> pd.DataFrame:
-    return rows(
-        (i, system, None, plain(label), answer)
-        for i, one in enumerate(content(path))
-        for system, held in one["anno_llm_responses"].items()
-        for label, answer in held["annotation"].items()
-    )
-
-
-def sentences(path: Path) -> pd.DataFrame:
-    return rows(
-        (f"{i}/{k}", "system", r["worker_id"], "response", r["response"])
-        for i, one in enumerate(lines(path))
-        for k, sentence in enumerate(one["summary_sentences"])
-        for r in sentence["responses"]
-    )
-
-
-def experience(path: Path) -> pd.DataFrame:
-    held = [(one["file"], one["post_task_answers"].get("q1")) for one in lines(path)]
-    return rows((i, "system", None, "q1", s) for i, s in held if s is not None)
-
-
-def summaries(path: Path) -> pd.DataFrame:
-    return rows(
-        (one["seg_id"], one["SYS"], f"{who} {k}", label, score)
-        for one in lines(path)
-        for who in ("expert", "turker")
-        if isinstance(one[f"{who}_annotations"], list)
-        for k, held in enumerate(one[f"{who}_annotations"])
-        for label, score in held.items()
-    ).assign(annotator=None)
-
-
-def stories(path: Path) -> pd.DataFrame:
-    f = pd.DataFrame(content(path)).astype(str)
-    return rows(
-        zip(f.story_id, ["system"] * len(f), f.expert_idx, f.category.map(plain), f.binary_verdict, strict=True)
-    )
-
-
-def sheets_of_workers(path: Path) -> pd.DataFrame:
-    return rows(
-        (item, "system", worker, plain(label), score)
-        for item, people in content(path).items()
-        for worker, held in people.items()
-        for label, score in held.items()
-        if label != "feedback"
-    )
-
-
-def two_outputs(path: Path) -> pd.DataFrame:
-    held = (
-        (i, "output_1", None, "label", _PREFERRED[str(r["label"])], "output_2") for i, r in enumerate(content(path))
-    )
-    return rows(held, pairs=True)
-
-
 def experts(path: Path) -> pd.DataFrame:
     one = content(path)
     won = {"Answer A": 1, "Answer B": -1}
     held = ((r["q_id"], "answer1", str(r["annotator"]), "betteranswer", won[r["BetterAnswer"]], "answer2") for r in one)
     return rows(held, pairs=True)
-
-
-def forms(path: Path) -> pd.DataFrame:
-    f = pd.read_csv(path, dtype=str, keep_default_na=False, header=None, skiprows=1)
-    f = f[f[0].str.match(r"\d+/\d+/\d+ ")]
-    marks = []
-    for i, r in f.iterrows():
-        for k in range(36):
-            block, model, label = k // 6, "ABC"[k % 6 // 2], ("quality", "diversity")[k % 2]
-            marks.append((str(block), model, str(i), label, r[1 + k]))
-    return rows(marks)
-
-
-def words_of(path: Path, labels: tuple[str, ...], item: list[str], annotator: str | None) -> pd.DataFrame:
-    f = csv(path, skipinitialspace=True)
-    return long(f, labels, item, None, annotator)

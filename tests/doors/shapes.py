@@ -26,11 +26,11 @@ def trials(options: int, n_items: int = 20, seed: int = 5) -> list[Trial]:
     return out
 
 
-def best_worst(seen: list[Trial], label: str, *, worst: bool = True) -> list[Judgement]:
+def best_worst(seen: list[Trial], label: str) -> list[Judgement]:
     """1 for the best, -1 for the worst, 0 for the others."""
     out = []
     for item, person, shown, order in seen:
-        score = {order[0]: 1} | ({order[-1]: -1} if worst else {})
+        score = {order[0]: 1, order[-1]: -1}
         out += [Judgement(item, s, person, label, score.get(s, 0)) for s in shown]
     return out
 
@@ -66,78 +66,34 @@ def _best_and_worst() -> list[Case]:
     two, four = trials(2), trials(4)
     counted, voted = best_worst(four, "best_worst"), pairs(two, "best")
     sides = [[i, p, *s, "AB"[s.index(o[0])], "AB"[s.index(o[1])]] for i, p, s, o in two]
-    letters = [[i, p, "Approved", *s, *("ABCD"[s.index(o[k])] for k in (0, -1))] for i, p, s, o in four]
-    mturk = ["HITId", "WorkerId", "AssignmentStatus", *(f"Input.system{k}" for k in range(1, 5))]
     places = [[i, p, *s, s.index(o[0]) + 1, s.index(o[-1]) + 1] for i, p, s, o in four]
-    lower = [[i, p, *s, *("abcd"[s.index(o[k])] for k in (0, -1))] for i, p, s, o in four]
     options = [f"system{k}" for k in range(1, 5)]
     nothing = [[*r[:-2], "", ""] if r[0] == "p03" else r for r in places]
     return [
         _table("best and worst of two, by letters",
                [["prompt", "rater", "system_a", "system_b", "best", "worst"], *sides], voted),
-        _table("best and worst of two, by names",
-               [["id", "worker", "model_1", "model_2", "best", "worst"],
-                *([i, p, *s, *o] for i, p, s, o in two)], voted),
-        _table("best and worst of four, by names",
-               [["prompt", "annotator", "item1", "item2", "item3", "item4", "best", "worst"],
-                *([i, p, *s, o[0], o[-1]] for i, p, s, o in four)], counted),
-        _table("best and worst of four, letters of MTurk",
-               [[*mturk, "Answer.best", "Answer.worst"], *letters], counted),
         _table("best and worst of four, by places, tabs",
                [["prompt", "rater", *options, "best", "worst"], *places], counted, ".tsv", "\t"),
-        _table("most and least of four options by letters",
-               [["trial", "rater", *(f"option_{x}" for x in "abcd"), "most", "least"], *lower], counted),
         _table("best and worst of four, some not answered",
                [["prompt", "rater", *options, "best", "worst"], *nothing],
                [r for r in counted if r.item != "p03"]),
-        _table("the best of four, by names",
-               [["prompt", "annotator", *(f"model_{k}" for k in range(1, 5)), "best"],
-                *([i, p, *s, o[0]] for i, p, s, o in four)], best_worst(four, "best", worst=False)),
-        _table("the choice of four, by places",
-               [["prompt", "annotator", *(f"model_{k}" for k in range(1, 5)), "choice"],
-                *(r[:-1] for r in places)], best_worst(four, "choice", worst=False)),
     ]  # fmt: skip
 
 
 def _preferences() -> list[Case]:
     two = trials(2)
-    voted = pairs(two, "preference")
-    farm = [
-        {
-            "instruction": f"write about the topic {i} please", "output_1": f"a reply by {s[0]} to {i}",
-            "output_2": f"a reply by {s[1]} to {i}", "generator_1": s[0], "generator_2": s[1], "annotator": p,
-            "preference": s.index(o[0]) + 1,
-        }
-        for i, p, s, o in two
-    ]  # fmt: skip
     tied = [r if n % 5 else r._replace(score=0) for n, r in enumerate(pairs(two, "label"))]
     numbered = [{0: 0, 1: 1, -1: 2}[int(r.score)] for r in tied]
     named = pairs(two, "preferred")
-    nested = {
-        "comparisons": [
-            {
-                "id": i, "model_a": s[0], "model_b": s[1],
-                "votes": [{"annotator": q, "preferred": "ab"[s.index(oo[0])]} for j, q, _, oo in two if i == j],
-            }
-            for i, _, s, _ in two[:: len(PEOPLE)]
-        ]
-    }  # fmt: skip
     won = turned([Judgement(i, o[0], p, "better", 1, o[1]) for i, p, _, o in two])
     signs = [["A>>B", "A>B", "A=B", "B>A", "B>>A"][2 - 2 * int(r.score)] for r in tied]
     return [
-        _json("preference 1 or 2 of two generators", farm, voted),
-        _json("preference 1.0 or 2.0 of two generators",
-              [r | {"preference": float(str(r["preference"]))} for r in farm], voted),
         _table("label 1 or 2, 0 for a tie",
                [["id", "model_1", "model_2", "annotator", "label"],
                 *([i, *s, p, n] for (i, p, s, _), n in zip(two, numbered, strict=True))], tied),
-        _json("label 1 or 2, 0 for a tie, JSON",
-              [{"id": i, "model1": s[0], "model2": s[1], "annotator": p, "label": n}
-               for (i, p, s, _), n in zip(two, numbered, strict=True)], tied),
         _json("who is preferred, by name",
               [{"id": i, "model_a": s[0], "model_b": s[1], "annotator": p, "preferred": o[0]} for i, p, s, o in two],
               named),
-        _json("who is preferred, votes in a list", nested, named),
         _table("winners and losers", [["prompt", "annotator", "winner", "loser"], *([i, p, *o] for i, p, _, o in two)],
                won),
         _json("verdicts as signs with ties",
@@ -157,16 +113,8 @@ def _rankings() -> list[Case]:
                 *([i, p, *(o.index(s) + 1 for s in SYSTEMS)] for i, p, _, o in five)], ranks(five, "rank")),
         _table("ranks in a cell", [["prompt", "annotator", "ranking"], *([i, p, " > ".join(o)] for i, p, _, o in four)],
                order),
-        _table("ranks in a cell with ties, semicolons",
-               [["prompt", "annotator", "ranking"],
-                *([i, p, f"{o[0]} > {o[1]} = {o[2]} > {o[3]}"] for i, p, _, o in four)], ties, delimiter=";"),
-        _json("a list from best to worst", [{"prompt": i, "annotator": p, "ranking": o} for i, p, _, o in four], order),
         _json("a list from best to worst with ties",
               [{"prompt": i, "annotator": p, "ranking": [o[0], o[1:3], o[3]]} for i, p, _, o in four], ties),
-        _table("a column for each place",
-               [["prompt", "annotator", "1st", "2nd", "3rd", "4th"], *([i, p, *o] for i, p, _, o in four)], order),
-        _table("a numbered column for each place",
-               [["id", "rater", *(f"Rank {n}" for n in range(1, 5))], *([i, p, *o] for i, p, _, o in four)], order),
         _table("a row for each rank",
                [["prompt", "annotator", "system", "rank"],
                 *([i, p, s, n] for i, p, _, o in four for n, s in enumerate(o, start=1))], order),
@@ -194,14 +142,8 @@ def _marked_errors() -> list[Case]:
                 kinds.append(Judgement(str(i), system, person, "hallucination_type", sum(bits[t] for t in types)))
     head = ["system", "doc", "seg_id", "rater", "source", "category", "severity"]
     spans = [[*r[:5], {"Major": "intrinsic", "Minor": "extrinsic"}.get(r[6], "NULL"), 3, 9] for r in rows]
-    plain = [[r[0], r[2], r[3], r[6].lower()] for r in rows]
-    flat = [t._replace(score=0.0) for t in truth]
-    for n, t in enumerate(flat):
-        mine = [r for r in plain if (str(r[1]), r[0], r[2]) == t[:3]]
-        flat[n] = t._replace(score=sum(_WEIGHTS.get(r[3].capitalize(), 0) for r in mine))
     return [
         _table("errors with categories and severities", [head, *rows], truth, ".tsv", "\t"),
-        _table("errors with severities only", [["model", "segment", "annotator", "error_severity"], *plain], flat),
         _table("spans with a type", [[*head[:5], "hallucination_type", "span_start", "span_end"], *spans], kinds),
     ]
 
@@ -213,34 +155,10 @@ def _others() -> list[Case]:
         (i, p, {s: {"response": f"what {s} had to reply to {i}", "score": 5 - o.index(s)} for s in o})
         for i, p, _, o in five
     ]
-    thumbs = [r._replace(score=int(r.score > 2)) for r in scored]
-    marks = {1: [], 2: ["rude"], 3: ["rude", "vague"], 4: ["vague"], 5: []}
-    bits = {1: 4, 2: 1, 3: 3, 4: 2, 5: 4}
-    issues = [r._replace(label="issues", score=bits[int(r.score)]) for r in scored]
-    lists = [[r.item, r.system, r.annotator, marks[int(r.score)]] for r in scored]
-    beside = [["unit", "worker", *(f"sys{k}" for k in range(1, 6)), *(f"quality{k}" for k in range(1, 6))]]
-    magnitude = [r._replace(label="quality", score=20 * r.score + 3 * (n % 7)) for n, r in enumerate(scored)]
-    of = {(r.item, r.annotator, r.system): r.score for r in magnitude}
-    beside += [[i, p, *s, *(int(of[i, p, x]) for x in s)] for i, p, s, _ in five]
     return [
-        _json("models as keys of replies with scores",
-              [{"id": i, "annotator": p, "responses": {f"gpt-{s}": v for s, v in of_each.items()}}
-               for i, p, of_each in replies], [r._replace(system=f"gpt-{r.system}") for r in scored]),
         _json("systems as keys beside the prompt",
               [{"id": i, "prompt": f"tell me about {i} now", "annotator": p, **of_each} for i, p, of_each in replies],
               scored),
-        _table("like and dislike",
-               [["id", "model", "user_id", "feedback"],
-                *([r.item, r.system, r.annotator, ("dislike", "like")[r.score]] for r in thumbs)],
-               [r._replace(label="feedback") for r in thumbs]),
-        _table("thumbs up and down",
-               [["id", "model", "user_id", "rating"],
-                *([r.item, r.system, r.annotator, ("down", "up")[r.score]] for r in thumbs)], thumbs),
-        _table("lists of issues in cells",
-               [["dialogue", "system", "annotator", "issues"], *([*r[:3], json.dumps(r[3])] for r in lists)], issues),
-        _json("lists of issues",
-              [dict(zip(("dialogue", "system", "annotator", "issues"), r, strict=True)) for r in lists], issues),
-        _table("magnitudes side by side", beside, magnitude),
     ]  # fmt: skip
 
 
@@ -256,11 +174,8 @@ def _beside_gold() -> list[Case]:
     words = {"": "", 0: "incorrect", 1: "correct"}
     return [
         _table("gold beside a judge", [["item", "system", "gold", "judge_score"], *rows], truth),
-        _table("human and model labels", [["id", "model", "human_label", "gpt4_label"], *rows], truth),
         _table("gold in words",
                [["item", "system", "gold", "judge"], *([*r[:2], words[r[2]], words[r[3]]] for r in rows)], truth),
-        _json("gold and judge in rows of their own",
-              [{"item": j.item, "system": j.system, "annotator": j.annotator, "score": j.score} for j in truth], truth),
     ]  # fmt: skip
 
 

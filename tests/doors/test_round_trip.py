@@ -15,7 +15,7 @@ SECONDS = 150
 LOUD = {reading.RIGHT, reading.ASKED, reading.REFUSED}
 #: studies of the long evidence, each drawn anew from its number
 SEEDS = range(200)
-#: those of everyday
+#: those of each change
 _FEW = range(1000, 1012)
 #: those that were once read otherwise: people of whom some used much of a slider, a label with one answer, a setting in
 #: three rows
@@ -28,12 +28,7 @@ def read(pick, folder):
     return saved, result.outcome
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.randoms(use_true_random=False))
-def test_nothing_is_read_otherwise_in_silence(tmp_path_factory, pick):
-    read(pick, tmp_path_factory.mktemp("trip"))
-
-
+@pytest.mark.verify
 def test_a_few_studies_are_read_as_meant(tmp_path_factory):
     outcomes = [read(random.Random(seed), tmp_path_factory.mktemp("trip"))[1] for seed in _FEW]
     assert outcomes.count(reading.RIGHT) >= 0.75 * len(_FEW)

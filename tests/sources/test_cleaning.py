@@ -58,17 +58,11 @@ def test_self_comparisons_are_refused_with_the_line_that_leaves_them_out(tmp_pat
         studies.read(tmp_path, PAIRS, my_csv=PAIRS_CSV)
     assert len(caught.value.problems) == 2
     assert 'drop: {dialogue: "= dialogue_b"}' in str(caught.value)
-    built = studies.read(tmp_path, more(PAIRS, 'drop: {dialogue: "= dialogue_b"}'), my_csv=PAIRS_CSV)
-    assert built.frames["annotations"]["score"].tolist() == [1, -1]
-
-
-def test_rows_are_left_out_where_two_columns_say_the_same(tmp_path):
-    built = studies.read(tmp_path, more(PAIRS, 'drop: {model_a: "= model_b"}'), my_csv=PAIRS_CSV)
-    assert len(built.frames["annotations"]) == 2
-    assert counts(built) == {"model_a = model_b (`drop`)": 2}
-    assert balanced(built)
-    of_study = PAIRS + 'drop: {system: "= system_b"}\n'
-    assert len(studies.read(tmp_path, of_study, my_csv=PAIRS_CSV).frames["annotations"]) == 2
+    for line in ('drop: {dialogue: "= dialogue_b"}', 'drop: {model_a: "= model_b"}'):
+        built = studies.read(tmp_path, more(PAIRS, line), my_csv=PAIRS_CSV)
+        assert built.frames["annotations"]["score"].tolist() == [1, -1]
+        assert sum(counts(built).values()) == 2
+        assert balanced(built)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +74,6 @@ def test_rows_are_left_out_where_two_columns_say_the_same(tmp_path):
         ('drop: {end: "< start"}', [1, 3, 4]),
         ("drop: {note: is empty}", [2, 3, 4]),
         ("drop: {note: matches ^test}", [1, 3, 4]),
-        ('drop: {note: "*test*"}', [1, 4]),
         ('drop: {note: [is empty, x], limit: "= 61"}', [2]),
         ('keep: {note: "matches test", bot: A}', [2]),
         ('drop: {limit: "> d"}', None),
@@ -219,11 +212,3 @@ def test_labelled_scores_and_decimal_commas_are_numbers(tmp_path):
         built = studies.read(tmp_path, TIMED.replace("adapter: table", adapter), my_csv=csv)
         assert built.frames["annotations"]["score"].tolist() == [1, 2.5, 5, 1, 4]
         assert counts(built, "mended") == {"the number taken from a score with words or a decimal comma": 4}
-
-
-@pytest.mark.parametrize(
-    "text", ["1 - 2", "1,000", "10:30", "3 of 5", "good", "12-05-2026", "5-May", "5. Mai", "2 - Feb"]
-)
-def test_other_texts_are_no_scores(text, tmp_path):
-    with pytest.raises(DataError):
-        studies.read(tmp_path, TIMED, my_csv=f'd,bot,who,good\n1,A,w,"{text}"\n2,A,w,4\n')

@@ -48,9 +48,6 @@ def test_fed_scores_of_other_texts_are_refused(fed_files):
     fed_files[1].write_text(objects(score(8, ["Hi!", "Bye"], fluent=2.0)))
     with pytest.raises(DataError, match="object for record 1: expected the text of that record"):
         convert.fed_metric_scores(*fed_files)
-    fed_files[1].write_text(objects(score(8, ["Hi!"], fluent=2.0)) * 2)
-    with pytest.raises(DataError, match="expected 1 objects, one per dialog record, found 2"):
-        convert.fed_metric_scores(*fed_files)
     fed_files[1].write_text('{"idx": 8, ')
     with pytest.raises(DataError, match="line 1: expected JSON objects one after the other"):
         convert.fed_metric_scores(*fed_files)
@@ -78,21 +75,6 @@ def test_dstc9_records_of_one_text_are_ratings_of_one_dialogue(tmp_path):
         "chatbot7,1,0,2,3,2,2,2,2,2,2,2,2,1,0.5,3,2,1",
         "",
     ]
-
-
-def test_dstc9_ratings_that_are_no_numbers_are_refused(tmp_path):
-    path = tmp_path / "chatbot7.json"
-    path.write_text(json.dumps([dstc9_record("User: a\n", 4, recovery="often")]))
-    with pytest.raises(DataError, match="expected a whole number or N/A, found 'often'"):
-        convert.dstc9_ratings([path])
-
-
-@pytest.mark.data
-def test_dstc9_columns_are_those_of_the_derived_file(tmp_path, raw_data):
-    path = tmp_path / "chatbot7.json"
-    path.write_text(json.dumps([dstc9_record("User: a\n", 4)]))
-    head = (raw_data / "dstc9" / "ratings.csv").read_text(encoding="utf-8").split("\n")[0]
-    assert ",".join(convert.dstc9_ratings([path])) == head
 
 
 def side(is_human, turn=4, fluent=True):
@@ -137,10 +119,3 @@ def test_spot_the_bot_joins_annotations_to_their_chats(tmp_path, as_list):
 def test_spot_the_bot_needs_its_collections(tmp_path):
     with pytest.raises(DataError, match=r"expected one member sampled-dialogues-full-convai2\.json, found 0"):
         convert.spot_the_bot(spot_dump(tmp_path / "dump.zip"))
-
-
-@pytest.mark.data
-def test_spot_the_bot_columns_are_those_of_the_derived_file(tmp_path, raw_data):
-    out = convert.spot_the_bot(spot_dump(tmp_path / "dump.zip"), ("talk",))["talk"]
-    head = (raw_data / "spot_the_bot" / "annotations_convai2.csv").read_text(encoding="utf-8").split("\n")[0]
-    assert ",".join(out) == head

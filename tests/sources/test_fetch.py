@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import io
-import re
+import shutil
 import socket
 import tarfile
 import threading
@@ -50,15 +50,11 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def made_up(monkeypatch):
+def made_up(monkeypatch, tmp_path_factory):
     """A registry of one study, with an original, a pseudonymised, an archived and a derived file."""
     original, upstream, copy = b"one\n", b"worker A1B2\n", b"worker W01\n"
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
-        info = tarfile.TarInfo("inner/part.tsv")
-        info.size = 5
-        tar.addfile(info, io.BytesIO(b"a\tb\n1"))
-    contents = {"data/o.txt": original, "data/p.txt": upstream, "x.tgz": archive.getvalue(), "u.json": b"[1]"}
+    archive = _tar(tmp_path_factory.mktemp("made") / "x.tgz", {"inner/part.tsv": b"a\tb\n1"}).read_bytes()
+    contents = {"data/o.txt": original, "data/p.txt": upstream, "x.tgz": archive, "u.json": b"[1]"}
 
     def source(path):
         return Upstream("some/where", "c" * 40, path, registry.git_blob(contents[path]))
@@ -87,40 +83,8 @@ def test_git_blob_is_gits():
     assert registry.git_blob(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
-#: studies whose files are not in the folder of the manifest
-MORE = {"alttest_mtbench", "alttest_prompts", "conture", "dices", "lfqa_experts", "llmfao", "pandalm", "squality"}
-MORE |= {
-    "accuracy_spans",
-    "asset",
-    "cis_answerability",
-    "cis_transparency",
-    "convabuse",
-    "d2t_bws",
-    "e2e_rankme",
-    "empathy_judges",
-    "esa_wmt23",
-    "faireval80",
-    "faithdial_audit",
-    "inferential_strategies",
-    "llmbar",
-    "minp_forms",
-    "mrbench",
-    "qags_cnndm",
-    "qags_xsum",
-    "recquest",
-    "reprohum0744",
-    "reprohum_d2t",
-    "reprohum_definitions",
-    "summeval",
-    "ttcw",
-    "webnlg2020",
-    "xhate_stability",
-    "xsum_hallu",
-}
-
-
 @pytest.mark.data
-def test_registry_says_what_the_manifest_says(raw_data):
+def test_registry_says_what_the_manifest_says(raw_data, more_data, atlas_data):
     """Every file of the manifest: size, checksum, upstream addresses, blob ids and licence."""
     rows = []
     for manifest in (raw_data / "MANIFEST.csv", raw_data / "MANIFEST_ADDED.csv"):  # not all that was added is used
@@ -138,18 +102,23 @@ def test_registry_says_what_the_manifest_says(raw_data):
         kind = "derived" if "derived file" in row["transformations"] else row["transformations"].partition(" ")[0]
         assert entry.kind == {"none": "original", "member": "original", "derived": "derived"}.get(kind, "pseudonymised")
         assert bool(entry.member) == (kind == "member")
-    rest = {(key, file) for key, file in found if key not in MORE}
+    # the others are further data, which have no manifest, or are not public
+    rest = {(key, file) for key, file in found if not copies(raw_data.parent, ("data_more", "atlas"), key, file)}
     assert rest == {("abc_eval", "data.json"), ("finch2024", "data.json")}
 
 
+def copies(folder, names, key, file):
+    """Files of a study that stand in one of the folders of public data."""
+    return [path for name in names for path in (folder / name / key / file, folder / name / file) if path.is_file()]
+
+
 @pytest.mark.data
+@pytest.mark.evidence
 def test_every_public_copy_verifies(raw_data):
     for key in registry.studies():
         for entry in registry.entries(key):
-            places = [raw_data / key / entry.file]
-            if key in MORE:
-                folders = [raw_data.parent / name for name in ("data_more", "atlas")]
-                places = [p for f in folders for p in (f / key / entry.file, f / entry.file) if p.is_file()]
+            places = copies(raw_data.parent, (raw_data.name, "data_more", "atlas"), key, entry.file)
+            assert places or not entry.sha256 or not (raw_data / key).is_dir()
             if entry.sha256 and places:
                 data = places[0].read_bytes()
                 assert entry.accepts(data)
@@ -157,18 +126,7 @@ def test_every_public_copy_verifies(raw_data):
 
 
 @pytest.mark.data
-def test_fetch_from_the_folder_of_public_data(raw_data, tmp_path):
-    lines = []
-    done = fetch.fetch("gpt_abceval", str(raw_data), tmp_path, say=lines.append)
-    assert [(f.how, f.path.relative_to(tmp_path).as_posix()) for f in done] == [
-        ("copied", "gpt_abceval/behavior-classification-results.json")
-    ]
-    assert "No licence is stated" in " ".join(lines)
-    again = fetch.fetch("gpt_abceval", str(raw_data), tmp_path, say=silent)
-    assert [f.how for f in again] == ["present"]
-
-
-@pytest.mark.data
+@pytest.mark.evidence
 def test_what_is_made_of_a_file_without_blob_id_is_verified_itself(raw_data, tmp_path):
     """The upstream file also has translations; made of it, the English columns have the checksum of the copy."""
     upstream, name = tmp_path / "upstream", "persona-zhao"
@@ -193,7 +151,6 @@ def test_unknown_study_names_the_nearest():
 
 
 def test_hint_is_the_command():
-    assert registry.fetch_hint("finch2024", "data_student_external_likert.json").endswith("run_all.py fetch finch2024`")
     assert registry.fetch_hint("mine", "usr/usr_topical_chat.json").endswith("run_all.py fetch usr`")
     assert registry.fetch_hint("mine", "my.csv") == ""
 
@@ -227,19 +184,16 @@ def test_from_upstream_every_kind(made_up, monkeypatch, serve, tmp_path):
 
 def test_a_damaged_download_is_not_kept(made_up, monkeypatch, serve, tmp_path):
     entries, _, _ = made_up
-    site = tmp_path / "site"
-    (site / "data").mkdir(parents=True)
-    (site / "data/o.txt").write_bytes(b"onf\n")
-    address = serve(partial(Quiet, directory=str(site)))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/o.txt").write_bytes(b"onf\n")
+    address = serve(partial(Quiet, directory=str(tmp_path)))
     monkeypatch.setattr(Upstream, "url", property(lambda self: f"{address}/{self.path}"))
     with pytest.raises(DataError) as caught:
         fetch.fetch("study", to=tmp_path / "raw", progress=False, say=silent)
     first, *others = caught.value.problems
-    assert first.file == "study/o.txt"
     assert entries[0].upstream[0].blob in first.expected
     assert registry.git_blob(b"onf\n") in first.found
-    assert all("404" in p.found for p in others)
-    assert len(others) == 3
+    assert ["404" in p.found for p in others] == [True] * 3
     assert not [p for p in (tmp_path / "raw").rglob("*") if p.is_file()]
 
 
@@ -286,22 +240,12 @@ class Drip(Quiet):
 
     def do_GET(self):
         try:
-            self.start()
+            self.send_response(200)
+            self.end_headers()
             while not self.over.wait(0.01):
                 self.wfile.write(b"x")
         except OSError:
             pass
-
-    def start(self):
-        self.send_response(200)
-        self.end_headers()
-
-
-class Headers(Drip):
-    """Never comes to the end of its headers."""
-
-    def start(self):
-        self.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
 
 
 class Endless(Quiet):
@@ -319,7 +263,7 @@ class Endless(Quiet):
 
 @pytest.mark.parametrize(
     ("server", "said"),
-    [(Drip, "bytes in .* seconds: given up"), (Headers, "0 bytes in"), (Endless, "more than the 1000008 bytes")],
+    [(Drip, "bytes in .* seconds: given up"), (Endless, "more than the 1000008 bytes")],
 )
 def test_a_server_without_end_is_left(made_up, monkeypatch, serve, tmp_path, server, said):
     """By the size that the registry knows, and by a rate that no usable connection falls below. It is asked once."""
@@ -353,7 +297,7 @@ def test_a_place_that_cannot_be_written_is_named(made_up, monkeypatch, capsys, t
     assert f"run_all.py: {tmp_path / 'o.txt'}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("how", ["folder", "zip", "tgz", "address", "address of an archive"])
+@pytest.mark.parametrize("how", ["folder", "tgz", "address", "address of an archive"])
 def test_from_a_copy(made_up, serve, tmp_path, how):
     """A copy laid out by study holds our own copies (by SHA-256) or upstream files (by blob id)."""
     _, contents, copy = made_up
@@ -364,11 +308,8 @@ def test_from_a_copy(made_up, serve, tmp_path, how):
     (place / "x.tgz").write_bytes(contents["x.tgz"])
     (place / "u.json").write_bytes(contents["u.json"])
     from_ = str(tmp_path / "copy")
-    if how in ("zip", "address of an archive"):
-        from_ = str(tmp_path / "copy.zip")
-        with zipfile.ZipFile(from_, "w") as archive:
-            for path in place.rglob("*"):
-                archive.write(path, path.relative_to(tmp_path))
+    if how == "address of an archive":
+        shutil.make_archive(str(tmp_path / "copy"), "zip", tmp_path, "copy")
     if how == "tgz":
         from_ = str(tmp_path / "copy.tgz")
         with tarfile.open(from_, "w:gz") as archive:
@@ -379,6 +320,10 @@ def test_from_a_copy(made_up, serve, tmp_path, how):
     done = fetch.fetch("study", from_, tmp_path / "raw", progress=False, say=silent)
     assert [f.how for f in done] == ["copied", "copied", "unpacked", "converted"]
     assert (tmp_path / "raw/study/sub/p.txt").read_bytes() == copy
+    lines = []
+    again = fetch.fetch("study", from_, tmp_path / "raw", progress=False, say=lines.append)
+    assert [f.how for f in again] == [*["present"] * 3, "converted"]  # what is made has no checksum
+    assert "No licence is stated" in " ".join(lines)
 
 
 def test_from_nowhere(made_up, tmp_path):
@@ -390,6 +335,19 @@ def _zip(path, members):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
+    return path
+
+
+def _tar(path, members, link=None):
+    with tarfile.open(path, "w:gz" if path.suffix == ".tgz" else "w") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        if link:
+            info = tarfile.TarInfo("link")
+            info.type, info.linkname = tarfile.SYMTYPE, link
+            archive.addfile(info)
     return path
 
 
@@ -405,9 +363,7 @@ def test_unpacking_is_bounded(tmp_path):
     many = _zip(tmp_path / "many.zip", {f"{i}.txt": b"" for i in range(6)})
     with pytest.raises(DataError, match="at most 5 members"):
         archives.unpack(many, tmp_path / "a", max_members=5)
-    # 100,000 zeros are some 100 bytes packed: what counts is what is written
     large = _zip(tmp_path / "large.zip", {"zeros": bytes(100_000)})
-    assert large.stat().st_size < 1000
     with pytest.raises(DataError, match="at most 99999 bytes"):
         archives.unpack(large, tmp_path / "b", max_bytes=99_999)
     assert not (tmp_path / "b").exists()
@@ -415,25 +371,14 @@ def test_unpacking_is_bounded(tmp_path):
 
 
 def test_links_in_archives_are_passed_over(tmp_path):
-    path = tmp_path / "links.tar"
-    with tarfile.open(path, "w") as archive:
-        link = tarfile.TarInfo("link")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
-        info = tarfile.TarInfo("file")
-        info.size = 1
-        archive.addfile(info, io.BytesIO(b"x"))
+    path = _tar(tmp_path / "links.tar", {"file": b"x"}, link="/etc/passwd")
     assert [p.name for p in archives.unpack(path, tmp_path / "out")] == ["file"]
 
 
 def test_a_truncated_archive_is_named(tmp_path):
-    path = tmp_path / "cut.tgz"
-    with tarfile.open(path, "w:gz") as archive:
-        info = tarfile.TarInfo("file")
-        info.size = 100_000
-        archive.addfile(info, io.BytesIO(bytes(range(250)) * 400))
+    path = _tar(tmp_path / "cut.tgz", {"file": bytes(range(250)) * 400})
     path.write_bytes(path.read_bytes()[:300])
-    with pytest.raises(DataError, match=re.escape("cut.tgz: expected a complete zip or tar archive")):
+    with pytest.raises(DataError, match=r"cut\.tgz: expected a complete zip or tar archive"):
         archives.unpack(path, tmp_path / "out")
 
 
@@ -449,15 +394,13 @@ def _broken(path, how):
         data[local + 8 : local + 10] = data[central + 10 : central + 12] = (77).to_bytes(2, "little")
     elif how == "damaged":
         data[local + 40 : local + 60] = bytes(20)
-    elif how == "newer version":
-        data[central + 6 : central + 8] = (99).to_bytes(2, "little")
     elif how == "cut":
         data = data[:-30]
     path.write_bytes(data)
     return path
 
 
-@pytest.mark.parametrize("how", ["encrypted", "unknown method", "damaged", "newer version", "cut"])
+@pytest.mark.parametrize("how", ["encrypted", "unknown method", "damaged", "cut"])
 def test_what_cannot_be_unpacked_is_refused(tmp_path, how):
     path = _broken(tmp_path / "bad.zip", how)
     with pytest.raises(DataError, match=r"bad\.zip.*expected a complete zip or tar archive without a password"):
@@ -467,15 +410,7 @@ def test_what_cannot_be_unpacked_is_refused(tmp_path, how):
 
 @pytest.mark.parametrize(("kind", "name"), [*product(("zip", "tar"), (".", "./.", "a\x1b[2Jb")), ("tar", "")])
 def test_a_member_without_a_usable_name_is_refused(tmp_path, kind, name):
-    path = tmp_path / f"bad.{kind}"
-    if kind == "zip":
-        _zip(path, {"good.txt": b"1", name: b"2"})
-    else:
-        with tarfile.open(path, "w") as archive:
-            for member in ("good.txt", name):
-                info = tarfile.TarInfo(member)
-                info.size = 1
-                archive.addfile(info, io.BytesIO(b"1"))
+    path = (_zip if kind == "zip" else _tar)(tmp_path / f"bad.{kind}", {"good.txt": b"1", name: b"2"})
     with pytest.raises(DataError, match=f"bad.{kind}.*a member with a name"):
         archives.unpack(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()

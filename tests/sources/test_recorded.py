@@ -1,14 +1,12 @@
 """What is recorded of a run's parameters, and repeated on its pages, names nobody."""
 
 import json
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.pipeline.pages import Pages
 from judgebook.sources import build
 from judgebook.sources.ids import naming, pseudonyms, recorded
 from judgebook.study import escape, params
@@ -82,17 +80,6 @@ def test_changes_are_repeated_without_ids(home, read):
     said = recorded.changes(LEAVING_OUT | {"groups": groups}, home)
     assert said["seeds"] == {"bootstrap": 3}
     assert "worker" not in json.dumps(said)
-    if read:
-        assert said["drop"]["annotator"] == "1 not named here"
-        assert said["groups"]["crowd"]["annotators"] == ["A0001", "A0002"]
-
-
-def test_the_first_page_repeats_changes_without_ids(home):
-    study = params.load(home / "params.yaml", key="mine")
-    of = SimpleNamespace(key="mine", study=study, home=home, spec=SimpleNamespace(overrides=LEAVING_OUT))
-    of.manifest, of.raw = SimpleNamespace(date=lambda: "2026-11-22"), dict
-    made = dict(Pages._made(SimpleNamespace(of=of, _command=lambda: "")))
-    assert made["Changed with --set"] == "drop.annotator=1 not named here, drop.dialogue=a_A0001, seeds.bootstrap=3"
 
 
 def test_the_private_list_is_read_as_it_was_written(tmp_path):

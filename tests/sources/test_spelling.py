@@ -70,30 +70,6 @@ def test_names_are_one_before_ids_are_made_of_them(source, data, tmp_path):
     assert mended(built) == {"system": 2, "annotator": 1, "label": 1}
 
 
-@pytest.mark.parametrize("rules", [SPELT, {}])
-def test_columns_without_a_name_are_none_of_ours(rules, tmp_path):
-    """A file of a single system, as no column names it, with two columns that have no name."""
-    csv = "d,who,fluency,,\n" + "".join(f"d{i // 2},{('ann', 'Ann', 'ben')[i % 3]},{1 + i % 5},,x\n" for i in range(12))
-    source = {**TABLE, "columns": {"dialogue": "d", "annotator": "who"}}
-    rules = {"annotator": rules["annotator"]} if rules else {}
-    built = studies.read(tmp_path, study({**source, "repeats": "last"}, spelling=rules), my_csv=csv)
-    assert built.frames["annotations"]["annotator"].nunique() == (2 if rules else 3)
-
-
-def test_both_sides_of_a_comparison_are_spelt(tmp_path):
-    source = {
-        **TABLE,
-        "columns": {"context": "d", "system": "a", "system_b": "b", "annotator": "who"},
-        "identify": {"dialogue": ["d", "a"], "dialogue_b": ["d", "b"]},
-    }
-    csv = "d,a,b,who,better\nd1,chat,Beta,ann,1\nd2,Beta,CHAT,ann,-1\n"
-    text = study(source, {"better": {"scale": [-1, 1]}}, method="comparative", spelling={"system": SPELT["system"]})
-    built = studies.read(tmp_path, text, my_csv=csv)
-    marks = built.frames["annotations"]
-    assert {*marks["system"], *marks["system_b"]} == {"Chat", "Beta"}
-    assert mended(built) == {"system": 2}
-
-
 def test_rules_for_rows_and_judges_know_one_spelling(tmp_path):
     with pytest.raises(DataError, match=r"drop\.system: expected a value .* found 'CHAT'; did you mean 'Chat'"):
         studies.read(tmp_path, study({**LONG, "drop": {"system": "CHAT"}}), my_csv=LONG_CSV)
@@ -105,30 +81,9 @@ def test_rules_for_rows_and_judges_know_one_spelling(tmp_path):
     assert list(built.frames["annotations"]["annotator_kind"]) == ["llm", "human", "llm", "human"]
 
 
-def test_one_name_may_have_judged_twice(tmp_path):
-    csv = LONG_CSV + "d1,Chat,ben,fluency,5\n"
-    with pytest.raises(DataError, match="found a repeat of row 3, with another score") as error:
-        studies.read(tmp_path, study(LONG), my_csv=csv)
-    assert "`repeats: last`" in error.value.problems[0].hint
-    built = studies.read(tmp_path, study({**LONG, "repeats": "last"}), my_csv=csv)
-    assert sorted(built.frames["annotations"]["score"]) == [1, 3, 4, 5]
-
-
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        (
-            {"system": {"Chat": ["chatt"]}},
-            r"spelling\.system: expected a spelling .* found 'chatt'; did you mean 'chat'",
-        ),
-        ({"annotator": {"ann": ["zoe"]}}, r"spelling\.annotator: .* found 'zoe'; there are Ann, ann, ben"),
-        ({"label": {"fluency": ["fluent"]}}, r"spelling\.label: .* found 'fluent'"),
-    ],
-)
-def test_a_spelling_that_nothing_has_is_an_error(rules, message, tmp_path):
-    csv = LONG_CSV.replace("Fluency", "fluency")
-    with pytest.raises(DataError, match=message):
-        studies.read(tmp_path, study(LONG, spelling=rules), my_csv=csv)
+def test_a_spelling_that_nothing_has_is_an_error(tmp_path):
+    with pytest.raises(DataError, match=r"spelling\.system: .* found 'chatt'; did you mean 'chat'"):
+        studies.read(tmp_path, study(LONG, spelling={"system": {"Chat": ["chatt"]}}), my_csv=LONG_CSV)
 
 
 @pytest.mark.parametrize("names", [{"Chat": ["chat"], "chat": ["CHAT"]}, {"Chat": ["c"], "Beta": ["c"]}, {"c": ["c"]}])
@@ -147,13 +102,8 @@ def test_what_other_adapters_read_is_spelt_and_counted():
     spelling = Spelling(SPELT)
     spelling.reading(reading)
     assert list(reading.annotations["system"]) == ["Chat", "Chat"]
-    assert list(reading.annotations) == [*marks, "file", "where"]
     assert list(reading.dialogues["system"]) == ["Chat"]
-    frame = reading.counts.frame().query("action == 'mended'")
-    assert [(reason.split()[0], n) for reason, n in zip(frame["reason"], frame["n"], strict=True)] == [
-        ("system", 1),
-        ("annotator", 1),
-    ]
+    assert reading.counts.frame().query("action == 'mended'")["n"].tolist() == [1, 1]
     assert [p.column for p in spelling.unknown("x.yaml")] == ["spelling.label"]
 
 
@@ -185,7 +135,6 @@ def test_check_prints_what_to_write(tmp_path):
         (("alpha", "аlpha", "αlpha"), True),
         (("v1.1", "v11"), False),
         (("GPT-4", "GPT-4+"), False),
-        (("llama-2 7", "llama-27"), False),
         (("ann", "anna"), False),
     ],
 )
@@ -193,10 +142,11 @@ def test_names_that_look_alike(names, same):
     assert (len({plain(name) for name in names}) == 1) is same
 
 
-def test_names_are_written_as_yaml_reads_them():
+def test_names_are_written_as_yaml_reads_them_and_people_see_them():
     rules = {"system": {"yes": ["Yes", "a: b", "e\u200b"]}, "label": {"größe": ["Größe"]}}
     assert yaml.safe_load(written(rules)) == {"spelling": rules}
     assert "größe" in written(rules)
+    assert written({"system": {"Caf\u00e9": ["Cafe\u0301"]}}) == 'spelling: {system: {"Café": ["Cafe\\u0301"]}}'
 
 
 @pytest.mark.parametrize(
@@ -208,35 +158,14 @@ def test_dialogues_whose_ids_look_alike_are_told(tmp_path, other, shown):
     columns = {"dialogue": "d", "system": "bot", "annotator": "who", "label": "what", "score": "n"}
     source = {**TABLE, "layout": "long", "columns": columns}
     built = studies.read(tmp_path, yaml.safe_dump({"title": "T", "sources": [source], "labels": LABELS}), my_csv=data)
-    said = [
-        line for line in in_words.describe(params.load(tmp_path / "mine.yaml"), built) if "may have several" in line
-    ]
+    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
+    said = [line for line in lines if "may have several" in line]
     start = "warning: 1 dialogue may have several ids, which differ only in case or look-alike letters, such as "
     assert said == ([start + shown] if shown else [])
 
 
-def test_what_a_reader_cannot_see_is_written_with_escapes():
-    assert written({"system": {"Caf\u00e9": ["Cafe\u0301"]}}) == 'spelling: {system: {"Café": ["Cafe\\u0301"]}}'
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ("systems: {A: Bot, B: Bot}", "systems A and B have one name, 'Bot', and pages add their ids: if they are one, "
-         "write `spelling: {system: {A: [B]}}`, else give each its own"),
-        ("systems: {A: B}", "systems A and B have one name, 'B'"),
-        ("systems: {A: \"Bo\\u200bt\", B: Bot}", "systems A and B have one name"),
-        ("groups: {x: {title: T, annotators: [w1]}, y: {title: T, annotators: [w2]}}", "groups x and y have one name"),
-        ("systems: {A: Bot, B: bot}", None),
-    ],
-)  # fmt: skip
-def test_names_of_several_are_asked_about(lines, said, tmp_path):
-    path = studies.write(tmp_path, studies.LONG + lines + "\n", my_csv=studies.LONG_CSV)
-    asked = [line for line in in_words.describe(params.load(path)) if "one name" in line]
-    assert [said in line for line in asked] == ([True] if said else [])
-
-
-def test_sentences_call_a_label_by_its_name_where_an_annotator_has_the_same(tmp_path):
-    csv = studies.LONG_CSV.replace("w1", "fluency")
-    path = studies.write(tmp_path, studies.LONG, my_csv=csv)
-    assert any(", fluency 4 of 1–5" in line for line in in_words.describe(params.load(path)))
+def test_names_of_several_are_asked_about(tmp_path):
+    for name, asked in (("Bot", 1), ("Bo\\u200bt", 1), ("bot", 0)):
+        path = studies.write(tmp_path, studies.LONG + f'systems: {{A: "{name}", B: Bot}}\n', my_csv=studies.LONG_CSV)
+        said = [line for line in in_words.describe(params.load(path)) if "systems A and B have one name" in line]
+        assert len(said) == asked, name

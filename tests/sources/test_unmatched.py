@@ -4,11 +4,9 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import build, in_words, places
+from judgebook.sources import in_words
 from judgebook.study import params
 from judgebook.study.schema import DataError
-
-SECONDS = 75
 
 
 @pytest.mark.parametrize(
@@ -16,14 +14,11 @@ SECONDS = 75
     [
         ({"systems": {"a": "System A"}}, r"systems: expected a system of the data, found 'a'; did you mean 'A'"),
         ({"unranked_systems": ["human"]}, r"unranked_systems: expected a system of the data, found 'human'; there are"),
-        ({"control_system": "AA"}, r"control_system: expected a system of the data, found 'AA'; did you mean 'A'"),
         ({"metric_directions": {"blue": -1}}, r"metric_directions: expected a metric .* did you mean 'bleu'"),
         ({"groups": {"students": {}}}, r"groups: expected an evaluator group of the data, found 'students'"),
         ({"groups": {"x": {"annotators": ["w11"]}}}, r"groups\.x\.annotators: expected an annotator of the data"),
         ({"scope": {"exclude_dialogues": {"dialogue_rating": ["d7"]}}}, r"exclude_dialogues\.dialogue_rating: .*'d7'"),
-        ({"scope": {"exclude_sessions": {"dialogue_rating": ["s"]}}}, r"scope\.exclude_sessions\.dialogue_rating"),
         ({"quality_control": {"labels": ["fluent"]}}, r"quality_control\.labels: .* did you mean 'fluency'"),
-        ({"importance": {"target": "qualty"}}, r"importance\.target: .* did you mean 'quality'"),
         ({"metrics": {"corpora": ["second"]}}, r"metrics\.corpora: expected a corpus of the data, found 'second'"),
         (
             {"techniques": {"pairs": {"p": ["A", "C"]}}},
@@ -40,7 +35,6 @@ def test_names_that_match_nothing_are_errors(tmp_path, change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"judges": {"w11": "llm"}}, r"judges: expected an annotator, found 'w11'; did you mean 'w1'"),
         ({"judges": {"gpt*": "llm"}}, r"judges: expected an annotator, found 'gpt\*'; there are w1, w2"),
         ({"reversed": ["fluent"]}, r"reversed: expected a declared label, found 'fluent'; did you mean 'fluency'"),
         ({"label_names": {"fluency": "flu"}}, r"label_names: expected a declared label, found 'flu'"),
@@ -51,12 +45,6 @@ def test_names_of_a_source_that_match_nothing_are_errors(tmp_path, change, messa
     study["sources"][0] |= change
     with pytest.raises(DataError, match=message):
         studies.read(tmp_path, yaml.safe_dump(study), my_csv=studies.LONG_CSV)
-
-
-def test_names_that_match_are_none(tmp_path):
-    change = {"systems": {"B": "Second", "A": "First"}, "unranked_systems": ["B"], "importance": {"target": "quality"}}
-    text = yaml.safe_dump(yaml.safe_load(studies.LONG) | change)
-    assert len(studies.read(tmp_path, text, my_csv=studies.LONG_CSV).frames["annotations"]) == 4
 
 
 def test_what_was_understood_is_said_with_pseudonyms_of_people(tmp_path):
@@ -71,100 +59,3 @@ def test_what_was_understood_is_said_with_pseudonyms_of_people(tmp_path):
     warned = lines.index("warning: my.csv: columns that may be judgements and are not used:")
     assert lines[warned + 1] == "  mood: numbers that look like ratings: 1 to 3"
     assert "  lead_time: a duration: 20 to 26" in lines
-
-
-#: made from other studies, simulated, not public
-ELSEWHERE = {"scoreboard", "atlas", "demo", "abc_eval"}
-
-
-@pytest.mark.data
-@pytest.mark.evidence
-@pytest.mark.parametrize("name", sorted(set(params.names()) - ELSEWHERE))
-def test_counts_add_up(raw_data, monkeypatch, name):
-    """Of the annotations that are read, as many are kept as there are, and the others have a reason."""
-    further = [raw_data.parent / name for name in ("data_more", "atlas")]
-    monkeypatch.setattr(places, "raw_roots", lambda: [raw_data, *further])
-    built = build.build(params.load(name))
-    counts = built.frames["counts"]
-    n = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
-    assert n["kept"] == len(built.frames["annotations"])
-    assert n["read"] == n["kept"] + n.get("dropped", 0)
-
-
-def test_what_is_not_used_is_told_of_all_records(tmp_path):
-    """A key that differs for the first time after thousands of records is not the same in every row."""
-    source = {"adapter": "records", "file": "rows.json", "scores": "{label}"}
-    source |= {"columns": {"dialogue": "id", "system": "model", "annotator": "who"}}
-    text = yaml.safe_dump({"title": "Rows", "sources": [source], "labels": {"good": {"scale": [0, 1], "direction": 1}}})
-    rows = [{"id": f"d{i}", "model": "m", "who": "w", "good": i % 2, "doc": "ab"[i > 2990]} for i in range(3000)]
-    lines = in_words.not_used(studies.read(tmp_path, text, rows_json=rows).unused)
-    assert any("doc" in line for line in lines)
-    assert not any("the same in every row" in line for line in lines)
-
-
-LONG_IDS = """\
-title: Long ids
-method: dialogue_rating
-sources:
-  - adapter: table
-    file: my.csv
-    layout: long
-    columns: {system: model, annotator: who, score: rating, system_text: reply}
-    identify: {dialogue: [prompt, model]}
-    constants: {label: good}
-labels: {good: {scale: [0, 1]}}
-"""
-
-
-def long_ids(replies="reply {i}"):
-    """Two judgements of each of 40 dialogues, whose prompts begin and end in many ways."""
-    rows = [
-        f"In case {i} {'of many words ' * 9}what is {i}?,m,w{who},{i % 2},{replies.format(i=i, who=who)}"
-        for i in range(40)
-        for who in (1, 2)
-    ]
-    return "\n".join(["prompt,model,who,rating,reply", *rows]) + "\n"
-
-
-def test_ids_made_of_long_texts_are_shown_by_their_ends(tmp_path):
-    built = studies.read(tmp_path, LONG_IDS, my_csv=long_ids())
-    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
-    shown = "In case 0 of many wo…any words what is 0? / m"
-    assert f"  row 2: annotator A0001 judged dialogue {shown} of system m, good 0 of 0–1" in lines
-    assert not any("\x1f" in line for line in lines)
-
-
-def test_rows_that_contradict_each_other_are_named_by_their_rows_not_by_ids_that_are_not_in_the_file(tmp_path):
-    with pytest.raises(DataError) as caught:
-        studies.read(tmp_path, LONG_IDS, my_csv=long_ids("reply {i} to {who}"))
-    (line,) = str(caught.value).splitlines()[1:]
-    assert line.startswith(
-        "  my.csv, system_text (reply): expected one text in all rows of a dialogue, found another text than in row 2 "
-        "(row 3), another text than in row 4 (row 5), another text than in row 6 (row 7) and 37 more; "
-    )
-
-
-def test_files_of_one_name_are_told_by_their_folders(tmp_path):
-    source = (
-        "  - {adapter: table, file: FILE, layout: long, columns: {dialogue: d, annotator: a, label: l, score: s}}\n"
-    )
-    yaml_text = "title: F\nmethod: dialogue_rating\nsources:\n" + "".join(
-        source.replace("FILE", f"{folder}/export.csv") for folder in ("one", "two")
-    )
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        rows = "".join(f"{folder}{i},w,good,{i % 2},{i % 2 + 3}\n" for i in range(30))
-        (tmp_path / folder / "export.csv").write_text("d,a,l,s,tone\n" + rows)
-    built = studies.read(tmp_path, yaml_text + "labels: {good: {scale: [0, 1]}}\n")
-    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
-    for folder in ("one", "two"):
-        assert f"warning: {folder}/export.csv: columns that may be judgements and are not used:" in lines
-    assert any(line.startswith("  one/export.csv, row 2: annotator") for line in lines)
-
-
-def test_codes_without_order_have_counts_and_no_mean(tmp_path):
-    text = studies.LONG.replace("fluency: {scale: [1, 5]}", "fluency: {scale: [1, 5], level: nominal}")
-    built = studies.read(tmp_path, text, my_csv=studies.LONG_CSV)
-    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
-    (line,) = [line for line in lines if line.startswith("dialogue_rating fluency:")]
-    assert line.endswith("2 to 5 on a scale from 1 to 5, 2: 1, 4: 1, 5: 1")

@@ -42,8 +42,3 @@ def test_a_winner_by_name_is_the_same(tmp_path):
 def test_a_winner_that_took_no_part_is_refused(tmp_path):
     with pytest.raises(DataError, match="expected a number, found 'W'"):
         marks(tmp_path, CSV.replace("v1,model_a", "v1,W"))
-
-
-def test_a_side_that_is_neither_is_refused(tmp_path):
-    with pytest.raises(DataError, match="expected left or right, found 'top'"):
-        studies.read(tmp_path, YAML.replace("first_shown: left", "first_shown: top"), votes_csv=CSV)

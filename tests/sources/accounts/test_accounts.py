@@ -10,7 +10,6 @@ from judgebook.sources import in_words
 from judgebook.sources.accounts import balance, levels, physical
 from judgebook.sources.reading import Counts, first_places
 from judgebook.study import params
-from judgebook.study.labels import Label
 
 YAML = """
 title: T
@@ -103,21 +102,8 @@ def test_the_first_places_are_those_of_the_file():
         ([0, 1, 2, 3, -1], None),
         ([2, 3, 4, 0], [0]),
         ([1, 5, 99], None),
-        ([1.5, 2.5, 3.5, 99], None),
     ],
 )
 def test_codes_away_from_the_levels(scores, codes):
     stand = levels.apart(pd.Series(scores, dtype=float))
     assert (stand and stand[0]) == codes
-
-
-def test_running_numbers_are_no_levels_however_many():
-    """Each would take minutes if it were looked for among all others."""
-    numbers = pd.Series(range(300_000), dtype=float)
-    assert levels.apart(numbers) is None
-    assert levels.apart(pd.concat([numbers * 2.5, pd.Series([1.0, 2, 3])])) is None
-
-
-def test_comparisons_have_no_codes():
-    label = Label("better", "pairwise_dialogue", "Better", (-1, 1))
-    assert not list(levels.doubts(label, pd.Series([1.0, 0.0, -1.0])))

@@ -18,7 +18,6 @@ HEAD = "id,system,rater,fluency"
 #: rows below the data -> how many of them there are
 BELOW = {
     "a mean without other names": ["Mean,,,3.67"],
-    "a mean with names": ["Mean,all,all,3.67"],
     "in German": ["Summe,,,44", "Mittelwert,,,3.67"],
     "a block below an empty line": ["", "Average,,,3.67", "kappa,,,0.5"],
     "a block with a header of its own": ["", ",,,fluency", "n,,,12", "SD,,,1.07"],
@@ -58,11 +57,7 @@ def test_a_yaml_that_reads_them_is_refused(tmp_path, adapter, name):
     assert len(built.frames["annotations"]) == len(SCORES)
 
 
-@pytest.mark.parametrize(
-    "last",
-    [["d12,all,ann,3"], ["", "d12,A,ann,4", "d13,B,ben,5"], ["all,A,ann,9"]],
-    ids=["a system", "an empty line", "an item"],
-)
+@pytest.mark.parametrize("last", [["d12,all,ann,3"], ["", "d12,A,ann,4", "d13,B,ben,5"], ["all,A,ann,9"]])
 def test_judgements_by_such_names_stay(tmp_path, last):
     built = studies.read(tmp_path, study("table"), my_csv="\n".join([HEAD, *BODY, *last]) + "\n")
     assert len(built.frames["annotations"]) == len(SCORES) + sum(map(bool, last))

@@ -56,7 +56,10 @@ def held(folder, text, source, labels, *columns, method="dialogue_rating"):
 
 
 def test_an_item_has_the_sum_of_the_weights_of_its_errors_and_0_without_any(tmp_path):
-    rows = held(tmp_path, MARKED, ERRORS, {"mqm": PENALTY}, "dialogue", "annotator")
+    frames = built(tmp_path, MARKED, ERRORS, {"mqm": PENALTY}).frames
+    rows = list(frames["annotations"][["dialogue", "annotator", "score"]].itertuples(index=False, name=None))
+    counts = frames["counts"].query("what == 'rows of errors'").set_index("action")["n"]
+    assert counts.to_dict() == {"read": 6, "dropped": 6}
     assert rows == [("1_a", "A0001", 5.1), ("1_a", "A0002", 0), ("2_a", "A0001", 25), ("1_b", "A0001", 2)]
 
 
@@ -80,12 +83,6 @@ def test_where_kinds_of_errors_are_labels_who_marked_none_of_a_kind_gave_0(tmp_p
     assert rows == [(*who, x, wanted.get((*who, x), 0)) for who in judged for x in labels]
 
 
-def test_rows_of_errors_are_counted_with_what_became_of_them(tmp_path):
-    counts = built(tmp_path, MARKED, ERRORS, {"mqm": PENALTY}).frames["counts"]
-    rows = counts[counts["what"] == "rows of errors"].set_index("action")["n"]
-    assert rows.to_dict() == {"read": 6, "dropped": 6}
-
-
 def test_a_severity_without_a_weight_is_reported_with_what_to_write(tmp_path):
     with pytest.raises(
         DataError, match=r"row 2, severity, score: .* found 'Critical'; .*`errors: {weights: {Critical: 1}}`"
@@ -98,7 +95,6 @@ def test_a_severity_without_a_weight_is_reported_with_what_to_write(tmp_path):
     [
         ({"drop": {"category": "Style/Awkward"}}, "a weight of 0 leaves errors out"),
         ({"columns": {"system": "system"}, "annotators": "positions"}, "errors: those of one annotator are added"),
-        ({"pairs": "low"}, "errors: expected neither `count`"),
     ],
 )
 def test_what_would_make_sums_wrong_is_refused(tmp_path, more, message):
@@ -174,27 +170,3 @@ def test_in_json_an_empty_list_of_errors_is_a_score_of_0(tmp_path):
     }
     rows = held(tmp_path, "", source, {"mqm": PENALTY}, "dialogue", "annotator")
     assert rows == [("1", "A0001", 5.1), ("1", "A0002", 0), ("2", "A0001", 0.1)]
-
-
-def test_a_key_of_a_system_that_holds_no_object_in_some_records_is_reported(tmp_path):
-    source = {
-        "file": "f.json",
-        "scores": "{system}.score",
-        "columns": {"annotator": "who"},
-        "identify": {"dialogue": ["id", "{system}"]},
-        "constants": {"label": "score"},
-    }
-    first = {
-        "id": "1",
-        "who": "r1",
-        "prompt": "a text",
-        "a": {"reply": "x", "score": 4},
-        "b": {"reply": "y", "score": 2},
-    }
-    (tmp_path / "f.json").write_text(json.dumps([first, first | {"id": "2"}]), encoding="utf-8")
-    scale = {"score": {"scale": [1, 5], "direction": 1}}
-    rows = held(tmp_path, "", source, scale, "dialogue", "system")
-    assert rows == [("1_a", "a", 4), ("1_b", "b", 2), ("2_a", "a", 4), ("2_b", "b", 2)]
-    (tmp_path / "f.json").write_text(json.dumps([first, first | {"id": "2", "b": "failed"}]), encoding="utf-8")
-    with pytest.raises(DataError, match=r"record 2, b.*expected an object with keys, as in other records"):
-        held(tmp_path, "", source, scale)

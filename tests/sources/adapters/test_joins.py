@@ -78,8 +78,3 @@ def test_parts_of_a_joined_file_are_one(tmp_path):
     parts = {"key_1_jsonl": lines({"p1": "A"}), "key_2_jsonl": lines({"p2": "B"})}
     marks = read(tmp_path, "key_*.jsonl", **parts).frames["annotations"]
     assert sorted(set(zip(marks["dialogue"].str[-2:], marks["system"], strict=True))) == [("p1", "A"), ("p2", "B")]
-
-
-def test_a_joined_file_that_belongs_to_none_is_named(tmp_path):
-    keys = {f"data_{week}_key_jsonl": lines({"p1": "A", "p2": "B"}) for week in ("w1", "w2", "w3")}
-    assert read(tmp_path, **keys).notes == ["data_w3_key.jsonl belongs to no file data_{week}_export.json: not read"]

@@ -72,6 +72,9 @@ def looked(folder, yaml):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=folder)
 
 
+pytestmark = pytest.mark.verify
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("new_format")
@@ -92,10 +95,3 @@ def test_it_is_read_documented_and_hashed(copy):
     assert "### `adapter: thumbs`\n\nThumbs up and down:" in seen["guide"]
     assert "| `up` | text | `+` | how a thumb up is written |" in seen["guide"]
     assert {"judgebook.sources.adapters.thumbs", "judgebook.sources.adapters.options.thumbs"} <= {*seen["modules"]}
-
-
-def test_its_mistakes_are_named_like_others(copy):
-    done = looked(copy, studies.write(copy, YAML.replace("up:", "upp:"), "wrong"))
-    assert "'sources.0.upp': unknown key; did you mean 'up'?" in done.stderr
-    done = looked(copy, studies.write(copy, YAML.replace("adapter: thumbs", "adapter: thumb"), "none"))
-    assert "spot_the_bot, table, thumbs, transcripts, usr, found 'thumb'" in done.stderr

@@ -40,9 +40,3 @@ def test_the_number_is_no_part_of_an_id(tmp_path, adapter):
     source = {"adapter": adapter, "scores": "{label}_{annotator}", "columns": {"dialogue": "id"}, "label_names": {}}
     with pytest.raises(DataError, match=r"fluent_ann \(1\): expected a name that says one annotator"):
         read(tmp_path, source, text)
-
-
-def test_a_number_that_makes_another_name_is_refused(tmp_path):
-    text = "id,fluent,fluent,fluent (1)\nd1,4,3,2\n"
-    with pytest.raises(DataError, match=r"fluent \(1\): expected a column name given once, found 2 columns"):
-        read(tmp_path, {"adapter": "table", "columns": {"dialogue": "id"}, "annotators": "positions"}, text)

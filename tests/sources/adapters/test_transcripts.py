@@ -86,18 +86,11 @@ def test_messages_are_turns_of_judged_dialogues(tmp_path):
             },
         ),
         (
-            {
-                "users": [],
-                "columns": {"dialogue": "id", "user_text": "question", "system_text": "answer"},
-            },
-            {"talk_csv": 'id,question,answer\nc1,Hi,Hello!\nc1,"Where\nis Oslo?",In Norway.\nc2,,42\n'},
-        ),
-        (
             {"skip_speakers": ["system"]},
             {"talk_csv": MESSAGES.replace("c1,1,", "c1,0,system,Be kind.\nc1,1,")},
         ),
     ],
-    ids=["lists of messages", "a row for each turn", "a system prompt"],
+    ids=["lists of messages", "a system prompt"],
 )  # fmt: skip
 def test_other_shapes_of_transcripts(tmp_path, source, files):
     assert turns(read(tmp_path, source, **files)) == TURNS
@@ -113,39 +106,18 @@ def test_judged_turns_get_their_texts(tmp_path):
         read(tmp_path, None, ratings, {"turn": "turn"})
 
 
-def test_files_that_number_dialogues_anew(tmp_path):
-    ratings = "dialogue,bot,rater,week,quality\n1,Ada,ann,w1,4\n1,Bob,ann,w2,2\n"
-    source = {
-        "file": "talk_{week}.csv",
-        "columns": {"speaker": "role", "text": "content"},
-        "identify": {"dialogue": ["{week}", "id"]},
-    }
-    files = {f"talk_{week}_csv": f"id,role,content\n1,user,Hi\n1,bot,{week}\n" for week in ("w1", "w2")}
-    built = read(tmp_path, source, ratings, None, {"identify": {"dialogue": ["week", "dialogue"]}}, **files)
-    assert [row[0::2] for row in turns(built)] == [("w1_1", "Ada", "w1"), ("w2_1", "Bob", "w2")]
-
-
 @pytest.mark.parametrize(
     ("source", "replaced", "message"),
     [
         ({}, ("c1,1,user", ",1,user"), "talk.csv, row 2, conversation: expected the id of a dialogue, found nothing"),
-        ({}, ("c1,1,user", "c1,1,"), "talk.csv, row 2, role: expected who said it, found nothing"),
-        ({"users": ["human"]}, ("", ""), "users: expected a speaker, found 'human'; there are bot, user"),
         ({"users": ["user", "bot"]}, ("", ""), "users: expected a speaker that is the system, found none"),
-        (
-            {"columns": SOURCE["columns"] | {"turn": "n"}},
-            ("c1,1,user", "c1,first,user"),
-            "row 2, n: expected the number of a turn, found 'first'",
-        ),
         ({}, ("c", "k"), "dialogue: expected dialogues that were judged, found none; its ids are k1, k2, k9"),
         (
             {"users": [], "columns": {"dialogue": "conversation", "system_text": "content", "turn": "n"}},
             ("c1,2,", "c1,1,"),
             "row 3, n: expected a number given once in a dialogue, found '1'",
         ),
-        ({"columns": {"dialogue": "conversation", "text": "content"}}, ("", ""), "expected `speaker` and `text`, or"),
         ({"users": []}, ("", ""), "users: expected the speakers who talk to the system"),
-        ({"columns": SOURCE["columns"] | {"text": "contents"}}, ("", ""), "did you mean 'content'"),
     ],
 )
 def test_wrong_transcripts_are_refused(tmp_path, source, replaced, message):

@@ -1,8 +1,5 @@
 """Answers that were not marked: none of them, where the YAML says so, and counted."""
 
-import json
-
-import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
@@ -65,57 +62,16 @@ def test_an_optional_choice_of_label_studio(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("scores", "content", "expected"),
-    [
-        ("marked:split(;).[]", "id,model,by,marked\nd1,A,a,rude;false\nd2,A,a,\n", {"d1": 3, "d2": 4}),
-        (
-            "marked:json.[]",
-            'id,model,by,marked\nd1,A,a,"[""rude""]"\nd2,A,a,[]\nd3,A,a,\n',
-            {"d1": 1, "d2": 4, "d3": 4},
-        ),
-    ],
-)
-def test_cells_without_an_answer(tmp_path, scores, content, expected):
+def test_cells_without_an_answer(tmp_path):
     source = {
         "adapter": "records",
         "file": "my.csv",
-        "scores": scores,
+        "scores": "marked:split(;).[]",
         "columns": {"dialogue": "id", "system": "model", "annotator": "by"},
         "constants": {"label": "issues"},
         "empty": "none",
     }
+    content = "id,model,by,marked\nd1,A,a,rude;false\nd2,A,a,\n"
     marks, counts = read(tmp_path, source, {"issues": ISSUES}, my_csv=content)
-    assert {d: score for d, _, _, score in marks} == expected
-    assert counts == {UNMARKED: sum(score == 4 for score in expected.values())}
-
-
-def test_who_marks_nothing_in_a_whole_file(tmp_path):
-    """The label is seen in the file of another annotator; turns have units of their own."""
-    source = {
-        "adapter": "records",
-        "file": "by_{annotator}.jsonl",
-        "scores": "turns.[turn].tags.[].{label}.[]",
-        "columns": {"dialogue": "id", "system": "model"},
-        "empty": "none",
-    }
-    tags = {"ann": [[{"issues": ["rude"]}], []], "ben": [[], []]}
-    files = {
-        f"by_{who}_jsonl": json.dumps({"id": "d1", "model": "A", "turns": [{"tags": t} for t in turns]})
-        for who, turns in tags.items()
-    }
-    source["columns"]["annotator"] = "{annotator}"
-    study = {"title": "x", "method": "turn_rating", "sources": [source], "labels": {"issues": ISSUES}}
-    marks = studies.read(tmp_path, yaml.safe_dump(study), **files).frames["annotations"]
-    assert sorted(zip(marks["annotator"], marks["turn"], marks["score"], strict=True)) == [
-        ("A0001", 0, 1),
-        ("A0001", 1, 4),
-        ("A0002", 0, 4),
-        ("A0002", 1, 4),
-    ]
-
-
-def test_labels_without_that_answer_are_not_judged(tmp_path):
-    labels = {"fluency": {"scale": [1, 5]}, "issues": {"categories": ["rude", "false"], "level": "sets"}}
-    marks, counts = read(tmp_path, STUDIO, labels, tasks_json=TASKS)
-    assert ([m[2] for m in marks], counts) == (["fluency", "issues", "fluency"], {})
+    assert {d: score for d, _, _, score in marks} == {"d1": 3, "d2": 4}
+    assert counts == {UNMARKED: 1}

@@ -20,10 +20,5 @@ def test_mail(text, tells):
         assert personal("text", cells) == tells
 
 
-def test_a_long_text_without_blanks_is_gone_through_once():
-    """From each of its letters, it would take a day."""
-    assert not personal("text", pd.Series(["a" * 3_000_000]))
-
-
 def test_categories_that_no_row_has_tell_nothing():
     assert not personal("text", pd.Series(["x", "a@b.org"], dtype="category")[:1])

@@ -69,7 +69,6 @@ def test_only_notebooks_that_compute_with_nothing_else_of_texts_see_stand_ins(bu
     [
         ("score", "high", "row 3: score: expected a number, found 'high'"),
         ("annotator_known", "perhaps", "row 3: annotator_known: expected True or False, found 'perhaps'"),
-        ("completed_at", "yesterday", "row 3: completed_at: expected a time"),
     ],
 )
 def test_a_cell_that_is_none_is_told_with_its_place(bundle, column, cell, expected):

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from judgebook import codes
 from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.rows import scoring
 from judgebook.study.labels import Label
@@ -58,15 +57,3 @@ def test_answers_of_no_category_are_reported_label_by_label_and_left_out():
 def test_of_labels_with_one_id_that_of_the_method_counts(turn, first):
     both = [label("l0"), label("l0", "turn_rating", ANSWERS[::-1])]
     assert scored(marks(1, turn=turn), both)[0]["score"].tolist()[0] == first
-
-
-def test_the_whole_table_is_looked_at_as_often_whatever_the_number_of_labels(monkeypatch):
-    calls = []
-    mapped = codes.mapped
-    monkeypatch.setattr(codes, "mapped", lambda *args: calls.append(1) or mapped(*args))
-    times = []
-    for n in (2, 20):
-        calls.clear()
-        scored(marks(n), [label(f"l{i}") for i in range(n)])
-        times.append(len(calls))
-    assert times[0] == times[1]
