@@ -36,9 +36,8 @@ def table(head, cell, caption="Agreement by label."):
 @pytest.mark.parametrize(
     ("body", "n"),
     [
-        ("<p>Alpha: 0.29 [0.13, 0.42]. A leads (3.50 [3.10, 3.90]).</p>", 0),
+        ("<p>Alpha: 0.29 [0.13, 0.42].</p>", 0),
         ("<p>Alpha: 0.29 [0.22, 0.36].</p>", 1),
-        ("<ul><li>Quality: 0.29 [0.28, 0.30]</li></ul>", 1),
         ("<p>Alpha is 0.29 [0.22, 0.36] for these annotators only.</p>", 0),
         ("<p>For these annotators, no label is reliable. Highest: Quality, 0.29 [0.22, 0.36].</p>", 1),
         (table("Alpha", "0.29 [0.22, 0.36]"), 1),
