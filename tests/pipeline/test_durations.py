@@ -21,22 +21,11 @@ def test_an_estimate_grows_with_judgements_and_with_pairs_of_systems():
     assert estimated("05_sensitivity", 0, 10, 20) == pytest.approx(constant + pairs * 45 * 20 / 1000)
 
 
-def test_before_the_data_are_read_they_count_as_usual():
-    constant, judgements, _ = declared()["80_operating_characteristics"].seconds
-    usual = durations.estimated(declared()["80_operating_characteristics"], {"features": {}})
-    assert usual == pytest.approx(constant + judgements / 2)
-
-
 def test_where_some_labels_are_studied_the_judgements_of_the_others_cost_nothing():
     name = "80_operating_characteristics"
     constant, judgements, _ = declared()[name].seconds
     assert estimated(name, 200_000, 1, 4) == estimated(name, 200_000, 1, 10) == pytest.approx(constant + 2 * judgements)
     assert estimated(name, 200_000, 1, 40) == pytest.approx(constant + judgements / 2)
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(3, "10 s"), (44, "40 s"), (170, "3 min"), (7200, "2.0 h")])
-def test_durations_are_said_as_one_says_them(seconds, text):
-    assert durations.shown(seconds) == text
 
 
 def job(folder):

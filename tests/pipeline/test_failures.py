@@ -57,9 +57,7 @@ class TestFailing:
         assert not list(failing.folder.rglob("stray.txt"))
 
     def test_failures_are_on_the_index_and_have_no_page(self, failing):
-        index = failing.out("reports", "tiny", "index.html").read_text()
-        assert "ValueError: no such thing" in index
-        assert "needs 01_raises, which failed" in index
+        assert "ValueError: no such thing" in failing.out("reports", "tiny", "index.html").read_text()
         assert not failing.out("reports", "tiny", "01_raises.html").exists()
         assert failing.out("reports", "tiny", "05_fine.html").is_file()
 
@@ -96,8 +94,6 @@ def tiny(tmp_path, monkeypatch):
         ({"knobs": {"sead": "seeds.bootstrap"}}, "'sead' is not in its parameters cell; known: study, run_id, seed"),
         ({"knobs": {"seed": "title"}}, "seed: expected int, found 'My study'"),
         ({"knobs": {"seed": "seeds.bootstrp"}}, "'seeds.bootstrp' is not in the YAML"),
-        ({"knobs": {"study": "title"}}, "study is set by the pipeline"),
-        ({"sections": ["iaaa"]}, "did you mean 'iaa'?"),
         ({"needs": ["02_b"]}, "needs '02_b', which does not come before it"),
         ({"requires": ["miracles"]}, "requires 'miracles'; there are repeated"),
     ],

@@ -52,11 +52,11 @@ def test_nothing_is_imported_and_the_same_is_printed(project):
     done = again(project)
     own = {name for name in imported(done) if name.partition(".")[0] in ("judgebook", "helpers")}
     assert own == {"judgebook", "judgebook.__main__", "judgebook.unchanged"}
-    others = {name.partition(".")[0] for name in imported(done)} - sys.stdlib_module_names - {"judgebook", ""}
-    assert not others & {"numpy", "pandas", "pydantic", "yaml", "pyarrow", "matplotlib"}
+    assert not {name.partition(".")[0] for name in imported(done)} & {"numpy", "pandas", "pydantic", "yaml"}
     assert done.stdout == project.slow.stdout
     assert "up to date" in done.stdout
-    assert "report: reports/tiny/index.html" in done.stdout
+    # and where nothing is remembered yet, no numbers
+    assert not imported(project.slow) & {"pandas", "numpy", "papermill", "nbconvert", "nbformat"}
 
 
 def test_what_a_run_depends_on_is_on_the_list(project):
@@ -111,7 +111,7 @@ def test_a_file_is_recent_as_long_as_it_may_change_without_another_time(time, be
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("COMPENDIUM_RAW", "elsewhere"), ("PYTHONPATH", "elsewhere"), ("LC_ALL", "de_DE.UTF-8"), ("COMPENDIUM_NEW", "1")],
+    [("PYTHONPATH", "elsewhere"), ("LC_ALL", "de_DE.UTF-8"), ("COMPENDIUM_NEW", "1")],
 )
 def test_variables_make_another_call(monkeypatch, name, value):
     before = unchanged._call()
@@ -147,9 +147,6 @@ def test_the_same_call_prints_the_same_while_nothing_has_changed(kept, tmp_path,
     assert capsys.readouterr().out == "all up to date\n"
     with (tmp_path / "lock").open("a") as held:
         unchanged.try_lock(held.fileno())
-        assert not unchanged.repeated()
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "orig_argv", [*sys.orig_argv, "--force"])
         assert not unchanged.repeated()
     assert unchanged.repeated()
     os.utime(tmp_path / "file", ns=(0, 0))
