@@ -55,13 +55,6 @@ def test_questions_and_folder_have_the_same_notebooks():
     assert sorted(declared()) == [p.stem for p in NOTEBOOKS]
 
 
-def test_questions_are_in_the_order_of_the_numbers():
-    """But for the check of the design, which is read before any result."""
-    first, second, *others = declared()
-    assert second == "17_design_check"
-    assert [first, *others] == sorted([first, *others])
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 class TestNotebook:
     def test_begins_with_a_title_and_a_question_and_says_what_its_knobs_are(self, path):

@@ -1,5 +1,5 @@
-"""Every notebook on small studies, one of each shape, in one run; weights, methods of one's own and labels without a
-direction have theirs in `test_special_studies.py`.
+"""Every notebook on small studies, one of each shape, in one run; weights and methods of one's own have theirs in
+`test_special_studies.py`.
 
 odd : a hand-made ABC-Eval project of two dialogues that uses every part of the format.  crowd : a long table of two
 runs, with a control system, two groups of workers, texts and scores of metrics; no id in it is a word, and all have

@@ -1,5 +1,5 @@
-"""Studies with something of their own, from the file to the pages: weights, methods, and a label of which nobody said
-which way is better. Every notebook on studies of usual shapes: `test_small_studies.py`."""
+"""Studies with something of their own, from the file to the pages: weights, and methods. Every notebook on studies of
+usual shapes: `test_small_studies.py`."""
 
 import re
 
@@ -47,16 +47,6 @@ labels:
   preference: {method: face_off, scale: [-1, 1]}
 costs: {payments: {all: {slider: 0.2}}}
 """
-BESIDE = """\
-title: Beside
-method: dialogue_rating
-sources:
-  - adapter: table
-    file: beside.csv
-    layout: long
-    columns: {dialogue: chat, system: bot, annotator: worker, label: what, score: rating}
-labels: {hallucination: {scale: [1, 5]}, rude: {scale: [1, 5], direction: -1}}
-"""
 
 
 def queue():
@@ -87,17 +77,6 @@ def duels(n=30):
     return {"rated_csv": "\n".join(rated) + "\n", "duels_csv": "\n".join(won) + "\n"}
 
 
-def beside():
-    """Forty dialogues of a careful and a reckless system, which has the higher scores, by two of six workers each."""
-    rng, lines = np.random.default_rng(1), ["chat,bot,worker,what,rating"]
-    for i in range(40):
-        bot, mean = (("careful", 1.8), ("reckless", 4.0))[i % 2]
-        for worker in rng.choice(6, 2, replace=False):
-            for label in ("hallucination", "rude"):
-                lines.append(f"d{i},{bot},w{worker},{label},{int(np.clip(round(mean + rng.normal(0, 0.8)), 1, 5))}")
-    return "\n".join(lines) + "\n"
-
-
 @pytest.fixture(scope="module")
 def weighted(tmp_path_factory):
     """Also of notebooks that know no weights."""
@@ -111,9 +90,7 @@ def weighted(tmp_path_factory):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("special")
-    yamls = [studies.write(folder, DUELS, "duels", **duels())]
-    yamls.append(studies.write(folder, BESIDE, "beside", beside_csv=beside()))
-    found = run_all(folder, yamls, only=["03", "05", "07"])
+    found = run_all(folder, [studies.write(folder, DUELS, "duels", **duels())], only=["03", "07"])
     assert found.code == 0, found.said
     return found
 
@@ -208,20 +185,6 @@ def test_errors_name_line_and_key(tmp_path, old, new, line, words):
         params.load(studies.write(tmp_path, DUELS.replace(old, new, 1)))
     assert f", line {line}:" in str(error.value)
     assert all(word in str(error.value) for word in words), error.value
-
-
-@pytest.mark.evidence
-def test_a_label_without_a_direction_decides_nothing(world):
-    """Beside one that has a direction; its differences are tested all the same."""
-    rows = world.results("beside", "07_bot_performance")
-    ranks = rows[rows["statistic"] == "rank"]
-    assert set(ranks["label"]) == {"rude"}
-    assert ranks.set_index("system")["estimate"].to_dict() == {"careful": 1, "reckless": 2}
-    assert "overall_mean" not in set(rows["statistic"])
-    page = text(world, "beside", "07_bot_performance")
-    assert re.search(r"careful ranks first of 2 systems \(rude; ", page, re.IGNORECASE)
-    assert "reckless ranks first" not in page + text(world, "beside", "index")
-    assert "hallucination" in set(world.results("beside", "05_sensitivity")["label"])
 
 
 def test_a_study_that_was_not_run_says_how(tmp_path, monkeypatch):

@@ -1,6 +1,5 @@
 """Parts of the pipeline on their own: closures, the cache, parameters cells, reading parameters back."""
 
-import ast
 import json
 import os
 import subprocess
@@ -13,9 +12,6 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 from fixtures.pools import Pool
-from hypothesis import given
-from hypothesis import strategies as st
-from papermill.translators import PythonTranslator
 
 from judgebook.pipeline import cache as cache_module
 from judgebook.pipeline import closure, dag, execute, nodes, run, worker
@@ -97,30 +93,6 @@ def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_n
     runner().run([node("long", 9), node("b", 1), node("c", 2, ("b",)), node("page", 1, ("c",), **page)])
     assert runner.started == ["b", "c", "page", "long"]
     assert [call.args[0] for call in runner.study.manifest.record.call_args_list] == ["b", "c", "long"]
-
-
-def test_what_notebooks_import_is_read_while_the_data_are(monkeypatch):
-    monkeypatch.setattr(cache_module, "_COMPUTED", {})
-    cache, read, imported = Cache(None), [], closure.imported
-    study = params.load("demo")
-    of = nodes.StudyNodes(worker.Spec("demo", "demo"), study, dag.of(dag.load(), study), cache, dag.NOTEBOOKS)
-    monkeypatch.setattr(closure, "imported", lambda *args, **kw: read.append(1) or imported(*args, **kw))
-
-    class _Runner:
-        def run(self, nodes, meanwhile):
-            assert [node.name for node in nodes] == ["simulate", "annotations"]
-            meanwhile()
-            raise StopIteration
-
-    names = ["03_iaa", "07_bot_performance"]
-    with pytest.raises(StopIteration):
-        run._phases(_Runner(), {"demo": of}, names, run.Options())
-    assert read
-    read.clear()
-    for name in names:
-        of.parts(name)
-        of.job(name)
-    assert not read
 
 
 def test_closure_follows_imports_wherever_they_stand(package):
@@ -230,25 +202,6 @@ def test_knobs_have_the_type_that_the_cell_declares(annotation, fits, wrong):
     for value in wrong:
         with pytest.raises(NotebookError, match=r"nb: k: (expected|the parameters cell says .* known are str, int)"):
             check_knobs("nb", cell, {"k": value})
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3),
-)
-
-
-@given(value=VALUES)
-def test_papermill_writes_values_that_read_back_as_they_were(value):
-    """What papermill injects is one assignment of one literal, whatever the value holds."""
-    try:
-        code = PythonTranslator.codify({"knob": value})
-        statements = ast.parse(code).body
-    except UnicodeEncodeError:  # a lone surrogate is no text: YAML cannot hold it either
-        return
-    assert len(statements) == 1
-    assert isinstance(statements[0], ast.Assign)
-    assert ast.literal_eval(statements[0].value) == value
 
 
 def test_only_takes_number_name_or_both_and_what_they_need():

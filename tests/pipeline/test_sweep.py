@@ -52,6 +52,15 @@ def test_names_of_folders_are_safe_and_differ():
     assert all(n.isascii() and "/" not in n and len(n) < 120 and n.strip(".") == n for n in names)
 
 
+def test_a_dry_run_leaves_the_table_of_an_earlier_sweep(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    page = sweep.folder(["seeds.bootstrap"]) / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("earlier")
+    assert sweep.run(["seeds.bootstrap=1,2"], ["demo"], lambda values: 0, dry=True) == 0
+    assert {p: p.read_text() for p in tmp_path.rglob("*") if p.is_file()} == {page: "earlier"}
+
+
 def test_other_studies_and_outdated_notebooks_are_not_in_the_table(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     grid = sweep.points(["seeds.bootstrap=1,2"])
