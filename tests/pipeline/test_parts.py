@@ -111,33 +111,29 @@ def test_closure_of_a_helper_holds_no_other_helper(package):
     assert list(found) == ["helpers", "helpers.one", "judgebook", "judgebook.d"]
 
 
-def test_the_style_of_pages_counts_for_pages_only(package):
-    """A colour computes no statistic again."""
-    style = package / "report" / "templates" / "report.css"
-    style.parent.mkdir(parents=True)
+@pytest.mark.parametrize(
+    ("file", "shows", "others"),
+    [
+        # a colour computes no statistic again
+        ("report/templates/report.css", ["judgebook.report"], [["judgebook.sub"], []]),
+        # nor does another passage of text, which changes no page of another folder
+        (
+            "sub/text.md.j2",
+            ["judgebook.display.text", "judgebook.sub", "judgebook.sub.c"],
+            [["judgebook.sub", "judgebook.sub.c"], ["judgebook.display.text", "judgebook.d"]],
+        ),
+    ],
+)
+def test_words_and_colours_count_for_those_who_show_them(package, file, shows, others):
+    def digests(*modules):
+        return [closure.package_data(Cache(None), (package,), names) for names in modules]
 
-    def digests():
-        return [closure.package_data(Cache(None), (package,), names) for names in ((), ("judgebook.report",))]
-
-    style.write_text("a {}")
-    (of_statistics, of_pages), _ = digests(), style.write_text("b {}")
-    assert digests()[0] == of_statistics
-    assert digests()[1] != of_pages
-
-
-def test_words_count_for_those_who_show_them(package):
-    """Another passage of text computes no statistic again, and changes no page of another folder."""
-    words = package / "sub" / "text.md.j2"
-    analysis = ["judgebook.sub", "judgebook.sub.c"]
-    findings = ["judgebook.display.text", *analysis]
-    elsewhere = ["judgebook.display.text", "judgebook.d"]
-
-    def digests():
-        return [closure.package_data(Cache(None), (package,), names) for names in (analysis, elsewhere, findings)]
-
-    words.write_text("a")
-    before, _ = digests(), words.write_text("b")
-    assert [x == y for x, y in zip(before, digests(), strict=True)] == [True, True, False]
+    path = package / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("a")
+    before = digests(*others), digests(shows)
+    path.write_text("b")
+    assert [now == then for now, then in zip((digests(*others), digests(shows)), before, strict=True)] == [True, False]
 
 
 def test_the_closure_of_a_real_module_holds_what_it_loads():

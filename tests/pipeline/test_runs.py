@@ -2,22 +2,48 @@
 
 import json
 import os
+import sysconfig
 
 import pandas as pd
 import pytest
 from fixtures import answers_file
-from fixtures.project_copy import ROOT, result
-from fixtures.ran_project import DAG, ran_project
+from fixtures.project_copy import ROOT, Project, result
 
 from judgebook import read_answers
 
 SECONDS = 60
+#: what is imported where a run looks at what there is to do
+SLOW = {"judgebook.pipeline.cli", "judgebook.study.params", "pydantic"}
+
+
+DAG = """\
+01_counts: {}
+02_seeded: {needs: [01_counts], knobs: {seed: seeds.bootstrap}, answers: [cost]}
+03_extra: {}
+04_grouped: {requires: [groups]}
+"""
+FIGURE = """\
+from judgebook.display import style
+fig, ax = style.subplots()
+ax.plot([0, 1])
+style.save(fig, "line", alt="a line", run=run)
+"""
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
     """A project with four notebooks that was run once."""
-    return ran_project(tmp_path_factory)
+    project = Project(tmp_path_factory.mktemp("base") / "project")
+    (project.folder / "src" / "judgebook" / "extra.py").write_text("VALUE = 1.0\n")
+    (project.folder / "src" / "helpers" / "extra.py").write_text("from judgebook import extra\n")
+    project.notebook("01_counts", [FIGURE, "annotations = run.read('annotations')", result("a", "len(annotations)")])
+    seeded = ["before = run.read_results('01_counts')['count']['estimate'][0]", result("b", "before + seed")]
+    project.notebook("02_seeded", seeded, knobs="seed: int = 0  # moves the result\n")
+    project.notebook("03_extra", ["from helpers import extra", result("c", "extra.extra.VALUE")])
+    project.notebook("04_grouped")
+    project.dag(DAG)
+    project.first = project.run("--study", "tiny")
+    return project
 
 
 @pytest.fixture
@@ -26,9 +52,8 @@ def project(base, tmp_path):
 
 
 def test_the_first_run_makes_everything(base):
-    code, out, err = base.first
-    lines = out.splitlines()
-    assert code == 0, err
+    lines = base.first.stdout.splitlines()
+    assert base.first.returncode == 0, base.first.stderr
     assert lines[-1] == "report: reports/tiny/index.html"
     manifest = base.manifest()
     assert list(manifest["nodes"]["03_extra"]["outputs"]) == [
@@ -49,6 +74,53 @@ def test_executed_notebooks_hold_no_traces_of_the_run(base):
     assert all("papermill" not in c["metadata"] for c in nb["cells"])
     assert all("pipeline-check" not in c["metadata"].get("tags", []) for c in nb["cells"])
     assert os.fspath(base.folder) not in json.dumps(nb)
+
+
+@pytest.fixture(scope="module")
+def unchanged(base, tmp_path_factory):
+    """A copy that had nothing to do, at first and until that was remembered: a file that has just changed may change
+    again unseen, and is not relied on for a while."""
+    project = base.copy(tmp_path_factory.mktemp("unchanged") / "copy")
+    project.slow = again(project)
+    project.quick = next(done for done in (again(project) for _ in range(20)) if not imported(done) & SLOW)
+    return project
+
+
+def again(project):
+    done = project.run("--study", "tiny", python=["-X", "importtime"])
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def imported(done):
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
+def test_nothing_is_imported_and_the_same_is_printed(unchanged):
+    """Nothing but the standard library, where a run has nothing to do and that is remembered."""
+    done = unchanged.quick
+    own = {name for name in imported(done) if name.partition(".")[0] in ("judgebook", "helpers")}
+    assert own == {"judgebook", "judgebook.__main__", "judgebook.unchanged"}
+    assert not {name.partition(".")[0] for name in imported(done)} & {"numpy", "pandas", "pydantic", "yaml"}
+    assert done.stdout == unchanged.slow.stdout
+    assert "up to date" in done.stdout
+    # and where nothing is remembered yet, no numbers
+    assert not imported(unchanged.slow) & {"pandas", "numpy", "papermill", "nbconvert", "nbformat"}
+
+
+def test_what_a_run_depends_on_is_on_the_list(unchanged):
+    """Files, and folders in which new files would be seen or data may appear."""
+    (path, *_) = unchanged.out("data", "processed", ".unchanged").glob("*.json")
+    states = json.loads(path.read_text())["states"]
+    read = ("params/tiny.yaml", "params/tiny.csv", "params/defaults.yaml", "notebooks/01_counts.ipynb")
+    code = ("questions/own/question.py", "study/results.py", "study/schema.yaml", "pipeline/run.py", "display/style.py")
+    home = ("annotations.parquet", "manifest.json", "params.yaml", "profile.json", "results/01_counts.parquet")
+    made = ("data/processed/tiny/notebooks/01_counts.ipynb", "reports/tiny/index.html", "reports/tiny/01_counts.html")
+    folders = ("notebooks", "params", "src/judgebook/extras", "src/judgebook/questions", "data")
+    paths = [*read, *(f"src/judgebook/{p}" for p in code), *(f"data/processed/tiny/{p}" for p in home), *made, *folders]
+    paths.append(sysconfig.get_path("purelib"))
+    assert [path for path in paths if not states[str(unchanged.folder / path)]] == []
+    assert states[str(unchanged.folder / "data" / "embedded" / "tiny" / "source.json")] is None
 
 
 @pytest.mark.verify
@@ -249,7 +321,4 @@ def test_another_study_of_the_same_name_is_refused(project):
     assert (done.returncode, project.manifest()) == (2, before)
     assert "data/processed/tiny has results of another study called 'tiny': those of params/tiny.yaml" in done.stderr
     (folder / "tiny.csv").write_text(data)  # the same data: a copy of the YAML
-    assert project.run("--study", str(folder / "tiny.yaml"), "--dry-run").returncode == 0
-    (folder / "tiny.csv").write_text(data + "d30,1,2\n")
-    (project.folder / "params" / "tiny.yaml").unlink()  # it was moved, and its data have grown
     assert project.run("--study", str(folder / "tiny.yaml"), "--dry-run").returncode == 0
