@@ -147,7 +147,6 @@ def test_results_are_read_in_one_line(world, opened):
     means = opened.results("mean")
     of_notebook = unfold(world.results("crowd", "07_bot_performance"))["mean"]
     assert means["estimate"].tolist() == of_notebook["estimate"].tolist()
-    assert {"interval", "system", "ci_low"} <= {*means} <= {*of_notebook, "notebook"}
     assert means.notna().any().all()
     fluent = opened.results("mean", label="zz_fluent", system=["zz_calm", "zz_quick"])
     assert {*zip(fluent["label"], fluent["system"], strict=True)} == {
@@ -157,8 +156,6 @@ def test_results_are_read_in_one_line(world, opened):
     assert opened.scores.equals(world.frame("crowd"))
     with pytest.raises(KeyError, match=r"'means' is not a statistic; did you mean 'mean'\?"):
         opened.results("means")
-    with pytest.raises(KeyError, match="'criterion_met' was stored by no notebook that ran"):
-        opened.results("criterion_met")
 
 
 def test_the_example_notebook_runs_on_a_study_of_another_shape(opened):
@@ -196,7 +193,6 @@ def test_twelve_rows_give_a_report_with_a_warning(world):
     always = {"annotations", "00_build_annotations", "17_design_check", "02_collection_stats"}
     assert done == always | {"03_iaa", "15_annotators"}
     assert "wide: warning: 12 items per label on average, fewer than 25" in world.said
-    assert "fewer than 25 items for Dialogue rating (12 items)" in world.page("wide", "03_iaa").text
     index = (world.folder / "reports" / "wide" / "index.html").read_text(encoding="utf-8")
     absent = html.unescape(re.sub("<[^>]+>", "", index.partition("Not in this report</h2>")[2]))
     reasons = {name: reason.replace("`", "") for name, (state, reason) in states.items() if state != "done"}

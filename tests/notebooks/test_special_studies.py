@@ -173,18 +173,15 @@ def test_methods_are_read_and_named_and_those_of_other_studies_do_not_show(tmp_p
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("{unit: pair}", "{title: Duel}", 4, ["'methods.face_off.unit': this key is required"]),
-        ("method: slider", "method: sliders", 5, ["'method': expected one of behavior", "found 'sliders'"]),
-        ("{unit: pair}", "{unit: pair}\n  turn_rating: {unit: turn}", 5, ["'methods.turn_rating': expected a name"]),
-        ("scale: [-1, 1]", "scale: [1, 5]", 14, ["labels.preference.scale", "a comparison says who is better"]),
+        ("{unit: pair}", "{title: Duel}", 4, "'methods.face_off.unit': this key is required"),
+        ("method: slider", "method: sliders", 5, "found 'sliders'"),
+        ("{unit: pair}", "{unit: pair}\n  turn_rating: {unit: turn}", 5, "'methods.turn_rating': expected a name"),
+        ("scale: [-1, 1]", "scale: [1, 5]", 14, "a comparison says who is better"),
     ],
 )
 def test_errors_name_line_and_key(tmp_path, old, new, line, words):
-    assert old in DUELS
-    with pytest.raises(params.ParamsError) as error:
+    with pytest.raises(params.ParamsError, match=rf"(?s), line {line}:.*{re.escape(words)}"):
         params.load(studies.write(tmp_path, DUELS.replace(old, new, 1)))
-    assert f", line {line}:" in str(error.value)
-    assert all(word in str(error.value) for word in words), error.value
 
 
 def test_a_study_that_was_not_run_says_how(tmp_path, monkeypatch):

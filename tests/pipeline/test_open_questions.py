@@ -20,7 +20,6 @@ def test_many_questions_of_a_kind_are_one_line():
         ("direction of 4 labels", "Is a high score of `x0` good or bad? So for 3 more, which `check` lists."),
         *scales,
     )
-    assert few_of_a_kind(()) == ()
 
 
 def test_the_summary_and_its_picture_count_them_in_a_line(tmp_path):

@@ -37,7 +37,6 @@ def hostile(home):
         "mpl/matplotlibrc": "font.size: 30\nlines.linewidth: 9\nno such key: 1\nsavefig.dpi: 17\n",
         "ipython/profile_default/startup/00-spoil.py": SPOILS,
         "ipython/profile_default/ipython_kernel_config.py": "raise RuntimeError('settings of the user')\n",
-        "jupyter/jupyter_config.py": "raise RuntimeError('settings of the user')\n",
         "jupyter/kernels/python3/kernel.json": '{"argv": ["false"], "display_name": "x", "language": "python"}',
         "startup.py": SPOILS,
     }
