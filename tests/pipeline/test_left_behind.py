@@ -26,13 +26,11 @@ def test_a_broken_cache_is_ignored_with_a_line(tmp_path, capsys, monkeypatch, te
     (tmp_path / "file").write_text("x")
     cache = Cache(kept)
     assert capsys.readouterr().err == "cache.json: not as the last run wrote it; ignored and rebuilt\n"
-    assert cache.file(tmp_path / "file")
     assert cache.derived("size", tmp_path / "file", lambda p: 1) == 1
     cache.save()
     cache_module._COMPUTED.clear()
     assert Cache(kept).derived("size", tmp_path / "file", lambda p: 2) == 1
     assert capsys.readouterr().err == ""
-    assert Cache(None).file(tmp_path / "absent") is None
 
 
 @pytest.mark.parametrize("text", RUBBISH)

@@ -227,23 +227,6 @@ def test_a_forced_run_gives_the_same_bytes(project):
     assert contents() == before
 
 
-@pytest.mark.evidence
-def test_a_study_by_path_written_elsewhere(project, tmp_path):
-    """Its parameters are recorded merged, with data files by full path, so that they can be read again."""
-    folder, out = tmp_path / "mine", tmp_path / "elsewhere"
-    folder.mkdir()
-    (folder / "mine.yaml").write_text(project.out("params", "tiny.yaml").read_text())
-    (folder / "tiny.csv").write_text(project.out("params", "tiny.csv").read_text())
-    options = ("--only", "extra", "--set", "bootstrap.n_resamples=123", "--out", str(out))
-    done = project.run("--study", str(folder / "mine.yaml"), *options)
-    assert done.returncode == 0, done.stderr
-    recorded = (out / "data" / "processed" / "mine" / "params.yaml").read_text()
-    assert "n_resamples: 123" in recorded
-    assert str(folder / "tiny.csv") in recorded
-    assert (out / "reports" / "mine" / "03_extra.html").is_file()
-    assert not project.out("reports", "mine").exists()
-
-
 def in_file(project, change=("", "")):
     """What is wrong with `answers.json`, after a change of the first page."""
     report, results = project.out("reports", "tiny"), project.out("data", "processed", "tiny", "results")
@@ -262,7 +245,6 @@ def test_answers_are_written_as_data_beside_the_first_page(base):
     verdicts = {answer["key"]: answer["verdict"] for answer in file["answers"]}
     first = {"order": "one_system", "labels": "not_run", "judges": "few", "sample": "not_run"}
     assert verdicts == first | {"cost": "unknown", "next": "recruit"}
-    assert all(answer["this_run"] and not answer["earlier"] for answer in file["answers"])
 
 
 def test_the_example_of_the_guide_prints_verdicts(base, monkeypatch, capsys):
