@@ -34,7 +34,6 @@ def cells(path, kind):
 
 
 def helper(path):
-    """The file of the module that a notebook calls."""
     return ROOT / "src" / "helpers" / f"{path.stem.partition('_')[2]}.py"
 
 
@@ -46,7 +45,6 @@ def code(path):
 
 
 def sections(path):
-    """Names of the methods that give what a section shows."""
     kind = importlib.import_module(f"helpers.{helper(path).stem}").Page
     return {name for name in dir(kind) if not name.startswith("_") and not hasattr(NotebookPage, name)}
 

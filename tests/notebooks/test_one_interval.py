@@ -38,7 +38,6 @@ def table(head, caption="Agreement by label."):
     ],
 )
 def test_a_second_interval_is_found_unless_it_says_what_it_is(results, tmp_path, body, n):
-    """On every page that has both."""
     for page in one_interval.PAGES:
         (tmp_path / f"{page}.html").write_text(f"<html><body>{body}</body></html>", encoding="utf-8")
     assert len(list(one_interval.wrong(tmp_path, results))) == n * len(one_interval.PAGES)

@@ -79,7 +79,6 @@ def duels(n=30):
 
 @pytest.fixture(scope="module")
 def weighted(tmp_path_factory):
-    """Also of notebooks that know no weights."""
     folder = tmp_path_factory.mktemp("weighted")
     path = studies.write(folder, QUEUE, "queue", queue_csv=queue().to_csv(index=False))
     found = run_all(folder, [path], only=["03", "05", "07", "16", "80"])

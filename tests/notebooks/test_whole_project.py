@@ -33,7 +33,6 @@ def test_notebooks_on_a_whole_project(world, check):
 
 
 def test_printed_numbers_stand_beside_those_of_a_whole_project(world):
-    """What a user gets who downloads data.json."""
     assert world.code == 0, world.said
     assert {name for _, name in world.ran()} >= {*PRINTED, *OTHERS}, world.said
     for name in PRINTED:

@@ -52,7 +52,6 @@ def somebodys(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_describes_yamls_results_and_questions_is_current(name):
-    """Editors complete and check YAMLs by the schema, people read the guides; `make schema` makes them anew."""
     assert (ROOT / name).read_text(encoding="utf-8") == FILES[name]
 
 
@@ -84,7 +83,6 @@ def test_new_then_check_then_run(tmp_path):
 
 @pytest.mark.verify
 def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(tmp_path, monkeypatch):
-    """What `lab` starts is replaced by the execution of one notebook, in the same environment and folder."""
     project, calls = Project(tmp_path / "cli"), []
     project.notebook("03_own")
     project.dag("03_own: {}\n")
@@ -183,7 +181,6 @@ def test_all_passes_over_studies_whose_data_are_not_here(somebodys, monkeypatch,
 
 
 def test_a_missing_package_gives_the_four_lines(tmp_path):
-    """Without site-packages nothing the project needs is there."""
     done = subprocess.run(
         [sys.executable, "-S", "-I", ROOT / "run_all.py"], cwd=tmp_path, capture_output=True, text=True
     )
@@ -196,7 +193,6 @@ def test_a_missing_package_gives_the_four_lines(tmp_path):
 
 
 def test_every_needed_package_is_checked():
-    """run_all.py asks for each dependency of pyproject.toml before it imports anything."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     other = {"fonttools": "fontTools", "ipython": "IPython", "pillow": "PIL", "pyyaml": "yaml"}
     names = [d.split(">")[0].lower() for d in declared]

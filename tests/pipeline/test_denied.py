@@ -88,9 +88,7 @@ def test_out_that_is_a_file(tmp_path, monkeypatch, capsys, command):
     ],
 )
 def test_a_run_that_meets_a_limit_ends_with_one_line(project, tmp_path, limit, n, said):
-    """As on a full disk, writing fails half-way, and ZeroMQ ends a process that has no files left; nothing partial is
-    left.
-    """
+    """Writing fails half-way, as on a full disk, and ZeroMQ ends a process that has no files left."""
     source = f"""\
 import resource, runpy, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

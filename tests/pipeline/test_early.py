@@ -27,8 +27,7 @@ WAIT = "import time\nfrom pathlib import Path\nwhile not Path({path!r}).exists()
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A project whose notebooks but the first wait for a file, which is not there yet; modules of two of them can do
-    without, and of these one fails."""
+    """Notebooks but the first wait for a file; modules of two of them can do without, and of these one fails."""
     project = Project(tmp_path_factory.mktemp("early") / "project")
     project.notebook("01_counts", [result("a", "len(run.read('annotations'))")], title="How many?")
     project.notebook("02_waits", [WAIT.format(path=str(project.folder.parent / "go")), result("b")], title="Why wait?")
@@ -43,8 +42,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stopped(made):
-    """The project after a run that was interrupted once it had told of its first page: that page, as it was then, its
-    links that led nowhere, and what was recorded."""
+    """The project after a run that was interrupted once it had told of its first page; that page as it was then."""
     command = [sys.executable, "run_all.py", "--study", "tiny", "--jobs", "1"]
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     # shells start background jobs with SIGINT ignored, which a child inherits

@@ -16,7 +16,6 @@ from judgebook.study.questions import Question
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory):
-    """A run in which notebooks fail in every way."""
     project = Project(tmp_path_factory.mktemp("failing"))
     project.notebook("01_raises", ["x = 1", "raise ValueError('no such thing')", result("a")])
     project.notebook("02_needs_it", ["run.read_results('01_raises')", result("b")])
@@ -62,7 +61,6 @@ class TestFailing:
         assert failing.out("reports", "tiny", "05_fine.html").is_file()
 
     def test_values_never_become_code(self, failing):
-        """A title full of quotes and code arrives as the text it is."""
         assert states(failing.done.stdout)["06_given"][0] == "done"
         page = failing.out("reports", "tiny", "06_given.html").read_text()
         assert "os._exit(3)" in page

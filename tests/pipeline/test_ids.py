@@ -73,7 +73,6 @@ def planted():
 
 
 def found_in(text):
-    """Ids that a text holds, however they are spelt."""
     squeezed = re.sub(r"[\W_]", "", text).lower()
     return {i for i in planted() if i in squeezed}
 

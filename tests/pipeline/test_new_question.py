@@ -91,7 +91,6 @@ MADE = ("data", "reports", "figures", "tables")
 
 
 def files(project):
-    """Digest of every file of the project that no run makes."""
     paths = [p.relative_to(project.folder) for p in project.folder.rglob("*") if p.is_file()]
     kept = [p for p in paths if p.parts[0] not in MADE and p.suffix != ".pyc"]
     return {p.as_posix(): hashlib.sha256((project.folder / p).read_bytes()).hexdigest() for p in kept}

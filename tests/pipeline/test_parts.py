@@ -137,7 +137,6 @@ def test_words_and_colours_count_for_those_who_show_them(package, file, shows, o
 
 
 def test_the_closure_of_a_real_module_holds_what_it_loads():
-    """The static closure of judgebook.study.store against what Python loads, in a fresh interpreter."""
     code = "import sys, judgebook.study.store; print(*sorted(m for m in sys.modules if m.split('.')[0] == 'judgebook'))"
     environment = {**os.environ, "PYTHONPATH": str(params.ROOT / "src")}
     loaded = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -212,7 +211,6 @@ def test_only_takes_number_name_or_both_and_what_they_need():
 
 @pytest.mark.parametrize("name", params.names())
 def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
-    """Every study of the project, merged and changed by --set, survives being written and read."""
     study = params.load(name, params.parse_set(["bootstrap.n_resamples=321"]))
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(recorded.resolved(study), sort_keys=False, allow_unicode=True))
