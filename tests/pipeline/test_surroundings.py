@@ -1,15 +1,12 @@
 """Settings of the user, the locale and closed streams change nothing but what a terminal shows."""
 
-import os
 import subprocess
 import sys
 
 import pytest
-from fixtures import yaml_studies as studies
 from fixtures.project_copy import Project, result
 
 from judgebook.pipeline import worker
-from judgebook.study.params import ROOT
 
 DRAWS = """\
 from judgebook.display import style, tables
@@ -102,19 +99,3 @@ def test_a_worker_that_was_told_to_stop_begins_nothing(monkeypatch):
     with pytest.raises(SystemExit):
         worker.frames(worker.Spec("demo", "demo"))
     assert worker._stop(15, None) is None  # a second one does not end the first one's cleaning up
-
-
-@pytest.mark.verify
-def test_the_process_that_plans_a_run_imports_no_numbers(tmp_path):
-    """Its workers do that at the same time; the first page would wait for it."""
-    yaml = studies.write(tmp_path, studies.WIDE, my_csv=studies.wide_csv())
-    source = f"""\
-import sys
-from judgebook.pipeline import cli
-code = cli.main(["--study", {str(yaml)!r}, "--only", "annotations", "--out", {str(tmp_path)!r}])
-print(code, *sorted({{"numpy", "pandas", "scipy", "matplotlib"}} & {{*sys.modules}}))
-"""
-    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "0", done.stdout + done.stderr
-    assert (tmp_path / "reports" / "mine" / "index.html").is_file()
