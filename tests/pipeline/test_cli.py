@@ -215,16 +215,14 @@ def test_a_count_has_a_limit_however_long_it_is(text):
         ["--exec", "local:2", "bundle", "demo"],
     ],
 )
-def test_an_option_that_a_command_would_not_see_is_refused(words, monkeypatch, capsys):
+def test_an_option_that_a_command_would_not_see_is_refused(words, call, monkeypatch):
     monkeypatch.setattr(plugins.Command, "__call__", lambda *_: pytest.fail("something was done"))
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
-    assert cli.main(words) == 2
-    assert f"{words[0].partition('=')[0]} has no effect before" in capsys.readouterr().err
+    code, _, told = call(*words)
+    assert code == 2
+    assert f"{words[0].partition('=')[0]} has no effect before" in told
 
 
 @pytest.mark.parametrize("words", [["--out", "x", "fetch", "list"], ["--jobs", "2", "plan", "--study", "demo"]])
-def test_what_a_command_sees_may_stand_before_it(words, monkeypatch, tmp_path):
+def test_what_a_command_sees_may_stand_before_it(words, call, monkeypatch):
     monkeypatch.setattr(plugins.Command, "__call__", lambda *_: 7)
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    assert cli.main(words) == 7
+    assert call(*words)[0] == 7
