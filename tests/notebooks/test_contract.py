@@ -34,7 +34,6 @@ def cells(path, kind):
 
 
 def helper(path):
-    """The file of the module that a notebook calls."""
     return ROOT / "src" / "helpers" / f"{path.stem.partition('_')[2]}.py"
 
 
@@ -46,20 +45,12 @@ def code(path):
 
 
 def sections(path):
-    """Names of the methods that give what a section shows."""
     kind = importlib.import_module(f"helpers.{helper(path).stem}").Page
     return {name for name in dir(kind) if not name.startswith("_") and not hasattr(NotebookPage, name)}
 
 
 def test_questions_and_folder_have_the_same_notebooks():
     assert sorted(declared()) == [p.stem for p in NOTEBOOKS]
-
-
-def test_questions_are_in_the_order_of_the_numbers():
-    """But for the check of the design, which is read before any result."""
-    first, second, *others = declared()
-    assert second == "17_design_check"
-    assert [first, *others] == sorted([first, *others])
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

@@ -37,7 +37,6 @@ def test_every_notebook_on_the_simulated_study(demo, check):
 
 
 def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, capsys):
-    """A run from nothing gives the numbers in gallery/demo, also on another processor than made them."""
     monkeypatch.setenv("COMPENDIUM_OUT", str(demo.folder))
     code = committed.check(["demo"])
     said = capsys.readouterr()

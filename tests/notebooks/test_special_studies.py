@@ -1,5 +1,5 @@
-"""Studies with something of their own, from the file to the pages: weights, methods, and a label of which nobody said
-which way is better. Every notebook on studies of usual shapes: `test_small_studies.py`."""
+"""Studies with something of their own, from the file to the pages: weights, and methods. Every notebook on studies of
+usual shapes: `test_small_studies.py`."""
 
 import re
 
@@ -47,16 +47,6 @@ labels:
   preference: {method: face_off, scale: [-1, 1]}
 costs: {payments: {all: {slider: 0.2}}}
 """
-BESIDE = """\
-title: Beside
-method: dialogue_rating
-sources:
-  - adapter: table
-    file: beside.csv
-    layout: long
-    columns: {dialogue: chat, system: bot, annotator: worker, label: what, score: rating}
-labels: {hallucination: {scale: [1, 5]}, rude: {scale: [1, 5], direction: -1}}
-"""
 
 
 def queue():
@@ -87,20 +77,8 @@ def duels(n=30):
     return {"rated_csv": "\n".join(rated) + "\n", "duels_csv": "\n".join(won) + "\n"}
 
 
-def beside():
-    """Forty dialogues of a careful and a reckless system, which has the higher scores, by two of six workers each."""
-    rng, lines = np.random.default_rng(1), ["chat,bot,worker,what,rating"]
-    for i in range(40):
-        bot, mean = (("careful", 1.8), ("reckless", 4.0))[i % 2]
-        for worker in rng.choice(6, 2, replace=False):
-            for label in ("hallucination", "rude"):
-                lines.append(f"d{i},{bot},w{worker},{label},{int(np.clip(round(mean + rng.normal(0, 0.8)), 1, 5))}")
-    return "\n".join(lines) + "\n"
-
-
 @pytest.fixture(scope="module")
 def weighted(tmp_path_factory):
-    """Also of notebooks that know no weights."""
     folder = tmp_path_factory.mktemp("weighted")
     path = studies.write(folder, QUEUE, "queue", queue_csv=queue().to_csv(index=False))
     found = run_all(folder, [path], only=["03", "05", "07", "16", "80"])
@@ -111,9 +89,7 @@ def weighted(tmp_path_factory):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("special")
-    yamls = [studies.write(folder, DUELS, "duels", **duels())]
-    yamls.append(studies.write(folder, BESIDE, "beside", beside_csv=beside()))
-    found = run_all(folder, yamls, only=["03", "05", "07"])
+    found = run_all(folder, [studies.write(folder, DUELS, "duels", **duels())], only=["03", "07"])
     assert found.code == 0, found.said
     return found
 
@@ -163,32 +139,22 @@ class TestWeights:
         assert not tests.str.contains("test=session").any()
         assert "null_rejection" not in set(found["statistic"])
 
-    def test_every_page_says_what_is_weighted(self, weighted):
+    def test_every_page_says_so(self, weighted):
         for name in ("index", "03_iaa", "05_sensitivity", "07_bot_performance", "paper"):
             assert "Drawn with unequal probability." in text(weighted, "queue", name)
-        of_agreement = text(weighted, "queue", "03_iaa")
-        assert "Weighted: Krippendorff's alpha, Gwet's AC" in of_agreement
-        assert "Not weighted: kappas" in of_agreement
-        assert "krippendorff" not in of_agreement  # nothing is checked against software that knows no weights
-        assert "Weighted: rates, means" in text(weighted, "queue", "07_bot_performance")
+        # nothing is checked against software that knows no weights, or tested by what knows none
+        assert "krippendorff" not in text(weighted, "queue", "03_iaa")
         assert "permutation tests" not in text(weighted, "queue", "paper")
-        assert text(weighted, "queue", "paper").count("weighted by the inverse of the probability of inclusion") == 2
 
 
 @pytest.mark.evidence
-class TestMethods:
-    @pytest.mark.parametrize("notebook", ["03_iaa", "07_bot_performance"])
-    def test_notebooks_show_them(self, world, notebook):
+def test_notebooks_know_methods_of_a_study_and_the_better_system_leads_by_them(world):
+    for notebook in ("03_iaa", "07_bot_performance"):
         rows = world.results("duels", notebook)
         assert {("slider", "dialogue"), ("face_off", "pair")} <= {*zip(rows["method"], rows["level"], strict=True)}
-        page = world.page("duels", notebook).text
-        assert "Slider" in page
-        assert "Face off" in page
-
-    def test_the_better_system_leads_by_them(self, world):
-        rows = world.results("duels", "07_bot_performance")
-        means = rows[(rows["statistic"] == "mean") & (rows["label"] == "fluency")].groupby("system")["estimate"].first()
-        assert means["better"] - means["worse"] == pytest.approx(30, abs=6)
+        assert "Face off" in world.page("duels", notebook).text
+    means = rows[(rows["statistic"] == "mean") & (rows["label"] == "fluency")].groupby("system")["estimate"].first()
+    assert means["better"] - means["worse"] == pytest.approx(30, abs=6)
 
 
 def test_methods_are_read_and_named_and_those_of_other_studies_do_not_show(tmp_path):
@@ -200,44 +166,21 @@ def test_methods_are_read_and_named_and_those_of_other_studies_do_not_show(tmp_p
     params.load(studies.write(tmp_path, DUELS.replace("slider", "knob"), "third"))
     names = display_names(first, marks)
     assert names.name("method", "slider") == "Slider"
-    assert names.name("method", "face_off") == "Face off"
     assert "knob" not in names.titles["method"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("unit: pair", "unit: session", 4, ["'methods.face_off.unit': expected 'turn', 'dialogue' or 'pair'"]),
-        ("{unit: pair}", "{title: Duel}", 4, ["'methods.face_off.unit': this key is required"]),
-        ("method: face_off", "method: duel", 14, ["'labels.preference.method': expected one of beha", "face_off"]),
-        ("method: slider", "method: sliders", 5, ["'method': expected one of behavior", "found 'sliders'"]),
-        ("{slider: 0.2}", "{sider: 0.2}", 15, ["expected one of collection, behavior, ", "slider, face_off, found"]),
-        ("{unit: pair}", "{unit: pair}\n  turn_rating: {unit: turn}", 5, ["'methods.turn_rating': expected a name"]),
-        ("scale: [-1, 1]", "scale: [1, 5]", 14, ["labels.preference.scale", "a comparison says who is better"]),
+        ("{unit: pair}", "{title: Duel}", 4, "'methods.face_off.unit': this key is required"),
+        ("method: slider", "method: sliders", 5, "found 'sliders'"),
+        ("{unit: pair}", "{unit: pair}\n  turn_rating: {unit: turn}", 5, "'methods.turn_rating': expected a name"),
+        ("scale: [-1, 1]", "scale: [1, 5]", 14, "a comparison says who is better"),
     ],
 )
 def test_errors_name_line_and_key(tmp_path, old, new, line, words):
-    assert old in DUELS
-    with pytest.raises(params.ParamsError) as error:
+    with pytest.raises(params.ParamsError, match=rf"(?s), line {line}:.*{re.escape(words)}"):
         params.load(studies.write(tmp_path, DUELS.replace(old, new, 1)))
-    assert f", line {line}:" in str(error.value)
-    assert all(word in str(error.value) for word in words), error.value
-
-
-@pytest.mark.evidence
-def test_a_label_without_a_direction_decides_nothing(world):
-    """Beside one that has a direction; its differences are tested all the same, and drawn grey."""
-    rows = world.results("beside", "07_bot_performance")
-    ranks = rows[rows["statistic"] == "rank"]
-    assert set(ranks["label"]) == {"rude"}
-    assert ranks.set_index("system")["estimate"].to_dict() == {"careful": 1, "reckless": 2}
-    assert "overall_mean" not in set(rows["statistic"])
-    page = text(world, "beside", "07_bot_performance")
-    assert re.search(r"careful ranks first of 2 systems \(rude; ", page, re.IGNORECASE)
-    assert "The YAML does not say which way is better for hallucination" in page
-    assert "reckless ranks first" not in page + text(world, "beside", "index")
-    assert "hallucination" in set(world.results("beside", "05_sensitivity")["label"])
-    assert "Grey, ○: neither good nor bad, or not declared" in text(world, "beside", "05_sensitivity")
 
 
 def test_a_study_that_was_not_run_says_how(tmp_path, monkeypatch):

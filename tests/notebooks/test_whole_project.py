@@ -1,12 +1,14 @@
-"""What has printed numbers beside it, on `params/abc_eval.yaml` as it stands: sixty dialogues with oddities strewn over
-them. All notebooks on a study of this shape: `test_simulated_study.py`."""
+"""What has printed numbers beside it, on `params/abc_eval.yaml` as it stands. All notebooks on a study of this shape:
+`test_simulated_study.py`; odd cases of the format: `test_small_studies.py`."""
 
+import numpy as np
 import pytest
-from fixtures import odd_abc_eval_project as odd_project
 from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import CHECKS, ended, moved_by_the_seed, run_all, settled
 
+from judgebook.simulation import study as simulate
 from judgebook.study.params import ROOT
+from judgebook.study.sections.data import Simulate
 
 SECONDS = 150
 pytestmark = pytest.mark.evidence
@@ -20,7 +22,8 @@ def world(tmp_path_factory):
     yaml = (ROOT / "params" / "abc_eval.yaml").read_text(encoding="utf-8")
     # the file has the name of the study, by which `private` knows it
     yaml = yaml.replace("[data.json]", "[abc_eval.json]")
-    path = studies.write(folder, yaml, "abc_eval", abc_eval_json=odd_project.project())
+    made, _ = simulate.project(Simulate(n_sessions=30, n_interactors=8, n_surge=8), np.random.default_rng(5))
+    path = studies.write(folder, yaml, "abc_eval", abc_eval_json=made)
     return run_all(folder, [path], only=[*PRINTED, *OTHERS])
 
 
@@ -29,20 +32,9 @@ def test_notebooks_on_a_whole_project(world, check):
     assert list(check(world)) == [], world.said
 
 
-def test_a_whole_project_with_odd_cases_passes_through_its_own_yaml(world):
-    """What a user gets who downloads data.json: all that its parts allow, printed numbers beside them."""
+def test_printed_numbers_stand_beside_those_of_a_whole_project(world):
     assert world.code == 0, world.said
     assert {name for _, name in world.ran()} >= {*PRINTED, *OTHERS}, world.said
-    counts = world.frame("abc_eval", "counts")
-    reasons = " ".join(counts["reason"].dropna())
-    for odd in ("unfilled template", "no score", "worker not in the file", "stored under one dialogue only",
-                "bot not named"):  # fmt: skip
-        assert odd in reasons
-    marks = world.frame("abc_eval")
-    main = marks[(marks["corpus"] == "main") & (marks["group"] == "sur_x")]
-    sizes = main.groupby(["method", "label", "dialogue", "turn"], dropna=False).size().groupby("method").max()
-    assert sizes.drop("comparative").ge(3).all()
-    assert (marks["seconds"].isna() & marks["annotator_known"]).any()
     for name in PRINTED:
         assert "Printed" in world.page("abc_eval", name).text.partition("Comparison with the paper")[2], name
 

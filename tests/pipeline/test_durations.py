@@ -21,39 +21,18 @@ def test_an_estimate_grows_with_judgements_and_with_pairs_of_systems():
     assert estimated("05_sensitivity", 0, 10, 20) == pytest.approx(constant + pairs * 45 * 20 / 1000)
 
 
-def test_before_the_data_are_read_they_count_as_usual():
-    constant, judgements, _ = declared()["80_operating_characteristics"].seconds
-    usual = durations.estimated(declared()["80_operating_characteristics"], {"features": {}})
-    assert usual == pytest.approx(constant + judgements / 2)
-
-
-def test_where_some_labels_are_studied_the_judgements_of_the_others_cost_nothing():
-    name = "80_operating_characteristics"
-    constant, judgements, _ = declared()[name].seconds
-    assert estimated(name, 200_000, 1, 4) == estimated(name, 200_000, 1, 10) == pytest.approx(constant + 2 * judgements)
-    assert estimated(name, 200_000, 1, 40) == pytest.approx(constant + judgements / 2)
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(3, "10 s"), (44, "40 s"), (170, "3 min"), (7200, "2.0 h")])
-def test_durations_are_said_as_one_says_them(seconds, text):
-    assert durations.shown(seconds) == text
-
-
-def job(folder):
-    return worker.NotebookJob("05_x", folder, {}, (), folder, folder, folder)
-
-
 def test_progress_is_that_of_the_newest_try(tmp_path):
-    assert worker.progress(job(tmp_path)) == ("starting", 0.0)
+    job = worker.NotebookJob("05_x", tmp_path, {}, (), tmp_path, tmp_path, tmp_path)
+    assert worker.progress(job) == ("starting", 0.0)
     for number, (name, done) in enumerate([("05_x-lost", 3), ("05_x-new", 1)]):
         (tmp_path / name).mkdir()
         cells = [{"metadata": {"papermill": {"status": "completed" if i < done else "pending"}}} for i in range(5)]
         path = tmp_path / name / "executed.ipynb"
         path.write_text(json.dumps({"cells": cells}))
         os.utime(path, (1000 + number, 1000 + number))
-    assert worker.progress(job(tmp_path)) == ("cell 2 of 5", 0.0)
+    assert worker.progress(job) == ("cell 2 of 5", 0.0)
     note = tmp_path / "05_x-new" / "progress"
     note.write_text("permutation tests 12 of 60\n95")
-    assert worker.progress(job(tmp_path)) == ("cell 2 of 5, permutation tests 12 of 60", 95.0)
+    assert worker.progress(job) == ("cell 2 of 5, permutation tests 12 of 60", 95.0)
     os.utime(note, (900, 900))
-    assert worker.progress(job(tmp_path)) == ("cell 2 of 5", 0.0)
+    assert worker.progress(job) == ("cell 2 of 5", 0.0)

@@ -60,7 +60,6 @@ def test_each_kernel_is_its_own_and_none_holds_judgebook(run, monkeypatch):
 
 
 def test_a_kernel_that_dies_says_so_and_the_next_one_runs(run):
-    """What forks kernels is in no folder that ends with a notebook."""
     assert run("dies", "import os", "os._exit(3)").startswith("the kernel died")
     assert run("runs", "print(1)")[0].outputs[0].text == "1\n"
     assert os.readlink(f"/proc/{kernel._kernels._server.pid}/cwd") == "/"

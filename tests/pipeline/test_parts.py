@@ -1,6 +1,5 @@
 """Parts of the pipeline on their own: closures, the cache, parameters cells, reading parameters back."""
 
-import ast
 import json
 import os
 import subprocess
@@ -13,9 +12,6 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 from fixtures.pools import Pool
-from hypothesis import given
-from hypothesis import strategies as st
-from papermill.translators import PythonTranslator
 
 from judgebook.pipeline import cache as cache_module
 from judgebook.pipeline import closure, dag, execute, nodes, run, worker
@@ -45,7 +41,6 @@ def package(tmp_path):
         "d.py": "",
         "e.py": "",
         "g.py": "x = 1\n",
-        "data.csv": "1\n",
     }
     for name, text in files.items():
         (root / name).write_text(text)
@@ -100,40 +95,6 @@ def test_what_the_first_page_needs_goes_before_what_takes_long_and_the_page_is_n
     assert [call.args[0] for call in runner.study.manifest.record.call_args_list] == ["b", "c", "long"]
 
 
-def test_what_is_done_meanwhile_is_done_once_when_a_node_runs_and_never_where_none_does(runner):
-    events = []
-    for why, expected in (("new", ["meanwhile a", "a", "b"]), ("", ["a", "b"])):
-        runner.study.manifest.why.return_value = why
-        events.clear()
-        made = runner(say=lambda node, status: events.append(node.name))
-        made.run([node("a"), node("b", after=("a",))], lambda: events.append(f"meanwhile {runner.started[-1]}"))
-        assert events == expected
-
-
-def test_what_notebooks_import_is_read_while_the_data_are(monkeypatch):
-    monkeypatch.setattr(cache_module, "_COMPUTED", {})
-    cache, read, imported = Cache(None), [], closure.imported
-    study = params.load("demo")
-    of = nodes.StudyNodes(worker.Spec("demo", "demo"), study, dag.of(dag.load(), study), cache, dag.NOTEBOOKS)
-    monkeypatch.setattr(closure, "imported", lambda *args, **kw: read.append(1) or imported(*args, **kw))
-
-    class _Runner:
-        def run(self, nodes, meanwhile):
-            assert [node.name for node in nodes] == ["simulate", "annotations"]
-            meanwhile()
-            raise StopIteration
-
-    names = ["03_iaa", "07_bot_performance"]
-    with pytest.raises(StopIteration):
-        run._phases(_Runner(), {"demo": of}, names, run.Options())
-    assert read
-    read.clear()
-    for name in names:
-        of.parts(name)
-        of.job(name)
-    assert not read
-
-
 def test_closure_follows_imports_wherever_they_stand(package):
     found = closure.closure(["judgebook.a"], Cache(None), (package,))
     below = ["a", "b", "e", "g", "sub", "sub.c", "sub.f"]
@@ -150,37 +111,32 @@ def test_closure_of_a_helper_holds_no_other_helper(package):
     assert list(found) == ["helpers", "helpers.one", "judgebook", "judgebook.d"]
 
 
-def test_the_style_of_pages_counts_for_pages_only(package):
-    """A colour computes no statistic again."""
-    style = package / "report" / "templates" / "report.css"
-    style.parent.mkdir(parents=True)
+@pytest.mark.parametrize(
+    ("file", "shows", "others"),
+    [
+        # a colour computes no statistic again
+        ("report/templates/report.css", ["judgebook.report"], [["judgebook.sub"], []]),
+        # nor does another passage of text, which changes no page of another folder
+        (
+            "sub/text.md.j2",
+            ["judgebook.display.text", "judgebook.sub", "judgebook.sub.c"],
+            [["judgebook.sub", "judgebook.sub.c"], ["judgebook.display.text", "judgebook.d"]],
+        ),
+    ],
+)
+def test_words_and_colours_count_for_those_who_show_them(package, file, shows, others):
+    def digests(*modules):
+        return [closure.package_data(Cache(None), (package,), names) for names in modules]
 
-    def digests():
-        return [closure.package_data(Cache(None), (package,), names) for names in ((), ("judgebook.report",))]
-
-    style.write_text("a {}")
-    (of_statistics, of_pages), _ = digests(), style.write_text("b {}")
-    assert digests()[0] == of_statistics
-    assert digests()[1] != of_pages
-
-
-def test_words_count_for_those_who_show_them(package):
-    """Another passage of text computes no statistic again, and changes no page of another folder."""
-    words = package / "sub" / "text.md.j2"
-    analysis = ["judgebook.sub", "judgebook.sub.c"]
-    findings = ["judgebook.display.text", *analysis]
-    elsewhere = ["judgebook.display.text", "judgebook.d"]
-
-    def digests():
-        return [closure.package_data(Cache(None), (package,), names) for names in (analysis, elsewhere, findings)]
-
-    words.write_text("a")
-    before, _ = digests(), words.write_text("b")
-    assert [x == y for x, y in zip(before, digests(), strict=True)] == [True, True, False]
+    path = package / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("a")
+    before = digests(*others), digests(shows)
+    path.write_text("b")
+    assert [now == then for now, then in zip((digests(*others), digests(shows)), before, strict=True)] == [True, False]
 
 
 def test_the_closure_of_a_real_module_holds_what_it_loads():
-    """The static closure of judgebook.study.store against what Python loads, in a fresh interpreter."""
     code = "import sys, judgebook.study.store; print(*sorted(m for m in sys.modules if m.split('.')[0] == 'judgebook'))"
     environment = {**os.environ, "PYTHONPATH": str(params.ROOT / "src")}
     loaded = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -228,11 +184,8 @@ def facts(cell):
     ("annotation", "fits", "wrong"),
     [
         ("int", [3], ["3", 3.0, True, None]),
-        ("float", [3, 0.5], ["x"]),
         ("str", ["x"], [1]),
-        ("bool", [True], [1]),
         ("int | None", [None], ["x"]),
-        ("list[str]", [["a"]], [[1]]),
         ("list[int | None]", [[1, None]], [["a"]]),
         ("Literal['a', 'b']", ["b"], ["c"]),
         ("__import__('os').system('true')", [], [1]),  # never evaluated
@@ -244,37 +197,6 @@ def test_knobs_have_the_type_that_the_cell_declares(annotation, fits, wrong):
     for value in wrong:
         with pytest.raises(NotebookError, match=r"nb: k: (expected|the parameters cell says .* known are str, int)"):
             check_knobs("nb", cell, {"k": value})
-
-
-@pytest.mark.parametrize("name", ["k\nimport os", "k=1;x", "", "unknown"])
-def test_names_that_the_cell_does_not_have_are_told_with_all_other_problems(name):
-    with pytest.raises(NotebookError, match="is not in its parameters cell; known: k") as error:
-        check_knobs("nb", facts("k: int = 0"), {name: 1, "k": "x"})
-    assert str(error.value).count("nb: ") == 2
-
-
-def test_parameters_carry_their_help():
-    knob = parameters('"""About."""\nk: int | None = None  # how many; null: all\n')[0]
-    assert (knob.name, knob.type, knob.default, knob.help) == ("k", "int | None", "None", "how many; null: all")
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3),
-)
-
-
-@given(value=VALUES)
-def test_papermill_writes_values_that_read_back_as_they_were(value):
-    """What papermill injects is one assignment of one literal, whatever the value holds."""
-    try:
-        code = PythonTranslator.codify({"knob": value})
-        statements = ast.parse(code).body
-    except UnicodeEncodeError:  # a lone surrogate is no text: YAML cannot hold it either
-        return
-    assert len(statements) == 1
-    assert isinstance(statements[0], ast.Assign)
-    assert ast.literal_eval(statements[0].value) == value
 
 
 def test_only_takes_number_name_or_both_and_what_they_need():
@@ -289,7 +211,6 @@ def test_only_takes_number_name_or_both_and_what_they_need():
 
 @pytest.mark.parametrize("name", params.names())
 def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
-    """Every study of the project, merged and changed by --set, survives being written and read."""
     study = params.load(name, params.parse_set(["bootstrap.n_resamples=321"]))
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(recorded.resolved(study), sort_keys=False, allow_unicode=True))
@@ -308,19 +229,6 @@ def test_files_of_others_beside_simulated_ones_are_not_the_pipelines(tmp_path, m
         (raw / name).write_text("x")
     study = nodes.StudyNodes(worker.Spec("demo", "demo"), params.load("demo"), {}, Cache(None), dag.NOTEBOOKS)
     assert sorted(p.name for p in study.data()[0].outputs()) == ["data.json", "truth.json"]
-
-
-def test_a_path_is_shown_from_the_working_directory_and_on_another_drive_as_it_is(tmp_path, monkeypatch):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    assert store.relative(tmp_path / "here" / "a" / "b.html") == "a/b.html"
-    assert store.relative(tmp_path / "out" / "b.html") == "../out/b.html"
-
-    def another_drive(path):
-        raise ValueError("path is on mount 'D:', start on mount 'C:'")
-
-    monkeypatch.setattr(os.path, "relpath", another_drive)
-    assert store.relative(tmp_path / "b.html") == str(tmp_path / "b.html")
 
 
 def test_a_finished_study_whose_yaml_names_people_is_up_to_date(tmp_path, monkeypatch):

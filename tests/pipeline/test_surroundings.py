@@ -1,15 +1,12 @@
 """Settings of the user, the locale and closed streams change nothing but what a terminal shows."""
 
-import os
 import subprocess
 import sys
 
 import pytest
-from fixtures import yaml_studies as studies
 from fixtures.project_copy import Project, result
 
 from judgebook.pipeline import worker
-from judgebook.study.params import ROOT
 
 DRAWS = """\
 from judgebook.display import style, tables
@@ -37,7 +34,6 @@ def hostile(home):
         "mpl/matplotlibrc": "font.size: 30\nlines.linewidth: 9\nno such key: 1\nsavefig.dpi: 17\n",
         "ipython/profile_default/startup/00-spoil.py": SPOILS,
         "ipython/profile_default/ipython_kernel_config.py": "raise RuntimeError('settings of the user')\n",
-        "jupyter/jupyter_config.py": "raise RuntimeError('settings of the user')\n",
         "jupyter/kernels/python3/kernel.json": '{"argv": ["false"], "display_name": "x", "language": "python"}',
         "startup.py": SPOILS,
     }
@@ -47,13 +43,7 @@ def hostile(home):
     places = {"MPLCONFIGDIR": "mpl", "MATPLOTLIBRC": "mpl/matplotlibrc", "IPYTHONDIR": "ipython"}
     places |= {"JUPYTER_CONFIG_DIR": "jupyter", "JUPYTER_PATH": "jupyter", "JUPYTER_DATA_DIR": "jupyter"}
     places |= {"JUPYTER_CONFIG_PATH": "jupyter", "PYTHONSTARTUP": "startup.py", "HOME": "."}
-    ascii_only = {
-        "LC_ALL": "C",
-        "LANG": "C",
-        "PYTHONUTF8": "0",
-        "PYTHONCOERCECLOCALE": "0",
-        "PYTHONIOENCODING": "ascii",
-    }
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
     return {name: str(home / place) for name, place in places.items()} | ascii_only
 
 
@@ -74,10 +64,8 @@ def made(project, folder, environment):
     assert done.returncode == 0, (done.stdout + done.stderr).decode(errors="replace")
     assert b"Traceback" not in done.stderr
     files = [p for p in folder.rglob("*") if p.is_file() and p.name not in DATED and p.parent.name != ".unchanged"]
-    found = {p.relative_to(folder).as_posix(): p for p in files}
-    return {
-        name: path.read_bytes() for name, path in found.items() if not name.startswith("data/processed/.matplotlib")
-    }
+    files = [p for p in files if ".matplotlib" not in p.relative_to(folder).parts]
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
 
 
 @pytest.mark.evidence
@@ -90,9 +78,8 @@ def test_settings_of_the_user_change_no_file(project, tmp_path):
 
 
 @pytest.mark.verify
-@pytest.mark.parametrize("arguments", [["--list"], ["check", "tiny"]])
-def test_a_terminal_without_letters_and_a_reader_that_leaves(project, tmp_path, arguments):
-    command, env = [sys.executable, "run_all.py", *arguments], project.environment()
+def test_a_terminal_without_letters_and_a_reader_that_leaves(project, tmp_path):
+    command, env = [sys.executable, "run_all.py", "check", "tiny"], project.environment()
     options = {"cwd": project.folder, "stderr": subprocess.PIPE}
     named = subprocess.run(command, env=env | hostile(tmp_path), stdout=subprocess.PIPE, timeout=900, **options)
     assert (named.returncode, named.stderr) == (0, b"")
@@ -101,9 +88,6 @@ def test_a_terminal_without_letters_and_a_reader_that_leaves(project, tmp_path, 
         said = left.stderr.read()
     assert said == b""
     assert left.returncode in (0, 141)
-    closed = " ".join([*command, ">&-"])
-    nowhere = subprocess.run(["sh", "-c", closed], env=env, timeout=900, **options)
-    assert (nowhere.returncode, nowhere.stderr) == (0, b"")
 
 
 def test_a_worker_that_was_told_to_stop_begins_nothing(monkeypatch):
@@ -115,49 +99,3 @@ def test_a_worker_that_was_told_to_stop_begins_nothing(monkeypatch):
     with pytest.raises(SystemExit):
         worker.frames(worker.Spec("demo", "demo"))
     assert worker._stop(15, None) is None  # a second one does not end the first one's cleaning up
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no signals of this kind")
-def test_a_worker_that_is_ending_already_is_stopped_without_a_word():
-    """It has nothing to clean up, and an exception would be printed."""
-    source = """\
-import atexit, os, signal
-from judgebook.pipeline import worker
-atexit.register(os.kill, os.getpid(), signal.SIGTERM)
-worker.initialize()
-"""
-    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")
-
-
-def test_pages_wait_neither_for_all_of_scipy_nor_for_a_grammar():
-    """Each takes a second to import, in every run."""
-    source = """\
-import sys
-from judgebook.pipeline import worker
-worker.initialize()
-from judgebook.extras.paper import files
-from judgebook.report import html
-from judgebook.summary import findings
-print(*sorted({"lark", "scipy.stats", "seaborn", "statsmodels"} & {*sys.modules}))
-"""
-    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
-
-
-@pytest.mark.verify
-def test_the_process_that_plans_a_run_imports_no_numbers(tmp_path):
-    """Its workers do that at the same time; the first page would wait for it."""
-    yaml = studies.write(tmp_path, studies.WIDE, my_csv=studies.wide_csv())
-    source = f"""\
-import sys
-from judgebook.pipeline import cli
-code = cli.main(["--study", {str(yaml)!r}, "--only", "annotations", "--out", {str(tmp_path)!r}])
-print(code, *sorted({{"numpy", "pandas", "scipy", "matplotlib"}} & {{*sys.modules}}))
-"""
-    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "0", done.stdout + done.stderr
-    assert (tmp_path / "reports" / "mine" / "index.html").is_file()

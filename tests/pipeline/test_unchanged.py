@@ -1,76 +1,14 @@
-"""A run that has nothing to do imports nothing but the standard library, and sees every change."""
+"""What a run remembers of what it has read: it sees every change. Whole runs: `test_runs.py`."""
 
-import json
 import os
 import shutil
 import sys
-import sysconfig
 import time
 from types import SimpleNamespace
 
 import pytest
-from fixtures.ran_project import ran_project
 
 from judgebook import unchanged
-
-SLOW = {"judgebook.pipeline.cli", "judgebook.study.params", "pydantic"}
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    """A project that was run, and then had nothing to do until that was remembered."""
-    made = ran_project(tmp_path_factory).copy(tmp_path_factory.mktemp("unchanged") / "copy")
-    made.slow = again(made)
-    until_remembered(made)
-    return made
-
-
-def again(project, *options):
-    done = project.run("--study", "tiny", *options, python=["-X", "importtime"])
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-def imported(done):
-    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-
-
-def quick(done):
-    return not imported(done) & SLOW
-
-
-def until_remembered(project):
-    """Run again: a file that has just changed may change again unseen, and is not relied on for a while."""
-    assert any(quick(again(project)) for _ in range(20))
-
-
-def lists(project):
-    return sorted(project.out("data", "processed", ".unchanged").glob("*.json"))
-
-
-def test_nothing_is_imported_and_the_same_is_printed(project):
-    done = again(project)
-    own = {name for name in imported(done) if name.partition(".")[0] in ("judgebook", "helpers")}
-    assert own == {"judgebook", "judgebook.__main__", "judgebook.unchanged"}
-    others = {name.partition(".")[0] for name in imported(done)} - sys.stdlib_module_names - {"judgebook", ""}
-    assert not others & {"numpy", "pandas", "pydantic", "yaml", "pyarrow", "matplotlib"}
-    assert done.stdout == project.slow.stdout
-    assert "up to date" in done.stdout
-    assert "report: reports/tiny/index.html" in done.stdout
-
-
-def test_what_a_run_depends_on_is_on_the_list(project):
-    """Files, and folders in which new files would be seen or data may appear."""
-    states = json.loads(lists(project)[0].read_text())["states"]
-    read = ("params/tiny.yaml", "params/tiny.csv", "params/defaults.yaml", "notebooks/01_counts.ipynb")
-    code = ("questions/own/question.py", "study/results.py", "study/schema.yaml", "pipeline/run.py", "display/style.py")
-    home = ("annotations.parquet", "manifest.json", "params.yaml", "profile.json", "results/01_counts.parquet")
-    made = ("data/processed/tiny/notebooks/01_counts.ipynb", "reports/tiny/index.html", "reports/tiny/01_counts.html")
-    folders = ("notebooks", "params", "src/judgebook/extras", "src/judgebook/questions", "data")
-    paths = [*read, *(f"src/judgebook/{p}" for p in code), *(f"data/processed/tiny/{p}" for p in home), *made, *folders]
-    paths.append(sysconfig.get_path("purelib"))
-    assert [path for path in paths if not states[str(project.folder / path)]] == []
-    assert states[str(project.folder / "data" / "embedded" / "tiny" / "source.json")] is None
 
 
 @pytest.mark.parametrize("change", ["content", "touched", "replaced", "removed", "new in its folder"])
@@ -96,12 +34,7 @@ def test_every_change_of_a_file_is_one(tmp_path, change):
 
 @pytest.mark.parametrize(
     ("time", "before", "recent"),
-    [
-        (7_000_000_001, 0.01, True),
-        (7_000_000_001, 0.06, False),
-        (7_000_000_000, 0.06, True),
-        (7_000_000_000, 2.1, False),
-    ],
+    [(7 * 10**9 + 1, 0.01, True), (7 * 10**9 + 1, 0.06, False), (7 * 10**9, 0.06, True), (7 * 10**9, 2.1, False)],
 )
 def test_a_file_is_recent_as_long_as_it_may_change_without_another_time(time, before, recent):
     """One whose time is a whole second may be of a file system that counts seconds."""
@@ -109,22 +42,15 @@ def test_a_file_is_recent_as_long_as_it_may_change_without_another_time(time, be
     assert unchanged._recent(SimpleNamespace(states=states, start=time + before * 1e9)) == recent
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("COMPENDIUM_RAW", "elsewhere"), ("PYTHONPATH", "elsewhere"), ("LC_ALL", "de_DE.UTF-8"), ("COMPENDIUM_NEW", "1")],
-)
-def test_variables_make_another_call(monkeypatch, name, value):
-    before = unchanged._call()
-    monkeypatch.setenv(name, value)
-    assert unchanged._call() != before
-
-
-def test_options_and_folders_make_another_call(monkeypatch, tmp_path):
-    before = unchanged._call()
+def test_variables_options_and_folders_make_another_call(monkeypatch, tmp_path):
+    calls = [unchanged._call()]
+    for name in ("PYTHONPATH", "LC_ALL", "COMPENDIUM_NEW"):
+        monkeypatch.setenv(name, "elsewhere")
+        calls.append(unchanged._call())
     monkeypatch.setattr(sys, "orig_argv", [*sys.orig_argv, "--force"])
-    options = unchanged._call()
+    calls.append(unchanged._call())
     monkeypatch.chdir(tmp_path)
-    assert len({*map(str, (before, options, unchanged._call()))}) == 3
+    assert len({*map(str, [*calls, unchanged._call()])}) == 6
 
 
 @pytest.fixture
@@ -148,9 +74,6 @@ def test_the_same_call_prints_the_same_while_nothing_has_changed(kept, tmp_path,
     with (tmp_path / "lock").open("a") as held:
         unchanged.try_lock(held.fileno())
         assert not unchanged.repeated()
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "orig_argv", [*sys.orig_argv, "--force"])
-        assert not unchanged.repeated()
     assert unchanged.repeated()
     os.utime(tmp_path / "file", ns=(0, 0))
     assert not unchanged.repeated()
@@ -171,18 +94,3 @@ def test_few_lists_are_kept_and_none_of_a_run_that_wrote_elsewhere(kept, tmp_pat
         monkeypatch.setattr(unchanged, "_watch", run)
         unchanged.keep(root)
         assert len([*kept.parent.glob("*.json")]) == n
-
-
-@pytest.mark.verify
-def test_other_options_are_not_the_same_and_what_was_touched_or_removed_is_seen(project):
-    forced = again(project, "--dry-run", "--force")
-    assert "forced" in forced.stdout
-    (project.folder / "params" / "tiny.yaml").touch()
-    touched = again(project)
-    assert not quick(touched)
-    assert touched.stdout == project.slow.stdout
-    until_remembered(project)
-    page = project.out("reports", "tiny", "01_counts.html")
-    page.unlink()
-    assert not quick(again(project))
-    assert page.is_file()
