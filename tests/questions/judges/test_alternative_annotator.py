@@ -97,15 +97,6 @@ def test_items_that_one_person_or_no_judge_judged_do_not_count():
     pd.testing.assert_frame_equal(some["winning_rate"], winning_rates(frame[~last])["winning_rate"])
 
 
-def test_whole_dialogues_say_less_than_their_turns():
-    rng = np.random.default_rng(2)
-    values = rng.integers(1, 6, (100, 3)).astype(float)
-    twice = np.repeat(values, 4, axis=0)
-    model = np.nanmean(twice, axis=1)
-    found = left_out(twice, model, np.repeat(np.arange(100), 4), "ordinal", cost=0.15, min_items=30)
-    assert (found["p_value"] < found["p_clustered"]).all()
-
-
 def simulated(rng, noise, n=200, m=4, known=True):
     truth = rng.normal(size=n)
     rows = []

@@ -8,7 +8,7 @@ from fixtures.made_judges import judged
 
 from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement.analysis import alpha_table
-from judgebook.questions.judges import analysis, figures, findings, tables
+from judgebook.questions.judges import analysis, figures, findings
 from judgebook.questions.judges.agreement import judge_alpha
 from judgebook.questions.judges.items import judged_items
 from judgebook.questions.judges.replacement import conclusions
@@ -168,62 +168,16 @@ def test_few_marks_have_no_bootstrap_interval():
     assert "too few marks" in texts[3]
 
 
-def ratings():
-    rng = np.random.default_rng(4)
-    truth = rng.integers(1, 6, 200)
-    human = np.clip(truth[:, None] + rng.integers(-1, 2, (200, 2)), 1, 5)
-    return analysis.analyse(judged(human, truth, "fine", "turn_rating"), LABELS, sampling=Sampling(300, 0.95, 1))
-
-
-def test_ratings_have_no_precision_but_all_the_rest():
-    found = ratings()
-    assert {statistic for statistic, rows in found.items() if rows["estimate"].notna().any()} == {
-        "judge_alpha",
-        "judge_rate",
-        "judge_contrast",
-        "rate_change",
-        "contrast_change",
-        "judge_rank_correlation",
-        "judge_conclusions",
-        "judge_margin",
-        "assisted_explained",
-        "assisted_gain",
-        "assisted_dialogues",
-    }
-    assert tables.detection(found, NAMES).frame.empty
-
-
-def test_changes_of_ratings_are_not_in_percent():
-    found = ratings()
-    size = found.select("rate_change", by="model")["estimate"].abs().mean()
-    assert tables.consequences(found, NAMES).frame["Rates"].item() == pytest.approx(size)
-    (plot,) = figures.changes(found, NAMES)
-    assert "%" not in plot.alt
-    assert "mean score" in plot.caption
-
-
 def test_nothing_to_compare():
     frame = judged(np.ones((20, 2)), np.ones(20))
-    people = analysis.analyse(
-        frame[frame["annotator_kind"] == "human"],
-        LABELS,
-        sampling=Sampling(10_000, 0.95, 1),
-    )
+    people = analysis.analyse(frame[frame["annotator_kind"] == "human"], LABELS, sampling=FEW)
     assert people == {}
-    alone = analysis.analyse(frame[frame["annotator"] != "pos1"], LABELS, sampling=Sampling(10_000, 0.95, 1))
+    alone = analysis.analyse(frame[frame["annotator"] != "pos1"], LABELS, sampling=FEW)
     assert not {"judge_alpha", "precision"} & alone.keys()
     assert set(alone["rate_change"]["by"]) == {"model"}
-    constant = fold(
-        analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1)),
-        study="x",
-        notebook="13",
-    )
+    constant = fold(analysis.analyse(frame, LABELS, sampling=FEW), study="x", notebook="13")
     assert constant.loc[constant["estimate"].isna(), "note"].notna().all()
-    assert not list(figures.alphas(people, NAMES))
-    assert not list(figures.changes(people, NAMES))
-    assert tables.consequences(people, NAMES) is None
-    for table in (tables.alphas, tables.detection):
-        assert table(people, NAMES).frame.empty
+    assert not [*figures.alphas(people, NAMES), *figures.changes(people, NAMES)]
     headline, *rest = (p.text for p in findings.findings(people, NAMES, confidence=0.95, cost=0.15))
     assert "No item was judged" in headline
     assert [text for text in rest if text] == [text for text in rest if "cannot be determined" in text]
@@ -248,31 +202,6 @@ def test_interval_of_the_difference_covers():
         )
         inside.append(row["ci_low"] < 0 < row["ci_high"])
     assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
-
-
-def test_findings_and_tables_count_significant_changes(one):
-    found = one[-1]
-    headline, _, conclusion, agreement, significant, margin, _, test = (
-        p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)
-    )
-    rows = found.select("rate_change", by="model")
-    n = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
-    assert f"With The Model, {n} of 2 rates" in headline
-    assert "Whether a judge may stand in for people is not decided" in headline
-    assert "requires a margin" in significant
-    assert "agreement does not settle the question" in margin
-    people = [pick(found, "judge_conclusions", verdict=v)["estimate"] for v in ("same", "opposite", "people only")]
-    assert sum(people) == 0
-    assert "people find none; " in conclusion
-    assert "on the only label" in agreement
-    assert "Not applicable to The Model (1 label)" in test
-    assert len(tables.detection(found, NAMES).frame) == 1
-    table = tables.consequences(found, NAMES).frame
-    assert table["Rates"].item() == pytest.approx(100 * rows["estimate"].abs().mean())
-    assert table["Same"].notna().all()
-    (plot,) = figures.changes(found, NAMES)
-    assert "%" in plot.alt
-    assert "rate" in plot.caption
 
 
 def test_items_with_more_judgements_than_others_do_not_displace_them():
@@ -317,22 +246,6 @@ def test_a_judge_that_always_says_the_same_saves_no_labels():
     assert found["assisted_gain"]["estimate"].tolist() == [1] * len(found["assisted_gain"]) != []
     told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
     assert any("The Model: 1.00 labels" in text for text in told)
-
-
-def test_a_panel_without_a_label_keeps_its_row(one):
-    frame, worse = one[2], Label("worse", "behavior", "Worse", (0, 1))
-    second = frame[frame["annotator"] == "llm"].assign(annotator="x")
-    found = analysis.analyse(
-        pd.concat([frame, frame.assign(label="worse"), second]),
-        [*LABELS, worse],
-        sampling=Sampling(200, 0.95, 1),
-    )
-    titles = NAMES.titles | {"metric": {"llm": "The Model", "x": "Other"}}
-    names = DisplayNames({**NAMES.labels, ("behavior", "worse"): worse}, titles)
-    (plot,) = figures.changes(found, names)
-    axes = [ax for ax in plot.fig.axes if ax.get_title(loc="left")]
-    assert [ax.get_title(loc="left") for ax in axes] == ["Another person", "The Model", "Other"]
-    assert len({ax.get_ylim() for ax in axes}) == 1
 
 
 @pytest.mark.data

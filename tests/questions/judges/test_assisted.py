@@ -9,7 +9,7 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.judges import analysis, figures, findings, prediction_powered, tables
+from judgebook.questions.judges import analysis, prediction_powered, tables
 from judgebook.questions.judges import assisted as room
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN
 from judgebook.questions.judges.items import judged_items
@@ -17,10 +17,8 @@ from judgebook.questions.judges.prediction_powered import Sums, estimate
 from judgebook.questions.judges.replacement import decisions
 from judgebook.questions.operating_characteristics import other_procedures
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
-from judgebook.sources import build
 from judgebook.statistics.clusters import clustered_covariance
 from judgebook.statistics.intervals import Sampling
-from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
@@ -302,24 +300,8 @@ def test_what_labels_are_worth_and_whether_they_represent_the_others():
         expected = (scores[labelled].mean() - scores[~labelled].mean()) / scores.std()
         assert row["estimate"] == pytest.approx(expected)
         assert row["ci_low"] < 0 < row["ci_high"]
-    titles = {kind: {} for kind in ("method", "group", "system", "metric")}
-    shown = tables.selection(results, DisplayNames({(x.method, x.id): x for x in LABELS}, titles)).frame
-    assert shown["Human labels"].tolist() == [40, 40]
-    assert shown["Worth"].tolist() == pytest.approx(list(worth["estimate"]))
     chosen = replace(data, chosen=np.where(np.arange(len(data.items)) % 2, 1.0, 2.0))
     assert {row["statistic"] for row in prediction_powered.selection(chosen)} == {"assisted_selection"}
-
-
-@pytest.mark.evidence
-def test_the_standardised_difference_of_a_random_sample_is_covered():
-    inside = []
-    for seed in range(300):
-        rng = np.random.default_rng(seed)
-        model, shown = rng.binomial(1, 0.15, 120).astype(float), rng.permutation(120) < 30
-        data = one_system(np.where(shown, model, np.nan), model)
-        row = next(r for r in prediction_powered.selection(data) if r["statistic"] == "selection_standardised")
-        inside.append(row["ci_low"] <= 0 <= row["ci_high"])
-    assert np.mean(inside) > 0.95 - monte_carlo(0.95, 300)
 
 
 def test_labels_to_buy_are_fewer_with_a_judge_and_for_a_wider_interval():
@@ -422,10 +404,6 @@ def test_labels_without_order_have_no_means():
     )
     assert not {s for s in found if s.startswith(("assisted", "judge_rate", "rate_change", "judge_margin"))}
     assert len(found["judge_alpha"])
-    titles = {"method": {}, "group": {}, "system": {}, "metric": {}}
-    names = DisplayNames({("dialogue_rating", "topic"): topic}, titles)
-    assert list(findings.findings(found, names, confidence=0.95, cost=0.15))
-    assert tables.margins(found, names) is tables.consequences(found, names) is None
     (items,) = judged_items(frame, [topic])
     assert not list(other_procedures.assisted_coverage(items, SimulationPlan(n_runs=100)))
 
@@ -435,52 +413,3 @@ def test_without_a_margin_nothing_is_decided():
     found = collect(decisions(results, {"other": 0.1}))
     assert "judge_stands_in" not in found
     assert dict(found["judge_margin"][["by", "estimate"]].to_numpy()) == {"model": 0.04, "another person": 0.02}
-
-
-def test_what_notebook_13_shows():
-    titles = {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}}
-    names = DisplayNames({(label.method, label.id): label for label in LABELS}, titles)
-    frame = ratings().assign(score=lambda f: f["score"].round(1))  # alpha takes long with hundreds of values
-    results = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1), margin={"*": 2.0})
-    texts = "\n".join(p.text for p in findings.findings(results, names, confidence=0.95, cost=0.15))
-    assert "rates of systems on 1 of 1 label;" in texts
-    assert f"{results.select('assisted_gain', share='0.25')['estimate'].item():.2f}" in texts
-    assert set(tables.margins(results, names).frame["May stand in (rates)"]) == {"may"}
-    assert len(tables.assisted(results, names).frame) == 1
-    assert len(tables.estimates(results, names).frame) == 3
-    (plot,) = figures.gains(results, names)
-    assert "25%" in plot.caption
-    undecided = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1))
-    texts = "\n".join(p.text for p in findings.findings(undecided, names, confidence=0.95, cost=0.15))
-    assert "a margin within which a change is harmless (`judges.margin`), which is not set" in texts
-    people = frame.query("annotator_kind == 'human'")
-    nothing = analysis.analyse(people, LABELS, sampling=Sampling(200, 0.95, 1))
-    texts = "\n".join(p.text for p in findings.findings(nothing, names, confidence=0.95, cost=0.15))
-    assert "nothing was judged by both people and a judge" in texts
-    assert not list(figures.gains(nothing, names))
-    assert tables.assisted(nothing, names) is tables.margins(nothing, names) is tables.estimates(nothing, names) is None
-
-
-@pytest.mark.data
-@pytest.mark.evidence
-def test_intervals_of_gpt_abceval_cover_with_half_of_the_human_labels_hidden(raw_data):
-    """Dialogues drawn from the study's own; the truth is the rate by people of all of them."""
-    study = params.load("gpt_abceval")
-    annotations = build.build(study).frames["annotations"]
-    rows = [
-        row
-        for items in judged_items(annotations[annotations["annotator"] != "specialized"], study.label_list())
-        for row in other_procedures.assisted_coverage(items, SimulationPlan(n_runs=400))
-    ]
-    found = pd.DataFrame(rows)
-    for of in ("assisted_mean", "assisted_difference"):
-        part = found[found["of"] == of]
-        kind = {k: own for k, own in part.groupby("interval")}
-        cover = kind["judge_assisted"][kind["judge_assisted"]["statistic"] == "interval_coverage"]
-        assert len(cover) == 9
-        rate = np.average(cover["estimate"], weights=cover["n"])
-        assert 0.93 <= rate <= 0.97
-        assert cover["estimate"].min() > 0.95 - monte_carlo(0.95, 400) - 0.015
-        width = {k: own[own["statistic"] == "interval_width"]["estimate"].to_numpy() for k, own in kind.items()}
-        assert (width["judge_assisted"] <= 1.05 * width["people_only"]).all()
-        assert width["judge_assisted"].mean() < width["people_only"].mean()

@@ -127,16 +127,6 @@ def test_a_model_as_good_as_people_wins_the_alternative_annotator_test():
     assert found["winning_rate"]["estimate"].tolist() == [0, 0]
 
 
-def test_what_is_said_and_shown(made):
-    found = analysis.analyse(made, LABELS, sampling=SAMPLING)
-    said = "\n".join(p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15))
-    share = found["choice_agreement"].set_index("pair")["estimate"]
-    assert f"on {share['judge']:.0%} of pairs" in said
-    assert "rates of systems" not in said
-    assert tables.choices(found, NAMES).frame.shape[0] == tables.orders(found, NAMES).frame.shape[0] == 1
-    assert tables.choices(collect([]), NAMES) is None
-
-
 def test_without_scores_no_system_is_first(made):
     """A model that always prefers one of two systems gives neither a score: the library then returns equal ones."""
     model = made["annotator"] == "llm"

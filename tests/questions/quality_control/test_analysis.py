@@ -200,15 +200,6 @@ def test_each_threshold_has_the_workers_below_it(crowd, ratings):
         assert ranks[SYSTEMS].tolist() == expected.tolist()
 
 
-def test_criteria_are_correlated_over_systems(crowd):
-    found = collect(*analysis.criteria(crowd))
-    passed = crowd.scores[crowd.scores["passed"] & (crowd.scores["corpus"] == "one")]
-    wide = passed.groupby(["system", "label"])["score"].mean().unstack().loc[SYSTEMS]  # noqa: PD010
-    keys = {"label": "p", "label_b": "q", "corpus": "one", "coefficient": "pearson", "scores": "raw"}
-    row = found.select("criteria_correlation", **keys)
-    assert row["estimate"].item() == pytest.approx(stats.pearsonr(wide["p"], wide["q"]).statistic)
-
-
 def test_rows_of_worker_pairs_are_those_of_their_correlations(crowd):
     facts = crowd.scores.drop_duplicates(["corpus", "dialogue"])[["corpus", "dialogue", "work_unit"]]
     task = facts["work_unit"].str[-1]  # units that end in the same figure had the same task

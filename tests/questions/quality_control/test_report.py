@@ -1,16 +1,13 @@
 """What notebook 10 says and shows, from rows made by hand."""
 
-import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from judgebook.display import style
 from judgebook.display.names import DisplayNames
 from judgebook.published.mapping import MappingEntry
-from judgebook.questions.quality_control import effect_views, figures, findings, tables
+from judgebook.questions.quality_control import effect_views, findings, tables
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study.results import collect
@@ -60,11 +57,6 @@ def test_the_headline_follows_the_random_sets(value, better):
     assert f"in {1 if better else 'any'} of 1 comparison between runs (p = {value:.3f})" in gains
     assert "r changes by 0.100; every CI includes 0." in gains
     assert "Two: r = 0.900 [0.900, 0.900] among workers who passed, 0.800" in correlations
-
-
-def test_means_that_may_not_be_correlated_are_not_called_replicated():
-    rows = [share(0.4), r("passed", 0.3, ci_low=-0.2), r("all", 0.8)]
-    assert "not shown to be replicated in the other run" in said(rows, "one", "two")[0]
 
 
 def test_the_headline_rests_on_adjusted_p_values():
@@ -202,12 +194,6 @@ def test_contrasts_are_counted_by_sign_and_run():
     assert findings.contrasts(collect([]), crowd("one")).text == ""
 
 
-def test_labels_stand_in_the_order_of_the_yaml_after_the_overall_mean():
-    names = SimpleNamespace(labels={("continuous", "fun"): None, ("continuous", "robotic"): None})
-    labels = tables.overall_first(["robotic", "overall mean", "other", "fun"], names)
-    assert labels == ["overall mean", "fun", "robotic", "other"]
-
-
 def test_r_by_label_is_that_of_fisher_rows_by_the_rule():
     rows = [
         r("passed", 0.5, "fun", interval="fisher"),
@@ -248,37 +234,3 @@ def test_cells_that_differ_are_told_by_place_and_reason():
     assert differ["Place"].tolist() == ["Table 1, First run", "Table 2, First run"]
     assert differ["Why"].tolist() == ["Other order.", "Another list."]
     assert len(list(tables.printed(cells.iloc[2:3], NAMES))) == 2
-
-
-def test_systems_stand_in_the_order_of_the_leader_board_whatever_their_means_here():
-    """Best first is s1, s2, s0; by the means and ranks of this notebook it would be s0, s1, s2."""
-    names = DisplayNames({}, {"system": {"s1": "One", "s2": "Two", "s0": "Zero"}})
-    systems = ["s0", "s1", "s2"]
-    people = replace(crowd("one"), systems=systems)
-    head = {"corpus": "one", "label": "overall mean", "ci_low": -1.0, "ci_high": 1.0, "n": 9, "n_annotators": 9}
-    z, passed = {"scores": "z"}, {"workers": "passed", "standardised": "all"}
-    means = [head | passed | {"system": s, "estimate": 1.0 - i, "ci_kind": "t"} for i, s in enumerate(systems)]
-    pairs = [{"system": a, "system_b": b, "p_value": 0.2} for a in systems for b in systems if a != b]
-    ranks = [{"corpus": "one", "system": s, "threshold": 0.05, "estimate": i + 1.0} for i, s in enumerate(systems)]
-    results = collect(
-        [row | {"statistic": "mean_z"} for row in means],
-        [head | passed | row | {"statistic": "system_test"} for row in pairs],
-        [row | z | {"statistic": "threshold_rank"} for row in ranks],
-        [{"statistic": "qc_count", "corpus": "one", "what": "workers", "threshold": 0.05, "estimate": 9.0}],
-        [head | z | {"statistic": "variant_contrast", "system": "v", "system_b": s, "estimate": 0.0} for s in systems],
-    )
-    for draw in (figures.runs, figures.significance, figures.thresholds, figures.variants):
-        ax = draw(results, names, people).fig.axes[0]
-        rows_ = zip(ax.get_yticks(), (label.get_text() for label in ax.get_yticklabels()), strict=True)
-        assert [name for _, name in sorted(rows_)] == ["One", "Two", "Zero"], draw.__name__
-
-
-def test_histograms_tell_their_values():
-    workers = pd.DataFrame({"corpus": "one", "p": [0.01, 0.02, 0.7], "passed": [True, True, False]})
-    plot = figures.p_values(replace(crowd("one"), workers=workers))
-    svg = style.drawing(plot.fig, "svg", name="p", alt="p", simulated=False).decode()
-    assert re.findall("<title>(.*)</title>", svg) == ["p from 0 to 0.05: 2 workers", "p from 0.7 to 0.75: 1 worker"]
-    rows = pd.DataFrame({"r": [0.1, 0.3, 0.5], "workers": "passed", "control": "with", "pairs": "all"})
-    plot = figures.pairs(pd.concat([rows, rows.assign(control="without")]))
-    svg = style.drawing(plot.fig, "svg", name="pairs", alt="r", simulated=False).decode()
-    assert re.findall("<title>(.*)</title>", svg) == ["Passed: median 0.30"] * 2

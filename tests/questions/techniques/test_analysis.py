@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -139,24 +140,6 @@ def only(rows, **keys):
 class TestResults:
     """Results against counts of the judgements themselves."""
 
-    def test_the_better_system_wins_under_every_technique(self, data, results, names):
-        won = tables.win_rates(results, data, names)
-        assert list(won["technique"]) == [*PLAN.compare, "both"]
-        assert (won["estimate"] > 0.5).all()
-        assert set(tables.win_rates(results, data, names, "drop")["ties"]) == {"drop"}
-
-    def test_levels_and_cells(self, data):
-        levels = {t: head["level"] for t in data.techniques for head, _ in data.cells(t)}
-        assert (levels["pairwise_turn"], levels["single_turn"]) == ("pair", "dialogue")
-        ((head, rows),) = data.cells("single_turn")
-        assert (head["corpus"], head["group"], head["label"], head["method"]) == (
-            "main",
-            "all",
-            "quality",
-            "single_turn",
-        )
-        assert len(rows) == 48
-
     def test_rates_are_shares_of_marks(self, results):
         frame, rates = study(), results["technique_win_rate"]
         won = (frame.loc[frame["method"] == "pairwise_turn", "score"] > 0).mean()
@@ -185,12 +168,6 @@ class TestResults:
         assert found["ties"] == "half"
         other = {"mixed": Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
         assert list(analysis.mixtures(data, other, SAMPLING)) == []
-
-    def test_marks_and_the_rating_give_coefficients(self, results):
-        found = results.select("turn_coefficient", system=None)
-        assert len(found) == 6
-        # the rating is one plus the number of marks, four at most
-        assert (found["estimate"] > 0.4).all()
 
     def test_coefficients_are_those_of_the_joined_conversations(self, results):
         frame = study()
@@ -254,22 +231,18 @@ class TestHours:
         for side, system in ((mixed.a, "a"), (mixed.b, "b")):
             assert average(side) == pytest.approx(alone[system] / 4 + 3 / 4 * (rating[system] - 1) / 4)
 
-    def test_the_median_counts_differences_that_are_not_found_as_longest(self, data, names):
-        hours = {"pairwise_turn": [1, 2, np.nan], "single_turn": [3, 9, 8], "single_dialogue": [5, np.nan, np.nan]}
-        head = {"statistic": "hours_to_power", "corpus": "main", "group": "all", "system": "a", "system_b": "b"}
-        rows = [head | {"technique": t, "label": "quality", "estimate": h} for t, own in hours.items() for h in own]
-        found = tables.median_hours(collect(rows), data, names)
-        assert found["Hours"].fillna(-1).tolist() == [2, 8, -1]
-        assert found["Found"].tolist() == [2, 3, 1]
-        assert found["Differences"].tolist() == [3, 3, 3]
-
     def test_few_differences_have_no_quartiles(self, data, names):
-        hours = {"pairwise_turn": [5, 1], "single_turn": [3], "single_dialogue": [1, 2, 3, 4, 9]}
+        hours = {"pairwise_turn": [5, 1], "single_turn": [3], "single_dialogue": [1, 2, 3, np.nan, np.nan]}
         head = {"statistic": "hours_to_power", "corpus": "main", "group": "all", "system": "a", "system_b": "b"}
         rows = [head | {"technique": t, "label": "quality", "estimate": h} for t, own in hours.items() for h in own]
         found = tables.median_hours(collect(rows), data, names)
         ends = found[["Hours", "Lower quartile", "Upper quartile"]].to_numpy().tolist()
-        assert ends == [[1, 1, 5], [3, 3, 3], [3, 2, 4]]  # in the order of techniques
+        # in the order of techniques; what is not found counts as longest
+        assert ends[:2] == [[1, 1, 5], [3, 3, 3]]
+        assert ends[2][:2] == [3, 2]
+        assert np.isnan(ends[2][2])
+        assert found["Found"].tolist() == [2, 1, 3]
+        assert found["Differences"].tolist() == [2, 1, 5]
         (part,) = findings._hours(collect(rows), data, names)
         assert [row[4] for row in part["ranked"]] == ["shortest and longest", "", "quartiles"]
 
@@ -304,58 +277,12 @@ class TestViews:
         out += [findings.findings(**view, options=PLAN, simulated=False), tables.chunks(**view, minutes=45)]
         return flat(out)
 
-    def test_figures_and_tables_are_made(self, data, results, names):
-        views = self.every(results, data, names)
-        plots = [v.name for v in views if isinstance(v, Plot)]
-        assert plots == ["rates", "turns", "marks", "coefficients", "power", "hours", "errors"]
-        found = {v.name: v.frame for v in views if isinstance(v, Table)}
-        assert len(found["rates_half"]) == 5
-        assert len(found["hours"]) == 5
-        assert found["seconds"]["Seconds"].notna().all()
-        assert found["scores"]["System"].tolist() == ["a", "b"]
-        marked = data.sittings["single_turn"].groupby("system")[["won", "n"]].sum()
-        heading = f"{names.name('technique', 'single_turn')} (%)"
-        share = (100 * marked["won"] / marked["n"]).round().astype(int).astype(str)
-        assert found["scores"][heading].map(str).str.startswith(tuple(share)).all()
-
     def test_views_hold_without_any_results(self, data, names):
         views = self.every(Results(), data, names)
         assert not any(isinstance(v, Plot) for v in views)
         assert all(v.frame.empty for v in views if isinstance(v, Table))
         text = [v.text for v in views if isinstance(v, Prose) and v.text]
         assert len(text) == 1  # a headline that says so
-
-    def test_nothing_is_said_of_ties_that_are_not_there(self, data, names):
-        head = {"statistic": "effective_win_rate", "corpus": "main", "group": "all", "technique": "single_turn"}
-        head |= {"system": "a", "system_b": "b", "label": "quality"}
-
-        def said(drop, half):
-            made = collect([head | {"ties": "drop", "estimate": drop}, head | {"ties": "half", "estimate": half}])
-            return list(findings.findings(made, data, names, PLAN, simulated=False))[3].text
-
-        assert said(0.0, 0.0) == ""
-        assert "(10.0)" in said(0.8, 0.7)
-
-    def test_judgements_of_one_sitting_are_said_to_be_such(self, data, names):
-        head = {"technique": "pairwise_turn", "against": "single_turn", "corpus": "main", "group": "all"}
-
-        def said(share):
-            cells = [
-                ("same_winner", 0.9, "x", None),
-                ("same_winner", 0.7, "y", None),
-                ("same_sitting", share, "x", None),
-            ]
-            cells += [("tied_share", 0.5, "x", "pairwise_turn"), ("tied_share", 0.25, "x", "single_turn")]
-            rows = [
-                head | {"statistic": s, "estimate": v, "label": x} | ({"of": of} if of else {}) for s, v, x, of in cells
-            ]
-            found = list(findings.findings(collect(rows), data, names, PLAN, simulated=False))
-            return found[2].text
-
-        apart, together = said(0.0), said(1.0)
-        assert all(number in apart for number in ("70% to 90%", "50% of comparisons", "25% of ratings"))
-        assert together.startswith(apart)
-        assert len(together) > len(apart)
 
     def test_no_technique_is_said_to_need_less_work_where_both_were_used_in_one_sitting(self, data, names):
         head = {"corpus": "main", "group": "all", "label": "quality", "system": "a", "system_b": "b"}
@@ -405,6 +332,7 @@ def test_ratings_and_comparisons_of_the_same_dialogues(raw_data):
     assert (found["value"] == 0).sum() == scores.count(0) / 2
 
 
+@pytest.mark.evidence
 @pytest.mark.data
 def test_most_comparisons_of_chats_tie(raw_data):
     """Spot The Bot: 5,123 and 2,136 rows, 68% and 79% ties (data README); cuts after 2, 3 and 5 exchanges."""
@@ -429,18 +357,11 @@ def test_most_comparisons_of_chats_tie(raw_data):
             assert (mine["value"] == 0).sum() == (here["winner"] == "tie").sum()
 
 
-def test_techniques_judged_in_the_same_tasks_are_noticed():
-    """Their hours must not be added up: the caption of the seconds says so."""
-    one = pd.DataFrame({"corpus": "main", "group": "all", "work_unit": ["U1", "U1", "U2"]})
-    assert tables._same_tasks([one, one.assign(work_unit=["U2", "U3", "U3"])])
-    assert not tables._same_tasks([one, one.assign(work_unit=["U3", "U4", None])])
-    assert not tables._same_tasks([])
-
-
 class TestDirection:
     """Where a low score is good, the system with the lower scores wins."""
 
     @staticmethod
+    @cache
     def results(direction=1, turned=()):
         """Of judgements where scores of the methods in `turned` are upside down, and their labels say `direction`."""
         frame = study()
@@ -458,20 +379,18 @@ class TestDirection:
         by_turn = turn_marks.gather(frame, data, labels, ["a", "b"], PLAN)
         return analysis.analyse(data, by_turn, labels, PLAN, run_seed=1, sampling=SAMPLING), data, labels
 
-    @pytest.mark.parametrize("turned", [["single_dialogue"], ["pairwise_turn", "pairwise_dialogue"]])
+    @pytest.mark.parametrize("turned", [("single_dialogue",), ("pairwise_turn", "pairwise_dialogue")])
     def test_scores_turned_around_have_the_same_winners(self, turned):
         before, after = (self.results(*how)[0] for how in ((), (-1, turned)))
         for statistic in ("technique_win_rate", "effective_win_rate", "same_winner", "turn_rate", "tied_share"):
             assert len(before[statistic]), statistic
             assert after[statistic]["estimate"].tolist() == pytest.approx(before[statistic]["estimate"].tolist())
-
-    def test_means_stay_as_scored(self):
-        before, after = (self.results(*how)[0]["technique_score"] for how in ((), (-1, ["single_dialogue"])))
-        low = before["technique"] == "single_dialogue"
-        assert after["estimate"][low].tolist() == pytest.approx((6 - before["estimate"][low]).tolist())
+        before, after = before["technique_score"], after["technique_score"]["estimate"]  # means stay as scored
+        low = before["technique"].isin(turned)
+        assert after[low].tolist() == pytest.approx((6 - before["estimate"][low]).tolist())
 
     def test_without_a_direction_nobody_wins_and_the_reason_is_given(self):
-        without = ["single_dialogue", "pairwise_dialogue"]
+        without = ("single_dialogue", "pairwise_dialogue")
         results, data, labels = self.results(0, without)
         for statistic in ("technique_win_rate", "effective_win_rate", "same_winner"):
             rows = results[statistic]

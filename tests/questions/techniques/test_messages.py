@@ -33,39 +33,27 @@ def failed(texts, **rules):
     return {name for name in messages.CHECKS if found[name]}
 
 
-def test_good_messages_pass():
-    assert failed(GOOD) == set()
+SHOUTED = [text.upper() for text in GOOD]
 
 
 @pytest.mark.parametrize(
-    ("texts", "check"),
+    ("texts", "checks", "rules"),
     [
-        (["Hi!", "Yes.", "I see.", "Ok then."], "short"),
-        (["Hi!", "Hello you, a fine day", *GOOD[2:]], "greeting"),
-        (["Hi!", GOOD[1].upper(), GOOD[2].upper(), GOOD[3]], "capitals"),
-        ([*GOOD, "i saw a kite today "], "repeated"),
-        ([*GOOD, "Oh FiddleSticks, it is gone now"], "offensive"),
+        (GOOD, set(), {}),
+        (["Hi!", "Yes.", "I see.", "Ok then."], {"short"}, {}),
+        (["Hi!", "Hello you, a fine day", *GOOD[2:]], {"greeting"}, {}),
+        (["Hi!", "History is what I like", *GOOD[2:]], set(), {}),  # whole words count
+        (GOOD, {"greeting"}, {"first_turn": 1}),  # unless the greeting is fixed
+        (["Hi!", *SHOUTED[1:3], GOOD[3]], {"capitals"}, {}),
+        (["Hi!", SHOUTED[1], *GOOD[2:]], set(), {}),  # one message is not several
+        (["Hi!", "I I I I", "A A A A", GOOD[3]], set(), {}),  # no word of two letters
+        ([*GOOD, "i saw a kite today "], {"repeated"}, {}),
+        ([*GOOD, "Oh FiddleSticks, it is gone now"], {"offensive"}, {}),
+        ([*GOOD, "Oh FiddleSticks, it is gone now"], set(), {"offensive": []}),
     ],
 )
-def test_each_check_fails_alone(texts, check):
-    assert failed(texts) == {check}
-
-
-def test_words_count_only_as_whole_words():
-    assert failed(["Hi!", "History is what I like", *GOOD[2:]]) == set()
-
-
-def test_a_fixed_greeting_is_no_message():
-    assert failed(GOOD, first_turn=1) == {"greeting"}
-
-
-def test_one_message_in_capitals_is_not_several():
-    assert failed(["Hi!", GOOD[1].upper(), *GOOD[2:]]) == set()
-    assert failed(["Hi!", "I I I I", "A A A A", GOOD[3]]) == set()  # no word of two letters
-
-
-def test_lists_that_are_empty_check_nothing():
-    assert failed([*GOOD, "Oh fiddlesticks, it is gone"], offensive=[]) == set()
+def test_each_check_alone(texts, checks, rules):
+    assert failed(texts, **rules) == checks
 
 
 def test_all_judgements_of_who_fails_are_left_out():

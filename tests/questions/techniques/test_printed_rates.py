@@ -8,7 +8,6 @@ from statsmodels.stats.contingency_tables import Table as Contingency
 from statsmodels.stats.power import normal_power
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from judgebook.display.views import Prose, Table
 from judgebook.published import numbers
 from judgebook.questions.techniques import printed_rates
 
@@ -16,11 +15,6 @@ from judgebook.questions.techniques import printed_rates
 @pytest.fixture(scope="module")
 def printed():
     return numbers.load()
-
-
-@pytest.fixture(scope="module")
-def views(printed):
-    return list(printed_rates.views(printed))
 
 
 def test_intervals_are_wilson_s_of_all_that_rounds_to_the_printed_rate():
@@ -105,20 +99,3 @@ def test_the_highest_rate_is_compared_with_the_second_as_statsmodels_does(printe
     for first, second, apart in ((93, 73, True), (85, 70, False)):
         low, _ = confint_proportions_2indep(first * 0.385, 38.5, second * 0.68, 68, method="newcomb", compare="diff")
         assert (low > 0) == apart
-
-
-def test_pages_say_what_the_tables_say(views):
-    text = "\n".join(v.text for v in views if isinstance(v, Prose))
-    assert "Fine-tuning, Length and Size, from the highest rates to the lowest" in text
-    assert "they rise by 3.6 [2.2, 5.0] points per turn" in text
-    assert "Without the first turn, the mean slope is 0.9 [−0.9, 2.7]" in text
-    tables = {v.name: v.frame for v in views if isinstance(v, Table)}
-    assert {name: len(frame) for name, frame in tables.items()} == {
-        "smith_weightings": 9,
-        "smith_turns": 9,
-        "smith_techniques": 9,
-        "smith_hours": 5,
-    }
-    first = tables["smith_turns"].iloc[0]
-    assert (first["Comparison"], first["Metric"], str(first["Turn 1"])) == ("Length", "Preference", "40 [26, 56]")
-    assert str(tables["smith_techniques"].iloc[0]["Pairwise, combined"]) == "80"

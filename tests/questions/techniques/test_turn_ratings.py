@@ -174,27 +174,3 @@ def test_conture_mean_turns_and_ratings_correlate_by_scipy(conture):
         for coefficient, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
             found = where(results["turn_mean_correlation"], label=label, coefficient=coefficient, of="impression")
             assert found["estimate"].tolist() == pytest.approx([function(mean, rated).statistic])
-
-
-@pytest.mark.data
-def test_fed_marked_turns_and_final_ratings(raw_data):
-    """The same from FED's file: three marked turns a conversation with a system, five marks each; people unknown."""
-    results = analysed("fed", [raw_data])
-    raw = json.loads((raw_data / "fed" / "fed_data.json").read_text(encoding="utf-8"))
-    # three responses and then their conversation, 125 times
-    blocks = [raw[i : i + 4] for i in range(0, len(raw), 4) if raw[i]["system"] != "Human"]
-    assert {tuple("response" in item for item in block) for block in blocks} == {(True, True, True, False)}
-
-    def overall(item):
-        return np.mean([v for v in item["annotations"]["Overall"] if isinstance(v, int | float)])
-
-    x, y = np.array([[overall(item) for item in b[:3]] for b in blocks]), np.array([overall(b[3]) for b in blocks])
-    fitted = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True)
-    rows = results["turn_coefficient"]
-    rows = rows[rows["system"].isna()].sort_values("turn")
-    assert x.shape == (84, 3)
-    assert rows["estimate"].to_numpy() == pytest.approx(fitted.params[1:])
-    assert rows[["ci_low", "ci_high"]].to_numpy() == pytest.approx(fitted.conf_int()[1:])
-    assert results["turn_conversations"]["people"].tolist() == ["unknown"]
-    found = where(results["turn_mean_correlation"], coefficient="spearman")["estimate"].tolist()
-    assert found == pytest.approx([stats.spearmanr(x.mean(axis=1).round(9), y.round(9)).statistic])

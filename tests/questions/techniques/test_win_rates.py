@@ -13,7 +13,6 @@ from judgebook.questions.techniques import sittings as sat
 from judgebook.questions.techniques import win_rates as winrates
 from judgebook.questions.techniques.analysis import combined
 from judgebook.questions.techniques.win_rates import joined, same_sitting
-from judgebook.statistics.intervals import generator
 from judgebook.study import params
 
 
@@ -106,27 +105,6 @@ class TestWinRate:
         assert many["resample_unit"] == "conversations of either system"
         assert many["ci_high"] - many["ci_low"] > 1.5 * (once["ci_high"] - once["ci_low"])
 
-    @pytest.mark.parametrize("change", ["order of rows", "beginning of the scale", "last bits"])
-    def test_intervals_do_not_depend_on(self, change):
-        """Conversations rated by one to four people: their sums and numbers differ."""
-        rng = np.random.default_rng(3)
-        rows = pd.DataFrame({"conversation": np.repeat(np.arange(30), rng.integers(1, 5, 30))})
-        rows = rows.assign(annotator="w", dialogue_b=None)
-        won, total, shift = rng.integers(1, 6, len(rows)) / 3, np.ones(len(rows)), 0.0
-        other, order = won, np.arange(len(won))
-        if change == "order of rows":
-            order = rng.permutation(len(won))
-        elif change == "last bits":
-            other = np.nextafter(won, np.where(rng.random(len(won)) < 0.5, -9, 9))
-        else:
-            other, shift = won + 10, 10.0
-        before, after = (
-            winrates.ratio(frame, of, total, rng=np.random.default_rng(1), n_resamples=200, confidence=0.95)
-            for frame, of in ((rows, won), (rows.iloc[order].reset_index(drop=True), other[order]))
-        )
-        for column in ("estimate", "ci_low", "ci_high"):
-            assert after[column] - shift == pytest.approx(before[column])
-
     def test_by_turn(self):
         found = winrates.by_turn(COMPARED, [("a", "b")])
         assert found["turn"].tolist() == [1, 2, 3, 4, 5, 6]
@@ -139,18 +117,6 @@ class TestWinRate:
         assert found["value"].tolist() == pytest.approx([2 / 6, 0, -2 / 6])
         assert found["sittings"].tolist() == [2, 1, 1]
         assert found["marks"].tolist() == [12, 6, 6]
-
-    def test_a_ratio_and_its_row(self):
-        rows, size = sat.sittings(COMPARED, pairs=[("a", "b")]), {"n_resamples": 200, "confidence": 0.95}
-        won, total = np.array([5.0, 3, 2]), np.array([6.0, 6, 6])
-        found = winrates.ratio(rows, won, total, rng=winrates.stream(1, "x"), **size)
-        assert (found["estimate"], found["n"], found["n_annotators"]) == (pytest.approx(10 / 18), 18, 3)
-        again = winrates.ratio(rows, won, total, rng=winrates.stream(1, "x"), **size)
-        assert found == again
-        draw = winrates.stream(1, "x", 2).random()
-        assert draw == generator(1, "winrates", "x", "2").random() != winrates.stream(1, "x", 3).random()
-        assert sat.pairwise("pairwise_turn")
-        assert not sat.pairwise("single_turn")
 
     def test_rate_of_a_system_weighs_marks_alike(self):
         rows = sat.sittings(SINGLE)
