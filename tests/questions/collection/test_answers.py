@@ -68,6 +68,7 @@ def test_labels_with_an_order_have_a_mean_instead(marks):
     assert collect(answers(marks.assign(label="liked", score=marks["score"] + 1), [LIKED], sampling=SAMPLING)) == {}
 
 
+@pytest.mark.evidence
 @pytest.mark.data
 def test_printed_majorities_and_kappas_of_pandalm(raw_data, monkeypatch):
     """README of WeOpenML/PandaLM: kappas .85, .88, .86; majorities 105 ties, 422 first, 472 second."""

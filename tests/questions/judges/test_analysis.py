@@ -121,19 +121,6 @@ def test_rates_and_their_changes_by_counting(one):
     assert change["estimate"] == pytest.approx(rate["s"][0] - rate["s"][1] - rate["t"][0] + rate["t"][1])
 
 
-def test_a_judge_that_marks_more_of_everything_leaves_differences_as_they_are():
-    rng = np.random.default_rng(2)
-    _, human = marks(rng, n=800)
-    system = (np.arange(800) * 20 // 800) % 2
-    human[system == 1] = (rng.random((400, 2)) < 0.8).astype(float)  # the second system is marked far more often
-    eager = np.where(rng.random(800) < 0.15, 1.0, human[:, 0])
-    found = analysis.analyse(judged(human, eager), LABELS, sampling=Sampling(500, 0.95, 1))
-    assert (found.select("rate_change", by="model")["ci_low"] > 0).all()
-    assert pick(found, "judge_conclusions", verdict="same")["estimate"] == 1
-    assert found["judge_conclusions"]["estimate"].sum() == 1
-    assert pick(found, "judge_rank_correlation", coefficient="kendall")["estimate"] == 1
-
-
 @pytest.mark.parametrize(
     ("people", "model", "verdict"),
     [(1, 1, "same"), (1, -1, "opposite"), (-1, 0, "people only"), (0, 1, "model only"), (0, 0, "neither")],
@@ -248,6 +235,7 @@ def test_a_judge_that_always_says_the_same_saves_no_labels():
     assert any("The Model: 1.00 labels" in text for text in told)
 
 
+@pytest.mark.evidence
 @pytest.mark.data
 def test_judges_of_gpt_abceval(raw_data):
     """Alpha of people as S. E. Finch et al. 2023 print it; every model is below it on every label."""

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import monte_carlo
 
-from judgebook.display.names import DisplayNames
-from judgebook.questions.judges import analysis, prediction_powered, tables
+from judgebook.questions.judges import analysis, prediction_powered
 from judgebook.questions.judges import assisted as room
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN
 from judgebook.questions.judges.items import judged_items
@@ -138,8 +137,6 @@ def test_sampling_weights_of_people_and_model_are_used():
     ((_, plain),) = room.sums(frame.drop(columns="sampling_weight"), LABELS)
     assert plain.weight is None
     assert plain.chosen is None
-    rows = list(room.assisted(same, LABELS, sampling=Sampling(100, 0.95, 1)))
-    assert {"assisted_mean", "assisted_width", "assisted_dialogues"} <= {row["statistic"] for row in rows}
 
 
 @pytest.mark.evidence
@@ -370,23 +367,6 @@ def test_margin_by_hand(ends, margin, verdict):
     assert row["estimate"] == verdict if verdict is not None else (np.isnan(row["estimate"]) and row["note"])
     least = found["judge_margin"]["estimate"].item()
     assert np.isnan(least) if np.isnan(ends).any() else least == np.abs(ends).max()
-
-
-def test_each_label_and_judge_keeps_its_verdict():
-    """Ratings have rates, comparisons win rates: none of the verdicts is lost where the other has no row."""
-    wins = [
-        row | {"statistic": "win_rate_change", "method": "pairwise_dialogue", "label": "better"}
-        for row in changes([(-0.01, 0.02)])
-    ]
-    results = collect(changes([(-0.04, 0.03)]), [{k: v for k, v in row.items() if k != "by"} for row in wins])
-    results = collect(results, decisions(results, {"fine": 0.05, "better": 0.01}))
-    titles = {"method": {}, "group": {}, "system": {}, "metric": {}}
-    names = DisplayNames({(label.method, label.id): label for label in LABELS}, titles)
-    frame = tables.margins(results, names).frame.set_index("Label")
-    assert len(frame) == 2
-    assert (frame.at["Fine", "Margin"], frame.at["Better", "Margin"]) == (0.05, 0.01)
-    assert frame.at["Fine", "May stand in (rates)"] == "may"
-    assert frame.at["Better", "May stand in (win rates)"] == "not decided"
 
 
 def test_labels_without_order_have_no_means():

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu, sentence_chrf
@@ -191,6 +191,7 @@ def test_choice_of_metrics():
         text_metrics.choose(["blue"])
 
 
+@settings(max_examples=10)
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6))
 def test_any_text_can_be_scored(texts):
     frame = pd.DataFrame({"text": texts, "reference": "a b", "last_turn": "b c"})

@@ -5,7 +5,17 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from judgebook.questions.quality_control import analysis, gain, replication, worker_pairs
+from judgebook.display.names import DisplayNames
+from judgebook.questions.quality_control import (
+    analysis,
+    figures,
+    findings,
+    gain,
+    replication,
+    tables,
+    worker_pairs,
+    worker_summary,
+)
 from judgebook.questions.quality_control import crowd as crowds
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import dialogue_means
@@ -129,27 +139,6 @@ def test_resampled_rows_are_the_correlation_and_the_means(crowd, resampled):
     assert set(found) == stored
 
 
-def test_gaps_are_differences_of_means(crowd, resampled):
-    gaps = where(resampled, statistic="system_gap", workers="passed").set_index(["corpus", "system", "system_b"])
-    assert len(gaps) == 2 * 6
-    passed = crowd.scores[crowd.scores["passed"]]
-    for (run, a, b), row in gaps.iterrows():
-        means = means_of(passed[passed["corpus"] == run], "z")
-        assert row["estimate"] == pytest.approx(means[a] - means[b])
-
-
-def test_spread_is_that_of_the_means(crowd, resampled):
-    found = collect(analysis.spread(resampled))
-    keys = {"corpus": "one", "scores": "raw", "workers": "passed"}
-    passed = crowd.scores[crowd.scores["passed"] & (crowd.scores["corpus"] == "one")]
-    values = means_of(passed, "score")[SYSTEMS]
-    assert found.select("spread", **keys)["estimate"].item() == pytest.approx(values.std(ddof=1))
-    # workers are alike, so that a mean over m of them has the standard error of their means
-    own = passed.groupby(["annotator", "system"])["score"].mean().unstack()[SYSTEMS]  # noqa: PD010
-    expected = np.sqrt((own.var(ddof=0) / len(own)).mean())
-    assert found.select("standard_error", **keys)["estimate"].item() == pytest.approx(expected, rel=0.15)
-
-
 def test_random_sets_are_those_drawn(crowd):
     found = collect(*gain.gain(crowd, analysis.RAW_AND_Z, seed=3, confidence=0.9, n_draws=150))
     t = replication.tally(crowd.scores, "score", crowd.corpora, SYSTEMS)
@@ -218,3 +207,24 @@ def test_rows_of_worker_pairs_are_those_of_their_correlations(crowd):
                 keys = {"control": control, "of": "median", "pairs": which, "workers": workers, "corpus": corpus}
                 median = rows.select("worker_pair_r", **keys)["estimate"].item()
                 assert median == pytest.approx(part["r"].median())
+
+
+@pytest.mark.parametrize(("people", "passed"), [(("w4", "w5", "w6"), 3), (("w0", "w1", "w2", "w3"), 0)])
+def test_one_run_of_few_or_careless_workers_has_results_and_views(ratings, people, passed):
+    rows = ratings[(ratings["corpus"] == "one") & ratings["annotator"].isin(people)]
+    facts = pd.DataFrame(columns=["corpus", "dialogue", "key", "value", "text"])
+    few = crowds.crowd(rows, facts, QualityControl(), control="qc", systems=SYSTEMS)
+    empty = pd.DataFrame(columns=["corpus", "annotator", "work_unit", "part", "task", "seconds"])
+    units = worker_summary.work_units(empty, few.scores.assign(seconds=np.nan))
+    texts = pd.DataFrame(columns=["corpus", "dialogue", "user_text", "system_text"], dtype=str)
+    given = (few, facts, units, analysis.text_lengths(few, texts), worker_pairs.pairs(few, facts))
+    found = analysis.analyse(*given, permute_seed=1, sampling=SAMPLING)
+    assert "replication_r" not in found
+    counts = found.select("qc_count", what="workers", workers="passed", threshold=None)["estimate"]
+    assert counts.tolist() == [passed]
+    names = DisplayNames({}, {"system": {}, "method": {}, "group": {}})
+    assert "only one run" in next(findings.findings(found, few)).text
+    for draw in (figures.runs, figures.significance, figures.thresholds, figures.variants):
+        draw(found, names, few)
+    for table in (tables.labels, tables.scores):
+        list(table(found, names, few) or ())

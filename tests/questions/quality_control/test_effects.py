@@ -108,16 +108,6 @@ def test_a_change_is_that_of_a_regression_with_clustered_errors(t, found):
     assert row["p_adjusted"] == pytest.approx(1 - (1 - row["p_value"]) ** 2)
 
 
-def test_parts_of_the_effect_average_to_the_whole(t, found):
-    rows = where(found, statistic="variant_effect", interval="workers").set_index(["over", "label"])["estimate"]
-    means = t.means()
-    for i, label in enumerate((*LABELS, OVERALL)):
-        whole = rows["families and runs", label]
-        assert rows["families", label].mean() == pytest.approx(whole)
-        assert rows["runs", label].mean() == pytest.approx(whole)
-        assert (means[:, 1::2, i] - means[:, ::2, i]).mean() == pytest.approx(whole)
-
-
 def test_other_families_are_judged_by_students_t(t, found):
     row = where(found, interval="families", label=OVERALL).iloc[0]
     means = t.means()

@@ -154,33 +154,6 @@ def test_few_systems_have_no_interval_over_workers(t):
     assert np.isfinite(row["estimate"])
 
 
-@pytest.mark.evidence
-def test_interval_of_r_covers_what_other_workers_would_give():
-    """Nominal 95%; three standard errors of 300 runs are 4 points."""
-    rng = np.random.default_rng(11)
-    truth = np.array([0.5, 0.4, 0.2, -0.1, -0.3, -0.5])
-
-    def study():
-        total = np.zeros((120, 2, 6, 1))
-        for i in range(120):
-            met = rng.permutation(6)[:4]
-            total[i, i % 2, met, 0] = truth[met] + rng.normal(size=4)
-        names = [f"s{i}" for i in range(6)]
-        return replication.Tally(list(range(120)), ["one", "two"], names, ["p"], total, (total != 0).astype(float))
-
-    def r_of(t):
-        m = t.means()
-        return float(pearson(m[0], m[1])[-1])
-
-    typical = np.tanh(np.mean([np.arctanh(r_of(study())) for _ in range(2000)]))
-    quantity = replication.correlations(study(), {}, overall=True)
-    hits = []
-    for i in range(300):
-        row = replication.resampled(study(), [quantity], rng=generator(i, "c"), n_resamples=2).iloc[0]
-        hits.append(row["ci_low"] <= typical <= row["ci_high"])
-    assert np.mean(hits) >= 0.91
-
-
 def test_random_sets_of_all_workers_are_the_whole_and_small_ones_vary(t):
     full = replication.random_subsets(t, {"one": 30, "two": 30}, rng=generator(1, "all"), n_draws=5)
     m = t.means()

@@ -1,16 +1,11 @@
 """Checks of what annotators typed, by hand."""
 
-import json
-import re
-
 import pandas as pd
 import pytest
 
 from judgebook.questions.techniques import messages
 from judgebook.questions.techniques.question import MessageChecks, Technique
-from judgebook.sources import build
 from judgebook.statistics import Sampling
-from judgebook.study import params
 from judgebook.study.labels import Label
 
 
@@ -23,7 +18,6 @@ def dialogues(**typed):
     return pd.DataFrame(rows).astype({"turn": "Int32"})
 
 
-RUNS = ("free(run1)", "free(run2)", "icebreaker")
 GOOD = ["Hi!", "I saw a kite today", "It was striped and small", "My neighbour has seven of them"]
 RULES = {"first_turn": 2, "greetings": ["hi", "hello"], "offensive": ["fiddlesticks"]}
 
@@ -117,24 +111,3 @@ def test_what_leaving_people_out_changes_by_hand():
     (row,) = messages.effects(rated, checks, labels, Sampling(n_resamples=200, confidence=0.95, seed=1))
     assert row["estimate"] == pytest.approx((4 + 6 + 6) / 3 - (4 + 6 + 6 + 10 + 10) / 5)
     assert row["n"] == 3
-
-
-@pytest.mark.data
-@pytest.mark.evidence
-def test_checks_of_typed_chats_by_a_loop_over_the_raw_files(raw_data):
-    """Ji et al. 2022: the checks of Smith et al. 2022, Appendix B, once more from the JSON the authors released."""
-    spec = params.load("ji2022").techniques.checks
-    built = build.build(params.load("ji2022"))
-    found = messages.check(built.frames["dialogues"], **dict(spec))
-    short = repeated = capitals = n = 0
-    for name in (f"{verdict}_{run}" for verdict in ("pass", "fail") for run in RUNS):
-        for hit in json.loads((raw_data / "ji2022" / "dialogue_data" / f"{name}.json").read_text(encoding="utf-8")):
-            for chat in hit["data"]:
-                said = [turn["user"].strip() for turn in chat["dialogue"] if turn["user"].strip()]
-                n += 1
-                short += sum(len(text.split()) for text in said) / len(said) < 3
-                repeated += said[0].lower() in [text.lower() for text in said[1:]]
-                shouted = [text for text in said if re.search("[A-Za-z]{2}", text) and text == text.upper()]
-                capitals += len(shouted) >= 2
-    counted = found[["short", "repeated", "capitals"]].sum()
-    assert (len(found), *counted) == (n, short, repeated, capitals)

@@ -62,12 +62,6 @@ def test_a_mean_trend_covers_the_truth_and_correlated_answers_make_it_conservati
         assert inside >= 0.94, own
 
 
-def test_the_trend_test_holds_its_level():
-    """2,000 evaluations without a trend, Monte Carlo error 0.5%."""
-    shares = 100 * np.random.default_rng(2).binomial(38, 0.6, (2_000, 6)) / 38
-    assert (printed_rates.trends(pd.DataFrame(shares), 38)["p"] < 0.05).mean() == pytest.approx(0.05, abs=0.015)
-
-
 def test_hours_have_the_stated_power(printed):
     rows = printed_rates.standardised(printed).set_index(["technique", "comparison"])
     for row in rows[rows["d"] > 0.3].itertuples():

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 from judgebook.questions.techniques import analysis, sittings, turn_marks, turn_ratings
@@ -120,11 +119,7 @@ def conture(raw_data):
     return analysed("conture", [folder]), raw
 
 
-def whole_rating(dialogue, name):
-    found = [r[name] for r in dialogue["dialog_ratings"] if r.get(name) not in ("", "N/A", None)]
-    return np.mean([float(x) for x in found])
-
-
+@pytest.mark.evidence
 @pytest.mark.data
 def test_conture_by_turn_and_over_all_turns(conture):
     """Tables 2 and 5 of Smith et al. 2022 from the raw file."""
@@ -141,36 +136,3 @@ def test_conture_by_turn_and_over_all_turns(conture):
     change = where(results["turn_half"], half="difference").iloc[0]
     assert change["estimate"] == pytest.approx(np.mean(later))
     assert change["p_value"] == pytest.approx(stats.ttest_1samp(later, 0).pvalue)
-
-
-@pytest.mark.data
-def test_conture_final_ratings_on_the_last_eight_turns(conture):
-    """Figure 6 by statsmodels, with HC3: no coefficient of the later half exceeds those of the earlier half clearly."""
-    results, raw = conture
-    x = np.array([[float(turn["overall impression"]) for turn in d["turns"][-8:]] for d in raw])
-    y = np.array([whole_rating(d, "human (overall)") for d in raw])
-    fitted = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True)
-    rows = results["turn_coefficient"]
-    rows = rows[rows["system"].isna()].sort_values("turn")
-    assert rows["estimate"].to_numpy() == pytest.approx(fitted.params[1:])
-    assert rows[["ci_low", "ci_high"]].to_numpy() == pytest.approx(fitted.conf_int()[1:])
-    assert rows["estimate"].round(2).tolist() == [0.04, 0.13, 0.10, -0.03, 0.10, 0.16, -0.01, 0.01]
-    recency = where(results["turn_recency"], half="difference").iloc[0]
-    tested = fitted.t_test(np.r_[0, [-0.25] * 4, [0.25] * 4])
-    assert recency[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx(
-        [tested.effect[0], *tested.conf_int()[0]]
-    )
-    assert recency["ci_low"] < 0 < recency["ci_high"]
-    assert results["turn_conversations"][["people", "counted"]].to_numpy().tolist() == [["other", "end"]]
-
-
-@pytest.mark.data
-def test_conture_mean_turns_and_ratings_correlate_by_scipy(conture):
-    results, raw = conture
-    mean = [np.mean([float(turn["overall impression"]) for turn in d["turns"]]) for d in raw]
-    names = {"human": "human (overall)", "inquisitive": "inquisitive", "error_recovery": "error recovery"}
-    for label, name in names.items():
-        rated = [whole_rating(d, name) for d in raw]
-        for coefficient, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
-            found = where(results["turn_mean_correlation"], label=label, coefficient=coefficient, of="impression")
-            assert found["estimate"].tolist() == pytest.approx([function(mean, rated).statistic])
