@@ -481,7 +481,8 @@ def of_ratings(rows: pd.DataFrame) -> np.ndarray:
 def unexplained(different: pd.DataFrame, question: str, change: str) -> list[str]:
     """What moved and may not, one line for each statistic and column."""
     known = [m for m in MOVES if {*change.split()} & {*m.under}]
-    odd = different[[not any(m.holds(question, row) for m in known) for _, row in different.iterrows()]]
+    may = [any(m.holds(question, row) for m in known) for _, row in different.iterrows()]
+    odd = different[~np.array(may, dtype=bool)]
     lines = []
     for (statistic, column), rows in odd.groupby(["statistic", "column"]):
         first = rows.iloc[0]
