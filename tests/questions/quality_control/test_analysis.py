@@ -211,7 +211,7 @@ def test_rows_of_worker_pairs_are_those_of_their_correlations(crowd):
 
 @pytest.mark.parametrize(("people", "passed"), [(("w4", "w5", "w6"), 3), (("w0", "w1", "w2", "w3"), 0)])
 def test_one_run_of_few_or_careless_workers_has_results_and_views(ratings, people, passed):
-    rows = ratings[(ratings["corpus"] == "one") & ratings["annotator"].isin(people)]
+    rows = ratings[(ratings["corpus"] == "one") & ratings["annotator"].isin(people)].assign(method="continuous")
     facts = pd.DataFrame(columns=["corpus", "dialogue", "key", "value", "text"])
     few = crowds.crowd(rows, facts, QualityControl(), control="qc", systems=SYSTEMS)
     empty = pd.DataFrame(columns=["corpus", "annotator", "work_unit", "part", "task", "seconds"])
