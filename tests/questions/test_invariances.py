@@ -24,9 +24,7 @@ from judgebook.annotations.population import populations
 from judgebook.annotations.summary import with_directions, with_means
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement import variance
-from judgebook.questions.annotators import analysis as annotators
 from judgebook.questions.collection import analysis as collection
-from judgebook.questions.collection import costs
 from judgebook.questions.design import analysis as design
 from judgebook.questions.fragility import analysis as fragility
 from judgebook.questions.groups import analysis as groups
@@ -36,11 +34,6 @@ from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis as moderation
 from judgebook.questions.moderation import categories, preferences
 from judgebook.questions.performance import analysis as performance
-from judgebook.questions.planning import analysis as planning
-from judgebook.questions.planning import pilot_study
-from judgebook.questions.quality_control import analysis as quality_control
-from judgebook.questions.quality_control import crowd as crowds
-from judgebook.questions.quality_control import worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity import judged_groups
@@ -58,7 +51,7 @@ FEW = Sampling(n_resamples=100, confidence=0.95, seed=1)
 MODELLED = ["fluent", "quality"]
 
 
-def agreement_of(told: Told, of: Callable) -> Results:
+def agreement_of(told: Told) -> Results:
     iaa, study = told.study.iaa, told.study
     given = {"first": iaa.first, "scope": study.scope, "unit": study.bootstrap.unit, "people_resamples": 20}
     found = agreement.analyse(told["annotations"], told.labels, sampling=FEW, **given)
@@ -66,14 +59,14 @@ def agreement_of(told: Told, of: Callable) -> Results:
     return collect(found, shares)
 
 
-def sensitivity_of(told: Told, of: Callable) -> Results:
+def sensitivity_of(told: Told) -> Results:
     scored = with_means(told.passed, told.labels)
     judged = judged_groups.groups(scored, told["dialogues"], systems=told.systems, pick_seed=1)
     options = told.study.sensitivity.model_copy(update={"n_draws": 20, "null_runs": 5})
     return sensitivity.analyse(judged, options, told.labels, told.study.margins, permute_seed=1, draw_seed=1)
 
 
-def performance_of(told: Told, of: Callable) -> Results:
+def performance_of(told: Told) -> Results:
     unranked = told.study.unranked_systems
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
@@ -81,12 +74,12 @@ def performance_of(told: Told, of: Callable) -> Results:
     return performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
 
 
-def groups_of(told: Told, of: Callable) -> Results:
+def groups_of(told: Told) -> Results:
     rows, options, scope = groups.comparable(told["annotations"]), told.study.group_effects, told.study.scope
     return groups.analyse(rows, told.labels, options, sampling=FEW, pick_seed=1, permute_seed=1, scope=scope)
 
 
-def metrics_of(told: Told, of: Callable) -> Results:
+def metrics_of(told: Told) -> Results:
     rated = metrics.rated(with_directions(with_means(told["annotations"], told.labels), told.labels), None)
     passed = of_those_who_passed(rated, told.labels, told.control, told.study.quality_control)
     given = {"unranked": told.study.unranked_systems, "control": told.control, "permute_seed": 1}
@@ -94,18 +87,7 @@ def metrics_of(told: Told, of: Callable) -> Results:
     return metrics.analyse(passed, scores, told.labels, sampling=FEW, rank_resamples=200, **given)
 
 
-def quality_control_of(told: Told, of: Callable) -> Results:
-    """Where every worker rates conversations of their own."""
-    rows = told.people.assign(dialogue=told.people["dialogue"] + "_" + told.people["annotator"])
-    ratings, facts = worker_tests.ratings(rows, told.labels, told.control), told["dialogue_facts"]
-    control, options = told.control, told.study.quality_control
-    people = crowds.crowd(ratings, facts, options, control=control, systems=told.systems)
-    units = worker_summary.work_units(told["work_units"], people.scores)
-    lengths, pairs = quality_control.text_lengths(people, told["dialogues"]), worker_pairs.pairs(people, facts)
-    return quality_control.analyse(people, facts, units, lengths, pairs, permute_seed=1, sampling=FEW)
-
-
-def techniques_of(told: Told, of: Callable) -> Results:
+def techniques_of(told: Told) -> Results:
     rows, labels, options = told["annotations"], told.labels, told.study.techniques
     chosen = sittings.by_method(rows, labels)
     data = sittings.gather(rows, told["dialogue_facts"], chosen, labels, told.systems, options)
@@ -113,7 +95,7 @@ def techniques_of(told: Told, of: Callable) -> Results:
     return techniques.analyse(data, turned, labels, options, run_seed=1, sampling=FEW)
 
 
-def moderation_of(told: Told, of: Callable) -> Results:
+def moderation_of(told: Told) -> Results:
     section, dialogues = told.study.moderation, told["dialogues"]
     judged = moderation.judgements(told["annotations"], section)
     both = preferences.outcomes(judged["better"], judged["unrelated"])
@@ -124,70 +106,40 @@ def moderation_of(told: Told, of: Callable) -> Results:
     return moderation.analyse(*given, sampling=FEW, permute_seed=1)
 
 
-def judges_of(told: Told, of: Callable) -> Results:
+def judges_of(told: Told) -> Results:
     return judges.analyse(told["annotations"], told.labels, sampling=FEW)
 
 
-def planning_of(told: Told, of: Callable) -> Results:
-    models, options = told["annotations"].query("annotator_kind != 'human'"), told.study.planning
-    given = {"systems": told.systems, "models": models, "hourly_rate": 20, "seed": 1, "n_resamples": 100}
-    read = (told.passed, told["work_units"], told.labels, options, told.study.margins)
-    return planning.analyse(pilot_study.planning_input(*read, **given), options, confidence=0.95, seed=1)
-
-
-def annotators_of(told: Told, of: Callable) -> Results:
-    given = (told.people, told["work_units"], told.labels, told.study.annotators)
-    return annotators.analyse(*given, confidence=0.95, seed=1)
-
-
-def fragility_of(told: Told, of: Callable) -> Results:
+def fragility_of(told: Told) -> Results:
     given = {"systems": told.systems, "control": told.control, "options": told.study.quality_control, "pick_seed": 1}
     return fragility.analyse(list(fragility.parts(told.people, told.labels, **given)), told.study.fragility)
 
 
-def design_of(told: Told, of: Callable) -> Results:
+def design_of(told: Told) -> Results:
     frames = {name: told[name] for name in ("counts", "metric_scores", "dialogue_facts")}
     rows, given = told["annotations"], {"own_ids": told.built.own_ids, "leave_out": [told.control]}
     return design.store(design.examine(rows, told["dialogues"], told.labels, **frames, **given), rows)
 
 
-def data_set_of(told: Told, of: Callable) -> Results:
+def data_set_of(told: Told) -> Results:
     return collection.data_set(told["annotations"], told["dialogues"], told.labels, sampling=FEW)
 
 
-def collection_of(told: Told, of: Callable) -> Results:
-    times = costs.minutes(told["work_units"], told["annotations"])
-    given = (told["annotations"], told["dialogues"], times, told.labels, told.study.costs)
-    return collection.collection(*given, confidence=0.95)
-
-
-def targets_of(told: Told) -> targets.Targets:
+def importance_of(told: Told) -> Results:
     section = told.study.importance
     names = ("quality_label", "quality_group", "quality_rating", "predictor_value")
     given = {name: getattr(section, name) for name in names} | {"label": section.target, "group": section.group}
     rows = with_means(told["annotations"], told.labels)
-    return targets.find(rows, told["dialogues"], pick_seed=1, parts=told.study.parts, **given)
-
-
-def importance_of(told: Told, of: Callable) -> Results:
-    return validity.analyse_importance(targets_of(told), FEW)
-
-
-def coverage_of(told: Told, of: Callable) -> Results:
-    earlier = [of(told, name) for name in ("collection", "agreement", "importance", "sensitivity")]
-    given = {"options": told.study.coverage, "thresholds": told.study.label_selection, "sampling": FEW}
-    return validity.analyse_coverage(targets_of(told), earlier, told.labels, **given)[0]
+    found = targets.find(rows, told["dialogues"], pick_seed=1, parts=told.study.parts, **given)
+    return validity.analyse_importance(found, FEW)
 
 
 #: shape -> its study -> the questions that are asked of it
 SHAPES = {
-    "sessions": (
-        *(agreement_of, sensitivity_of, performance_of, groups_of, importance_of, coverage_of, planning_of, design_of),
-        *(techniques_of, collection_of),
-    ),
+    "sessions": (*(agreement_of, sensitivity_of, performance_of, groups_of, importance_of, design_of, techniques_of),),
     "crowd": (
-        *(agreement_of, sensitivity_of, performance_of, groups_of, metrics_of, judges_of, planning_of, annotators_of),
-        *(fragility_of, design_of, data_set_of, collection_of, quality_control_of),
+        *(agreement_of, sensitivity_of, performance_of, groups_of, metrics_of, judges_of, fragility_of),
+        *(design_of, data_set_of),
     ),
     "replies": (moderation_of,),
 }
@@ -241,10 +193,7 @@ MOVES = (
             "groups": ("conclusion_count", "group_difference_null exchange=judgement",
                    "group_difference_test exchange=judgement", "robustness of=correlation",
                    "robustness_contrast of=correlation"),
-            "quality_control": ("replication_bias", "replication_share", "replication_r workers=random",
-                                "standard_error"),
             "judges": ("judge_conclusions", "judge_margin"),
-            "annotators": ("annotator_z indicator=answers",),
         },
     ),
     Moves(
@@ -257,13 +206,11 @@ MOVES = (
                    "label_intercorrelation", "llr", "mcfadden_r2", "r", "r2", "repeat_reliability", "separated"),
             "sensitivity": ("n_significant", "null_rejection", "system_difference sample=pick",
                    "system_difference test=(sign|student|welch|z)"),
-            "coverage": ("adjusted_mcfadden_r2", "adjusted_r2", "close_subsets", "criterion_met criterion=importance",
-                   "mcfadden_r2", "n_kept", "r2", "selected", "selection_frequency", "separated", "smallest_gain"),
             "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
                    "share interval=(independent|picks)"),
             "groups": ("alpha raters=one_each", "group_difference resample=score",
                        "mean_absolute_effect resample=score"),
-            "fragility": ("choice_effect", "specification ratings=pick", "specification_share"),
+            "fragility": ("choice_effect", "hangs_on", "specification ratings=pick", "specification_share"),
         },
     ),
     Moves(
@@ -271,12 +218,6 @@ MOVES = (
         (*NAMES, "joined"),
         frozenset({"estimate"}) | INTERVAL,
         {"groups": ("group_difference over=picks", "mean_absolute_effect over=picks")},
-    ),
-    Moves(
-        "The order of the rows is that of the judgements, and is what is looked at.",
-        ("reordered",),
-        ALL,
-        {"annotators": ("annotator_answers of=run", "annotator_drift", "annotator_z indicator=(answers|drift)")},
     ),
     Moves(
         "Who comes first, second, … of those who judged an item depends on the order of names and of rows.",
@@ -290,17 +231,21 @@ MOVES = (
         },
     ),
     Moves(
-        "Of several runs the one with most judgements is looked at, of equally large ones the first in the file.",
-        ("reordered",),
-        ALL,
-        {"planning": ("pilot_variance", "plan_detectable", "plan_dialogues", "plan_reliability", "planned_difference",
-                "sequential_boundary", "sequential_crossing", "sequential_inflation")},
-    ),
-    Moves(
         "People of whom there are most are listed, and findings are numbered: both in the order of names.",
         ("renamed_backwards",),
         ALL,
         {"design": ("design_evidence", "design_finding", "design_load")},
+    ),
+    Moves(
+        "Resamples are drawn from distinct items in the order of their scores; of mirrored resamples, counted from the "
+        "lowest, others are the ends.",
+        ("turned",),
+        INTERVAL,
+        {
+            "agreement": ("alpha", "raw_agreement"),
+            "groups": ("alpha", "group_difference resample=score", "mean_absolute_effect resample=score"),
+            "techniques": ("technique_score",),
+        },
     ),
     Moves(
         "Of the scale itself, or of scores as they are: a correlation turns with one of its sides.",
@@ -316,19 +261,8 @@ MOVES = (
         ("joined",),
         frozenset({"row"}),
         {
-            **dict.fromkeys(("importance", "coverage", "planning"), ("*",)),
+            "importance": ("*",),
             "design": ("design_evidence", "design_finding", "design_load"),
-        },
-    ),
-    Moves(
-        "Of two runs, which is compared with which depends on the order of names and of rows.",
-        ("reordered", "renamed_backwards"),
-        frozenset({"row"}),
-        {
-            "quality_control": (
-                *("concordance", "replication_bias", "replication_gain", "replication_r", "replication_share"),
-                *("run_change", "run_difference"),
-            ),
         },
     ),
     Moves(
@@ -341,7 +275,7 @@ MOVES = (
         "Fits of cumulative models end where a step changes little.",
         ("reordered", "renamed_backwards", "turned"),
         frozenset({"estimate", "ci_low", "ci_high"}),
-        {"agreement": ("variance_share model=ordinal",), "annotators": ("annotator_severity model=ordinal",)},
+        {"agreement": ("variance_share model=ordinal",)},
     ),
 )  # fmt: skip
 
@@ -382,12 +316,8 @@ def ran(tmp_path_factory):
         return Told(given, tmp_path_factory.mktemp(study))
 
     @cache
-    def results(told: Told, question: str) -> Results:
-        return QUESTIONS[question](told, results)
-
-    @cache
     def rows(study: str, question: str, change: str = "") -> pd.DataFrame:
-        return keyed(told(study, change).rows(results(told(study, change), question)))
+        return keyed(told(study, change).rows(QUESTIONS[question](told(study, change))))
 
     return rows
 
@@ -416,7 +346,7 @@ def other_first(rows: pd.DataFrame) -> pd.DataFrame:
 
 def without_resamples(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows without intervals from resamples: these are drawn by streams named by runs, groups and systems, from
-    units in the order of names and rows, and mirrored ones have other ends."""
+    units in the order of names and rows."""
     resampled = (rows["ci_kind"].isin(RESAMPLED) | rows["n_undefined"].notna()).to_numpy()
     out = rows.copy()
     for column in INTERVAL:
@@ -442,8 +372,8 @@ def moved(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     parts = [both[~there].assign(column="row", before="", after=lambda f: f["row"].astype(str))]
     for column in VALUES:
         x, y = both[column], both[f"{column}_2"]
-        if pd.api.types.is_numeric_dtype(x):
-            same = np.isclose(x.astype(float), y.astype(float), rtol=1e-7, atol=1e-9, equal_nan=True)
+        if all(pd.api.types.is_numeric_dtype(z) for z in (x, y)):
+            same = np.isclose(x.astype(float), y.astype(float), rtol=1e-9, atol=1e-9, equal_nan=True)
         else:
             same = ((x == y).fillna(False) | (x.isna() & y.isna())).to_numpy(bool)
         different = both[there & ~same]
@@ -465,10 +395,10 @@ def differences(ran: Callable, study: str, question: str, change: str) -> pd.Dat
     before = ran(study, question)
     if "renamed_backwards" in change:
         before, after = other_first(before), other_first(after)
-    before = become(before, of_ratings(before), BECOMES.get(change, {}))
-    if change in ("unused", "shifted"):
-        return moved(before, after)
-    return moved(without_resamples(before), without_resamples(after))
+    before = become(before, of_ratings(before), BECOMES.get(change.split()[0], {}))
+    if {*NAMES} & {*change.split()}:
+        before, after = without_resamples(before), without_resamples(after)
+    return moved(before, after)
 
 
 def of_ratings(rows: pd.DataFrame) -> np.ndarray:
@@ -500,10 +430,10 @@ def check(ran: Callable, study: str, question: str, change: str) -> None:
 
 #: rows in another order, other names in the opposite order, and a column and names that nothing uses
 AT_ONCE = "reordered renamed_backwards unused"
-CHANGES = (AT_ONCE, "odd", "shifted", "turned", "joined")
+#: each alone; what nobody uses beside the one under which least may move
+CHANGES = ("reordered", "renamed_backwards", "odd", "shifted unused", "turned", "joined")
 SHORT = (("crowd", "data_set"), ("replies", "moderation"))
 TELLING = (
-    ("sessions", "collection"),
     ("crowd", "design"),
     ("sessions", "performance"),
     ("sessions", "importance"),

@@ -53,13 +53,6 @@ def test_verdicts_by_hand():
     assert found["recorded"].isna().tolist() == [False, False, True, False, False, True]
 
 
-def test_stricter_limits_pass_fewer():
-    none = screening.verdicts(attempts(ROWS), deciding=3, below={"antisocial": 0}, other=0)
-    assert not none["passed"].any()
-    first = screening.verdicts(attempts(ROWS), deciding=1, below={}, other=1)
-    assert first.set_index("annotator")["passed"].loc["A3"]
-
-
 def test_dialogues_are_numbered_by_their_ids_or_in_their_order():
     rows = [("sur_x", "A1", "t", n, 0, None) for n in (2, 3, 1)]
     assert screening.places(attempts(rows)).tolist() == [2, 3, 1]

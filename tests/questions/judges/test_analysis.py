@@ -6,9 +6,8 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 from fixtures.made_judges import judged
 
-from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement.analysis import alpha_table
-from judgebook.questions.judges import analysis, figures, findings
+from judgebook.questions.judges import analysis
 from judgebook.questions.judges.agreement import judge_alpha
 from judgebook.questions.judges.items import judged_items
 from judgebook.questions.judges.replacement import conclusions
@@ -20,10 +19,6 @@ from judgebook.study.results import collect, fold
 
 FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [Label("bad", "behavior", "Bad", (0, 1), direction=-1), Label("fine", "turn_rating", "Fine", (1, 5))]
-NAMES = DisplayNames(
-    {(label.method, label.id): label for label in LABELS},
-    {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
-)
 
 
 def marks(rng, n=400, rate=0.3, agree=0.8):
@@ -38,12 +33,7 @@ def one():
     truth, human = marks(rng)
     model = np.where(rng.random(400) < 0.6, truth, rng.random(400) < 0.4).astype(float)
     frame = judged(human, model)
-    return (
-        human,
-        model,
-        frame,
-        analysis.analyse(frame, LABELS, sampling=Sampling(500, 0.95, 1)),
-    )
+    return human, model, frame, analysis.analyse(frame, LABELS, sampling=Sampling(500, 0.95, 1))
 
 
 def pick(found, statistic, **keys):
@@ -80,14 +70,6 @@ def test_people_compared_with_each_other_are_those_of_the_agreement_room(one):
         assert pd.isna(row["metric"])
     alpha = people["alpha"]["estimate"].iloc[0]
     assert pick(found, "judge_alpha", pair="people", measurement="ordinal")["estimate"] == pytest.approx(alpha)
-
-
-def test_people_compared_with_each_other_come_once_whatever_the_number_of_judges(one):
-    _, _, frame, _ = one
-    second = frame[frame["annotator"] == "llm"].assign(annotator="other")
-    both = analysis.analyse(pd.concat([frame, second]), LABELS, sampling=Sampling(200, 0.95, 1))
-    assert len(both.select("positive_agreement", against="people")) == 2
-    assert len(both.select("positive_agreement", against="each other")) == 1
 
 
 def test_alpha_with_each_person_is_that_of_the_agreement_room(one):
@@ -151,8 +133,6 @@ def test_few_marks_have_no_bootstrap_interval():
     for statistic in ("precision", "recall", "judge_alpha"):
         assert set(found[statistic]["ci_kind"]) == {"not_estimable"}
         assert found[statistic]["note"].str.contains("fewer than 20").all()
-    texts = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
-    assert "too few marks" in texts[3]
 
 
 def test_nothing_to_compare():
@@ -164,10 +144,6 @@ def test_nothing_to_compare():
     assert set(alone["rate_change"]["by"]) == {"model"}
     constant = fold(analysis.analyse(frame, LABELS, sampling=FEW), study="x", notebook="13")
     assert constant.loc[constant["estimate"].isna(), "note"].notna().all()
-    assert not [*figures.alphas(people, NAMES), *figures.changes(people, NAMES)]
-    headline, *rest = (p.text for p in findings.findings(people, NAMES, confidence=0.95, cost=0.15))
-    assert "No item was judged" in headline
-    assert [text for text in rest if text] == [text for text in rest if "cannot be determined" in text]
 
 
 @pytest.mark.evidence
@@ -182,11 +158,7 @@ def test_interval_of_the_difference_covers():
         values = (noise > 0.5).astype(float)
         frame = judged(values[:, :2], values[:, 2], n_dialogues=40)
         items = next(judged_items(frame, LABELS))
-        row = pick(
-            collect(judge_alpha(items, sampling=Sampling(400, 0.95, i))),
-            "judge_alpha",
-            pair="difference",
-        )
+        row = pick(collect(judge_alpha(items, sampling=Sampling(400, 0.95, i))), "judge_alpha", pair="difference")
         inside.append(row["ci_low"] < 0 < row["ci_high"])
     assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
 
@@ -203,24 +175,13 @@ def test_items_with_more_judgements_than_others_do_not_displace_them():
     assert items.share == 1
     assert np.array_equal(items.human, human[:305])
     assert np.array_equal(items.judge, truth[:305])
-    # where most items were judged three times, those judged twice are left out, and the page says how many
-    frame = judged(np.column_stack([human, human[:, 0]]), truth, n_dialogues=81)
-    frame = frame[(frame["annotator"] != "pos2") | (frame.groupby("annotator").cumcount() < 324)]
-    found = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1))
-    kept = pick(found, "judge_items")
-    assert (kept["estimate"], kept["n"], kept["n_annotators"]) == (324 / 405, 324, 3)
-    told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
-    assert any("at least 80% of the items remain" in text for text in told)
 
 
 def test_a_judge_in_two_groups_judges_an_item_once(one):
     frame = one[2]
     again = frame[frame["annotator"] == "llm"].assign(group="other", score=lambda f: 1 - f["score"])
-    found = analysis.analyse(
-        pd.concat([frame, again], ignore_index=True),
-        LABELS,
-        sampling=Sampling(500, 0.95, 1),
-    )
+    both = pd.concat([frame, again], ignore_index=True)
+    found = analysis.analyse(both, LABELS, sampling=Sampling(500, 0.95, 1))
     for statistic in ("judge_alpha", "judge_rate", "winning_rate", "assisted_explained"):
         pd.testing.assert_frame_equal(found[statistic], one[-1][statistic])
 
@@ -231,8 +192,6 @@ def test_a_judge_that_always_says_the_same_saves_no_labels():
     frame = judged(scores, np.full(400, 3.0), label="fine", method="turn_rating", n_dialogues=100)
     found = analysis.analyse(frame, LABELS, sampling=Sampling(200, 0.95, 1))
     assert found["assisted_gain"]["estimate"].tolist() == [1] * len(found["assisted_gain"]) != []
-    told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
-    assert any("The Model: 1.00 labels" in text for text in told)
 
 
 @pytest.mark.evidence
@@ -250,7 +209,3 @@ def test_judges_of_gpt_abceval(raw_data):
     assert len(gap) == 3
     assert (gap["ci_high"] < 0).all()
     assert (gap["n_clusters"] == 108).all()
-    human = annotations[annotations["annotator_kind"].eq("human") & annotations["label"].eq("redundant")]
-    ours = found.select("judge_rate", raters="people", label="redundant")
-    rate = human.groupby("system")["score"].mean()
-    assert ours.set_index("system")["estimate"].to_dict() == pytest.approx(rate.to_dict())

@@ -19,7 +19,7 @@ from judgebook.questions.operating_characteristics.monte_carlo import Simulation
 from judgebook.statistics.clusters import clustered_covariance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 REFERENCE = Path(__file__).resolve().parents[2] / "reference"
 SAMPLING = Sampling(200, 0.95, 1)
@@ -134,30 +134,6 @@ def test_sampling_weights_of_people_and_model_are_used():
     ((_, data),) = room.sums(same, LABELS)
     assert data.weight == pytest.approx(rows.map(weight).fillna(2.0).to_numpy())
     assert data.chosen is None
-    ((_, plain),) = room.sums(frame.drop(columns="sampling_weight"), LABELS)
-    assert plain.weight is None
-    assert plain.chosen is None
-
-
-@pytest.mark.evidence
-def test_estimates_from_a_review_queue_are_those_of_all_dialogues_with_weights():
-    n, truth, found = 150, np.array([3.6, 3.4]), {True: [], False: []}
-    for i in range(n):
-        frame = review_queue(np.random.default_rng([8, i]))
-        for weighted, own in found.items():
-            given = frame if weighted else frame.drop(columns="sampling_weight")
-            ((_, data),) = room.sums(given, LABELS)
-            own += [estimate(data)[1].contrast(one) | {"truth": t} for one, t in zip(np.eye(2), truth, strict=True)]
-    found = {weighted: pd.DataFrame(own) for weighted, own in found.items()}
-    inside = {w: ((f["ci_low"] <= f["truth"]) & (f["truth"] <= f["ci_high"])).mean() for w, f in found.items()}
-    bias = {
-        w: (f["estimate"] - f["truth"]).mean() / f["estimate"].groupby(f["truth"]).std().mean()
-        for w, f in found.items()
-    }
-    assert inside[True] > 0.95 - monte_carlo(0.95, 2 * n) - 0.01
-    assert inside[False] < 0.85
-    assert abs(bias[True]) < 0.2
-    assert bias[False] < -1
 
 
 def test_a_judge_that_goes_against_people_explains_nothing_and_has_no_interval():
@@ -260,8 +236,6 @@ def ratings(n=60, both=40, noise=0.5, seed=1):
 
 def test_rows_of_ratings_that_people_made_in_part():
     frame = ratings()
-    (found,) = room.sums(frame, LABELS)
-    assert found[1].labelled.sum() == 80
     results = collect(room.assisted(frame, LABELS, sampling=Sampling(300, 0.95, 1)))
     means = results["assisted_mean"].set_index(["system", "raters"])
     human = frame[frame["annotator_kind"] == "human"].groupby("system")["score"].mean()
@@ -271,12 +245,8 @@ def test_rows_of_ratings_that_people_made_in_part():
         assert both["ci_high"] - both["ci_low"] < alone["ci_high"] - alone["ci_low"]
     (gap,) = results.select("assisted_difference", raters=HUMAN)["estimate"]
     assert gap == pytest.approx(human["a"] - human["b"])
-    explained = results["assisted_explained"].iloc[0]
-    assert explained["ci_low"] < explained["estimate"] < explained["ci_high"]
-    gains = results["assisted_gain"].set_index("share")
-    for share in ("0.1", "0.25", "0.5"):
-        assert gains.loc[share, "estimate"] == pytest.approx(1 / (1 - explained["estimate"] * (1 - float(share))))
-    assert len(fold(results, study="x", notebook="13")) == sum(map(len, results.values()))
+    explained, gains = results["assisted_explained"]["estimate"].iloc[0], results["assisted_gain"].set_index("share")
+    assert gains.loc["0.25", "estimate"] == pytest.approx(1 / (1 - explained * 0.75))
 
 
 def test_what_labels_are_worth_and_whether_they_represent_the_others():
@@ -302,17 +272,11 @@ def test_what_labels_are_worth_and_whether_they_represent_the_others():
 
 
 def test_labels_to_buy_are_fewer_with_a_judge_and_for_a_wider_interval():
-    frame = ratings(both=60)
     bought = {}
-    for wanted in (None, 0.1, 0.2):
-        half_width = {} if wanted is None else {"*": wanted}
-        found = collect(room.assisted(frame, LABELS, sampling=Sampling(200, 0.95, 1), half_width=half_width))
-        rows = found["assisted_dialogues"].set_index("raters")
-        bought[wanted] = rows["estimate"]
-        assert rows.loc[ASSISTED, "estimate"] < rows.loc[HUMAN, "estimate"]
-        assert rows.loc[ASSISTED, "ci_low"] < rows.loc[ASSISTED, "estimate"] < rows.loc[ASSISTED, "ci_high"]
-        assert "assisted_mean" not in found
-    assert bought[None][HUMAN] == pytest.approx(60, abs=1)  # as wide as it is
+    for wanted in (0.1, 0.2):
+        found = collect(room.assisted(ratings(both=60), LABELS, sampling=SAMPLING, half_width={"*": wanted}))
+        bought[wanted] = found["assisted_dialogues"].set_index("raters")["estimate"]
+        assert bought[wanted][ASSISTED] < bought[wanted][HUMAN]
     assert bought[0.1][HUMAN] == pytest.approx(4 * bought[0.2][HUMAN], rel=0.1)
 
 
@@ -338,9 +302,7 @@ def test_win_rates_by_counting():
     assert (change["resample_unit"] == "pair").all()
     ends = change.loc["a", ["ci_low", "ci_high"]].to_numpy(float)
     assert -change.loc["b", ["ci_high", "ci_low"]].to_numpy(float) == pytest.approx(ends)
-    of = collect(decisions(results, {}))["judge_margin"]
-    assert of["of"].tolist() == ["win rates"]
-    assert of["estimate"].item() == pytest.approx(np.abs(ends).max())
+    assert collect(decisions(results, {}))["judge_margin"]["estimate"].item() == pytest.approx(np.abs(ends).max())
 
 
 def changes(ends, by="model"):
@@ -370,26 +332,11 @@ def test_margin_by_hand(ends, margin, verdict):
 
 
 def test_labels_without_order_have_no_means():
-    frame = ratings(both=20).assign(label="topic")
-    frame["score"] = frame["score"].round().clip(1, 5)
+    frame = ratings(both=20).assign(label="topic", score=lambda f: f["score"].round().clip(1, 5))
     topic = Label("topic", "dialogue_rating", "Topic", (1, 5), level="nominal")
-    assert topic.unordered
     assert not list(room.sums(frame, [*LABELS, topic]))
-    found = analysis.analyse(
-        frame,
-        [topic],
-        sampling=Sampling(50, 0.95, 1),
-        margin={"*": 1.0},
-        half_width={"*": 0.1},
-    )
+    given = {"margin": {"*": 1.0}, "half_width": {"*": 0.1}}
+    found = analysis.analyse(frame, [topic], sampling=Sampling(50, 0.95, 1), **given)
     assert not {s for s in found if s.startswith(("assisted", "judge_rate", "rate_change", "judge_margin"))}
-    assert len(found["judge_alpha"])
     (items,) = judged_items(frame, [topic])
     assert not list(other_procedures.assisted_coverage(items, SimulationPlan(n_runs=100)))
-
-
-def test_without_a_margin_nothing_is_decided():
-    results = collect(changes([(-0.04, 0.03)]), changes([(-0.02, 0.01)], by="another person"))
-    found = collect(decisions(results, {"other": 0.1}))
-    assert "judge_stands_in" not in found
-    assert dict(found["judge_margin"][["by", "estimate"]].to_numpy()) == {"model": 0.04, "another person": 0.02}

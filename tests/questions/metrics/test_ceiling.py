@@ -78,18 +78,15 @@ def test_the_truth_correlates_as_the_ceiling_says(gaps):
 @pytest.mark.parametrize(
     ("scores", "reason"),
     [
-        (
-            np.array([[1.0, np.nan], [np.nan, 3.0], [2.0, np.nan]]),
-            "no item has two ratings, or the means of items are all equal",
-        ),
-        (np.full((5, 2), 3.0), "no item has two ratings, or the means of items are all equal"),
-        (np.array([[1.0, 2.0]]), "one item"),
+        ([[1.0, np.nan], [np.nan, 3.0], [2.0, np.nan]], "no item has two ratings"),
+        ([[3.0, 3.0]] * 5, "no item has two ratings"),
+        ([[1.0, 2.0]], "one item"),
     ],
 )
 def test_no_reliability_without_repetition(scores, reason):
-    found = ceilings(rated(scores))
+    found = ceilings(rated(np.array(scores)))
     assert found["estimate"].isna().all()
-    assert set(found["note"]) == {reason}
+    assert found["note"].str.startswith(reason).all()
 
 
 def test_no_ceiling_where_items_do_not_differ():

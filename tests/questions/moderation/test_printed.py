@@ -39,12 +39,6 @@ def test_ranges_are_those_of_all_counts():
         assert (row.n, row.low * n, row.high * n) == pytest.approx((n, min(values), max(values)))
 
 
-def test_counts_that_cannot_be_are_an_error():
-    counts = pd.DataFrame([[3, 0, 0, 0], [1, 0, 0, 2]], index=list("ab"), columns=list(OUTCOMES))
-    with pytest.raises(ValueError, match="no counts of pairs add up"):
-        printed.lead_ranges(counts, {("a", "b"): 3}, [("a", ["b"])])
-
-
 def test_what_table_6_determines(paper):
     """BlenderBot 2 wins 1,054 - 474 = 580 times more than it loses; people won or lost at most 140 against it, and lost
     68 times in all."""

@@ -123,8 +123,6 @@ def test_what_there_is_too_little_of_is_left_out(t):
     rows = effects.effects(one, FAMILIES)
     assert set(rows["statistic"]) == {"variant_effect"}
     assert set(rows["over"]) == {"families", "families and runs"}
-    rows = effects.effects(t, {"A": ["a", "a_p"], "B": ["b"], "C": ["x", "x_p"]})
-    assert set(rows["statistic"]) == {"run_change"}
     assert effects.effects(one, {}).empty
     two = effects.effects(t, {k: FAMILIES[k] for k in "AB"})
     assert set(two["interval"].dropna()) == {"workers"}

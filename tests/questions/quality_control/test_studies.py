@@ -1,10 +1,7 @@
 """Verdicts and printed cells of Ji et al. 2022 from raw files."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from judgebook.published import numbers as published
 from judgebook.published import verdicts
 from judgebook.questions.quality_control import analysis, crowd, worker_pairs, worker_summary, worker_tests
 from judgebook.sources.build import build
@@ -36,34 +33,6 @@ def test_the_rule_gives_the_released_verdicts(ji):
     assert (people.workers["passed"] == people.workers["released"]).all()
     other = (people.workers["passed"] != people.workers["fitted"]).groupby(people.workers["corpus"]).sum()
     assert other.to_dict() == {"free_run1": 0, "free_run2": 3, "ice_breaker": 2}
-
-
-@pytest.mark.evidence
-@pytest.mark.data
-def test_two_workers_of_the_third_run_are_found_by_searching_for_table_10(ji):
-    """Of all pairs of one-HIT workers who fail by the rule, one gives n and raw scores of Table 10 if it passes."""
-    _, people, _ = ji
-    rows = people.scores[(people.scores["corpus"] == "ice_breaker") & people.scores["system"].isin(people.systems)]
-    printed = published.load("ji2022", "Table 10").query("panel == 'ice_breaker'")
-    printed = printed.pivot_table(index="row", columns="column", values="value").loc[people.systems]
-    raw = printed.drop(columns=["n", "overall"])
-    cells = pd.MultiIndex.from_product([people.systems, raw.columns])
-    wide = rows.pivot_table(index="annotator", columns=["system", "label"], values="score", aggfunc=["sum", "count"])
-    workers = people.workers.set_index(["corpus", "annotator"]).loc["ice_breaker"]
-    kept, asked = workers.index[workers["passed"]], workers.index[~workers["passed"] & (workers["n_units"] == 1)]
-    i, j = np.triu_indices(len(asked), 1)
-    found = []
-    for of in ("sum", "count"):
-        part = wide[of].reindex(columns=cells).fillna(0)
-        own = part.loc[asked].to_numpy()
-        found.append((part.loc[kept].to_numpy().sum(axis=0) + own[i] + own[j]).reshape(-1, *raw.shape))
-    total, count = found
-    n = (count.sum(axis=2) == printed["n"].to_numpy()).all(axis=1)
-    means = (np.abs(total / count - raw.to_numpy()) < 0.005 + 1e-9).sum(axis=(1, 2))
-    assert (len(i), n.sum(), sorted(means[n])[-2:]) == (2_485, 26, [42, 70])
-    best = int(np.argmax(np.where(n, means, -1)))
-    fitted = workers.index[workers["fitted"] & ~workers["passed"]]
-    assert {asked[i[best]], asked[j[best]]} == set(fitted)
 
 
 EXPECTED = {

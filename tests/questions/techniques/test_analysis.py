@@ -1,6 +1,5 @@
-"""Techniques compared: which judgements belong to which, their results, what the views show; and the real studies."""
+"""Techniques compared: which judgements belong to which, their results, what the views show."""
 
-import json
 from dataclasses import replace
 from functools import cache
 
@@ -8,14 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixtures.conversations import COMPARED, SINGLE, marks
+from scipy import stats
 
 from judgebook.display.names import display_names
-from judgebook.questions.techniques import analysis, findings, sittings, tables, turn_marks, turn_ratings
+from judgebook.questions.techniques import analysis, findings, sittings, turn_marks
 from judgebook.questions.techniques.hours import contests, part_numbers, seconds, variability
 from judgebook.questions.techniques.question import Mixture, Technique, Techniques
-from judgebook.questions.techniques.turn_ratings import paired
 from judgebook.questions.techniques.win_rates import same_winner
-from judgebook.sources import build
 from judgebook.statistics import Sampling
 from judgebook.study import params
 from judgebook.study.labels import Label
@@ -89,17 +87,6 @@ class TestGather:
         assert set(found.sittings["other"]["corpus"]) == {"other"}
         assert found.sittings["short"]["dialogue"].tolist() == ["t2/a"]
 
-    def test_labels_can_be_compared_under_one_name(self):
-        frame = study()
-        frame["label"] = frame["label"].mask(frame["method"] == "single_dialogue", "points")
-        specs = {
-            "compared": Technique(method="pairwise_turn"),
-            "points": Technique(method="single_dialogue", rename={"points": "quality"}),
-        }
-        found = gathered(frame, **specs)
-        assert found.labels == ["quality"]
-        assert set(found.sittings) == {"compared", "points"}
-
 
 PLAN = Techniques(
     sizes=[4, 16, 64], n_runs=100, most_ratings=100, crossing_runs=50,
@@ -158,6 +145,25 @@ class TestResults:
             found = only(results["turn_rate"], method="pairwise_turn", turn=turn + 1)
             assert found["estimate"] == pytest.approx((scores > 0).mean())
 
+    def test_marks_of_one_system_by_turn_and_half_are_those_of_scipy(self):
+        rng = np.random.default_rng(3)
+        seen = {f"c{i}": rng.integers(1, 6, 3 + i % 5).astype(float) for i in range(20)}
+        frame = people(marks([(d, "a", None, own, 60) for d, own in seen.items()], method="turn_likert"))
+        none, labels = sittings.TechniqueData({}, {}, {}, [], [], {}), [Label("quality", "turn_likert", "Q", (1, 5))]
+        turned = turn_marks.gather(frame, none, labels, ["a"], Techniques())
+        found = analysis.analyse(none, turned, labels, Techniques(), run_seed=1, sampling=SAMPLING)
+        assert found["technique_score"]["estimate"].item() == pytest.approx(np.concatenate([*seen.values()]).mean())
+        for turn in (1, 4):
+            own = [s[turn - 1] for s in seen.values() if len(s) >= turn]
+            interval = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
+            row = only(found["turn_mean"], turn=turn)
+            assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx([np.mean(own), *interval])
+        later = [np.mean(s[-(len(s) // 2) :]) - np.mean(s[: len(s) // 2]) for s in seen.values()]
+        change = only(found["turn_half"], half="difference")
+        assert (change["estimate"], change["p_value"]) == pytest.approx(
+            (np.mean(later), stats.ttest_1samp(later, 0).pvalue)
+        )
+
     def test_a_mixture_is_the_weighted_mean(self, data, results):
         rates = results["technique_win_rate"]
         first = only(rates, technique="pairwise_turn")["estimate"]
@@ -167,16 +173,6 @@ class TestResults:
         assert found["ties"] == "half"
         other = {"mixed": Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
         assert list(analysis.mixtures(data, other, SAMPLING)) == []
-
-    def test_coefficients_are_those_of_the_joined_conversations(self, results):
-        frame = study()
-        turns = frame["method"] == "single_turn"
-        (both,) = paired(frame[turns], frame[frame["method"] == "single_dialogue"], LABELS)
-        direct = [row["estimate"] for row in turn_ratings.by_turn(both, 0.95) if "turn" in row]
-        assert results["turn_coefficient"]["estimate"].tolist() == pytest.approx(direct, nan_ok=True)
-        without = gathered(frame[~turns])
-        found = turn_marks.gather(frame[~turns], without, LABELS, ["a", "b"], Techniques())
-        assert analysis.analyse(without, found, LABELS, PLAN, run_seed=1, sampling=SAMPLING)["turn_coefficient"].empty
 
     def test_same_winner_counts_pairs_in_which_neither_ties(self):
         chosen = marks([(f"p{i}", "a", "b", [s], 9) for i, s in enumerate([1, 1, -1, 0])], method="pairwise_dialogue")
@@ -220,21 +216,6 @@ class TestHours:
         for side, system in ((mixed.a, "a"), (mixed.b, "b")):
             assert average(side) == pytest.approx(alone[system] / 4 + 3 / 4 * (rating[system] - 1) / 4)
 
-    def test_few_differences_have_no_quartiles(self, data, names):
-        hours = {"pairwise_turn": [5, 1], "single_turn": [3], "single_dialogue": [1, 2, 3, np.nan, np.nan]}
-        head = {"statistic": "hours_to_power", "corpus": "main", "group": "all", "system": "a", "system_b": "b"}
-        rows = [head | {"technique": t, "label": "quality", "estimate": h} for t, own in hours.items() for h in own]
-        found = tables.median_hours(collect(rows), data, names)
-        ends = found[["Hours", "Lower quartile", "Upper quartile"]].to_numpy().tolist()
-        # in the order of techniques; what is not found counts as longest
-        assert ends[:2] == [[1, 1, 5], [3, 3, 3]]
-        assert ends[2][:2] == [3, 2]
-        assert np.isnan(ends[2][2])
-        assert found["Found"].tolist() == [2, 1, 3]
-        assert found["Differences"].tolist() == [2, 1, 5]
-        (part,) = findings._hours(collect(rows), data, names)
-        assert [row[4] for row in part["ranked"]] == ["shortest and longest", "", "quartiles"]
-
 
 class TestParts:
     def test_variability_by_hand(self):
@@ -271,35 +252,6 @@ class TestViews:
         assert list(analysis.rates(data, SAMPLING)) == []
 
 
-# --- real data -------------------------------------------------------------------------------------------------------
-
-
-def frames(name):
-    built = build.build(params.load(name))
-    return built.frames["annotations"], built.frames["dialogue_facts"], params.load(name)
-
-
-@pytest.mark.evidence
-@pytest.mark.data
-def test_ratings_and_comparisons_of_the_same_dialogues(raw_data):
-    """Finch et al. 2024: eight labels, two groups. Counts by a loop over the raw file's own structure."""
-    annotations, facts, spec = frames("finch2024")
-    labels = spec.label_list()
-    techniques = sittings.by_method(annotations, labels)
-    data = sittings.gather(annotations, facts, techniques, labels, list(spec.systems), spec.techniques)
-    assert list(data.techniques) == ["comparative", "dialogue_likert"]
-    assert len(data.labels) == 8
-    results = collect(same_winner(data, SAMPLING))
-    assert len(results["same_winner"]) == 16
-    assert (results["same_sitting"]["estimate"] == 0).all()  # tasks of their own
-    raw = json.loads((raw_data / "finch2024" / "data_student_external_comparative.json").read_text())
-    part = raw["student_external_comparative"]
-    scores = [m["score"] for d in part["dialogues"].values() for m in d["comparative_annotations"]["quality"]]
-    found = data.sittings["comparative"].query("label == 'quality'")
-    assert len(found) == len(scores) / 2
-    assert (found["value"] == 0).sum() == scores.count(0) / 2
-
-
 class TestDirection:
     """Where a low score is good, the system with the lower scores wins."""
 
@@ -320,11 +272,11 @@ class TestDirection:
             frame["score"] = frame["score"].where(~mask, sum(label.scale) - frame["score"])
         data = sittings.gather(frame, NO_FACTS, PLAN.compare, labels, ["a", "b"], PLAN)
         by_turn = turn_marks.gather(frame, data, labels, ["a", "b"], PLAN)
-        return analysis.analyse(data, by_turn, labels, PLAN, run_seed=1, sampling=SAMPLING), data, labels
+        return analysis.analyse(data, by_turn, labels, PLAN, run_seed=1, sampling=SAMPLING)
 
     @pytest.mark.parametrize("turned", [("single_dialogue",), ("pairwise_turn", "pairwise_dialogue")])
     def test_scores_turned_around_have_the_same_winners(self, turned):
-        before, after = (self.results(*how)[0] for how in ((), (-1, turned)))
+        before, after = (self.results(*how) for how in ((), (-1, turned)))
         for statistic in ("technique_win_rate", "effective_win_rate", "same_winner", "turn_rate", "tied_share"):
             assert len(before[statistic]), statistic
             assert after[statistic]["estimate"].tolist() == pytest.approx(before[statistic]["estimate"].tolist())
@@ -334,7 +286,7 @@ class TestDirection:
 
     def test_without_a_direction_nobody_wins_and_the_reason_is_given(self):
         without = ("single_dialogue", "pairwise_dialogue")
-        results, data, labels = self.results(0, without)
+        results = self.results(0, without)
         for statistic in ("technique_win_rate", "effective_win_rate", "same_winner"):
             rows = results[statistic]
             of_these = rows["technique"].isin([*without, "both"])
@@ -345,9 +297,3 @@ class TestDirection:
             assert set(rows.loc[of_these, "note"]) == {sittings.NO_WINNER}
             assert rows.loc[~of_these, "estimate"].notna().all()
         assert results["technique_score"]["estimate"].notna().all()
-        declared = params.load("demo").model_copy(update={"groups": {}, "systems": {}})
-        names = display_names(declared, study(), **data.titles(labels, PLAN))
-        assert not set(tables.win_rates(results, data, names)["technique"]) & {*without, "both"}
-        undeclared = [replace(x, direction_declared=x.direction != 0) for x in labels]
-        assert "does not say which way is better for `quality`" in findings.without_winner(data, undeclared).text
-        assert findings.without_winner(data, LABELS).text == ""

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.contingency_tables import Table as Contingency
 from statsmodels.stats.power import normal_power
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+from statsmodels.stats.proportion import proportion_confint
 
 from judgebook.published import numbers
 from judgebook.questions.techniques import printed_rates
@@ -84,12 +84,3 @@ def test_the_interval_of_a_standardised_distance_covers(d):
     found = parts.mean(axis=(1, 2)) / parts.std(axis=2, ddof=1).mean(axis=1)
     inside = np.abs(found - d) <= printed_rates._half(found, 24)
     assert inside.mean() == pytest.approx(0.94, abs=0.02)
-
-
-def test_the_highest_rate_is_compared_with_the_second_as_statsmodels_does(printed):
-    rows = printed_rates._techniques(printed, "mean")
-    found = printed_rates._exclude(rows, printed_rates._techniques(printed, "min"))
-    assert [(a, b) for a, b, _ in found["apart"]] == [("Fine-tuning", "Preference"), ("Fine-tuning", "Humanness")]
-    for first, second, apart in ((93, 73, True), (85, 70, False)):
-        low, _ = confint_proportions_2indep(first * 0.385, 38.5, second * 0.68, 68, method="newcomb", compare="diff")
-        assert (low > 0) == apart

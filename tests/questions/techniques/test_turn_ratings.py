@@ -1,19 +1,10 @@
-"""Marks of turns beside ratings of conversations: whose they are, which turns are used, on what scale; and real data,
-once more in a few lines from the raw files."""
+"""Marks of turns beside ratings of conversations: whose they are, which turns are used, on what scale."""
 
-import json
-
-import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
-from judgebook.questions.techniques import analysis, sittings, turn_marks, turn_ratings
-from judgebook.sources import build, places
-from judgebook.statistics import Sampling
-from judgebook.study import params
+from judgebook.questions.techniques import turn_ratings
 from judgebook.study.labels import Label
-from judgebook.study.results import where
 
 LABELS = [Label("good", "single_turn", "Good", (0, 1)), Label("whole", "single_dialogue", "Whole", (1, 5))]
 
@@ -93,46 +84,3 @@ def test_labels_rated_and_marked_alike_go_together():
     assert both.rows["rating"].tolist() == [5]
     (both,) = turn_ratings.paired(marks({"d": [1, 0]}), rated, labels, ["whole"])
     assert both.rows["rating"].tolist() == [1]
-
-
-# --- real data -------------------------------------------------------------------------------------------------------
-
-
-def analysed(name, roots):
-    """Results of the parts that need no comparison. roots : where raw files are."""
-    spec = params.load(name)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "raw_roots", lambda: roots)
-        annotations = build.build(spec).frames["annotations"]
-    labels = spec.label_list()
-    systems = [s for s in annotations["system"].unique() if s not in spec.unranked_systems]
-    none = sittings.TechniqueData({}, {}, {}, [], [], {})
-    turned = turn_marks.gather(annotations, none, labels, systems, spec.techniques)
-    sampling = Sampling(n_resamples=400, confidence=0.95, seed=1)
-    return analysis.analyse(none, turned, labels, spec.techniques, run_seed=1, sampling=sampling)
-
-
-@pytest.fixture(scope="module")
-def conture(raw_data):
-    folder = raw_data if (raw_data / "conture").is_dir() else raw_data.parent / "data_more"
-    raw = json.loads((folder / "conture" / "data.json").read_text(encoding="utf-8"))
-    return analysed("conture", [folder]), raw
-
-
-@pytest.mark.evidence
-@pytest.mark.data
-def test_conture_by_turn_and_over_all_turns(conture):
-    """Tables 2 and 5 of Smith et al. 2022 from the raw file."""
-    results, raw = conture
-    seen = [[float(turn["overall impression"]) for turn in d["turns"]] for d in raw]
-    (score,) = results["technique_score"]["estimate"]
-    assert score == pytest.approx(np.mean(np.concatenate(seen)))
-    by_turn = results["turn_mean"].set_index("turn")
-    for turn in range(1, 10):
-        own = [s[turn - 1] for s in seen if len(s) >= turn]
-        interval = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
-        assert by_turn.loc[turn, ["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx([np.mean(own), *interval])
-    later = [np.mean(s[-(len(s) // 2) :]) - np.mean(s[: len(s) // 2]) for s in seen]
-    change = where(results["turn_half"], half="difference").iloc[0]
-    assert change["estimate"] == pytest.approx(np.mean(later))
-    assert change["p_value"] == pytest.approx(stats.ttest_1samp(later, 0).pvalue)

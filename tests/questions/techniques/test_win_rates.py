@@ -10,7 +10,6 @@ from scipy import stats
 from judgebook.questions.techniques import effective_rates as effective
 from judgebook.questions.techniques import sittings as sat
 from judgebook.questions.techniques import win_rates as winrates
-from judgebook.questions.techniques.analysis import combined
 from judgebook.questions.techniques.win_rates import joined, same_sitting
 from judgebook.study import params
 
@@ -146,24 +145,8 @@ class TestEffective:
         grid = [effective.effective_of_shares(0.73 + x, 0.7 + y, ties) for x in step for y in step]
         assert effective.effective_range(0.73, 0.7, 0.005, ties) == pytest.approx((min(grid), max(grid)))
 
-    def test_a_combination_is_the_weighted_mean_of_rates(self):
-        first, second = drawn(np.random.default_rng(1), ties=0), drawn(np.random.default_rng(2), ties=0)
-        parts = [sat.sittings(f) for f in (first, second)]
-        rates = [p["won"].sum() / p["n"].sum() for p in parts]
-        found = combined(parts, [1, 5], rng=np.random.default_rng(1), n_resamples=300)
-        assert found["estimate"] == pytest.approx((rates[0] + 5 * rates[1]) / 6)
-
     def test_whether_ratings_name_the_same_winner(self):
-        compared = sat.sittings(
-            marks(
-                [
-                    ("p1", "a", "b", [1], 1),
-                    ("p2", "a", "b", [-1], 1),
-                    ("p3", "a", "b", [0], 1),
-                    ("p4", "a", "b", [1], 1),
-                ]
-            )
-        )
+        compared = sat.sittings(marks([(f"p{i}", "a", "b", [s], 1) for i, s in enumerate([1, -1, 0, 1], start=1)]))
         ratings = [("p1", "a", 5), ("p1", "b", 3), ("p2", "a", 4), ("p2", "b", 2), ("p3", "a", 1), ("p3", "b", 2)]
         rated = marks([(name, s, None, [score], 1) for name, s, score in ratings], method="single_dialogue")
         found = joined(compared, sat.sittings(rated), {"quality": 1})
@@ -175,14 +158,10 @@ class TestEffective:
         assert joined(compared, sat.sittings(rated), {"quality": 0})["agrees"].isna().all()
 
     def test_which_comparisons_came_with_a_rating(self):
-        def sittings(rows):
-            columns = ["annotator", "work_unit", "dialogue", "dialogue_b"]
-            return pd.DataFrame(rows, columns=columns)
-
-        rated = sittings([("A", "u1", "c", None), ("B", "u2", "d", None), ("C", None, "e", None)])
-        compared = sittings(
-            [("A", "u1", "x", "c"), ("B", "u9", "d", "x"), ("A", "u2", "d", "x"), ("C", None, "e", "x")]
-        )
+        columns = ["annotator", "work_unit", "dialogue", "dialogue_b"]
+        rated = [("A", "u1", "c", None), ("B", "u2", "d", None), ("C", None, "e", None)]
+        compared = [("A", "u1", "x", "c"), ("B", "u9", "d", "x"), ("A", "u2", "d", "x"), ("C", None, "e", "x")]
+        rated, compared = (pd.DataFrame(rows, columns=columns) for rows in (rated, compared))
         # the first alone: another unit, another person, and units that nobody knows do not count
         assert same_sitting(compared, rated) == 0.25
 
