@@ -7,12 +7,9 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 from scipy import stats
 
-from judgebook.display.names import DisplayNames
-from judgebook.questions.agreement.alpha import alpha_intervals
-from judgebook.questions.agreement.coincidences import patterns
-from judgebook.questions.collection import figures, findings, pilot, tables
+from judgebook.questions.collection import pilot
 from judgebook.questions.performance import rate_intervals
-from judgebook.statistics.intervals import Sampling, generator, jackknife_t
+from judgebook.statistics.intervals import Sampling, jackknife_t
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
 
@@ -22,10 +19,6 @@ LABELS = [
     Label("redundant", "behavior", "Redundant", (0, 1), task="consistency"),
     Label("quality", "dialogue_likert", "Quality", (1, 5)),
 ]
-NAMES = DisplayNames(
-    {(x.method, x.id): x for x in LABELS},
-    {"method": {"behavior": "Behaviour"}, "group": {"g": "Graduates", "u": "Undergraduates"}, "system": {}},
-)
 
 
 def marks(rng, n_dialogues=6, annotators=("g1", "g2", "u1", "u2"), turns=8, corpus="annotation_pilot_1", uneven=0.0):
@@ -95,31 +88,6 @@ class TestAgreements:
         expected = jackknife_t(alpha(frame), np.array(left), "annotator", bounded=False)
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
 
-    def test_single_marks_are_resampled_beside(self):
-        wide = self.frame.pivot_table(index=["label", "dialogue", "turn"], columns="annotator", values="score")
-        options = {"unit": "item", "rng": generator(1, "x"), "n_resamples": 4000}
-        expected = alpha_intervals(patterns(wide.to_numpy()), "ordinal", **options)["alpha"]
-        row = rows_of(self.found, "all", "item")
-        assert row["ci_kind"] == "bca"
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high), abs=0.04)
-        assert row["n"] == row["n_clusters"] == 96
-
-    def test_sizes(self):
-        counts = self.found.select("count", kind="human").set_index(["group", "what"])["estimate"]
-        assert counts["all", "dialogues"] == 6
-        assert counts["all", "annotators"] == 4
-        assert counts["g", "labels"] == 2
-
-    def test_rows_fit_the_schema(self):
-        out = fold(collect(self.found, pilot.gains(self.found["alpha"])), study="x", notebook="01_pilot")
-        assert set(out["statistic"]) == {"alpha", "count"}
-
-    def test_a_kind_with_one_annotator_has_no_row(self):
-        frame = self.frame[self.frame["annotator"] != "u2"]
-        found = agreements(frame, LABELS, sampling=FEW)
-        assert set(found["alpha"]["group"]) == {"all", "g"}
-        assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(frame))
-
     def test_what_is_no_pilot_of_annotation_does_not_count(self):
         other = self.frame.assign(corpus="main")
         assert not agreements(other, LABELS, sampling=FEW)
@@ -136,17 +104,8 @@ class TestAgreements:
         renamed = self.frame.assign(label=self.frame["label"].replace("redundant", "presentation"))
         found = agreements(renamed, LABELS, sampling=FEW)
         assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(self.frame))
-        able = pd.DataFrame({"corpus": "annotation_pilot_1", "annotator": ["g1", "g2"], "task": ["transitions"] * 2})
-        screened = agreements(renamed, LABELS, able, sampling=FEW)
-        own = renamed[(renamed["label"] == "ignore") & (renamed["group"] == "g")]
-        assert rows_of(screened, "g", scope="screened")["estimate"] == pytest.approx(alpha(own))
         with pytest.raises(ValueError, match="declare 'ignore' of method 'behavior', which only a pilot has"):
             agreements(renamed, [LABELS[2]], sampling=FEW)
-
-    def test_annotators_who_always_agree_have_no_jackknife_but_say_so(self):
-        same = self.frame.assign(score=self.frame.groupby(["label", "dialogue", "turn"])["score"].transform("first"))
-        row = rows_of(agreements(same, LABELS, sampling=FEW), "all")
-        assert row["estimate"] == 1
 
 
 class TestScreened:
@@ -176,23 +135,6 @@ class TestScreened:
         expected = jackknife_t(row["estimate"], np.array(left), "dialogue", bounded=False)
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
 
-    def test_nobody_passed(self):
-        nobody = self.passed.iloc[:0]
-        found = agreements(self.frame, LABELS, nobody, sampling=FEW)
-        assert found["alpha"]["scope"].isna().all()
-        assert found["count"]["scope"].isna().all()
-
-    def test_table_and_figure_have_a_row_per_round_and_kind(self):
-        table = tables.agreement(self.found, NAMES, 0.95).frame
-        assert table["Judged by"].tolist() == ["Undergraduates", "Undergraduates, passed the training"]
-        assert table["Items"].tolist() == [96, 48]
-        axes = figures.agreement(self.found, NAMES).fig.axes[0]
-        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["Pilot 1"]
-
-    def test_the_gain_by_screening_is_reported(self):
-        (gain,) = findings._gains(self.found, NAMES)
-        assert (gain["pilot"], gain["before"], gain["who"]) == ("1", None, "Undergraduates")
-
 
 class TestGains:
     def test_is_welch_of_the_two_jackknives(self):
@@ -209,14 +151,6 @@ class TestGains:
         half = (row["ci_high"] - row["ci_low"]) / 2
         assert stats.ttest_ind_from_stats(half, sd[1], 5, 0, sd[0], 7, equal_var=False).pvalue == pytest.approx(0.05)
 
-    def test_few_dialogues_have_a_reason(self):
-        rng = np.random.default_rng(4)
-        frames = [marks(rng, n, ("u1", "u2"), corpus=f"annotation_pilot_{i}") for i, n in ((1, 4), (2, 6))]
-        found = agreements(pd.concat(frames), LABELS, sampling=FEW)
-        row = gains(found).iloc[0]
-        assert row["note"] == "too few dialogues in one of the pilots"
-        assert np.isnan(row["ci_low"])
-
 
 @pytest.mark.evidence
 def test_leaving_out_dialogues_covers_where_resampling_marks_does_not():
@@ -224,9 +158,8 @@ def test_leaving_out_dialogues_covers_where_resampling_marks_does_not():
     truth = alpha(marks(rng, 1500, people, uneven=0.35))
     hits = {"dialogue": 0, "item": 0}
     for _ in range(runs):
-        found = list(
-            pilot.agreements(marks(rng, 6, people, uneven=0.35), LABELS, sampling=replace(FEW, n_resamples=300))
-        )
+        frame = marks(rng, 6, people, uneven=0.35)
+        found = list(pilot.agreements(frame, LABELS, sampling=replace(FEW, n_resamples=300)))
         for unit in hits:
             (row,) = (row for row in found if row["statistic"] == "alpha" and row["resample"] == unit)
             hits[unit] += row["ci_low"] <= truth <= row["ci_high"]
@@ -280,24 +213,3 @@ class TestBots:
         assert pilot.least_mean(2.5, "quality", LABELS) == 2.5
         with pytest.raises(ValueError, match=r"pilot.least: expected a number, as no label 'ignore' rates whole"):
             pilot.least_mean(None, "ignore", LABELS)
-
-    def test_views(self):
-        scores = [("a", f"p{i}", 4 + i % 2) for i in range(9)] + [("b", f"p{i}", 3 + i % 2) for i in range(9)]
-        scores += [("c", f"p{i}", 1 + i % 2) for i in range(9)] + [("d", f"p{i}", 2 + 3 * (i % 2)) for i in range(9)]
-        scores += [("e", f"p{i}", 1) for i in range(9)]
-        found = bots(self.frame(scores), "quality", least=3.0)
-        table = tables.systems(found, NAMES).frame
-        assert table["System"].tolist() == ["a", "b", "d", "c", "e"]
-        assert table["Passes"].tolist() == ["yes", "yes", "yes", "no", "no"]
-        facts = findings._systems(found, NAMES)
-        assert {k: facts[k] for k in ("passed", "failed", "unsure", "unknown")} == {
-            "passed": ["a", "b", "d"],
-            "failed": ["c", "e"],
-            "unsure": ["d"],
-            "unknown": ["e"],
-        }
-        axes = figures.systems(found, NAMES).fig.axes[0]
-        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a", "b", "d", "c", "e"]
-        ends = [x for bars in axes.collections for path in bars.get_paths() for x in path.vertices[:, 0]]
-        assert min(ends) >= 1  # intervals end with the scale
-        assert max(ends) <= 5

@@ -51,7 +51,3 @@ def test_who_passes_by_hand():
     assert rates.loc["any", ["ci_low", "ci_high"]].tolist() == pytest.approx(interval)
     failed = results["quiz_failed"].iloc[0]
     assert (failed["estimate"], failed["n"]) == (1, 2)  # c judged all the same, d did not
-
-
-def test_without_a_quiz_there_is_nothing():
-    assert list(screening.quiz_pass_rates(judged(), None)) == []

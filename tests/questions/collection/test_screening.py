@@ -3,15 +3,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from judgebook.display.names import DisplayNames
-from judgebook.questions.collection import findings, screening, tables
-from judgebook.questions.collection.question import Pilot
+from judgebook.questions.collection import screening
 from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import Sampling
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
-NAMES = DisplayNames({}, {"group": {"sur_x": "Surge workers", "mtu_x": "MTurk workers"}, "method": {}, "system": {}})
 
 
 def attempts(rows, ids="{task}_{n}"):
@@ -56,13 +53,6 @@ def test_verdicts_by_hand():
     assert found["recorded"].isna().tolist() == [False, False, True, False, False, True]
 
 
-def test_stricter_limits_pass_fewer():
-    none = screening.verdicts(attempts(ROWS), deciding=3, below={"antisocial": 0}, other=0)
-    assert not none["passed"].any()
-    first = screening.verdicts(attempts(ROWS), deciding=1, below={}, other=1)
-    assert first.set_index("annotator")["passed"].loc["A3"]
-
-
 def test_dialogues_are_numbered_by_their_ids_or_in_their_order():
     rows = [("sur_x", "A1", "t", n, 0, None) for n in (2, 3, 1)]
     assert screening.places(attempts(rows)).tolist() == [2, 3, 1]
@@ -92,26 +82,6 @@ class TestPassRates:
         row = self.row("sur_x", by="rule", of="tried", tries="any", task="all")
         assert (row["estimate"], row["n"], row["n_annotators"], row["n_clusters"]) == (0.75, 4, 3, 3)
         assert row["ci_kind"] == "exact_bound"  # far too few for a bootstrap
-
-    def test_rows_fit_the_schema(self):
-        assert len(fold(self.found, study="x", notebook="01_pilot")) == len(self.found["screening_pass_rate"])
-
-    def test_nobody_tried(self):
-        empty = screening.verdicts(attempts(ROWS).iloc[:0], **RULE)
-        assert not pass_rates(empty, sampling=FEW)
-
-    def test_table_and_findings(self):
-        section = Pilot(mistakes_below={"antisocial": 2})
-        table = tables.pass_rates(self.found, NAMES, section).frame.set_index("Task")
-        assert list(table.columns) == ["Surge workers", "MTurk workers"]
-        assert table.index[:3].tolist() == ["Antisocial", "Knowledge", "All tasks"]
-        assert str(table.loc["Antisocial", "Surge workers"]).startswith("67 [")
-        assert pd.isna(table.loc["Antisocial", "MTurk workers"])
-        assert table.loc["People", "Surge workers"] == "3"
-        surge, mturk = findings._screening(self.found, NAMES)
-        assert (surge["who"], surge["every"]["estimate"]) == ("Surge workers", 0.75)
-        assert (surge["task"], surge["fewest"]) == ("antisocial", pytest.approx(2 / 3))
-        assert mturk["who"] == "MTurk workers"
 
 
 def test_many_people_are_resampled():

@@ -8,7 +8,7 @@ from statsmodels.stats.multitest import multipletests
 
 from judgebook.questions.judges import alternative_annotator as alternative
 from judgebook.study.labels import Label
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 LABELS = [Label("bad", "behavior", "Bad", (0, 1)), Label("fine", "turn_rating", "Fine", (1, 5))]
 
@@ -97,15 +97,6 @@ def test_items_that_one_person_or_no_judge_judged_do_not_count():
     pd.testing.assert_frame_equal(some["winning_rate"], winning_rates(frame[~last])["winning_rate"])
 
 
-def test_whole_dialogues_say_less_than_their_turns():
-    rng = np.random.default_rng(2)
-    values = rng.integers(1, 6, (100, 3)).astype(float)
-    twice = np.repeat(values, 4, axis=0)
-    model = np.nanmean(twice, axis=1)
-    found = left_out(twice, model, np.repeat(np.arange(100), 4), "ordinal", cost=0.15, min_items=30)
-    assert (found["p_value"] < found["p_clustered"]).all()
-
-
 def simulated(rng, noise, n=200, m=4, known=True):
     truth = rng.normal(size=n)
     rows = []
@@ -116,18 +107,6 @@ def simulated(rng, noise, n=200, m=4, known=True):
     frame = pd.concat(rows, ignore_index=True)
     fixed = {"corpus": "main", "method": "turn_rating", "label": "fine", "dialogue_b": None, "annotator_known": known}
     return frame.assign(dialogue="d" + (frame["item"] // 5).astype(str), turn=frame["item"] % 5, **fixed)
-
-
-@pytest.mark.parametrize(("noise", "wins"), [(0.3, True), (1.0, True), (4.0, False)])
-def test_a_good_judge_wins_and_a_bad_one_does_not(noise, wins):
-    """As good as a person passes, because it may be worse by the cost."""
-    found = winning_rates(simulated(np.random.default_rng(3), noise), cost=0.2)
-    rate = found.select("winning_rate", test="items", cost=0.2)["estimate"].item()
-    assert (rate >= 0.5) == wins
-    assert len(fold(found, study="x", notebook="13")) == 3
-    advantage = found["advantage_probability"].iloc[0]
-    assert (advantage["n_annotators"], advantage["n"]) == (4, 800)
-    assert (advantage["estimate"] > 0.5) == wins
 
 
 def test_rates_are_those_of_the_tests_of_each_annotator():

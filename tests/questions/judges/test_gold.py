@@ -8,8 +8,7 @@ from fixtures.made_judges import judged
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judgebook.display.names import DisplayNames
-from judgebook.questions.judges import analysis, figures, findings, gold, tables
+from judgebook.questions.judges import analysis, gold
 from judgebook.questions.judges.items import judged_items
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -19,10 +18,6 @@ BAD = Label("bad", "behavior", "Bad", (0, 1), direction=-1)
 RANKED = Label("fine", "dialogue_rating", "Fine", (1, 5))
 KINDS = Label("kind", "dialogue_rating", "Kind", (1, 3), level="nominal", categories=("a", "b", "c"), direction=0)
 PARTS = Label("part", "dialogue_rating", "Part", (0, 1), level="interval", integer=False)
-NAMES = DisplayNames(
-    {(label.method, label.id): label for label in (BAD, RANKED)},
-    {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
-)
 
 
 def drawn(rng, n, prevalence=0.4, sensitivity=0.8, specificity=0.9):
@@ -124,23 +119,6 @@ def test_where_a_value_hardly_occurs_there_is_a_reason():
     row = none.select("gold_agreement", measure="sensitivity").query("system.isna()").squeeze()
     assert np.isnan(row["estimate"])
     assert "nothing to take a share of" in row["note"]
-    perfect = analysed(np.ones(60), np.ones(60)).select("gold_agreement", measure="accuracy")
-    row = perfect[perfect["system"].isna()].squeeze()
-    assert (row["estimate"], row["ci_high"]) == (1, 1)
-    assert row["ci_low"] == pytest.approx(stats.binomtest(60, 60).proportion_ci(method="wilson").low)
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        (np.ones(40), "on 100% [91%, 100%] of 40 items (kappa of unknown size, as only one value occurs)"),
-        (np.arange(40) % 2.0, "on 100% [91%, 100%] of 40 items (kappa of 1.00)"),
-    ],
-)
-def test_full_agreement_is_said_with_what_is_known(values, says):
-    found = analysed(values, values)
-    headline = next(iter(findings.findings(found, NAMES, confidence=0.95, cost=0.15))).text
-    assert says in headline
 
 
 @pytest.mark.evidence
@@ -177,21 +155,3 @@ def test_choices_with_one_vote_do_not_depend_on_which_side_is_stored():
     assert found[0] == pytest.approx(found[1])
     both = table(np.r_[votes, -votes], np.r_[judge, -judge])
     assert found[0]["kappa"] == pytest.approx(cohens_kappa(both, return_results=False))
-
-
-def test_what_notebook_13_shows(marks):
-    *_, found = marks
-    (plot,) = figures.gold(found, NAMES)
-    shown = tables.gold(found, NAMES)
-    assert list(shown.frame["System"]) == ["All", "s", "t"]
-    accuracy = found["gold_agreement"].iloc[0]["estimate"]
-    assert f"{accuracy:.0%}" in plot.title
-    texts = "\n".join(p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15))
-    assert f"agrees with the human label on {accuracy:.0%}" in texts
-    assert "cannot be told" in texts
-    rng = np.random.default_rng(9)
-    human = rng.integers(1, 6, 80).astype(float)
-    ranked = analysed(human, (human + rng.integers(-1, 2, 80)).clip(1, 5), RANKED)
-    texts = [p.text for p in findings.findings(ranked, NAMES, confidence=0.95, cost=0.15)]
-    kappa = ranked.select("gold_kappa", weights="quadratic").query("system.isna()")["estimate"].item()
-    assert f"(weighted kappa of {kappa:.2f}" in texts[0]

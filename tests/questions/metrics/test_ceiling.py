@@ -47,15 +47,6 @@ def test_reliability_is_the_intraclass_correlation_of_pingouin():
     assert one_way["coefficient"].tolist() == ["pearson"] * 2
 
 
-@old_pingouin
-def test_spearman_brown_links_the_mean_to_the_single_rating():
-    _, scores = true_and_rated(np.random.default_rng(2))
-    single = icc(scores, "ICC(1,1)")
-    frame = rated(scores, annotator_known=False)
-    found = ceilings(frame, "pearson")
-    assert found.loc["reliability", "estimate"] == pytest.approx(3 * single / (1 + 2 * single))
-
-
 def test_ratings_of_spearman_are_ranks():
     _, scores = true_and_rated(np.random.default_rng(3))
     ranks = stats.rankdata(scores).reshape(scores.shape)
@@ -64,6 +55,7 @@ def test_ratings_of_spearman_are_ranks():
     assert a["estimate"].to_numpy() == pytest.approx(b["estimate"].to_numpy())
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_the_truth_correlates_as_the_ceiling_says(gaps):
     """With unequal numbers of ratings too; the interval covers the reliability."""
@@ -86,18 +78,15 @@ def test_the_truth_correlates_as_the_ceiling_says(gaps):
 @pytest.mark.parametrize(
     ("scores", "reason"),
     [
-        (
-            np.array([[1.0, np.nan], [np.nan, 3.0], [2.0, np.nan]]),
-            "no item has two ratings, or the means of items are all equal",
-        ),
-        (np.full((5, 2), 3.0), "no item has two ratings, or the means of items are all equal"),
-        (np.array([[1.0, 2.0]]), "one item"),
+        ([[1.0, np.nan], [np.nan, 3.0], [2.0, np.nan]], "no item has two ratings"),
+        ([[3.0, 3.0]] * 5, "no item has two ratings"),
+        ([[1.0, 2.0]], "one item"),
     ],
 )
 def test_no_reliability_without_repetition(scores, reason):
-    found = ceilings(rated(scores))
+    found = ceilings(rated(np.array(scores)))
     assert found["estimate"].isna().all()
-    assert set(found["note"]) == {reason}
+    assert found["note"].str.startswith(reason).all()
 
 
 def test_no_ceiling_where_items_do_not_differ():
@@ -116,6 +105,7 @@ def of(found, name, **keys):
 
 def test_replaceability_is_that_of_plain_loops():
     annotations, scores = metric_study(np.random.default_rng(5), n_contexts=15, missing=0.05)
+    annotations = annotations[np.random.default_rng(6).random(len(annotations)) < 0.9]  # two or three ratings an item
     found = collect(ceiling.replaceability(annotations, scores))
     assert len(fold(found, study="x", notebook="09")) == 16
     wide = annotations[annotations["label"] == "quality"].pivot_table(
@@ -126,8 +116,9 @@ def test_replaceability_is_that_of_plain_loops():
     own, metric = [], []
     for a in wide:
         rest = wide.drop(columns=a).mean(axis=1)
-        own.append(stats.spearmanr(wide[a], rest).statistic)
-        metric.append(stats.spearmanr(value, rest).statistic)
+        both = wide[a].notna() & rest.notna()
+        own.append(stats.spearmanr(wide[a][both], rest[both]).statistic)
+        metric.append(stats.spearmanr(value[both], rest[both]).statistic)
     rows = {n: of(found, n, label="quality", metric="m") for n in ("annotator", "metric", "difference", "share")}
     assert rows["annotator"]["estimate"] == pytest.approx(np.mean(own))
     assert rows["metric"]["estimate"] == pytest.approx(np.mean(metric))
@@ -135,19 +126,6 @@ def test_replaceability_is_that_of_plain_loops():
     assert rows["share"]["estimate"] == pytest.approx(np.mean(np.array(metric) >= own))
     assert rows["difference"]["ci_low"] < rows["difference"]["estimate"] < rows["difference"]["ci_high"]
     assert rows["difference"]["n_annotators"] == 3
-
-
-def test_a_metric_that_is_one_more_annotator_is_as_good():
-    rng, n, inside = np.random.default_rng(6), 100, []
-    for _ in range(n):
-        scores = true_and_rated(rng, n=60, m=4)[1]
-        frame = rated(scores[:, :3])
-        metric = frame.drop_duplicates("dialogue")[["corpus", "dialogue", "turn"]].assign(
-            metric="m", score=scores[:, 3]
-        )
-        row = of(collect(ceiling.replaceability(frame, metric)), "difference")
-        inside.append(row["ci_low"] < 0 < row["ci_high"])
-    assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
 
 
 def test_annotators_with_few_items_are_left_out_and_counted():
@@ -183,7 +161,7 @@ def test_interval_of_replaceability_is_about_that_of_the_bootstrap():
         return np.subtract(*np.mean(r, axis=0))
 
     rng = np.random.default_rng(9)
-    drawn = [difference(rng.integers(0, 40, 40)) for _ in range(800)]
+    drawn = [difference(rng.integers(0, 40, 40)) for _ in range(300)]
     half = (row["ci_high"] - row["ci_low"]) / 2
     assert half == pytest.approx(stats.t.ppf(0.975, 39) * np.std(drawn), rel=0.12)
     assert (row["ci_kind"], row["resample_unit"], row["n_clusters"]) == ("cluster_robust", "context", 40)

@@ -1,15 +1,11 @@
 """Metrics from texts are those of the libraries, computed once for equal texts, offline; some need no library."""
 
-import logging
 import socket
-import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu, sentence_chrf
 
@@ -89,16 +85,6 @@ def test_matching_is_that_of_the_libraries_own_vectors(scores):
     assert scores.at["d0", "matching_reference"] > scores.at["d1", "matching_reference"]
 
 
-def test_the_model_leaves_logging_as_it_was(monkeypatch):
-    """Its import has the whole process log; figures drawn after it would stand among notes of the library for fonts."""
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "handlers", [])
-    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
-    level = root.level
-    text_metrics._embeddings()
-    assert (root.level, root.handlers) == (level, [])
-
-
 def test_similarity_is_a_cosine_that_knows_equal_texts(scores):
     same = FRAME.assign(reference=FRAME["text"])
     found = table(text_metrics.compute(same, ["similarity_reference"])[0])["similarity_reference"]
@@ -113,16 +99,6 @@ def test_what_has_no_reference_or_no_text_is_missing(scores):
     assert scores.loc["d2", "similarity_last_turn"] == pytest.approx(scores.loc["d2", "similarity_last_turn"])
     assert scores.loc["d3"].isna().all()
     assert scores.loc[["d0", "d1", "d4"], needs].notna().all().all()
-
-
-def test_a_corpus_without_references_has_no_such_metric():
-    both = pd.concat([FRAME, FRAME.assign(corpus="bare", reference=None)])
-    found = text_metrics.compute(both, ["bleu", "length"])[0]
-    assert set(found[["corpus", "metric"]].itertuples(index=False, name=None)) == {
-        ("c", "bleu"),
-        ("c", "length"),
-        ("bare", "length"),
-    }
 
 
 def test_no_network_is_touched(monkeypatch):
@@ -171,35 +147,16 @@ def test_without_the_libraries_the_simple_ones_are_left(monkeypatch):
         raise PackageNotFoundError(package)
 
     monkeypatch.setattr(text_metrics, "version", absent)
-    assert set(text_metrics.compute(FRAME, list(text_metrics.METRICS))[0]["metric"]) == {
-        "length",
-        "distinct_1",
-        "distinct_2",
-        "new_bigrams",
-        "turns",
-    }
+    left = text_metrics.compute(FRAME, list(text_metrics.METRICS))[0]["metric"]
+    assert set(left) == {"length", "distinct_1", "distinct_2", "new_bigrams", "turns"}
     assert text_metrics.not_installed(["bleu", "length"]) == ["bleu"]
     assert text_metrics.compute(FRAME, ["bleu"])[0].empty
 
 
 def test_choice_of_metrics():
-    assert text_metrics.choose(None) == list(text_metrics.METRICS)
-    assert text_metrics.choose(["length", "bleu"]) == ["bleu", "length"]
-    assert text_metrics.choose([]) == []
     assert text_metrics.choose(["length", "bleu"], given=["bleu"]) == ["length"]
     with pytest.raises(ValueError, match=r"metrics\.computed: expected some of bleu, .*, found blue"):
         text_metrics.choose(["blue"])
-
-
-@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6))
-def test_any_text_can_be_scored(texts):
-    frame = pd.DataFrame({"text": texts, "reference": "a b", "last_turn": "b c"})
-    frame = frame.assign(corpus="c", dialogue=[f"d{i}" for i in range(len(texts))], turn=0)
-    found = text_metrics.compute(frame, ["length", "distinct_1", "rouge_l", "chrf"])[0]
-    # a corpus of nothing but white space has no score at all
-    blank = not any(text.strip() for text in texts)
-    assert len(found) == (0 if blank else 4 * len(texts))
-    assert (found["score"].dropna() >= 0).all()
 
 
 DIALOGUES = pd.DataFrame(

@@ -3,7 +3,6 @@
 import itertools
 from dataclasses import replace
 
-import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,22 +11,18 @@ from statsmodels.stats import inter_rater
 from judgebook.display.names import DisplayNames
 from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
-from judgebook.questions.moderation import analysis, categories, figures, findings, preferences, tables
+from judgebook.questions.moderation import analysis, categories, preferences
 from judgebook.questions.moderation.question import Moderation
 from judgebook.questions.performance.rate_intervals import wilson
 from judgebook.simulation import moderation as simulated
-from judgebook.sources.build import build
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.permutation import sign_flip_test
-from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 from judgebook.study.schema import ANNOTATIONS, conform
-from judgebook.study.sections.data import Simulate
 
 NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})
 SAMPLING = Sampling(500, 0.95, 1)
-SPEC = Simulate()
 
 
 def marked(rows):
@@ -68,10 +63,8 @@ class TestCategories:
         assert halved.sum() == 3
         rows = collect(categories.agreement(table, [-1, 0, 1], "main"))["agreement_count"]
         assert set(rows["annotators"]) == {3, 4, 5, 6, 7}
-        for definition, counted in zip(categories.DEFINITIONS, (each, unique, halved), strict=True):
-            mine = rows[rows["definition"] == definition]
-            of = mine.set_index(["score", "annotators"])["estimate"]
-            assert [of[s, k] for s in ("-1", "0", "1") for k in range(3, 8)] == counted[:, 3:].ravel().tolist()
+        of = rows[rows["definition"] == "halved"].set_index(["score", "annotators"])["estimate"]
+        assert [of[s, k] for s in ("-1", "0", "1") for k in range(3, 8)] == halved[:, 3:].ravel().tolist()
 
     def test_with_unequal_numbers_of_annotators_shares_are_counted(self):
         table = categories.compositions(marked([*self.ROWS, ("i4", (1, 1)), ("i5", (0,))]), [-1, 0, 1])
@@ -140,26 +133,9 @@ class TestBounds:
         assert high >= max(finite) - 1e-6
         assert low == pytest.approx(min(finite))  # corners are integer fillings where every cell has one item
 
-    def test_the_highest_is_no_less_than_any_mixture(self):
-        rng, counts = np.random.default_rng(3), np.zeros((3, 8))
-        counts[0, 4], counts[1, 3], counts[2, 5] = 30, 10, 25
-        ways, weights = categories._ways(counts, 7)
-        low, high = categories.kappa_bounds(counts, 7)
-        mixed = []
-        for _ in range(3000):
-            shares = [rng.dirichlet(np.full(len(w), 0.3)) for w in ways]
-            parts = [x * s @ categories._parts(w, 7) for w, s, x in zip(ways, shares, weights, strict=True)]
-            mixed.append(categories._kappa_of(np.sum(parts, axis=0) / sum(weights)))
-        assert low <= min(mixed)
-        assert max(mixed) <= high
-        assert high - max(mixed) < 0.05
-
-    def test_impossible_counts_are_refused(self):
+    def test_no_counts_are_refused(self):
         counts = np.zeros((3, 8))
         with pytest.raises(ValueError, match="at least one item"):
-            categories.kappa_bounds(counts, 7)
-        counts[0, 2] = 1
-        with pytest.raises(ValueError, match="cannot be the most"):
             categories.kappa_bounds(counts, 7)
 
 
@@ -258,27 +234,9 @@ class TestPrinted:
         rows = collect(analysis.from_print(self.PAPER, 0.95))
         bound = rows["kappa_bound"].set_index("end")["estimate"]
         assert 0 < bound["low"] < 0.1 < bound["high"] < 0.25
-        assert "is consistent with the printed 0.1" in findings.from_print(rows, NAMES, self.PAPER).text
-        kappa = (self.PAPER["unit"] == "fleiss_kappa") & (self.PAPER["element"] == "Text 3.2")
-        wrong = self.PAPER.assign(value=self.PAPER["value"].where(~kappa, 0.4), printed="0.4")
-        assert "contradicts the printed 0.4" in findings.from_print(rows, NAMES, wrong).text
 
 
 class TestSimulated:
-    @pytest.fixture(scope="class")
-    @classmethod
-    def rows(cls):
-        table = simulated.table(Simulate(parts_size=4), np.random.default_rng(2))
-        return table.assign(score=table["score"].astype(float), group="all")
-
-    def test_expected_agreement_is_near_table_5(self):
-        """Cells within four standard errors of a count, or a sixth: one normal variable cannot do more."""
-        expected = 1287 * simulated.categories().agreeing()
-        printed = published.load("dstc10", "Table 5")["value"].to_numpy().reshape(3, 5)
-        assert expected.sum() == pytest.approx(1287, rel=1e-6)
-        assert np.corrcoef(expected.ravel(), printed.ravel())[0, 1] > 0.9
-        assert simulated.categories().kappa() == pytest.approx(0.1, abs=0.05)
-
     def test_expected_outcomes_are_those_of_table_6(self):
         model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
         counts = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
@@ -292,48 +250,9 @@ class TestSimulated:
             for outcome, n in total.items():
                 assert n == pytest.approx(counts["count", name, outcome], abs=1.0)
 
-    def test_simulated_shares_are_within_noise(self, rows):
-        both = preferences.outcomes(rows[rows["label"] == "better"], rows[rows["label"] == "unrelated"])
-        found = collect(preferences.shares(both, sampling=SAMPLING)).select("moderation_share", interval="context")
-        model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
-        aim = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
-        for row in found.itertuples():
-            # the leanings of seven annotators are one draw: they add to the noise over prompts
-            half = 2 * (row.ci_high - row.ci_low) + 0.06
-            assert abs(row.estimate - aim["percent", row.system, row.outcome] / 100) <= half
-        assert len(found) == 16
-        assert set(both["system"]) == set(names)
-        assert model.strength.argmax() == 3
 
-    def test_every_annotator_judges_every_item_and_flags_follow(self, rows):
-        size = rows.groupby(["label", "dialogue"])["annotator"].nunique()
-        assert (size == 7).all()
-        flags = rows[rows["label"] == "flagged"]
-        for system, rate in simulated.flag_rates().items():
-            here = flags[flags["system"] == system]
-            by_prompt = here.groupby("context")["score"].mean()
-            error = by_prompt.std(ddof=1) / np.sqrt(len(by_prompt))
-            assert abs(here["score"].mean() - rate) <= 4 * error
-
-    def test_texts_stand_once(self, rows):
-        assert not rows[rows["system_text"].notna()].duplicated("dialogue").any()
-        assert rows.groupby("dialogue")["system_text"].count().eq(1).all()
-
-    def test_truth_is_plain(self):
-        found = simulated.truth(SPEC)
-        assert len(found["outcomes"]) == 6
-        for pair in found["outcomes"]:
-            assert sum(pair[o] for o in preferences.OUTCOMES) == pytest.approx(1)
-
-
-def test_findings_without_rows():
-    headline, *others = findings.findings(collect([]), NAMES, simulated=False)
-    assert headline.text.startswith("**No replies")
-    assert [prose.text for prose in others] == [""] * 3
-
-
-def test_categories_in_words_of_people_who_are_not_known():
-    """As DICES: no shares by annotator, no comparisons; the headline is kappa."""
+def test_categories_of_people_who_are_not_known():
+    """As DICES: no shares by annotator, no comparisons."""
     label = Label(
         "safety", "turn_rating", "Is it unsafe?", (0, 2), "nominal", direction=0, categories=("No", "Yes", "?")
     )
@@ -341,87 +260,9 @@ def test_categories_in_words_of_people_who_are_not_known():
     marks = marks.assign(method="turn_rating", label="safety", annotator_known=False, annotator_kind="human")
     marks = conform(marks.assign(group="all", system="s", source_row=range(len(marks))), ANNOTATIONS, study="s")
     section = Moderation(category="safety")
-    names = DisplayNames({}, {"system": {}, **analysis.category_names([label], section)})
     judged = analysis.judgements(marks, section)
     empty = preferences.outcomes(judged["better"].assign(system_b=None), judged["unrelated"])
     dialogues = pd.DataFrame({c: None for c in ("corpus", "dialogue", "turn", "user_text", "system_text")}, index=[])
     pairs = categories.pairs(dialogues.astype({"turn": "Int64"}), marks)
     results = analysis.analyse(judged, [label], pairs, empty, empty, empty, None, permute_seed=1, sampling=SAMPLING)
-    headline, agreement, *_ = findings.findings(results, names, simulated=False)
-    assert headline.text.startswith("**Fleiss' kappa of the categories is")
-    assert "(nominal)" in agreement.text
-    assert "ordinal" not in agreement.text
-    assert "do not say who judged" in agreement.text
-    found = next(tables.agreeing(results, names))
-    assert set(found.frame["Category"]) == {"No", "Yes", "?"}
-    assert found.caption.endswith("(asked: Is it unsafe?).")
-    assert not list(figures.categories(results, names))
-
-
-def test_agreement_as_a_table_is_that_of_the_counts():
-    table = categories.compositions(marked([("a", [1, 1, -1]), ("b", [1, 0, -1]), ("c", [-1] * 3)]), [-1, 0, 1])
-    found = next(tables.agreeing(collect(categories.agreement(table, [-1, 0, 1], "main")), NAMES)).frame
-    assert found.columns.tolist() == ["Definition", "Category", "1", "2", "3"]
-    halved = found[found["Definition"] == "halved"].set_index("Category")
-    # one item of three ones: a third of it under each
-    assert halved.loc["Not acceptable (−1)", ["1", "2", "3"]].tolist() == pytest.approx([1 / 3, 0, 1])
-    assert halved.loc["Acceptable (1)", ["1", "2", "3"]].tolist() == pytest.approx([1 / 3, 1, 0])
-
-
-def test_printed_agreement_is_table_5():
-    found = tables.printed_agreement(published.load("dstc10")).frame.set_index("Category")
-    assert found.index.tolist() == ["Not acceptable (−1)", "In between (0)", "Acceptable (1)"]
-    assert found.iloc[0].tolist() == [57, 220, 164, 62, 0]
-    assert found.to_numpy().sum() == 1287
-
-
-def test_pairs_are_shown_once_from_the_side_of_the_first():
-    systems = [("y", "x"), ("x", "y"), ("z", "x"), ("x", "z"), ("x", None)]
-    pairs, titles = tables.pair_titles(pd.DataFrame(systems, columns=["system", "system_b"]), NAMES)
-    assert pairs.index.tolist() == [1, 3]
-    assert titles == {"x y": "Bot x against Bot y", "x z": "Bot x against z"}
-
-
-def test_tables_of_two_corpora_name_them():
-    row = {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 9}
-    pairs = [{"corpus": c, "system": s} | row for c in ("one", "two") for s in ("y", "x")]
-    rows = collect({"statistic": "overlap", "metric": "bleu"} | p for p in pairs)
-    flags = collect({"statistic": "flagged_rate"} | p for p in pairs)
-    titles = {"bleu": "BLEU", "chrf": "chrF"}
-    for found in (tables.overlap(rows, NAMES, titles).frame, tables.flagged(flags, NAMES).frame):
-        assert found[["Corpus", "System"]].drop_duplicates().shape == (4, 2)
-        assert "chrF" not in found
-    one = tables.overlap(collect([{"statistic": "overlap", "metric": "bleu"} | p for p in pairs[:2]]), NAMES, titles)
-    assert one.frame.columns.tolist() == ["System", "BLEU"]
-    assert one.frame["BLEU"].tolist() == ["0.50 [0.40, 0.60]"] * 2
-
-
-@pytest.fixture
-def posts(raw_data, monkeypatch):
-    """Judgements of XHate; absent where only the first folder of public data is."""
-    folder = raw_data.parent / "atlas"
-    if not (folder / "xhate_stability").is_dir():
-        pytest.skip("the further data sets are not here")
-    monkeypatch.setenv("COMPENDIUM_RAW", str(folder))
-    return build(params.load("xhate_stability")).frames["annotations"]
-
-
-@pytest.mark.data
-def test_posts_that_22_people_judged(posts):
-    """Complete: 95 posts, twice. Kappa as by statsmodels, alpha as by krippendorff."""
-    study = params.load("xhate_stability")
-    marks = analysis.judgements(posts, study.moderation)["category"]
-    assert (len(posts), len(marks), marks["annotator"].nunique()) == (4_180, 2_090, 22)
-    table = categories.compositions(marks, [1, 2])
-    assert table.shape == (95, 2)
-    kappa = categories.kappa(categories.shares_of_items(table).sum(axis=0)[None])[0]
-    assert kappa == pytest.approx(inter_rater.fleiss_kappa(table))
-    wide = marks.pivot_table(index="annotator", columns="dialogue", values="score").to_numpy()
-    alpha = krippendorff.alpha(reliability_data=wide, level_of_measurement="nominal")
-    assert alpha == pytest.approx(0.289, abs=0.0005)
-    assert kappa == pytest.approx(alpha, abs=0.001)
-    shares = collect(categories.distribution(marks)).select("annotator_score_share", score="1")["estimate"]
-    own = (marks["score"] == 1).groupby(marks["annotator"]).mean()
-    assert sorted(shares) == pytest.approx(sorted(own))
-    rows = collect(categories.agreement(table, [1, 2], "main"))["agreement_count"]
-    assert rows.loc[rows["definition"] == "halved", "estimate"].sum() == 95
+    assert set(results) == {"fleiss_kappa", "alpha", "agreement_count"}

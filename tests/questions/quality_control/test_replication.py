@@ -11,7 +11,6 @@ from judgebook.questions.quality_control import crowd, replication, system_score
 from judgebook.questions.quality_control import worker_tests as quality
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.replication import OVERALL, pearson, points
-from judgebook.statistics.correlation import pearson_interval
 from judgebook.statistics.intervals import generator
 
 SYSTEMS = ["a", "a_p", "b", "b_p", "c"]
@@ -37,22 +36,14 @@ def t(scores):
     return replication.tally(scores, "z", ["one", "two"], SYSTEMS)
 
 
-def test_means_from_sums_are_those_of_the_ratings(scores, t):
-    found = quality.system_means(scores, "z").set_index(["corpus", "system", "label"])["estimate"]
-    means = t.means()
-    for i, corpus in enumerate(t.corpora):
-        for j, system in enumerate(SYSTEMS):
-            assert means[i, j].tolist() == pytest.approx(
-                [found[corpus, system, name] for name in t.places(overall=False).values()]
-            )
-
-
 def test_runs_are_those_with_the_control_and_must_share_a_system(scores):
     rows = scores.rename(columns={"z": "score"}).assign(source_row=range(len(scores)))
     given = {"facts": pd.DataFrame(columns=["corpus", "dialogue", "key", "value"]), "systems": SYSTEMS[:-1]}
     first = rows[(rows["corpus"] == "one") | (rows["system"] != "c")]
     assert crowd.crowd(first, options=QualityControl(), control="c", **given).corpora == ["one"]
     apart = rows[(rows["corpus"] == "one") != rows["system"].isin(["b", "b_p"])]
+    with pytest.raises(ValueError, match=r"runs: expected corpora of the study \(one, two\), found \['third'\]"):
+        crowd.crowd(rows, options=QualityControl(runs=["third"]), control="c", **given)
     with pytest.raises(ValueError, match="expected corpora with a system in common, found"):
         crowd.crowd(apart, options=QualityControl(runs=["one", "two"]), control="c", **given)
 
@@ -75,16 +66,6 @@ def test_pearson_is_scipys_for_every_label():
     assert np.isnan(pearson(x[:2], y[:2])).all()
     x[:, 1], x[0, 2] = 7.1, np.nan
     assert np.isnan(pearson(x, y)).tolist() == [False, True, True, False]
-
-
-def test_fisher_interval_is_scipys():
-    rng = np.random.default_rng(2)
-    x, y = rng.normal(size=(2, 9))
-    found = stats.pearsonr(x, y)
-    ends = found.confidence_interval(0.9)
-    assert pearson_interval(found.statistic, 9, 0.9) == pytest.approx((ends.low, ends.high))
-    assert np.isnan(pearson_interval(1.0, 9)).all()
-    assert np.isnan(pearson_interval(0.5, 3)).all()
 
 
 def test_replication_is_the_correlation_of_printed_tables(scores, t):
@@ -126,28 +107,17 @@ def test_people_are_resampled_as_a_naive_loop_does(scores, t):
     found = replication.resampled(t, [quantity], rng=generator(1, "x"), n_resamples=4000)
     rng = np.random.default_rng(9)
     runs = scores.groupby("annotator")["corpus"].agg(lambda v: tuple(sorted(set(v))))
-    sums = scores.groupby(["annotator", "corpus", "system"])["z"].agg(["sum", "size"])
-    wide = sums.unstack(["corpus", "system"], fill_value=0)  # noqa: PD010
-    draws = []
-    for _ in range(800):
-        people = np.concatenate([rng.choice(p.index, len(p)) for _, p in runs.groupby(runs)])
-        total = wide.loc[people].sum()
-        draws.append(total["sum"] / total["size"])
-    naive = pd.DataFrame(draws).std()
+    places = [np.flatnonzero(runs == kind) for kind in runs.unique()]
+    wide = scores.pivot_table(index="annotator", columns=["corpus", "system"], values="z", aggfunc=["sum", "count"])
+    total, count = (wide[of].fillna(0).loc[runs.index] for of in ("sum", "count"))
+    drawn = [np.concatenate([rng.choice(p, len(p)) for p in places]) for _ in range(4000)]
+    means = [total.to_numpy()[d].sum(axis=0) / count.to_numpy()[d].sum(axis=0) for d in drawn]
+    naive = pd.Series(np.std(means, axis=0, ddof=1), total.columns)
     for row in found.itertuples():
-        assert row.standard_error == pytest.approx(naive[row.corpus, row.system], rel=0.12)
+        assert row.standard_error == pytest.approx(naive[row.corpus, row.system], rel=0.06)  # errors of 1.6% each
         assert row.ci_low < row.estimate < row.ci_high
     assert found["n_clusters"].unique().tolist() == [55]
     assert found["n_annotators"].unique().tolist() == [30]
-
-
-def test_intervals_of_r_hold_the_estimate_and_the_bias_is_the_resamples(t):
-    quantity = replication.correlations(t, {}, overall=True)
-    found = replication.resampled(t, [quantity], rng=generator(1, "r"), n_resamples=2000).iloc[0]
-    values = replication.replicates(t, [quantity], generator(1, "r"), 2000).values[:, 0]
-    assert found["bias"] == pytest.approx(values.mean() - found["estimate"])
-    assert found["ci_kind"] == "jackknife_t"
-    assert -1 < found["ci_low"] < found["estimate"] < found["ci_high"] < 1
 
 
 def test_interval_of_r_is_the_stratified_jackknife_by_hand(t):
@@ -168,6 +138,9 @@ def test_interval_of_r_is_the_stratified_jackknife_by_hand(t):
     half = stats.t.ppf(0.975, len(kinds) - len(np.unique(kinds))) * np.sqrt(variance)
     expected = np.tanh(np.arctanh(found["estimate"]) + half * np.array([-1, 1]))
     assert [found["ci_low"], found["ci_high"]] == pytest.approx(expected.tolist())
+    values = replication.replicates(t, [quantity], generator(1, "r"), 50).values[:, 0]
+    assert found["bias"] == pytest.approx(values.mean() - found["estimate"])
+    assert found["ci_kind"] == "jackknife_t"
 
 
 def test_few_systems_have_no_interval_over_workers(t):
@@ -181,51 +154,12 @@ def test_few_systems_have_no_interval_over_workers(t):
     assert np.isfinite(row["estimate"])
 
 
-@pytest.mark.evidence
-def test_interval_of_r_covers_what_other_workers_would_give():
-    """Nominal 95%; three standard errors of 300 runs are 4 points."""
-    rng = np.random.default_rng(11)
-    truth = np.array([0.5, 0.4, 0.2, -0.1, -0.3, -0.5])
-
-    def study():
-        total = np.zeros((120, 2, 6, 1))
-        for i in range(120):
-            met = rng.permutation(6)[:4]
-            total[i, i % 2, met, 0] = truth[met] + rng.normal(size=4)
-        names = [f"s{i}" for i in range(6)]
-        return replication.Tally(list(range(120)), ["one", "two"], names, ["p"], total, (total != 0).astype(float))
-
-    def r_of(t):
-        m = t.means()
-        return float(pearson(m[0], m[1])[-1])
-
-    typical = np.tanh(np.mean([np.arctanh(r_of(study())) for _ in range(2000)]))
-    quantity = replication.correlations(study(), {}, overall=True)
-    hits = []
-    for i in range(300):
-        row = replication.resampled(study(), [quantity], rng=generator(i, "c"), n_resamples=2).iloc[0]
-        hits.append(row["ci_low"] <= typical <= row["ci_high"])
-    assert np.mean(hits) >= 0.91
-
-
 def test_random_sets_of_all_workers_are_the_whole_and_small_ones_vary(t):
     full = replication.random_subsets(t, {"one": 30, "two": 30}, rng=generator(1, "all"), n_draws=5)
     m = t.means()
     assert full[:, 0].tolist() == pytest.approx([pearson(m[0], m[1])[-1]] * 5)
     few = replication.random_subsets(t, {"one": 12, "two": 12}, rng=generator(1, "few"), n_draws=200)
     assert np.nanstd(few) > 0.02
-
-
-def test_rank_sum_tests_are_scipys(scores):
-    dialogues = quality.dialogue_means(scores, "z")
-    found = system_scores.rank_sum_tests(dialogues, SYSTEMS)
-    assert len(found) == 2 * 20
-    for row in found.itertuples():
-        here = dialogues[dialogues["corpus"] == row.corpus]
-        x, y = (here.loc[here["system"] == s, "value"] for s in (row.system, row.system_b))
-        expected = stats.mannwhitneyu(x, y, alternative="greater", method="asymptotic")
-        assert row.p_value == pytest.approx(expected.pvalue)
-        assert row.estimate == pytest.approx(expected.statistic / (len(x) * len(y)))
 
 
 def test_a_system_without_dialogues_is_not_tested():
@@ -242,6 +176,7 @@ def test_gaps_are_tested_by_t_with_the_effective_number_of_workers():
     assert np.isnan(found[2])
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("loads", ["equal", "Zipf"])
 def test_gaps_between_equal_systems_keep_the_level(loads):
     """Ten workers rate two systems, one of which varies twice as much; everybody has tastes."""

@@ -168,12 +168,6 @@ def test_system_means_by_hand():
     assert found.loc[("s", "b"), "estimate"].to_dict() == {"p": 7, "overall mean": 7}
 
 
-def test_a_label_may_be_called_overall():
-    rows = [("r", "w", "u", "a", "1", "overall", 2), ("r", "w", "u", "a", "1", "q", 4)]
-    found = quality.system_means(marks(rows), "score").set_index("label")["estimate"]
-    assert found.to_dict() == {"overall": 2, "q": 4, quality.OVERALL: 3}
-
-
 def test_a_dialogue_judged_at_many_turns_weighs_labels_equally():
     rows = [("r", "w", "u", "a", "1", label, x) for label, x in (("p", 0), ("p", 0), ("p", 6), ("q", 10))]
     assert quality.dialogue_means(marks(rows), "score")["value"].tolist() == [6]

@@ -1,16 +1,11 @@
 """Checks of what annotators typed, by hand."""
 
-import json
-import re
-
 import pandas as pd
 import pytest
 
 from judgebook.questions.techniques import messages
 from judgebook.questions.techniques.question import MessageChecks, Technique
-from judgebook.sources import build
 from judgebook.statistics import Sampling
-from judgebook.study import params
 from judgebook.study.labels import Label
 
 
@@ -23,7 +18,6 @@ def dialogues(**typed):
     return pd.DataFrame(rows).astype({"turn": "Int32"})
 
 
-RUNS = ("free(run1)", "free(run2)", "icebreaker")
 GOOD = ["Hi!", "I saw a kite today", "It was striped and small", "My neighbour has seven of them"]
 RULES = {"first_turn": 2, "greetings": ["hi", "hello"], "offensive": ["fiddlesticks"]}
 
@@ -33,39 +27,27 @@ def failed(texts, **rules):
     return {name for name in messages.CHECKS if found[name]}
 
 
-def test_good_messages_pass():
-    assert failed(GOOD) == set()
+SHOUTED = [text.upper() for text in GOOD]
 
 
 @pytest.mark.parametrize(
-    ("texts", "check"),
+    ("texts", "checks", "rules"),
     [
-        (["Hi!", "Yes.", "I see.", "Ok then."], "short"),
-        (["Hi!", "Hello you, a fine day", *GOOD[2:]], "greeting"),
-        (["Hi!", GOOD[1].upper(), GOOD[2].upper(), GOOD[3]], "capitals"),
-        ([*GOOD, "i saw a kite today "], "repeated"),
-        ([*GOOD, "Oh FiddleSticks, it is gone now"], "offensive"),
+        (GOOD, set(), {}),
+        (["Hi!", "Yes.", "I see.", "Ok then."], {"short"}, {}),
+        (["Hi!", "Hello you, a fine day", *GOOD[2:]], {"greeting"}, {}),
+        (["Hi!", "History is what I like", *GOOD[2:]], set(), {}),  # whole words count
+        (GOOD, {"greeting"}, {"first_turn": 1}),  # unless the greeting is fixed
+        (["Hi!", *SHOUTED[1:3], GOOD[3]], {"capitals"}, {}),
+        (["Hi!", SHOUTED[1], *GOOD[2:]], set(), {}),  # one message is not several
+        (["Hi!", "I I I I", "A A A A", GOOD[3]], set(), {}),  # no word of two letters
+        ([*GOOD, "i saw a kite today "], {"repeated"}, {}),
+        ([*GOOD, "Oh FiddleSticks, it is gone now"], {"offensive"}, {}),
+        ([*GOOD, "Oh FiddleSticks, it is gone now"], set(), {"offensive": []}),
     ],
 )
-def test_each_check_fails_alone(texts, check):
-    assert failed(texts) == {check}
-
-
-def test_words_count_only_as_whole_words():
-    assert failed(["Hi!", "History is what I like", *GOOD[2:]]) == set()
-
-
-def test_a_fixed_greeting_is_no_message():
-    assert failed(GOOD, first_turn=1) == {"greeting"}
-
-
-def test_one_message_in_capitals_is_not_several():
-    assert failed(["Hi!", GOOD[1].upper(), *GOOD[2:]]) == set()
-    assert failed(["Hi!", "I I I I", "A A A A", GOOD[3]]) == set()  # no word of two letters
-
-
-def test_lists_that_are_empty_check_nothing():
-    assert failed([*GOOD, "Oh fiddlesticks, it is gone"], offensive=[]) == set()
+def test_each_check_alone(texts, checks, rules):
+    assert failed(texts, **rules) == checks
 
 
 def test_all_judgements_of_who_fails_are_left_out():
@@ -78,11 +60,6 @@ def test_all_judgements_of_who_fails_are_left_out():
         assert [counted[c, of] for c in ("short", "greeting", "any", "all")] == [2, 1, 2, 3]
 
 
-def test_checks_without_a_list_are_not_counted():
-    rows = messages.counts(messages.check(dialogues(w=GOOD)), MessageChecks(offensive=["fiddlesticks"]))
-    assert "greeting" not in {row["check"] for row in rows}
-
-
 def test_only_corpora_of_the_techniques_are_checked():
     typed = dialogues(good=GOOD, bad=["Hi!", "Yes.", "No.", "Ok."])
     annotations = pd.DataFrame({"corpus": "main", "annotator": ["good", "bad"]})
@@ -91,9 +68,6 @@ def test_only_corpora_of_the_techniques_are_checked():
         techniques = {"one": Technique(method="single_turn", corpus=corpus)}
         found, _ = messages.screened(annotations, typed, techniques, rules)
         assert found["annotator"].tolist() == kept
-    everybody, checks = messages.screened(annotations, typed, {"one": Technique(method="single_turn")}, None)
-    assert len(everybody) == 2
-    assert list(messages.counts(checks, None)) == []
 
 
 def test_two_answers_to_one_message_are_one_message():
@@ -102,26 +76,11 @@ def test_two_answers_to_one_message_are_one_message():
     assert messages.check(twice, **RULES).equals(messages.check(once, **RULES))
 
 
-def test_dialogues_of_a_session_with_messages_of_their_own_are_conversations_of_their_own():
-    chats = pd.concat([dialogues(a=GOOD), dialogues(b=["Yes.", "No."])]).assign(session="s", interactor="w")
-    found = messages.check(chats, **RULES)
-    assert len(found) == 2
-    assert found["short"].tolist() == [False, True]
-
-
 def test_what_leaving_people_out_changes_by_hand():
-    labels = [
-        Label("good", "dialogue_rating", "Good", (0, 10)),
-        Label("bad", "dialogue_rating", "Bad", (0, 10), direction=-1),
-    ]
-    rows = [
-        ("w1", "good", 4),
-        ("w1", "bad", 4),
-        ("w2", "good", 6),
-        ("w3", "good", 10),
-        ("w3", "bad", 0),
-        ("x", "good", 0),
-    ]
+    kinds = (("good", 1), ("bad", -1))
+    labels = [Label(name, "dialogue_rating", name, (0, 10), direction=sign) for name, sign in kinds]
+    rows = [("w1", "good", 4), ("w1", "bad", 4), ("w2", "good", 6), ("w3", "good", 10), ("w3", "bad", 0)]
+    rows += [("x", "good", 0)]
     rated = pd.DataFrame(rows, columns=["annotator", "label", "score"]).assign(
         corpus="main", system="a", method="dialogue_rating", turn=None, dialogue_b=None
     )
@@ -129,24 +88,3 @@ def test_what_leaving_people_out_changes_by_hand():
     (row,) = messages.effects(rated, checks, labels, Sampling(n_resamples=200, confidence=0.95, seed=1))
     assert row["estimate"] == pytest.approx((4 + 6 + 6) / 3 - (4 + 6 + 6 + 10 + 10) / 5)
     assert row["n"] == 3
-
-
-@pytest.mark.data
-@pytest.mark.evidence
-def test_checks_of_typed_chats_by_a_loop_over_the_raw_files(raw_data):
-    """Ji et al. 2022: the checks of Smith et al. 2022, Appendix B, once more from the JSON the authors released."""
-    spec = params.load("ji2022").techniques.checks
-    built = build.build(params.load("ji2022"))
-    found = messages.check(built.frames["dialogues"], **dict(spec))
-    short = repeated = capitals = n = 0
-    for name in (f"{verdict}_{run}" for verdict in ("pass", "fail") for run in RUNS):
-        for hit in json.loads((raw_data / "ji2022" / "dialogue_data" / f"{name}.json").read_text(encoding="utf-8")):
-            for chat in hit["data"]:
-                said = [turn["user"].strip() for turn in chat["dialogue"] if turn["user"].strip()]
-                n += 1
-                short += sum(len(text.split()) for text in said) / len(said) < 3
-                repeated += said[0].lower() in [text.lower() for text in said[1:]]
-                shouted = [text for text in said if re.search("[A-Za-z]{2}", text) and text == text.upper()]
-                capitals += len(shouted) >= 2
-    counted = found[["short", "repeated", "capitals"]].sum()
-    assert (len(found), *counted) == (n, short, repeated, capitals)

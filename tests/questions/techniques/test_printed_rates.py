@@ -6,9 +6,8 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.contingency_tables import Table as Contingency
 from statsmodels.stats.power import normal_power
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+from statsmodels.stats.proportion import proportion_confint
 
-from judgebook.display.views import Prose, Table
 from judgebook.published import numbers
 from judgebook.questions.techniques import printed_rates
 
@@ -16,11 +15,6 @@ from judgebook.questions.techniques import printed_rates
 @pytest.fixture(scope="module")
 def printed():
     return numbers.load()
-
-
-@pytest.fixture(scope="module")
-def views(printed):
-    return list(printed_rates.views(printed))
 
 
 def test_intervals_are_wilson_s_of_all_that_rounds_to_the_printed_rate():
@@ -68,12 +62,6 @@ def test_a_mean_trend_covers_the_truth_and_correlated_answers_make_it_conservati
         assert inside >= 0.94, own
 
 
-def test_the_trend_test_holds_its_level():
-    """2,000 evaluations without a trend, Monte Carlo error 0.5%."""
-    shares = 100 * np.random.default_rng(2).binomial(38, 0.6, (2_000, 6)) / 38
-    assert (printed_rates.trends(pd.DataFrame(shares), 38)["p"] < 0.05).mean() == pytest.approx(0.05, abs=0.015)
-
-
 def test_hours_have_the_stated_power(printed):
     rows = printed_rates.standardised(printed).set_index(["technique", "comparison"])
     for row in rows[rows["d"] > 0.3].itertuples():
@@ -96,29 +84,3 @@ def test_the_interval_of_a_standardised_distance_covers(d):
     found = parts.mean(axis=(1, 2)) / parts.std(axis=2, ddof=1).mean(axis=1)
     inside = np.abs(found - d) <= printed_rates._half(found, 24)
     assert inside.mean() == pytest.approx(0.94, abs=0.02)
-
-
-def test_the_highest_rate_is_compared_with_the_second_as_statsmodels_does(printed):
-    rows = printed_rates._techniques(printed, "mean")
-    found = printed_rates._exclude(rows, printed_rates._techniques(printed, "min"))
-    assert [(a, b) for a, b, _ in found["apart"]] == [("Fine-tuning", "Preference"), ("Fine-tuning", "Humanness")]
-    for first, second, apart in ((93, 73, True), (85, 70, False)):
-        low, _ = confint_proportions_2indep(first * 0.385, 38.5, second * 0.68, 68, method="newcomb", compare="diff")
-        assert (low > 0) == apart
-
-
-def test_pages_say_what_the_tables_say(views):
-    text = "\n".join(v.text for v in views if isinstance(v, Prose))
-    assert "Fine-tuning, Length and Size, from the highest rates to the lowest" in text
-    assert "they rise by 3.6 [2.2, 5.0] points per turn" in text
-    assert "Without the first turn, the mean slope is 0.9 [−0.9, 2.7]" in text
-    tables = {v.name: v.frame for v in views if isinstance(v, Table)}
-    assert {name: len(frame) for name, frame in tables.items()} == {
-        "smith_weightings": 9,
-        "smith_turns": 9,
-        "smith_techniques": 9,
-        "smith_hours": 5,
-    }
-    first = tables["smith_turns"].iloc[0]
-    assert (first["Comparison"], first["Metric"], str(first["Turn 1"])) == ("Length", "Preference", "40 [26, 56]")
-    assert str(tables["smith_techniques"].iloc[0]["Pairwise, combined"]) == "80"

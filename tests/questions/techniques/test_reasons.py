@@ -21,9 +21,9 @@ def judged(rows):
     return frame.assign(dialogue="x" + frame["conversation"], dialogue_b="y" + frame["conversation"], **fixed)
 
 
-def data(rows):
+def of(frame):
     technique = Technique(method="pairwise_turn", title="Turns")
-    found = sittings.TechniqueData({"t": technique}, {"t": judged(rows)}, {}, [("a", "b")], ["better"], {})
+    found = sittings.TechniqueData({"t": technique}, {"t": frame}, {}, [("a", "b")], ["better"], {})
     return collect(reasons.reasons(found, Sampling(n_resamples=200, confidence=0.95, seed=1)))
 
 
@@ -40,7 +40,7 @@ def test_lengths_by_hand_whichever_side_was_shown_first():
     rows = [("1", "a", "b", 1, "one two three"), ("1", "a", "b", -1, "one"), ("2", "b", "a", 1, "one  two three")]
     rows += [("2", "b", "a", -1, "one"), ("3", "a", "b", 0, "a tie says nothing"), ("3", "a", "b", 1, None)]
     rows += [("4", "a", "b", 1, " ")]
-    results = data(rows)
+    results = of(judged(rows))
     words = results["reason_words"].set_index("system")
     assert words["estimate"].to_dict() == {"a": 2.0, "b": 2.0}
     assert words["n"].to_dict() == {"a": 2, "b": 2}
@@ -51,13 +51,13 @@ def test_lengths_by_hand_whichever_side_was_shown_first():
 def test_terms_of_one_reason_only_are_not_shown():
     rows = [("1", "a", "b", 1, "zyx short"), ("2", "a", "b", -1, "detailed"), ("3", "a", "b", 1, "short")]
     rows += [("4", "a", "b", -1, "detailed")]
-    terms = data(rows)["reason_term"]
+    terms = of(judged(rows))["reason_term"]
     assert terms.groupby("system")["term"].agg(list).to_dict() == {"a": ["short"], "b": ["detailed"]}
 
 
 def test_without_reasons_or_with_reasons_for_one_system_there_is_nothing():
-    assert data([("1", "a", "b", 1, None), ("2", "a", "b", -1, None)]) == {}
-    assert data([("1", "a", "b", 1, "fine"), ("2", "a", "b", 1, "good")]) == {}
+    assert of(judged([("1", "a", "b", 1, None), ("2", "a", "b", -1, None)])) == {}
+    assert of(judged([("1", "a", "b", 1, "fine"), ("2", "a", "b", 1, "good")])) == {}
 
 
 def test_terms_of_one_person_only_are_not_shown():
@@ -71,16 +71,10 @@ def test_terms_of_one_person_only_are_not_shown():
 def test_people_are_resampled_where_they_are_fewer_than_conversations():
     """Each person writes reasons of one length: the spread is that between few people, not between many reasons."""
     rng = np.random.default_rng(1)
-    rows = [(str(i), "a", "b", rng.choice([1, -1]), " ".join(["word"] * (3 + 4 * (i % 5)))) for i in range(60)]
-    frame = judged(rows)
-
-    def width(frame):
-        technique = Technique(method="pairwise_turn", title="Turns")
-        found = sittings.TechniqueData({"t": technique}, {"t": frame}, {}, [("a", "b")], ["better"], {})
-        words = collect(reasons.reasons(found, Sampling(n_resamples=500, confidence=0.95, seed=1)))["reason_words"]
-        return (words["ci_high"] - words["ci_low"]).mean(), set(words["resample_unit"])
-
-    alone, unit = width(frame)
-    together, people = width(frame.assign(annotator=[f"w{i % 5}" for i in range(60)]))
-    assert (unit, people) == ({"conversation"}, {"annotator"})
-    assert together > 1.5 * alone
+    frame = judged([(str(i), "a", "b", rng.choice([1, -1]), " ".join(["word"] * (3 + 4 * (i % 5)))) for i in range(60)])
+    people = frame.assign(annotator=[f"w{i % 5}" for i in range(60)])
+    alone, together = (
+        of(x)["reason_words"].assign(width=lambda f: f["ci_high"] - f["ci_low"]) for x in (frame, people)
+    )
+    assert (set(alone["resample_unit"]), set(together["resample_unit"])) == ({"conversation"}, {"annotator"})
+    assert together["width"].mean() > 1.5 * alone["width"].mean()

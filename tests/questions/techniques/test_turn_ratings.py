@@ -1,20 +1,10 @@
-"""Marks of turns beside ratings of conversations: whose they are, which turns are used, on what scale; and real data,
-once more in a few lines from the raw files."""
+"""Marks of turns beside ratings of conversations: whose they are, which turns are used, on what scale."""
 
-import json
-
-import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
-from scipy import stats
 
-from judgebook.questions.techniques import analysis, sittings, turn_marks, turn_ratings
-from judgebook.sources import build, places
-from judgebook.statistics import Sampling
-from judgebook.study import params
+from judgebook.questions.techniques import turn_ratings
 from judgebook.study.labels import Label
-from judgebook.study.results import where
 
 LABELS = [Label("good", "single_turn", "Good", (0, 1)), Label("whole", "single_dialogue", "Whole", (1, 5))]
 
@@ -94,107 +84,3 @@ def test_labels_rated_and_marked_alike_go_together():
     assert both.rows["rating"].tolist() == [5]
     (both,) = turn_ratings.paired(marks({"d": [1, 0]}), rated, labels, ["whole"])
     assert both.rows["rating"].tolist() == [1]
-
-
-# --- real data -------------------------------------------------------------------------------------------------------
-
-
-def analysed(name, roots):
-    """Results of the parts that need no comparison. roots : where raw files are."""
-    spec = params.load(name)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "raw_roots", lambda: roots)
-        annotations = build.build(spec).frames["annotations"]
-    labels = spec.label_list()
-    systems = [s for s in annotations["system"].unique() if s not in spec.unranked_systems]
-    none = sittings.TechniqueData({}, {}, {}, [], [], {})
-    turned = turn_marks.gather(annotations, none, labels, systems, spec.techniques)
-    sampling = Sampling(n_resamples=400, confidence=0.95, seed=1)
-    return analysis.analyse(none, turned, labels, spec.techniques, run_seed=1, sampling=sampling)
-
-
-@pytest.fixture(scope="module")
-def conture(raw_data):
-    folder = raw_data if (raw_data / "conture").is_dir() else raw_data.parent / "data_more"
-    raw = json.loads((folder / "conture" / "data.json").read_text(encoding="utf-8"))
-    return analysed("conture", [folder]), raw
-
-
-def whole_rating(dialogue, name):
-    found = [r[name] for r in dialogue["dialog_ratings"] if r.get(name) not in ("", "N/A", None)]
-    return np.mean([float(x) for x in found])
-
-
-@pytest.mark.data
-def test_conture_by_turn_and_over_all_turns(conture):
-    """Tables 2 and 5 of Smith et al. 2022 from the raw file."""
-    results, raw = conture
-    seen = [[float(turn["overall impression"]) for turn in d["turns"]] for d in raw]
-    (score,) = results["technique_score"]["estimate"]
-    assert score == pytest.approx(np.mean(np.concatenate(seen)))
-    by_turn = results["turn_mean"].set_index("turn")
-    for turn in range(1, 10):
-        own = [s[turn - 1] for s in seen if len(s) >= turn]
-        interval = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
-        assert by_turn.loc[turn, ["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx([np.mean(own), *interval])
-    later = [np.mean(s[-(len(s) // 2) :]) - np.mean(s[: len(s) // 2]) for s in seen]
-    change = where(results["turn_half"], half="difference").iloc[0]
-    assert change["estimate"] == pytest.approx(np.mean(later))
-    assert change["p_value"] == pytest.approx(stats.ttest_1samp(later, 0).pvalue)
-
-
-@pytest.mark.data
-def test_conture_final_ratings_on_the_last_eight_turns(conture):
-    """Figure 6 by statsmodels, with HC3: no coefficient of the later half exceeds those of the earlier half clearly."""
-    results, raw = conture
-    x = np.array([[float(turn["overall impression"]) for turn in d["turns"][-8:]] for d in raw])
-    y = np.array([whole_rating(d, "human (overall)") for d in raw])
-    fitted = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True)
-    rows = results["turn_coefficient"]
-    rows = rows[rows["system"].isna()].sort_values("turn")
-    assert rows["estimate"].to_numpy() == pytest.approx(fitted.params[1:])
-    assert rows[["ci_low", "ci_high"]].to_numpy() == pytest.approx(fitted.conf_int()[1:])
-    assert rows["estimate"].round(2).tolist() == [0.04, 0.13, 0.10, -0.03, 0.10, 0.16, -0.01, 0.01]
-    recency = where(results["turn_recency"], half="difference").iloc[0]
-    tested = fitted.t_test(np.r_[0, [-0.25] * 4, [0.25] * 4])
-    assert recency[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx(
-        [tested.effect[0], *tested.conf_int()[0]]
-    )
-    assert recency["ci_low"] < 0 < recency["ci_high"]
-    assert results["turn_conversations"][["people", "counted"]].to_numpy().tolist() == [["other", "end"]]
-
-
-@pytest.mark.data
-def test_conture_mean_turns_and_ratings_correlate_by_scipy(conture):
-    results, raw = conture
-    mean = [np.mean([float(turn["overall impression"]) for turn in d["turns"]]) for d in raw]
-    names = {"human": "human (overall)", "inquisitive": "inquisitive", "error_recovery": "error recovery"}
-    for label, name in names.items():
-        rated = [whole_rating(d, name) for d in raw]
-        for coefficient, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
-            found = where(results["turn_mean_correlation"], label=label, coefficient=coefficient, of="impression")
-            assert found["estimate"].tolist() == pytest.approx([function(mean, rated).statistic])
-
-
-@pytest.mark.data
-def test_fed_marked_turns_and_final_ratings(raw_data):
-    """The same from FED's file: three marked turns a conversation with a system, five marks each; people unknown."""
-    results = analysed("fed", [raw_data])
-    raw = json.loads((raw_data / "fed" / "fed_data.json").read_text(encoding="utf-8"))
-    # three responses and then their conversation, 125 times
-    blocks = [raw[i : i + 4] for i in range(0, len(raw), 4) if raw[i]["system"] != "Human"]
-    assert {tuple("response" in item for item in block) for block in blocks} == {(True, True, True, False)}
-
-    def overall(item):
-        return np.mean([v for v in item["annotations"]["Overall"] if isinstance(v, int | float)])
-
-    x, y = np.array([[overall(item) for item in b[:3]] for b in blocks]), np.array([overall(b[3]) for b in blocks])
-    fitted = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True)
-    rows = results["turn_coefficient"]
-    rows = rows[rows["system"].isna()].sort_values("turn")
-    assert x.shape == (84, 3)
-    assert rows["estimate"].to_numpy() == pytest.approx(fitted.params[1:])
-    assert rows[["ci_low", "ci_high"]].to_numpy() == pytest.approx(fitted.conf_int()[1:])
-    assert results["turn_conversations"]["people"].tolist() == ["unknown"]
-    found = where(results["turn_mean_correlation"], coefficient="spearman")["estimate"].tolist()
-    assert found == pytest.approx([stats.spearmanr(x.mean(axis=1).round(9), y.round(9)).statistic])
