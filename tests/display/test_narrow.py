@@ -7,7 +7,7 @@ import pytest
 from fixtures.boxes import findings
 
 from judgebook.display import style
-from judgebook.display.narrow import LEAST, WIDTH, narrow
+from judgebook.display.narrow import LEAST, WIDTH, narrow, texts_of
 
 
 def bars(n=1, names=("Alpha", "Beta"), **kwargs):
