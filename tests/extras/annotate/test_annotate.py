@@ -224,7 +224,7 @@ def as_label_studio(folder, method, asked):
             result.append({"from_name": question.name, "to_name": "x", "type": "choices", "value": value})
             truth += [(key, question.label.id, score)] if key["phase"] == "main" else []
         done = {"id": n + 50, "completed_by": key["planned_for"], "result": result, "was_cancelled": False}
-        out.append(task | {"id": n + 1, "annotations": [done], "predictions": []})
+        out.append(task | {"id": n + 1, "annotations": [done | {"lead_time": 4.5}], "predictions": []})
     (folder / label_studio.EXPORT).write_text(json.dumps(out))
     return truth
 
