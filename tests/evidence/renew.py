@@ -5,8 +5,9 @@
     python tests/evidence/renew.py --budget 300       of that, what takes at most so many CPU seconds
     python tests/evidence/renew.py --check            nothing; says what is unverified, exit code 1 where something is
 
-Within a budget the cheapest come first, then those that have not run for longest; a tenth of the pieces that are
-vouched for runs again in turn, by the number of commits. The last lines say what is unverified at this commit.
+Within a budget pieces run again whose sources have changed since, the cheapest first, then those that have not run for
+longest; and a tenth of the pieces that are vouched for, in turn, by the number of commits. What has never run is left
+to `--stale`. The last lines say what is unverified at this commit.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ def cost(piece: Piece, record: Record) -> float:
 
 
 def within(budget: float, out: Sequence[Piece], others: Sequence[Piece], turn: int, record: Record) -> list[Piece]:
-    """What runs within so many CPU seconds: of `out` the cheapest, then a tenth of `others` in `turn`."""
-    when = {p: record.get(p.name, {}).get("date", "") for p in [*out, *others]}
+    """What runs again within so many CPU seconds: of `out` the cheapest, then a tenth of `others` in `turn`."""
+    out = [p for p in out if p.name in record]
+    when = {p: record[p.name]["date"] for p in [*out, *others]}
     order = sorted(out, key=lambda p: (cost(p, record), when[p]))
     order += sorted(others[turn % 10 :: 10], key=lambda p: (when[p], cost(p, record)))
     chosen = []

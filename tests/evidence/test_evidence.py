@@ -64,8 +64,8 @@ def test_what_is_unverified_is_named_with_what_changed(digests, monkeypatch):
 
 
 def test_within_a_budget_the_cheapest_stale_pieces_run_then_a_tenth_of_the_others_in_turn():
-    out, others = [Piece(f"out{i}") for i in range(3)], [Piece(f"other{i}") for i in range(20)]
-    record = {p.name: passed(seconds=s) for p, s in zip(out, (50, 10, 30), strict=True)}
+    out, others = [Piece(f"out{i}") for i in range(4)], [Piece(f"other{i}") for i in range(20)]
+    record = {p.name: passed(seconds=s) for p, s in zip(out[:3], (50, 10, 30), strict=True)}  # the fourth never ran
     record |= {p.name: passed(seconds=1.0, date=f"2026-01-{i:02}") for i, p in enumerate(others, 1)}
     assert renew.within(45, out, others, 3, record) == [out[1], out[2]]
     assert renew.within(91.5, out, others, 3, record) == [out[1], out[2], out[0], others[3]]
