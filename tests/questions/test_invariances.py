@@ -467,19 +467,3 @@ def test_what_may_move_still_does(ran):
                 used |= {(m.why, question, m.holds(question, row)) for m in known}
     listed = {(m.why, question, entry) for m in MOVES for question, entries in m.what.items() for entry in entries}
     assert listed - used == set()
-
-
-def test_a_change_of_a_study_is_one():
-    """Rows and names differ, and are the same people, systems and scores."""
-    given = changes.sessions()
-    names = changes.renamed_backwards(given)
-    assert not set(names.rows["system"]) & set(given.rows["system"])
-    back = names.rows["system"].map(names.names)
-    assert back.tolist() == given.rows["system"].tolist()
-    assert sorted(names.rows["system"].unique()) == [
-        f"system_new{i:03d}" for i in range(given.rows["system"].nunique())
-    ]
-    assert len(changes.joined(given).rows) == 2 * len(given.rows)
-    rated = given.rows["method"] == "dialogue_likert"
-    assert (changes.shifted(given).rows["score"] - given.rows["score"]).astype(float).equals(10.0 * rated)
-    assert (changes.turned(given).rows["score"][rated] + given.rows["score"][rated] == 6).all()

@@ -160,18 +160,6 @@ def test_comparisons_count_both_orientations_and_ignore_which_side_is_left():
     assert stored == pytest.approx(krippendorff.alpha(scores.T, level_of_measurement="ordinal"))
 
 
-def test_plain_alphas_equal_those_of_the_agreement_table():
-    r = np.random.default_rng(0)
-    values = np.clip(np.round(3 + r.normal(size=(40, 1)) + r.normal(size=(40, 3))), 1, 5)
-    votes = r.choice([-1.0, 0, 1], size=(40, 1)) * (r.random((40, 2)) < 0.7)
-    marks = pd.concat([likert(values), comparisons(votes)], ignore_index=True)
-    expected = agreement.alpha_table(marks, LABELS, first=None, sampling=QUICK).select("alpha", orientation=None)
-    found = agreement.plain_alphas(marks, LABELS)
-    keys = ["method", "label", "estimate", "n"]
-    pd.testing.assert_frame_equal(found[keys], expected[keys], check_dtype=False)
-    assert agreement.plain_alphas(marks.drop_duplicates("dialogue"), LABELS).empty
-
-
 @pytest.mark.parametrize("level", ["nominal", "interval"])
 def test_alphas_at_another_level_are_of_ordinal_labels_only(level):
     values = np.random.default_rng(1).integers(0, 3, (30, 3)).astype(float)
@@ -182,12 +170,6 @@ def test_alphas_at_another_level_are_of_ordinal_labels_only(level):
     # marks of 0 and 1 have no order to lose
     of_two = [Label("quality", "dialogue_likert", "Quality", (0, 1))]
     assert agreement.alphas_at(level, marks.assign(score=marks["score"].clip(0, 1)), of_two).empty
-
-
-def test_labels_off_the_registry_are_named():
-    rows = likert(np.array([[1.0, 2], [3, 3]]), label="charm")
-    with pytest.raises(ValueError, match=r"missing \[\('dialogue_likert', 'charm'\)\]"):
-        agreement.alpha_table(rows, LABELS)
 
 
 def test_between_groups_pairs_one_annotation_of_each():
@@ -289,11 +271,3 @@ def test_turns_are_primary_only_where_the_study_says_so_and_then_mislead():
     assert population.misleading(marks, "turn") == ["behavior"]
     assert population.misleading(marks, "session") == population.misleading(marks, None) == []
     assert population.misleading(marks[marks["turn"] == 3], "turn") == []
-
-
-@pytest.mark.parametrize(("unit", "clusters"), [("session", 10), ("turn", 40), ("dialogue", 40)])
-def test_ratings_of_dialogues_are_resampled_by_session_too(unit, clusters):
-    ratings = likert(np.random.default_rng(2).integers(1, 6, (40, 3)).astype(float))
-    ratings = ratings.assign(session="s" + (ratings["dialogue"].str[1:].astype(int) // 4).astype(str))
-    row = population.primary(agreement.alpha_table(ratings, LABELS, unit=unit, sampling=QUICK)).iloc[0]
-    assert (row["n_clusters"], row["resample"]) == (clusters, "session" if unit == "session" else "dialogue")

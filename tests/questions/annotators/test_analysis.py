@@ -6,9 +6,8 @@ import pytest
 from fixtures.planted_annotators import planted
 from scipy.stats import binomtest
 
-from judgebook.display.names import display_names
 from judgebook.questions.annotators import agreement_with_others as others
-from judgebook.questions.annotators import analysis, conduct, findings, outliers, severity, tables
+from judgebook.questions.annotators import analysis, conduct, severity
 from judgebook.questions.annotators.question import Annotators
 from judgebook.questions.collection import costs
 from judgebook.study import params
@@ -97,33 +96,9 @@ def test_bad_annotators_are_found_and_good_ones_hardly_ever_flagged(shape, kind,
     assert binomtest(alarms, 10, LEVEL, alternative="greater").pvalue > 0.01
 
 
-@pytest.fixture(scope="module")
-def views():
-    made = planted("behavior", task="consistency", n_sessions=60, n_people=14, twice=0.6, clickers=1, liners=1)
-    study, options = params.load("demo"), Annotators(n_draws=100)
-    given = {"confidence": 0.95, "seed": 1}
-    results = analysis.analyse(made.annotations, made.work_units, study.label_list(), options, **given)
-    return made, results, display_names(study, made.annotations)
-
-
-def test_every_indicator_has_a_value_and_a_random_clicker_is_named_first(views):
-    made, results, names = views
-    z = results["annotator_z"]
-    assert set(z["indicator"]) == set(analysis.INDICATORS)
-    assert z["p_adjusted"].between(0, 1).all()
-    flagged = analysis.flagged(results, LEVEL)["annotator"]
-    assert made.bad[flagged.iloc[0]] == "clicker"
-    said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
-    assert all(name in said for name in {*flagged, "own_ids.csv"})
-    assert len(tables.everyone(results, names).frame) == made.annotations["annotator"].nunique()
-
-
 def test_positions_and_models_are_nobody():
     made = planted(seed=5, n_sessions=24, n_people=8)
     rows = made.annotations.assign(annotator_known=False)
     study = params.load("demo")
     found = analysis.analyse(rows, made.work_units, study.label_list(), Annotators(), confidence=0.95, seed=1)
     assert not len(found["annotator_z"])
-    names = display_names(study, rows)
-    said = next(iter(findings.findings(found, names, LEVEL))).text
-    assert f"fewer than {outliers.MIN_VALUES} annotators" in said

@@ -133,29 +133,6 @@ def test_a_whole_unit_that_mixes_methods_counts_once_and_not_by_method():
         assert out.index.is_unique
 
 
-def without_units(seconds):
-    """Two annotators judge dialogues 1 to 3 by two methods; seconds : method -> those of each dialogue."""
-    rows = [("g", who, method, str(i + 1), None) for method in seconds for who in ("A1", "A2") for i in range(3)]
-    spent = [s for method in seconds for _ in range(2) for s in seconds[method]]
-    return annotations(rows).assign(work_unit=pd.NA, seconds=spent)
-
-
-def test_one_duration_of_a_row_with_several_methods_counts_once():
-    """A file with one duration in a row and no column of work units: the task is one, whatever methods it holds."""
-    marks = without_units({"behavior": [60.0, 120.0, 90.0], "turn_likert": [60.0, 120.0, 90.0]})
-    out = costs.minutes(units([]), marks)
-    assert set(out["method"]) == {costs.TOGETHER}
-    assert out["minutes"].sum() == pytest.approx(2 * 270 / 60)
-
-
-def test_whole_units_that_mix_methods_are_left_out_where_others_were_timed_in_parts():
-    marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U1", "U3", "U9", "U1"])
-    rows = [("g", "U1", "A1", None, "whole", 600.0), ("g", "U3", "A2", None, "comparative", 90.0)]
-    assert costs.minutes(units(rows), marks)["method"].tolist() == ["comparative"]
-    elsewhere = [rows[0], ("h", *rows[1][1:])]
-    assert sorted(costs.minutes(units(elsewhere), marks)["method"]) == ["comparative", costs.TOGETHER]
-
-
 @pytest.mark.parametrize(("n", "ranks"), [(6, (1, 6)), (10, (2, 9)), (100, (40, 61))])
 def test_the_interval_of_a_median_is_the_tabled_one(n, ranks):
     """Ranks for a 95 % interval of the median: Conover 1999, Practical Nonparametric Statistics, section 3.2."""

@@ -88,24 +88,10 @@ class TestAgreements:
         expected = jackknife_t(alpha(frame), np.array(left), "annotator", bounded=False)
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
 
-    def test_what_is_no_pilot_of_annotation_does_not_count(self):
-        other = self.frame.assign(corpus="main")
-        assert not agreements(other, LABELS, sampling=FEW)
-        assert gains(agreements(other, LABELS, sampling=FEW)).empty
-        unknown = self.frame.assign(annotator_known=False)
-        assert not agreements(unknown, LABELS, sampling=FEW)
-
     def test_labels_of_different_scales_are_not_combined(self):
         labels = [LABELS[0], Label("redundant", "behavior", "Redundant", (1, 5))]
         with pytest.raises(ValueError, match="annotation_pilot_1, behavior: only labels of one scale can be combined"):
             agreements(self.frame, labels, sampling=FEW)
-
-    def test_a_label_that_only_a_pilot_had_counts_like_the_others(self):
-        renamed = self.frame.assign(label=self.frame["label"].replace("redundant", "presentation"))
-        found = agreements(renamed, LABELS, sampling=FEW)
-        assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(self.frame))
-        with pytest.raises(ValueError, match="declare 'ignore' of method 'behavior', which only a pilot has"):
-            agreements(renamed, [LABELS[2]], sampling=FEW)
 
 
 class TestScreened:
@@ -204,12 +190,3 @@ class TestBots:
     def test_equal_ratings_are_no_certainty(self):
         found = bots(self.frame([("a", f"p{i}", 2) for i in range(9)]), "quality", least=3.0)
         assert found["mean"]["ci_kind"].tolist() == ["not_estimable"] * 2
-
-    def test_no_pilot(self):
-        assert not bots(self.frame([("a", "p", 3)], "main"), "quality", least=3)
-
-    def test_least_mean_is_the_middle_of_the_scale(self):
-        assert pilot.least_mean(None, "quality", LABELS) == 3
-        assert pilot.least_mean(2.5, "quality", LABELS) == 2.5
-        with pytest.raises(ValueError, match=r"pilot.least: expected a number, as no label 'ignore' rates whole"):
-            pilot.least_mean(None, "ignore", LABELS)

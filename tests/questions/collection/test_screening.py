@@ -53,13 +53,6 @@ def test_verdicts_by_hand():
     assert found["recorded"].isna().tolist() == [False, False, True, False, False, True]
 
 
-def test_dialogues_are_numbered_by_their_ids_or_in_their_order():
-    rows = [("sur_x", "A1", "t", n, 0, None) for n in (2, 3, 1)]
-    assert screening.places(attempts(rows)).tolist() == [2, 3, 1]
-    assert screening.places(attempts(rows, ids="{task}{n}x")).tolist() == [1, 2, 3]
-    assert screening.places(attempts(rows, ids="same_7")).tolist() == [7, 7, 7]
-
-
 class TestPassRates:
     found = pass_rates(screening.verdicts(attempts(ROWS), **RULE), sampling=FEW)
 

@@ -322,21 +322,6 @@ def test_weights_that_the_file_contradicts_are_named():
     assert not checked(weighted_queue(1.0)).findings
 
 
-@pytest.mark.parametrize(
-    ("selection", "named"),
-    [
-        ("All flagged conversations and 20% of the rest", True),
-        ("A random sample of 100 conversations per system", False),
-    ],
-)
-def test_a_selection_that_the_yaml_tells_of_is_named_where_nothing_is_weighted(selection, named):
-    made = crossed()
-    found = checked((*made, {"selection": selection})).findings
-    assert [f.facts["kind"] for f in found] == ["said"] * named
-    weighted = made[0].assign(sampling_weight=np.where(made[0]["dialogue"] < "m", 1.0, 2.0))
-    assert not checked((weighted, made[1], {"selection": selection})).findings
-
-
 @pytest.mark.parametrize("real", [False, True])
 def test_a_zero_that_means_no_answer_is_told_from_a_low_score(real):
     """Ratings from 0 to 5, or from 1 to 5 with 0 for no answer; the declared scale has room for both."""
@@ -352,22 +337,3 @@ def test_a_zero_that_means_no_answer_is_told_from_a_low_score(real):
 
 def test_names_of_systems_are_escaped():
     assert any("Beta; 2\\*" in one.what for one in findings.worded(checked(missing()), NAMES))
-
-
-def test_a_code_off_the_scale_and_a_column_that_is_called_so_are_named_alone():
-    (found,) = checked(labelled(lambda m: m["score"].where(m.index % 50 > 0, 0.0))).findings
-    assert (found.code, found.facts["why"]) == ("missing_codes", "scale")
-    (found,) = checked(queue(False)).findings
-    assert (found.code, found.price) == ("enriched_sample", 0.5)  # half a standard error: little follows
-
-
-@pytest.mark.parametrize("code", ["confounded_annotators", "missing_by_system", "cycles"])
-def test_order_of_rows_and_names_do_not_matter(code):
-    marks, talk_ = CASES[code][0]()
-    people = {a: f"q{i}x" for i, a in enumerate(sorted(marks["annotator"].unique(), reverse=True))}
-    new = {s: f"zz {s}" for s in {*marks["system"], *marks.get("system_b", [])}}
-    sides = {c: marks[c].map(new) for c in ("system", "system_b") if c in marks}
-    other = marks.assign(annotator=marks["annotator"].map(people), **sides).sample(frac=1, random_state=1)
-    renamed = other.reset_index(drop=True), talk_.assign(system=talk_["system"].map(new))
-    prices = [{(f.code, round(f.price, 6)) for f in checked(m).findings} for m in ((marks, talk_), renamed)]
-    assert prices[0] == prices[1]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgebook.questions.field import analysis, findings, reading
+from judgebook.questions.field import analysis, reading
 from judgebook.questions.planning.assumed.alike import nested
 from judgebook.statistics.intervals import Sampling
 
@@ -149,18 +149,3 @@ def test_a_difference_is_that_of_means_over_studies(results, lines):
     assert row["estimate"] == pytest.approx(means[True] - means[False])
     assert row["ci_low"] < row["estimate"] < row["ci_high"]
     assert row["n_clusters"] == len({*sides[True], *sides[False]})
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0.1, 0.5, "; more are where people agree more"),
-        (-0.5, -0.1, "; fewer are where people agree more"),
-        (-0.1, 0.5, "; whether more are where people agree more is open"),
-    ],
-)
-def test_what_is_said_follows_from_intervals(results, low, high, expected):
-    rows = results["field_finding"].copy()
-    rows.loc[rows["finding"] == "agreement_different", ["ci_low", "ci_high"]] = low, high
-    (prose,) = findings.findings(type(results)(results | {"field_finding": rows}))
-    assert expected in prose.text

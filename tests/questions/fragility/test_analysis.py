@@ -6,7 +6,6 @@ import pytest
 
 from judgebook.questions.fragility import analysis, findings, leaving_out
 from judgebook.questions.fragility.question import Fragility
-from judgebook.questions.fragility.specifications import open_choices
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.schema import ANNOTATIONS, conform
@@ -130,16 +129,6 @@ def compared(score, n=60):
     return framed(rows)
 
 
-def test_dropping_ties_is_a_choice():
-    frame = compared(lambda i: 0.0 if i % 3 else 1.0 if i % 4 else -1.0)
-    (part,) = analysis.parts(frame, LABELS, systems=["a", "b"], control=None, options=QualityControl(), pick_seed=1)
-    assert open_choices(part.methods[0])["ties"] == ("kept", "dropped")
-    results = found(frame)
-    spec = results["specification"]
-    assert set(spec["ties"]) == {"kept", "dropped"}
-    assert results["conclusion"]["estimate"].tolist() == [pytest.approx(frame["score"].mean())]
-
-
 def test_comparisons_are_seen_from_one_side():
     """Half of the pairs were stored the other way round: what turns the sign is the same."""
     frame = compared(lambda i: 1.0 if i % 4 else -1.0)
@@ -160,25 +149,3 @@ def test_another_run_in_which_the_order_is_reversed_is_what_it_hangs_on():
     assert hangs_on(results) == {analysis.DATA}
     assert set(results["specification"]["data"]) == {"main", "again"}
     assert findings.facts(results, corpus="main", group="all")["n"] == 1
-
-
-def test_selections_of_workers_that_equal_another_are_no_choice():
-    passed = np.array([True, False, True])
-    found_ = analysis.distinct({"passed": passed, "stricter": np.zeros(3, bool), "looser": np.ones(3, bool)})
-    assert list(found_) == ["passed", "looser"]
-    assert list(analysis.distinct({"passed": np.zeros(3, bool)})) == ["passed"]
-    assert analysis.distinct({"passed": np.zeros(3, bool)})["passed"].all()
-
-
-def test_nothing_significant_is_no_conclusion():
-    results = found(rated(lambda k, s, i: 3 + noise(k, s, i), n=8))
-    assert results["conclusion"].empty
-    assert findings.facts(results)["n"] == 0
-
-
-def test_a_conclusion_can_depend_on_one_context():
-    """Just significant: without the context on which the systems differ most, it no longer is."""
-    frame = rated(lambda k, s, i: 3 + 0.08 * (s == "a") + noise(k, s, i))
-    results = found(frame.assign(context=frame["dialogue"].str[5:]))
-    assert analysis.CONTEXT in hangs_on(results)
-    assert analysis.SESSION not in hangs_on(results)

@@ -5,16 +5,15 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered, study
 
-from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement.library_check import largest_differences
-from judgebook.questions.groups import analysis, figures, findings, library_check, many_pairs
+from judgebook.questions.groups import analysis, library_check
 from judgebook.questions.groups.alphas import alpha_between, alpha_within
 from judgebook.questions.groups.analysis import comparable, group_counts
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.statistics.intervals import Sampling
-from judgebook.study.labels import LABEL_SETS, Label
+from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
 QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
@@ -22,17 +21,6 @@ COMPARED = Label("quality", "comparative", "Quality", (-1, 1))
 SAMPLING = Sampling(200, 0.95, 1)
 OPTIONS = GroupEffects(n_permutations=300, n_picks=100, people_resamples=200)
 RUN = {"sampling": SAMPLING, "pick_seed": 123, "permute_seed": 1}
-
-
-def names_of(groups):
-    titles = {"group": {g: g.upper() for g in groups}, "system": {s: f"System {s}" for s in "abcd"}}
-    methods = {"dialogue_likert": "Likert", "comparative": "Comparative", "behavior": "Behaviour"}
-    labels = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
-    return DisplayNames(labels, titles | {"method": methods})
-
-
-def said(results, names):
-    return "\n\n".join(p.text for p in findings.findings(results, names, confidence=0.95))
 
 
 def test_only_what_two_groups_judged_of_two_systems_is_compared():
@@ -88,19 +76,6 @@ def test_effect_sizes_are_those_of_the_libraries(three, results):
     assert largest_differences(compared) == {"pingouin": (3, pytest.approx(0, abs=1e-12))}  # a mean of each group
 
 
-def test_very_many_pairs_are_kept_as_a_frame_and_the_most_contested_are_results(three, results, monkeypatch):
-    monkeypatch.setattr(analysis, "MANY_PAIRS", 3)
-    monkeypatch.setattr(many_pairs, "MOST_KEPT", 2)
-    kept = []
-    found = analysis.analyse(three, [QUALITY], OPTIONS, keep=lambda frame, name: kept.append(frame), **RUN)
-    assert len(kept[0].drop_duplicates(["system", "system_b"])) == 6
-    assert len(found["effect_size"].drop_duplicates(["system", "system_b"])) == 2
-    assert (found["conclusion_count"]["n"] == 6).all()
-    columns = ["tested", "p", "null_q95", "without_low", "debiased", "margin"]
-    mine, theirs = (analysis.differences(r, 0.95)[columns] for r in (found, results))
-    pd.testing.assert_frame_equal(mine, theirs, rtol=1e-9)
-
-
 @pytest.mark.verify
 def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
     """Two systems, one pair, and a group that saw a tie: no effect, no test, no conclusion; each row says why."""
@@ -110,10 +85,6 @@ def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
     for rows in found.values():
         assert rows.loc[rows["estimate"].isna(), "note"].notna().all()
     assert analysis.differences(found, 0.95)["verdict"].tolist() == ["no test"]
-    names = names_of(["g1", "g2"])
-    assert "No difference between groups could be tested" in said(found, names)
-    plots = [*figures.differences(found, names, confidence=0.95, margin=0.2), *figures.effects(found, names)]
-    assert [p.name for p in plots] == ["differences", "effects_comparative"]
     # one group has an effect size: its only comparison was won
     assert largest_differences(library_check.compare(frame, found, 123)) == {"statsmodels": (1, 0.0)}
 
@@ -124,21 +95,6 @@ def test_verdicts():
     assert analysis.verdict(0.01, 0.01, 0.05) == "different, within the margin"
     assert analysis.verdict(0.5, 0.5, 0.05) == "inconclusive"
     assert analysis.verdict(np.nan, np.nan, 0.05) == "no test"
-
-
-def test_positions_and_models_as_groups():
-    """Groups without known people: what needs people is left out, the rest is there."""
-    frame = study(np.random.default_rng(1), groups=("people", "model"), n_annotators=1)
-    model, kind = frame["group"] == "model", frame["group"].map({"people": "human", "model": "llm"})
-    marks = {"score": (frame["score"] > 0.4).astype(float), "method": "behavior", "label": "irrelevant", "turn": 0}
-    frame = annotated(frame, **marks, annotator_known=model, annotator_kind=kind, work_unit=None)
-    labels = [x for x in LABEL_SETS["abc_eval"] if x.id == "irrelevant"]
-    found = analysis.analyse(frame, labels, OPTIONS, **RUN)
-    assert set(found.select("alpha", group_b="people")["kind"]) == {"human+llm"}
-    differences = analysis.differences(found, 0.95)
-    assert differences["p"].notna().all()
-    assert differences[["p_people", "without_low"]].isna().all(axis=None)
-    assert "annotator" not in said(found, names_of(["people", "model"]))
 
 
 def test_counts_by_hand():

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.made_annotations import comparisons, monte_carlo, study
+from fixtures.made_annotations import monte_carlo, study
 
 from judgebook.questions.groups import effects, joint_resampling
 from judgebook.questions.groups.robustness import _Noise, _Side, robustness
@@ -61,15 +61,6 @@ def test_contrast_is_the_difference_of_its_sides():
         assert row.estimate == pytest.approx(wanted)
 
 
-def test_several_pairs_of_groups_are_also_taken_together():
-    frame = two_methods(np.random.default_rng(3), (0.7, 1.0), groups=("g1", "g2", "g3"))
-    rows = found(frame)["robustness"].query("of == 'difference' and resample == 'session'")
-    for _, part in rows.assign(square=rows["estimate"] ** 2).groupby("method"):
-        whole = part["group"].isna()
-        if (part["estimate"] > 0).all():
-            assert part.loc[whole, "square"].item() == pytest.approx(part.loc[~whole, "square"].mean())
-
-
 def test_objective_labels_are_held_against_the_others():
     frame = two_methods(np.random.default_rng(5), (0.0, 0.0), ("quality", "fun", "facts"))
     frame.loc[(frame["label"] == "facts") & (frame["system"] == "a") & (frame["group"] == "g2"), "score"] += 2
@@ -78,20 +69,6 @@ def test_objective_labels_are_held_against_the_others():
     assert sorted(rows["method"]) == ["continuous", "dialogue_likert"]
     assert (rows["ci_low"] > 0).all()
     assert found(frame[frame["label"] == "fun"].query("method == 'continuous'"), objective=["facts"]) == {}
-
-
-def test_ratings_and_comparisons():
-    rng = np.random.default_rng(7)
-    pairs = [rng.choice(list("abcd"), 2, replace=False) for _ in range(120)]
-    pairs = [(a, b, 1 if (a > b) == (rng.random() < 0.8) else -1) for a, b in pairs]
-    compared = pd.concat([comparisons(pairs, group=g, annotator=g, annotator_kind="human") for g in ("g1", "g2")])
-    rated = study(rng).assign(method="dialogue_likert", annotator_kind="human")
-    rows = found(pd.concat([rated, compared], ignore_index=True))["robustness"].query("resample == 'session'")
-    mine = rows.set_index(["method", "of"])["estimate"]
-    # both groups made the same comparisons
-    assert mine["comparative", "difference"] == 0
-    assert mine["comparative", "same_sign"] == 1
-    assert mine["comparative", "correlation"] == pytest.approx(1)
 
 
 @pytest.mark.evidence

@@ -135,17 +135,6 @@ def test_few_marks_have_no_bootstrap_interval():
         assert found[statistic]["note"].str.contains("fewer than 20").all()
 
 
-def test_nothing_to_compare():
-    frame = judged(np.ones((20, 2)), np.ones(20))
-    people = analysis.analyse(frame[frame["annotator_kind"] == "human"], LABELS, sampling=FEW)
-    assert people == {}
-    alone = analysis.analyse(frame[frame["annotator"] != "pos1"], LABELS, sampling=FEW)
-    assert not {"judge_alpha", "precision"} & alone.keys()
-    assert set(alone["rate_change"]["by"]) == {"model"}
-    constant = fold(analysis.analyse(frame, LABELS, sampling=FEW), study="x", notebook="13")
-    assert constant.loc[constant["estimate"].isna(), "note"].notna().all()
-
-
 @pytest.mark.evidence
 def test_interval_of_the_difference_covers():
     """A judge that is one more person agrees as people do: the interval covers 0 at the nominal rate."""

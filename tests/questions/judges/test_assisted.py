@@ -271,15 +271,6 @@ def test_what_labels_are_worth_and_whether_they_represent_the_others():
     assert {row["statistic"] for row in prediction_powered.selection(chosen)} == {"assisted_selection"}
 
 
-def test_labels_to_buy_are_fewer_with_a_judge_and_for_a_wider_interval():
-    bought = {}
-    for wanted in (0.1, 0.2):
-        found = collect(room.assisted(ratings(both=60), LABELS, sampling=SAMPLING, half_width={"*": wanted}))
-        bought[wanted] = found["assisted_dialogues"].set_index("raters")["estimate"]
-        assert bought[wanted][ASSISTED] < bought[wanted][HUMAN]
-    assert bought[0.1][HUMAN] == pytest.approx(4 * bought[0.2][HUMAN], rel=0.1)
-
-
 def test_win_rates_by_counting():
     """Pairs of a and b, written either way round; a tie is half a win."""
     rng = np.random.default_rng(2)

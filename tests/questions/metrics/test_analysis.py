@@ -6,12 +6,9 @@ import pytest
 from fixtures.made_annotations import metric_study
 from scipy import stats
 
-from judgebook.annotations.features import FEATURES
 from judgebook.display.names import DisplayNames
-from judgebook.questions.metrics import analysis, items, tables
-from judgebook.questions.metrics.question import Metrics
+from judgebook.questions.metrics import analysis, items
 from judgebook.statistics.intervals import Sampling
-from judgebook.study import params
 from judgebook.study.labels import Label
 
 LABELS = [Label(name, "turn_rating", name.capitalize(), (1, 5)) for name in ("quality", "fluent")]
@@ -75,24 +72,3 @@ def test_only_ratings_by_people_enter():
     odd.append(annotations.assign(dialogue_b=None, annotator_kind="llm"))
     kept = analysis.rated(pd.concat(odd), ["main"])
     assert len(kept) == len(annotations)
-
-
-def test_the_notebook_needs_scores_or_texts_of_a_study_that_is_not_simulated():
-    study, needs = params.load("usr"), FEATURES["metrics"]
-    texts = pd.DataFrame({"system_text": ["hi"]})
-    given = {"annotations": pd.DataFrame({"annotator_kind": ["human"], "dialogue_b": [None]}), "dialogues": texts}
-    given["metric_scores"] = pd.DataFrame({"score": []}, dtype=float)
-    assert needs(given, study) is None
-    assert "simulated" in needs(given, study.model_copy(update={"simulated": True}))
-    assert "asks for none" in needs(given, study.model_copy(update={"metrics": Metrics(computed=[])}))
-    assert "nor texts" in needs(given | {"dialogues": texts.assign(system_text=None)}, study)
-
-
-def test_the_best_metric_is_compared_with_the_others(analysed, main):
-    rows = tables.best_against_others(main)
-    assert rows[["best", "against"]].to_numpy().tolist() == [["m", "n"]]
-    tested = main.select("correlation_difference", over="label")
-    assert rows[["estimate", "p_adjusted"]].iloc[0].tolist() == tested[["estimate", "p_adjusted"]].iloc[0].tolist()
-    other = tables.best_against_others(analysis.data_sets(analysed[-1], NAMES.titles)["Other"])
-    assert other[["best", "against"]].to_numpy().tolist() == [["n", "m"]]
-    assert other["estimate"].iloc[0] == pytest.approx(rows["estimate"].iloc[0])  # scores and order are both reversed

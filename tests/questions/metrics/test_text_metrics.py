@@ -1,7 +1,7 @@
 """Metrics from texts are those of the libraries, computed once for equal texts, offline; some need no library."""
 
 import socket
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
@@ -142,23 +142,6 @@ def test_scores_of_another_version_are_void():
     assert text_metrics.made_by("length") == f"{text_metrics.REVISION}"
 
 
-def test_without_the_libraries_the_simple_ones_are_left(monkeypatch):
-    def absent(package):
-        raise PackageNotFoundError(package)
-
-    monkeypatch.setattr(text_metrics, "version", absent)
-    left = text_metrics.compute(FRAME, list(text_metrics.METRICS))[0]["metric"]
-    assert set(left) == {"length", "distinct_1", "distinct_2", "new_bigrams", "turns"}
-    assert text_metrics.not_installed(["bleu", "length"]) == ["bleu"]
-    assert text_metrics.compute(FRAME, ["bleu"])[0].empty
-
-
-def test_choice_of_metrics():
-    assert text_metrics.choose(["length", "bleu"], given=["bleu"]) == ["length"]
-    with pytest.raises(ValueError, match=r"metrics\.computed: expected some of bleu, .*, found blue"):
-        text_metrics.choose(["blue"])
-
-
 DIALOGUES = pd.DataFrame(
     {
         "corpus": "main",
@@ -191,9 +174,3 @@ def test_a_dialogue_has_the_mean_of_its_turns():
     found, _ = text_metrics.score_texts(DIALOGUES, RATED, ["length"])
     rows = found.assign(turn=found["turn"].astype(object).where(found["turn"].notna(), None))
     assert rows[["dialogue", "turn", "score"]].to_numpy().tolist() == [["x", 1, 3.0], ["y", 0, 2.0], ["x", None, 2.0]]
-
-
-def test_a_dialogue_has_as_many_turns_as_it_has_responses_and_a_turn_has_none():
-    found, _ = text_metrics.score_texts(DIALOGUES, RATED, ["turns"])
-    assert found[["dialogue", "score"]].to_numpy().tolist() == [["x", 2.0]]
-    assert found["turn"].isna().all()

@@ -8,20 +8,15 @@ import pandas as pd
 import pytest
 from statsmodels.stats import inter_rater
 
-from judgebook.display.names import DisplayNames
 from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
 from judgebook.questions.moderation import analysis, categories, preferences
-from judgebook.questions.moderation.question import Moderation
 from judgebook.questions.performance.rate_intervals import wilson
 from judgebook.simulation import moderation as simulated
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.permutation import sign_flip_test
-from judgebook.study.labels import Label
 from judgebook.study.results import collect
-from judgebook.study.schema import ANNOTATIONS, conform
 
-NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})
 SAMPLING = Sampling(500, 0.95, 1)
 
 
@@ -42,14 +37,6 @@ class TestCategories:
         rows = collect(categories.distribution(marked(self.ROWS)))
         one = rows.select("annotator_score_share", annotator="A0").set_index("score")["estimate"]
         assert one.to_dict() == pytest.approx({"-1": 1 / 3, "0": 0, "1": 2 / 3})
-
-    def test_sizes_of_pairs_that_were_judged(self):
-        texts = {"user_text": ["a b c", "d", "not judged", "e e"], "system_text": ["f  g", "h i j k", "l", None]}
-        dialogues = pd.DataFrame({"corpus": "main", "dialogue": ["i1", "i2", "x", "i3"], "turn": 0, **texts})
-        found = categories.pairs(dialogues, marked(self.ROWS))
-        rows = collect(categories.sizes(found, sampling=SAMPLING))["pair_size"].set_index("what")
-        assert rows["estimate"].to_dict() == {"pairs": 2, "prompt_words": 2, "answer_words": 3}
-        assert rows.loc[["prompt_words", "answer_words"], ["ci_low", "ci_high"]].notna().all().all()
 
     def test_agreement_counts_by_definition(self):
         table = categories.compositions(marked(self.ROWS), [-1, 0, 1])
@@ -249,20 +236,3 @@ class TestSimulated:
                         total[outcome] += 7 * n * share
             for outcome, n in total.items():
                 assert n == pytest.approx(counts["count", name, outcome], abs=1.0)
-
-
-def test_categories_of_people_who_are_not_known():
-    """As DICES: no shares by annotator, no comparisons."""
-    label = Label(
-        "safety", "turn_rating", "Is it unsafe?", (0, 2), "nominal", direction=0, categories=("No", "Yes", "?")
-    )
-    marks = marked([("a", [0, 0, 1]), ("b", [1, 1, 1, 1]), ("c", [0, 0, 2])])
-    marks = marks.assign(method="turn_rating", label="safety", annotator_known=False, annotator_kind="human")
-    marks = conform(marks.assign(group="all", system="s", source_row=range(len(marks))), ANNOTATIONS, study="s")
-    section = Moderation(category="safety")
-    judged = analysis.judgements(marks, section)
-    empty = preferences.outcomes(judged["better"].assign(system_b=None), judged["unrelated"])
-    dialogues = pd.DataFrame({c: None for c in ("corpus", "dialogue", "turn", "user_text", "system_text")}, index=[])
-    pairs = categories.pairs(dialogues.astype({"turn": "Int64"}), marks)
-    results = analysis.analyse(judged, [label], pairs, empty, empty, empty, None, permute_seed=1, sampling=SAMPLING)
-    assert set(results) == {"fleiss_kappa", "alpha", "agreement_count"}

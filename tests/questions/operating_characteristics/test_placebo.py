@@ -9,14 +9,11 @@ from fixtures.placebo_systems import PLAN, rng, simulated, value
 from fixtures.placebo_systems import comparisons as made_comparisons
 from scipy import stats
 
-from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.operating_characteristics import analysis, procedures
 from judgebook.questions.operating_characteristics import placebo as operating
-from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, by_prevalence, repeated
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.questions.operating_characteristics.question import Operating
-from judgebook.questions.sensitivity.panels import panel
-from judgebook.study.labels import LABEL_SETS, Label
+from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect
 from judgebook.study.schema import ITEM
 from judgebook.study.sections.data import Simulate
@@ -104,19 +101,6 @@ SMALL = Operating.model_construct(n_runs=60, n_resamples=200, labels=2, conversa
 OPTIONS = {"first": 2, "pick": 1}
 
 
-def test_the_material_is_what_the_group_with_most_items_judged_twice_judged():
-    annotations, who = sessions.annotate(rng(30), n_interactors=10, per_interactor=4)
-    ids = annotations[["corpus", "dialogue", "system", "session"]].drop_duplicates("dialogue")
-    data = annotations, ids.assign(interactor=ids["dialogue"].map(who)), list(LABEL_SETS["abc_eval"])
-    material = analysis.simulation_input(*data, systems=list("abcd"), **OPTIONS)
-    assert (material.corpus, material.group) == ("main", "ext")
-    own = material.all_values[material.all_values["group"] == "ext"]
-    assert [p.method for p in material.panels] == list(dict.fromkeys(own["method"]))
-    ratings = next(p for p in material.panels if p.method == "dialogue_likert")
-    direct = panel(own, "dialogue_likert", list("abcd"))
-    assert (ratings.systems, ratings.total.tolist()) == (direct.systems, direct.total.tolist())
-
-
 def test_what_the_data_do_not_allow_is_left_out():
     annotations, _ = sessions.annotate(rng(31), n_interactors=4, per_interactor=2)
     people = annotations[(annotations["group"] == "ext") & (annotations["method"] == "behavior")]
@@ -152,24 +136,3 @@ def test_an_interval_that_is_often_missing_is_not_close_to_its_confidence_level(
     near = row.copy()
     near["estimate"] = 0.945
     assert procedures.closer(row, near, 0.95) is None
-
-
-def test_labels_are_taken_from_the_rarest_to_the_commonest():
-    marks = [patterns(np.array([[0, 0]] * (20 - i) + [[1, 0]] * i)) for i in range(1, 8)]
-    label = [Label(str(i), "behavior", "", (0, 1), "ordinal") for i in range(1, 8)]
-    many = [Repeated(x, found, np.zeros(20, int)) for x, found in zip(label, marks, strict=True)]
-    assert [r.label.id for r in by_prevalence(many, 3)] == ["1", "4", "7"]
-
-
-def test_labels_without_disagreement_are_left_out():
-    annotations, _ = sessions.annotate(rng(32))
-    labels = [x for x in LABEL_SETS["abc_eval"] if x.id in sessions.BEHAVIORS and x.method == "behavior"]
-    ext = annotations[annotations["group"] == "ext"]
-    found = {r.label.id: r for r in repeated(ext, labels)}
-    assert set(found) == set(sessions.BEHAVIORS)
-    marks = ext[ext["label"] == "ignore"].groupby(["dialogue", "turn"])["score"].agg(["size", "sum"])
-    twice = marks.query("size == 2")
-    assert found["ignore"].judged.n_disagreeing == (twice["sum"] == 1).sum()
-    assert sorted(np.bincount(found["ignore"].clusters)) == sorted(twice.groupby(level="dialogue").size())
-    same = ext.assign(score=np.where(ext["label"] == "ignore", 0.0, ext["score"]))
-    assert {r.label.id for r in repeated(same, labels)} == {"redundant"}

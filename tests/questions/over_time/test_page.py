@@ -1,9 +1,6 @@
 """Results, sentences and figures of notebook 18, from annotations in weeks."""
 
-import re
-
 import numpy as np
-import pytest
 from questions.over_time.test_changes import world
 
 from judgebook.display.names import DisplayNames
@@ -39,48 +36,11 @@ def said(results):
     return [prose.text for prose in findings.findings(results, NAMES, 0.05)]
 
 
-@pytest.fixture(scope="module")
-def both():
-    """`new` gets worse and a2 stricter from W11 on."""
-    return analysed(world(np.random.default_rng(5), weeks=4, items=60, annotator=-1.5, system=-1.2))
-
-
-def test_the_headline_names_who_changed_when_and_by_how_much(both):
-    text = said(both)[0]
-    assert "**2 changes from one period to the next stand out**" in text
-    assert re.search(
-        r"a2 has given lower scores on Quality since W11, by 1\.\d\d \[\d.*\] compared with the other", text
-    )
-    assert re.search(
-        r"New has been scored lower on Quality since W11, by 1\.\d\d \[.*\], by annotators who judged before", text
-    )
-
-
 def test_of_unknown_annotators_no_change_is_claimed():
     frame = world(np.random.default_rng(5), weeks=3, items=30, system=-2.0)
     results = analysed(frame, annotator_known=False)
     assert said(results)[0].startswith("**Changes of systems cannot be told apart from those of annotators:**")
     assert results["system_change"].empty
-
-
-def test_who_came_and_went_is_counted():
-    frame = world(np.random.default_rng(5), weeks=4, items=30)
-    frame = frame[(frame["system"] != "old") | (frame["week"] > 1)]
-    results = analysed(frame)
-    rows = results["period_count"].set_index(["period", "what"])["estimate"]
-    assert rows["W11", "systems new"] == 1
-    assert rows["W12", "systems new"] == rows["W11", "systems gone"] == 0
-    assert rows["W9", "items"] == 60
-    assert rows["W11", "items"] == 90
-
-
-def test_means_are_those_of_the_scores_in_the_order_of_periods(both):
-    frame = world(np.random.default_rng(5), weeks=4, items=60, annotator=-1.5, system=-1.2)
-    expected = frame[frame["system"] == "new"].groupby("week")["score"].mean()
-    rows = both["period_mean"]
-    rows = rows[rows["system"] == "new"].set_index("period")
-    assert np.allclose(rows.loc[["W9", "W10", "W11", "W12"], "estimate"], expected)
-    assert set(rows["resample_unit"]) == {"dialogue and annotator"}
 
 
 def test_comparisons_have_shares_won_and_no_changes():

@@ -126,16 +126,3 @@ def test_over_systems_by_hand():
     assert (turned["ci_low"], turned["ci_high"]) == (1 - own["ci_high"], 1 - own["ci_low"])
     rated = collect(rates.clustered(twice(), sampling=SAMPLING))
     assert not performance.over_systems(twice(), rated["rate"], sampling=SAMPLING)  # ratings have no rates
-
-
-def test_interactors_are_joined_by_dialogue():
-    frame = judged(ratings([("d1", "a", 3), ("d2", "b", 4)]))
-    talked = pd.DataFrame({"corpus": "main", "dialogue": ["d1", "d1", "d2"], "interactor": ["p", "p", None]})
-    found = performance.with_interactors(frame, talked)["interactor"]
-    assert found.where(found.notna(), "nobody").tolist() == ["p", "nobody"]
-
-
-def test_design_effects_need_people_who_are_known():
-    found = performance.design_effects_of_people(twice())["design_effect"]
-    pd.testing.assert_frame_equal(found, collect(rates.design_effects(twice(), "annotator"))["design_effect"])
-    assert not performance.design_effects_of_people(twice().assign(annotator_known=False))

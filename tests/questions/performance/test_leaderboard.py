@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.questions.performance import leaderboard, leading, margins
+from judgebook.questions.performance import leading, margins
 from judgebook.questions.performance.ranking import rank_intervals
-from judgebook.study.results import Results, collect
+from judgebook.study.results import collect
 
 PARTS = [("main", "x", "dialogue_likert"), ("main", "y", "dialogue_likert")]
 
@@ -59,24 +59,3 @@ class TestRankings:
         some = rows.assign(rank_low=[1, 1, 2, 2, 5, 5], lead_low=[np.nan, -1, -0.1, 0.1, np.nan, 1])
         expected = ["not clearly worse", "clearly worse", "no interval", "clearly worse"]
         assert leading.verdicts(some).tolist()[2:] == expected
-
-    def test_the_main_evaluation_and_the_overall_mean_come_first(self):
-        results = collect(*(ranked([0, 0.5], group, label) for label in ("quality", None) for group in "yx"))
-        rows = leading.rankings(results, PARTS)
-        heads = rows.drop_duplicates(["group", "label"])[["group", "label"]].fillna("").to_numpy().tolist()
-        assert heads == [["x", ""], ["x", "quality"], ["y", ""], ["y", "quality"]]
-        order = leading.order(results, PARTS[:1])
-        assert set(order["label"].isna()) == {True}
-        assert set(order["group"]) == {"x"}
-        assert leading.rankings(Results()).empty
-
-
-@pytest.mark.parametrize(
-    ("unit", "low", "high", "shown"),
-    [("strength", -432.1, 433.7, False), ("strength", -2.7, 4.2, True), ("strength", 3.0, 9.0, True),
-     ("share", -1.2, 1.3, False), ("SD", -9.0, 9.0, True)],
-)  # fmt: skip
-def test_a_difference_whose_interval_is_wider_than_its_scale_is_not_shown(unit, low, high, shown):
-    row = {"unit": unit, "verdict": leading.RIVAL, "lead": 0.8, "lead_low": low, "lead_high": high}
-    (cell,) = leaderboard.behind(pd.DataFrame([row]), 1)
-    assert (cell is not None) == shown

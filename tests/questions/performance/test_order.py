@@ -41,11 +41,6 @@ def two_labels():
     return pd.concat([rated("quality", (1, 2, 4, 4.2)), rated("dull", (1, 3, 1.2, 4))], ignore_index=True)
 
 
-@pytest.mark.parametrize(("labels", "order"), [(LABELS[:1], "dcba"), (LABELS[1:2], "acbd"), ([], "")])
-def test_by_the_only_label_that_has_a_direction(two_labels, labels, order):
-    assert arrangement.by_score(study(labels), two_labels) == list(order)
-
-
 def test_by_the_overall_mean(two_labels):
     """As leader boards show it, and without those that are not ranked."""
     for unranked, first in ((), "c"), (("c",), "a"):

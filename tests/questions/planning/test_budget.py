@@ -59,17 +59,6 @@ def good(study):
     return planned(study, *pilot(noise=0.2))
 
 
-def test_the_page_begins_with_the_split(good):
-    _, _, results, names, said = good
-    (team,) = budget_views.teams(results, names)
-    assert team["helps"] is True
-    paid = team["n"] * team["each"] * 0.4 + team["pool"] * 0.001
-    assert 0.98 * 150 < paid <= 150  # half of the budget for each system
-    narrower = round(100 * team["narrower"]["estimate"])
-    assert f"{team['n']} dialogues per system by {team['each']} " in said[0]
-    assert f"on all {team['pool']:,}. Intervals are then {narrower}% narrower than by people alone**" in said[0]
-
-
 def test_widths_are_those_of_the_formula(good):
     """By hand from the pilot's variances: half-width, gain, and what other annotators add."""
     data, _, results, names, _ = good
@@ -125,44 +114,3 @@ def test_a_model_that_explains_nothing_or_all_that_it_can_has_no_interval(study,
     assert row["ci_kind"] == "not_estimable"
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
     assert words in said[0]
-
-
-def test_a_budget_too_small_for_both_and_a_cost_that_is_not_stated(study):
-    people, models = pilot(noise=0.2)
-    _, _, results, names, said = planned(study, people, models, budget=5.0)
-    assert "buy too few dialogues for people and GPT-5" in said[0]
-    _, _, results, names, said = planned(study, people, models, costs=())
-    assert said[1].startswith("**What does a judgement by GPT-5 cost?**")
-    assert results["split_helps"].empty
-    assert budget_views.designs(results, names) is None
-
-
-def test_without_a_budget_it_is_what_the_cheapest_design_costs(study):
-    _, _, results, *_ = planned(study, *pilot(noise=0.2), budget=None)
-    cost = results.select("plan_cost", aim="cheapest", resource="money")["estimate"].item()
-    assert results["split_helps"]["budget"].item() == pytest.approx(cost)
-
-
-def test_one_design_serves_all_labels_and_the_better_model_comes_first(study):
-    people, models = pilot(noise=0.1)
-    warm = [frame.assign(label="y") for frame in pilot(noise=3.0)]
-    other = pilot(noise=0.25, judge="other")[1]
-    other = pd.concat([other, warm[1].assign(annotator="other")])
-    both = [pd.concat(frames, ignore_index=True) for frames in ([people, warm[0]], [models, warm[1], other])]
-    *_, results, names, _ = planned(study, *both, costs=(("*", 0.001),), least_gain=1.0)
-    (team,) = budget_views.teams(results, names)
-    assert (team["judge"], team["of"]) == ("GPT-5", 2)
-    assert results["split_helps"]["estimate"].tolist() == [1, 1]
-    gains = where(results["split_gain"], metric="gpt").set_index("label")["estimate"]
-    assert gains["y"] < team["gain"]["estimate"] < gains["x"]
-    own = where(results["split_dialogues"], metric="gpt", raters="people and model", judged_by="model")
-    pools = own.set_index("label")["estimate"]
-    assert pools["y"] < team["pool"] < pools["x"]
-
-
-def test_comparisons_are_planned_by_pair(study):
-    _, _, results, names, _ = planned(study, *pilot("comparative", noise=0.2))
-    (team,) = budget_views.teams(results, names)
-    assert team["pairwise"]
-    paid = team["n"] * team["each"] * 0.4 + team["pool"] * 0.001
-    assert 0.98 * 300 < paid <= 300  # one pair

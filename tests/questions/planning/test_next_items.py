@@ -1,20 +1,15 @@
 """Dialogues to be judged next: probabilities by hand, exact draws, and estimates that are those of all dialogues."""
 
-import re
 from dataclasses import replace
-from io import StringIO
 
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures import yaml_studies as studies
 from fixtures.made_annotations import monte_carlo
 
-from judgebook.pipeline import plan
 from judgebook.questions.judges.prediction_powered import Sums, estimate
 from judgebook.questions.planning.judged import Judged
 from judgebook.questions.planning.next_items import JUDGED, NEXT, expected_error, next_items, probabilities, systematic
-from judgebook.study import params, store
 
 DIFFERENCE = np.array([1.0, -1.0])
 
@@ -123,35 +118,3 @@ def test_the_same_labels_tell_more_where_the_model_is_wrong():
         ratio.append([estimate(after(data, truth, d))[1].se(DIFFERENCE) ** 2 for d in drawn])
     focused, equal = np.mean(ratio, axis=0)
     assert focused < 0.9 * equal
-
-
-PAGE = (params.ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
-
-
-def block(name):
-    return re.search(rf"```\w+ {re.escape(name)}\n(.*?)```", PAGE, re.DOTALL).group(1)
-
-
-def test_the_list_shown_on_the_page_is_read_as_sampling_weights_by_the_yaml_there(tmp_path):
-    drawn = pd.read_csv(StringIO(block("14_planning_next_items.csv")))
-    store.write_frame(drawn, tmp_path / "14_planning_next_items.csv", raw=True)
-    scored = drawn.rename(columns={"dialogue": "chat", "system": "bot"})[["chat", "bot"]].assign(fluency=3)
-    judged = {"people_csv": scored.assign(worker="w"), "model_csv": scored.assign(worker="gpt", w=1)}
-    costs = re.search(r"```yaml\n(costs:.*?)```", PAGE, re.DOTALL).group(1)
-    files = {name: frame.to_csv(index=False) for name, frame in judged.items()}
-    annotations = studies.read(tmp_path, block("params/next.yaml") + costs, **files).frames["annotations"]
-    human = annotations[annotations["annotator_kind"] == "human"]
-    assert dict(zip(human["dialogue"], human["sampling_weight"], strict=True)) == {"d5": 4, "d8": 2, "d1": 1, "d2": 1}
-
-
-def test_the_list_is_written_beside_the_tables_and_an_old_one_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    drawn = pd.DataFrame({"dialogue": ["x"], "system": ["a"], "people": [NEXT], "inclusion_probability": [0.5]})
-    stored = store.processed("s") / "results" / "14_planning.next_items.parquet"
-    stored.parent.mkdir(parents=True)
-    store.write_frame(drawn, stored)
-    path = plan.next_items("s")
-    pd.testing.assert_frame_equal(pd.read_csv(path), drawn)
-    store.write_frame(drawn.iloc[:0], stored)
-    assert plan.next_items("s") is None
-    assert not path.exists()

@@ -9,8 +9,6 @@ from judgebook.questions.quality_control import (
     analysis,
     gain,
     replication,
-    worker_pairs,
-    worker_summary,
 )
 from judgebook.questions.quality_control import crowd as crowds
 from judgebook.questions.quality_control.question import QualityControl
@@ -165,18 +163,3 @@ def test_each_threshold_has_the_workers_below_it(crowd, ratings):
         assert count == chosen[chosen["corpus"] == "two"]["annotator"].nunique()
         r = found.select("replication_r", threshold=value, among="systems")["estimate"].item()
         assert r == pytest.approx(r_of(chosen, "z").statistic)
-
-
-@pytest.mark.parametrize(("people", "passed"), [(("w4", "w5", "w6"), 3), (("w0", "w1", "w2", "w3"), 0)])
-def test_one_run_of_few_or_careless_workers_has_results(ratings, people, passed):
-    rows = ratings[(ratings["corpus"] == "one") & ratings["annotator"].isin(people)].assign(method="continuous")
-    facts = pd.DataFrame(columns=["corpus", "dialogue", "key", "value", "text"])
-    few = crowds.crowd(rows, facts, QualityControl(), control="qc", systems=SYSTEMS)
-    empty = pd.DataFrame(columns=["corpus", "annotator", "work_unit", "part", "task", "seconds"])
-    units = worker_summary.work_units(empty, few.scores.assign(seconds=np.nan))
-    texts = pd.DataFrame(columns=["corpus", "dialogue", "user_text", "system_text"], dtype=str)
-    given = (few, facts, units, analysis.text_lengths(few, texts), worker_pairs.pairs(few, facts))
-    found = analysis.analyse(*given, permute_seed=1, sampling=SAMPLING)
-    assert "replication_r" not in found
-    counts = found.select("qc_count", what="workers", workers="passed", threshold=None)["estimate"]
-    assert counts.tolist() == [passed]

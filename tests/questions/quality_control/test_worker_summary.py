@@ -46,36 +46,12 @@ def test_minutes_are_means_over_timed_units_with_answers():
     assert [row["ci_kind"] for row in rows[1:]] == ["not_estimable", "not_estimable"]
 
 
-def test_work_units_of_other_tasks_stay_out_and_empty_ones_stay():
-    frame = UNITS.assign(part="whole", task=["hit", "hit", "hit", "hit", "hit"])
-    other = frame.iloc[[0]].assign(work_unit="x", task="other", annotator="w9")
-    scores = pd.DataFrame({"corpus": "r", "annotator": "w1", "work_unit": ["u1"], "dialogue": "d", "seconds": 5.0})
-    found = worker_summary.work_units(pd.concat([frame, other]), scores)
-    assert found["work_unit"].tolist() == ["u1", "u2", "u3", "u4", "u5"]
-    # without a frame of work units, the ratings tell
-    assert worker_summary.work_units(frame.iloc[:0], scores)[
-        ["work_unit", "n_dialogues", "seconds"]
-    ].to_numpy().tolist() == [["u1", 1, 5]]
-
-
 def test_costs_by_hand():
     found = estimates(worker_summary.costs(UNITS, WORKERS, 0.99, 10, 5), "per")
     assert found["crowd_cost", "run"] == pytest.approx(4.95)
     assert found["crowd_cost", "system"] == pytest.approx(0.495)
     assert found["crowd_cost", "dialogue"] == pytest.approx(0.99 / 5)
     assert found["crowd_cost", "passed dialogue"] == pytest.approx(4.95 / 10)
-
-
-def test_the_first_opinion_of_a_dialogue_counts():
-    dialogues = pd.DataFrame({"corpus": "r", "annotator": ["w1", "w1", "w2", "w2"], "dialogue": list("abcd")})
-    facts = pd.DataFrame(
-        [("a", "like"), ("a", "dislike"), ("b", "dislike"), ("c", "like")], columns=["dialogue", "value"]
-    ).assign(corpus="r", key="topic_opinion")
-    found = estimates(worker_summary.opinions(dialogues, facts, WORKERS), "opinion", "workers")
-    assert found["opinion_share", "like", "all"] == pytest.approx(2 / 3)
-    assert found["opinion_share", "like", "passed"] == 0.5
-    assert found["opinion_share", "dislike", "failed"] == 0
-    assert list(worker_summary.opinions(dialogues, facts.iloc[:0], WORKERS)) == []
 
 
 def test_lengths_by_hand():
@@ -106,20 +82,6 @@ def test_planned_dialogues_is_the_most_frequent_number():
     scores = pd.DataFrame(units, columns=["work_unit", "system"]).assign(corpus="r", dialogue=range(6))
     assert worker_summary.planned_dialogues(scores, "qc") == 2
     assert worker_summary.planned_dialogues(scores.assign(work_unit=None), "qc") == 0
-
-
-def test_what_a_work_unit_holds_and_pays_is_what_most_do():
-    units = [("u1", "a"), ("u1", "b"), ("u1", "qc"), ("u2", "a"), ("u2", "b"), ("u2", "qc"), ("u3", "a")]
-    scores = pd.DataFrame(units, columns=["work_unit", "system"]).assign(corpus="r", dialogue=range(7))
-    facts = pd.DataFrame({"key": ["payment"] * 3 + ["hit"], "value": ["0.99", "0.99", "1", "h"]})
-    rows = list(worker_summary.designs(scores, "qc", facts))
-    found = {row.get("what", row.get("per")): row["estimate"] for row in rows}
-    assert found == {
-        "systems of a work unit": 3,
-        "control systems of a work unit": 1,
-        "ordinary systems of a work unit": 2,
-        "work unit": 0.99,
-    }
 
 
 @pytest.fixture
@@ -159,26 +121,7 @@ def test_pair_summary_by_hand():
     assert [x["n"] for x in found] == [4] * 4 + [1] * 4 + [5] * 4
 
 
-def test_pairs_of_one_task_only(means):
-    tasks = pd.Series({"u1": "t", "u2": "t", "u3": "s", "u9": "s"})
-    found = worker_pairs.pair_correlations(means, {}, WORKERS, tasks=tasks)
-    assert found["workers"].tolist() == ["mixed"]
-
-
 def test_constant_workers_have_no_correlation(means):
     means.loc[means["work_unit"] == "u1", "value"] = 50.0
     found = worker_pairs.pair_correlations(means, {}, WORKERS)
     assert set(found["workers"]) == {"failed"}
-
-
-def test_same_topics_by_hand():
-    rows = [("u1", "d1"), ("u1", "d2"), ("u2", "d3"), ("u2", "d4"), ("u3", "d5")]
-    dialogues = pd.DataFrame(rows, columns=["work_unit", "dialogue"]).assign(corpus="r")
-    topics = {"d1": "Cats ", "d2": "tea", "d3": "cats", "d4": "rain", "d5": "cats"}
-    tasks = {"d1": "t", "d2": "t", "d3": "t", "d4": "t", "d5": "s"}
-    facts = [("topic_opinion", d, "like", text) for d, text in topics.items()] + [
-        ("hit", d, v, None) for d, v in tasks.items()
-    ]
-    facts = pd.DataFrame(facts, columns=["key", "dialogue", "value", "text"]).assign(corpus="r")
-    found = list(worker_pairs.same_topics(dialogues, facts))
-    assert [(row["estimate"], row["n"]) for row in found] == [(0.5, 2)]

@@ -1,5 +1,4 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +7,6 @@ from fixtures.session_study import SYSTEMS, annotate
 from statsmodels.stats.multitest import multipletests
 
 from judgebook.questions.sensitivity import analysis, judged_groups
-from judgebook.study.results import collect
 
 SETTINGS = {"systems": SYSTEMS, "pick_seed": 1}
 
@@ -23,21 +21,6 @@ def data():
 @pytest.fixture(scope="module")
 def cells(data):
     return judged_groups.groups(*data, **SETTINGS)
-
-
-def test_each_group_the_one_with_most_labels_first(cells):
-    assert [(c.corpus, c.group) for c in cells] == [("main", "ext"), ("main", "own")]
-    assert [p.method for p in cells[0].panels] == ["behavior", "dialogue_likert", "comparative"]
-    assert [p.method for p in cells[1].panels] == ["dialogue_likert", "comparative"]
-    assert cells[0].blocks == "session"
-
-
-def test_draws_only_where_a_system_has_more(cells):
-    per_system = pd.Series(cells[0].panels[0].system).value_counts()
-    assert cells[0].draw_size(per_system.max()) is None
-    assert cells[0].draw_size(per_system.max() - 1) == per_system.max() - 1
-    pairs = [cells[0].panels[2].rows_of(a, b).sum() for a, b in cells[0].panels[2].pairs]
-    assert min(cells[0].dialogues) == min(pairs)
 
 
 @pytest.mark.parametrize(
@@ -99,17 +82,3 @@ def test_large_families_get_as_many_permutations_as_they_need(data):
     whole = np.abs(times - times.round()) < 1e-6
     assert whole.sum() >= len(times) / 2
     assert times.min() >= 1 - 1e-6
-
-
-def test_each_method_has_the_results_of_the_first_group_that_judged_with_it():
-    judged = [
-        SimpleNamespace(corpus="main", group=group, panels=[SimpleNamespace(method=m) for m in methods])
-        for group, methods in (("a", ["behavior"]), ("b", ["behavior", "comparative"]))
-    ]
-    rows = [
-        {"statistic": "n_significant", "corpus": "main", "group": g, "method": m, "label": "x", "estimate": 1.0}
-        for g in "ab"
-        for m in ("behavior", "comparative")
-    ]
-    found = analysis.of_methods(collect(rows), judged)["n_significant"]
-    assert found[["method", "group"]].to_numpy().tolist() == [["behavior", "a"], ["comparative", "b"]]

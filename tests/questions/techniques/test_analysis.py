@@ -9,13 +9,11 @@ import pytest
 from fixtures.conversations import COMPARED, SINGLE, marks
 from scipy import stats
 
-from judgebook.display.names import display_names
-from judgebook.questions.techniques import analysis, findings, sittings, turn_marks
+from judgebook.questions.techniques import analysis, sittings, turn_marks
 from judgebook.questions.techniques.hours import contests, part_numbers, seconds, variability
 from judgebook.questions.techniques.question import Mixture, Technique, Techniques
 from judgebook.questions.techniques.win_rates import same_winner
 from judgebook.statistics import Sampling
-from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, where
 
@@ -58,17 +56,6 @@ def gathered(frame=None, facts=NO_FACTS, **techniques):
 
 
 class TestGather:
-    def test_methods_are_techniques_pairwise_ones_first(self):
-        found = sittings.by_method(study(), LABELS)
-        assert list(found) == ["pairwise_turn", "pairwise_dialogue", "single_turn", "single_dialogue"]
-
-    def test_a_method_that_shares_no_label_with_a_comparison_is_none(self):
-        frame = study()
-        other = frame["method"] == "single_dialogue"
-        labels = [*LABELS, Label("fun", "single_dialogue", "Fun", (1, 5))]
-        found = sittings.by_method(frame.assign(label=frame["label"].mask(other, "fun")), labels)
-        assert "single_dialogue" not in found
-
     def test_windows_corpora_and_facts_select(self):
         frame = study()
         frame["corpus"] = np.where(frame["dialogue"].str.startswith("t1"), "other", "main")
@@ -109,12 +96,6 @@ def turned(data):
 @pytest.fixture(scope="module")
 def results(data, turned):
     return analysis.analyse(data, turned, LABELS, PLAN, run_seed=1, sampling=SAMPLING)
-
-
-@pytest.fixture(scope="module")
-def names(data):
-    declared = params.load("demo").model_copy(update={"groups": {}, "systems": {}})
-    return display_names(declared, study(), **data.titles(LABELS, PLAN))
 
 
 def only(rows, **keys):
@@ -232,20 +213,6 @@ class TestParts:
 
 
 class TestViews:
-    def test_no_technique_is_said_to_need_less_work_where_both_were_used_in_one_sitting(self, data, names):
-        head = {"corpus": "main", "group": "all", "label": "quality", "system": "a", "system_b": "b"}
-        hours = {"pairwise_turn": 2.0, "single_turn": 5.0}
-        rows = [head | {"statistic": "hours_to_power", "technique": t, "estimate": h} for t, h in hours.items()]
-
-        def headline(share):
-            sitting = {"statistic": "same_sitting", "technique": "pairwise_turn", "against": "single_turn"}
-            made = collect([*rows, head | sitting | {"system": None, "system_b": None, "estimate": share}])
-            return next(iter(findings.findings(made, data, names, PLAN, simulated=False))).text
-
-        assert "has the lowest median" in headline(0.0)
-        assert headline(1.0).startswith("**Whether rating or comparing takes less work cannot be determined")
-        assert "lowest" not in headline(1.0)
-
     def test_a_pair_that_nobody_judged_gives_no_rows(self):
         frame = people(pd.concat([COMPARED, SINGLE]))
         data = sittings.gather(frame, NO_FACTS, sittings.by_method(frame, LABELS), LABELS, ["x", "y"], Techniques())

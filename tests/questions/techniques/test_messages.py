@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from judgebook.questions.techniques import messages
-from judgebook.questions.techniques.question import MessageChecks, Technique
+from judgebook.questions.techniques.question import MessageChecks
 from judgebook.statistics import Sampling
 from judgebook.study.labels import Label
 
@@ -58,16 +58,6 @@ def test_all_judgements_of_who_fails_are_left_out():
     counted = {(row["check"], row["of"]): row["estimate"] for row in messages.counts(found, MessageChecks(**RULES))}
     for of in ("conversations", "people"):
         assert [counted[c, of] for c in ("short", "greeting", "any", "all")] == [2, 1, 2, 3]
-
-
-def test_only_corpora_of_the_techniques_are_checked():
-    typed = dialogues(good=GOOD, bad=["Hi!", "Yes.", "No.", "Ok."])
-    annotations = pd.DataFrame({"corpus": "main", "annotator": ["good", "bad"]})
-    rules = MessageChecks(**RULES)
-    for corpus, kept in ((None, ["good"]), ("main", ["good"]), ("other", ["good", "bad"])):
-        techniques = {"one": Technique(method="single_turn", corpus=corpus)}
-        found, _ = messages.screened(annotations, typed, techniques, rules)
-        assert found["annotator"].tolist() == kept
 
 
 def test_two_answers_to_one_message_are_one_message():

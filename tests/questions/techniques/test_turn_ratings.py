@@ -75,12 +75,3 @@ def test_bad_labels_are_turned_round_and_scales_made_one():
     rows = pd.concat([marks({"d": [1, 1]}), judged(extra, "single_turn")])
     (both,) = turn_ratings.paired(rows, ratings({"d": 4}), labels)
     assert both.rows[[1, 2, "rating"]].to_numpy().tolist() == [[0.5, 0.75, 4]]
-
-
-def test_labels_rated_and_marked_alike_go_together():
-    labels = [*LABELS, Label("good", "single_dialogue", "Good", (1, 5))]
-    rated = pd.concat([ratings({"d": 1}), ratings({"d": 5}).assign(label="good")])
-    (both,) = turn_ratings.paired(marks({"d": [1, 0]}), rated, labels)
-    assert both.rows["rating"].tolist() == [5]
-    (both,) = turn_ratings.paired(marks({"d": [1, 0]}), rated, labels, ["whole"])
-    assert both.rows["rating"].tolist() == [1]

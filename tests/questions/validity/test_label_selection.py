@@ -5,7 +5,7 @@ import pytest
 from judgebook.questions.validity import label_selection as ls
 from judgebook.questions.validity.question import LabelSelection
 from judgebook.study.labels import Label
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 LABELS = pd.DataFrame({"method": ["behavior"] * 3 + ["comparative"], "label": ["a", "b", "c", "a"]})
 
@@ -69,19 +69,6 @@ def test_thresholds_keep_and_drop(evidence):
     assert ls.select(values, free)["kept"].all()
     assert ls.limits(free) == {}
     assert not ls.select(values, free.model_copy(update={"max_cost": 0.4}))["kept"].any()
-
-
-def test_rows_count_what_each_threshold_keeps(evidence):
-    thresholds = LabelSelection()
-    found = collect(ls.rows(ls.select(ls.criteria(evidence, LABELS), thresholds), ls.limits(thresholds)))
-    out = fold(found, study="test", notebook="06_stepwise_coverage")
-    kept = out[(out["statistic"] == "n_kept") & (out["method"] == "behavior")].set_index("condition")["estimate"]
-    assert kept["criterion=all"] == 1
-    assert kept["criterion=agreement"] == 2
-    assert kept["criterion=all but importance"] == 1
-    met = out[(out["statistic"] == "criterion_met") & (out["method"] == "comparative")].set_index("condition")
-    assert met.loc["criterion=distinctness;threshold=0.5", "estimate"] == 0
-    assert "not known" in met.loc["criterion=distinctness;threshold=0.5", "note"]
 
 
 def test_minutes_pay_a_task_once_and_in_full(evidence):

@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixtures.session_study import annotate, chats
-from pydantic import ValidationError
 
-from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
+from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY
 from judgebook.questions.validity import coverage, specifications, targets
 from judgebook.questions.validity.question import Coverage, Importance
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 OPTIONS = Coverage(exclude=["quality"], n_folds=4, n_repeats=1, n_halves=10, n_permutations=10)
 SECTION = Importance(
@@ -51,20 +50,6 @@ def rows(data, parts):
 
 
 @pytest.mark.verify
-def test_every_combination_and_draw_has_a_fit(rows):
-    every = rows["specification_fit"]
-    options, draws = (every[every["kind"] == kind] for kind in ("option", "draw"))
-    assert set(draws["specification"]) == {"0", "1", "2"}
-    behaviour = options[(options["method"] == "behavior") & (options["target"] == DIALOGUE_QUALITY)]
-    assert len(behaviour) == 4
-    # ratings of all people leave nobody who could predict them
-    likert = options[(options["method"] == "dialogue_likert") & (options["target"] == DIALOGUE_QUALITY)]
-    assert {specifications.options_of(s)["Rating"] for s in likert["specification"]} == {"one", "mean"}
-    assert "Rated by: anyone; Rating: mean" not in set(likert["specification"])
-    fold(rows, study="t", notebook="n")
-
-
-@pytest.mark.verify
 def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
     found = targets.find(*data, pick_seed=2, parts=parts, **SECTION.settings())
     design = found.designs[COMPARATIVE_QUALITY]
@@ -76,20 +61,3 @@ def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
         same = reported[(reported["method"] == row["method"]) & (reported["k"] == row["k"])].iloc[0]
         for column in ("estimate", "ci_low", "ci_high", "n"):
             assert row[column] == pytest.approx(same[column])
-
-
-def test_no_alternatives_cost_nothing():
-    assert specifications.fits(None, None, Importance(), OPTIONS, seed=1, pick_seed=1, confidence=0.95) == []
-
-
-@pytest.mark.parametrize(
-    ("vary", "said"),
-    [
-        ({"A": {"x": {}, "y": {}}}, "exactly one of them"),
-        ({"A": {"x": {}}}, "two options or more"),
-        ({str(i): {str(j): {"group": "g"} if j else {} for j in range(4)} for i in range(6)}, "at most 1000"),
-    ],
-)
-def test_decisions_that_cannot_be_varied_are_refused(vary, said):
-    with pytest.raises(ValidationError, match=said):
-        Importance(vary=vary)
