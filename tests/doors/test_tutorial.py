@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from conftest import ROOT
 
 from doors import tutorial
 
@@ -34,14 +33,3 @@ def test_the_numbers_of_its_sentences_are_those_of_the_report(audited):
     numbers = {*re.findall(r"\d+\.\d+", prose)}
     assert len(numbers) > 8
     assert {number for number in numbers if number not in report} == set()
-
-
-@pytest.mark.evidence
-def test_the_first_example_of_the_guide_to_results_runs(audited, monkeypatch):
-    """Of another study, whose people judged in no sessions; tests/pipeline/test_runs.py runs the second."""
-    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    example = text.partition("```python\n")[2].partition("```")[0]
-    monkeypatch.setenv("COMPENDIUM_OUT", str(audited[1]))
-    names: dict = {}
-    exec(example.replace('"ji2022"', '"tutorial"').replace(', interval="session"', ""), names)
-    assert {*names["study"].results("mean", label="fluent")["system"]} == {*tutorial.SYSTEMS}

@@ -1,6 +1,5 @@
 """Extras are found by what they declare, and can be removed: what is left works, and says what is missing."""
 
-import importlib
 import os
 import shutil
 import subprocess
@@ -12,19 +11,11 @@ import pytest
 from fixtures.project_copy import ROOT, Project
 
 from judgebook import plugins
-from judgebook.pipeline import run
-from judgebook.pipeline.commands import arguments, core
 
 SECONDS = 40
 EXTRAS = ("annotate", "atlas", "bundle", "cluster", "compare", "gallery", "gate", "init", "lab", "new", "paper")
 #: extra -> its commands, where these are called otherwise
 COMMANDS = {"annotate": ["annotate", "degrade"], "bundle": ["bundle", "verify"], "cluster": [], "paper": []}
-ELSEWHERE = """\
-from judgebook.plugins import Command, Extra
-
-HELLO = Command("hello", "say hello", "Says hello.", 55, lambda parser: None, lambda args: 3)
-EXTRA = Extra(commands=(HELLO,))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +41,6 @@ def test_pyproject_registers_what_the_folder_has():
     assert {point.name: point.load() for point in points} == plugins.here()
     assert tuple(plugins.here()) == EXTRAS
     assert plugins.removed() == []
-
-
-def test_no_two_commands_have_the_same_name_or_place():
-    commands = [*core.COMMANDS, *(command for extra in plugins.here().values() for command in extra.commands)]
-    for what in ([command.name for command in commands], [command.place for command in commands]):
-        assert len(set(what)) == len(what)
 
 
 #: one that adds a page
@@ -94,32 +79,3 @@ def test_the_command_line_loads_no_dask():
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "[]\n"
-
-
-def test_another_distribution_may_bring_workers(monkeypatch):
-    elsewhere = plugins.Workers("ssh://host", lambda text: text.startswith("ssh://"), lambda text, home: home())
-    monkeypatch.setattr(plugins, "of_others", lambda: {"ssh": plugins.Extra(workers=elsewhere)})
-    assert run.checked_executor("ssh://host") == "ssh://host"
-    monkeypatch.setattr(run, "process_pool", lambda jobs: jobs)
-    assert run._executor("ssh://host", 1) == 1
-    with pytest.raises(plugins.UsageError, match=r"processes, local:N .*, ssh://host, found 'rsh://host'"):
-        run.checked_executor("rsh://host")
-
-
-def test_another_distribution_may_bring_one(tmp_path, monkeypatch):
-    (tmp_path / "said_elsewhere.py").write_text(ELSEWHERE)
-    monkeypatch.syspath_prepend(tmp_path)
-    importlib.invalidate_caches()
-    points = [EntryPoint("hello", "said_elsewhere:EXTRA", plugins.GROUP)]
-    points += [EntryPoint("bundle", "judgebook.extras.bundle.extra:EXTRA", plugins.GROUP)]  # ours, in the folder
-    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
-    plugins.of_others.cache_clear()
-    try:
-        known = arguments.commands(["hello"], core.COMMANDS)
-        assert "hello" not in arguments.commands(["--list"], core.COMMANDS)
-        assert [*arguments.commands(["--help"], core.COMMANDS)] == [*known]
-    finally:
-        plugins.of_others.cache_clear()
-        sys.modules.pop("said_elsewhere", None)
-    assert [*known][[*known].index("compare") + 1] == "hello"
-    assert known[arguments.parsed(["hello"], known).command](None) == 3

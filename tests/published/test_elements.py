@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from judgebook.extras.gallery import committed
 from judgebook.pipeline import dag
-from judgebook.published import elements, mapping
+from judgebook.published import elements
 from judgebook.report.prose import slug
 from judgebook.study import params
 
@@ -52,29 +51,6 @@ def test_a_status_is_true_of_its_pages(paper, element):
     }
     assert true.get(element.status, True)
     assert not re.search(r"[|\n]", element.place + element.what + element.note)
-
-
-def test_papers_are_those_of_the_scoreboard_and_places_are_named_once():
-    assert set(elements.load()) <= {paper.paper for paper in mapping.load()}
-    counts = Counter((paper, e.place) for paper, e in EVERY)
-    assert [place for place, n in counts.items() if n > 1] == []
-
-
-def test_mistakes_are_named(tmp_path):
-    def load(text):
-        path = tmp_path / f"e{len(list(tmp_path.iterdir()))}.yaml"
-        path.write_text(text)
-        return elements.load(path)
-
-    for rest, message in {
-        "partly, where: [s/n]": "Table 1: `partly` without a note",
-        # what is covered decides between real and partly, in both directions
-        "real, where: [s/n], covers: 2 of 4 groups": "Table 1: `real`, but 2 of 4 groups is half or less",
-        "partly, where: [s/n], covers: 3 of 4 groups, note: y": "Table 1: `partly`, but 3 of 4 groups is more than",
-        "real, where: [s#x]": "s#x: expected study/notebook#section",
-    }.items():
-        with pytest.raises(ValueError, match=message):
-            load(f"p: [{{place: Table 1, what: x, status: {rest}}}]")
 
 
 def test_the_committed_page_is_that_of_the_registry():

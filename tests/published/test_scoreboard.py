@@ -1,7 +1,5 @@
 """Every printed number has one verdict, by rules that are tried here on hand-made numbers and on the public data."""
 
-import re
-import shutil
 from functools import cache
 
 import numpy as np
@@ -11,11 +9,10 @@ from fixtures import audited
 from fixtures.project_copy import ROOT
 
 from judgebook.extras.gallery import scoreboard_page
-from judgebook.extras.gallery.scoreboard_page import with_badge
 from judgebook.pipeline import dag
 from judgebook.published import controls, mapping, scoreboard, verdicts
 from judgebook.published import numbers as published
-from judgebook.published.consistency.analysis import Audit, audit
+from judgebook.published.consistency.analysis import Audit
 from judgebook.published.mapping import Mapping, MappingEntry
 from judgebook.published.numbers import KEY
 from judgebook.sources import registry
@@ -229,10 +226,6 @@ class TestBoard:
         with pytest.raises(ValueError, match=r"4 printed numbers have no line in a mapping, the first is z/T/p/a/x"):
             scoreboard.scoreboard({}, self.printed, made_audit(self.printed), [Mapping(paper="z", without=[line])])
 
-    def test_the_badge_counts_by_verdict(self):
-        line = scoreboard.badge(self.board({PAIR: RESULTS}, q="follows"))
-        assert [int(n) for n in re.findall(r"\d+", line)] == [1, 2, 1, 0, 0, 5, 1, 0, 2, 0, 0, 0]
-
     def test_the_committed_table_is_checked_verdict_by_verdict(self, tmp_path):
         """With six digits, and without the columns that only the page of a run has."""
         found = self.board({PAIR: RESULTS}, q="follows")
@@ -263,31 +256,6 @@ def test_negative_controls_by_hand():
     assert controls.overall(found.reset_index())["comparisons"].tolist() == [2, 4]
     fitted = controls.controls({PAIR: RESULTS}, printed, [paper(entry(fitted="a list"))])
     assert fitted.empty
-
-
-def test_mistakes_in_a_mapping_are_named(tmp_path):
-    def load(text):
-        (tmp_path / "z_mapping.yaml").write_text(text)
-        return mapping.load(tmp_path)
-
-    for rest, message in {
-        "study: s, notebook: n, nots: x": r"z_mapping.yaml:\n  entries.0.nots: Extra inputs",
-        "study: s, notebook: n, fitted: x, ranged: y": "expected `fitted` or `ranged`, found both",
-        "notebook: n": "expected `study` or `beside`, found neither",
-        "study: [": "not valid YAML",
-    }.items():
-        with pytest.raises(ValueError, match=message):
-            load(f"paper: z\nentries: [{{cells: a/b/c/d, {rest}}}]\n")
-    with pytest.raises(ValueError, match=r"z: 'T/q/\*/\*': the paper prints no such number"):
-        judged(cells(("a", "x", "1")), entry(cells="T/q/*/*"))
-
-
-def test_the_template_for_a_new_paper_runs(tmp_path):
-    for path in [*(ROOT / "docs" / "paper_template").iterdir(), published.FOLDER / "audit.yaml"]:
-        shutil.copy(path, tmp_path)
-    printed = published.load(folder=tmp_path)
-    found = scoreboard.scoreboard({}, printed, audit(printed, tmp_path), mapping.load(tmp_path))
-    assert found["verdict"].value_counts().to_dict() == {"needs_download": 3, "match_arithmetic": 1, "states_design": 1}
 
 
 @cache
@@ -360,7 +328,3 @@ class TestCommitted:
         apart = old[~old.isin(scoreboard.ATTEMPTED)]
         assert len(apart) > 1000
         assert new[apart.index].to_dict() == apart.to_dict()
-
-    def test_the_readme_has_its_line(self, committed):
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        assert with_badge(readme, committed) == readme

@@ -10,13 +10,12 @@ import threading
 import time
 import zipfile
 from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 
 import pandas as pd
 import pytest
 
-from judgebook.pipeline import cli
 from judgebook.sources import archives, fetch, registry
 from judgebook.sources.registry import Entry, Upstream
 from judgebook.study.params import ParamsError
@@ -125,43 +124,9 @@ def test_every_public_copy_verifies(raw_data):
                 assert not entry.accepts(data + b" ")
 
 
-@pytest.mark.data
-@pytest.mark.evidence
-def test_what_is_made_of_a_file_without_blob_id_is_verified_itself(raw_data, tmp_path):
-    """The upstream file also has translations; made of it, the English columns have the checksum of the copy."""
-    upstream, name = tmp_path / "upstream", "persona-zhao"
-    (upstream / "dstc10_dev").mkdir(parents=True)
-    for entry in registry.entries("dstc10_dev"):
-        frame = pd.read_csv(raw_data / "dstc10_dev" / entry.file, dtype=str, keep_default_na=False)
-        frame.insert(0, "spanish_ctx", "hola, amigos\n")
-        frame.to_csv(upstream / "dstc10_dev" / entry.upstream[0].path.rpartition("/")[2], index=False)
-    done = fetch.fetch("dstc10_dev", str(upstream), tmp_path / "raw", say=silent)
-    assert [f.how for f in done] == ["converted"] * 3
-    assert all(f.entry.accepts(f.path.read_bytes()) for f in done)
-    changed = (upstream / "dstc10_dev" / f"{name}.csv").read_text("utf-8").replace("4.75", "1.25")
-    (upstream / "dstc10_dev" / f"{name}.csv").write_text(changed, encoding="utf-8")
-    with pytest.raises(DataError, match=rf"{name}.english.csv: expected SHA-256 e20e9a"):
-        fetch.fetch("dstc10_dev", str(upstream), tmp_path / "again", say=silent)
-    assert not (tmp_path / "again" / "dstc10_dev" / f"{name}.english.csv").exists()
-
-
 def test_unknown_study_names_the_nearest():
     with pytest.raises(ParamsError, match="did you mean 'gpt_abceval'"):
         fetch.fetch("gpt_abcevl", say=silent)
-
-
-def test_hint_is_the_command():
-    assert registry.fetch_hint("mine", "usr/usr_topical_chat.json").endswith("run_all.py fetch usr`")
-    assert registry.fetch_hint("mine", "my.csv") == ""
-
-
-def test_what_has_no_converter_is_said_to_be_unfetchable(tmp_path):
-    with pytest.raises(
-        DataError,
-        match=r"convai2_wild/ratings.csv: expected a public address.*cannot be fetched publicly, .*checked\); take",
-    ):
-        fetch.fetch("convai2_wild", to=tmp_path, say=silent)
-    assert not list(tmp_path.rglob("*.csv"))
 
 
 def test_from_upstream_every_kind(made_up, monkeypatch, serve, tmp_path):
@@ -204,33 +169,6 @@ def test_where_nothing_listens_nobody_asks_again(made_up, monkeypatch, tmp_path)
         monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it waits to ask again"))
         with pytest.raises(DataError, match="found a server that refuses connections"):
             fetch.fetch("study", address, tmp_path, progress=False, say=silent)
-
-
-def test_a_failing_server_is_asked_again(made_up, monkeypatch, serve, tmp_path):
-    """The first answer is an error; the second is the file."""
-    entries, contents, _ = made_up
-    asked = []
-
-    class Moody(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            if len(asked) == 1:
-                self.send_error(503)
-                return
-            self.send_response(200)
-            self.send_header("Content-Length", "4")
-            self.end_headers()
-            self.wfile.write(contents["data/o.txt"])
-
-        def log_message(self, *args):
-            pass
-
-    address = serve(Moody)
-    monkeypatch.setattr(Upstream, "url", property(lambda self: f"{address}/{self.path}"))
-    monkeypatch.setattr(registry, "entries", lambda key: entries[:1])
-    done = fetch.fetch("study", to=tmp_path, progress=False, say=silent)
-    assert done[0].path.read_bytes() == b"one\n"
-    assert asked == ["/data/o.txt"] * 2
 
 
 class Drip(Quiet):
@@ -288,13 +226,6 @@ def test_a_copy_of_another_size_is_not_read(made_up, tmp_path):
         file.truncate(10**12)  # takes no space
     with pytest.raises(DataError, match=r"o\.txt.*at most 1000008 bytes.*1000000000000"):
         fetch.fetch("study", str(tmp_path), tmp_path / "raw", progress=False, say=silent)
-
-
-def test_a_place_that_cannot_be_written_is_named(made_up, monkeypatch, capsys, tmp_path):
-    (tmp_path / "o.txt").write_bytes(b"one\n")
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "o.txt"))
-    assert cli.main(["fetch", "study", "--from", str(tmp_path)]) == 2
-    assert f"run_all.py: {tmp_path / 'o.txt'}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("how", ["folder", "tgz", "address", "address of an archive"])
@@ -380,32 +311,6 @@ def test_a_truncated_archive_is_named(tmp_path):
     path.write_bytes(path.read_bytes()[:300])
     with pytest.raises(DataError, match=r"cut\.tgz: expected a complete zip or tar archive"):
         archives.unpack(path, tmp_path / "out")
-
-
-def _broken(path, how):
-    """An archive that cannot be unpacked, each in its own way."""
-    _zip(path, {"good.txt": b"1" * 1000, "bad.txt": b"2" * 1000})
-    data = bytearray(path.read_bytes())
-    local, central = data.rindex(b"PK\x03\x04"), data.rindex(b"PK\x01\x02")
-    if how == "encrypted":
-        data[local + 6] |= 1
-        data[central + 8] |= 1
-    elif how == "unknown method":
-        data[local + 8 : local + 10] = data[central + 10 : central + 12] = (77).to_bytes(2, "little")
-    elif how == "damaged":
-        data[local + 40 : local + 60] = bytes(20)
-    elif how == "cut":
-        data = data[:-30]
-    path.write_bytes(data)
-    return path
-
-
-@pytest.mark.parametrize("how", ["encrypted", "unknown method", "damaged", "cut"])
-def test_what_cannot_be_unpacked_is_refused(tmp_path, how):
-    path = _broken(tmp_path / "bad.zip", how)
-    with pytest.raises(DataError, match=r"bad\.zip.*expected a complete zip or tar archive without a password"):
-        archives.unpack(path, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("kind", "name"), [*product(("zip", "tar"), (".", "./.", "a\x1b[2Jb")), ("tar", "")])

@@ -6,10 +6,7 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from judgebook.extras.new import draft
-from judgebook.sources import in_words, sampling
-from judgebook.study import params
-from judgebook.study.params import ParamsError
+from judgebook.sources import sampling
 from judgebook.study.schema import DataError
 
 YAML = """\
@@ -98,20 +95,6 @@ def test_what_is_no_weight_is_refused_with_its_place(tmp_path, key, change, said
     assert said in refused(tmp_path, key, CSV.replace(*change) if change[0] else CSV)
 
 
-@pytest.mark.parametrize(
-    ("key", "said"),
-    [
-        ("weight: p\n    inclusion_probability: p", "expected one of"),
-        ("stratum: queue", "expected both"),
-        ("stratum: queue\n    strata: {flagged: 3, A: {rest: 4}}", "found both"),
-        ("stratum: queue\n    strata: {flagged: 0, rest: 4}", "strata"),
-    ],
-)
-def test_keys_that_contradict_each_other_are_refused(tmp_path, key, said):
-    with pytest.raises(ParamsError, match=said):
-        weights(tmp_path, key)
-
-
 def test_pairs_have_weights(tmp_path):
     columns = "columns: {{system: left, system_b: right, annotator: who}}"
     columns += "\n    identify: {{dialogue: [pair, left], dialogue_b: [pair, right]}}"
@@ -150,33 +133,6 @@ def test_another_source_about_the_same_dialogues_gets_their_weights(tmp_path):
 )
 def test_columns_are_known_by_name_and_content(name, cells, key):
     assert sampling.key_for(name, pd.Series(cells)) == key
-
-
-QUEUE = "id,bot,who,bad,fluency,inclusion_probability,weight,stratum\n" + "\n".join(
-    f"d{d},{'AB'[d % 2]},w{j + 1},{(d + j) % 2},{1 + (2 * d + j) % 5},{0.2 if d % 3 else 1},{1 + d % 3},{d % 3 > 0}"
-    for d in range(30)
-    for j in (0, 1)
-)
-
-
-def test_a_first_yaml_uses_what_leaves_no_doubt(tmp_path):
-    """And takes none of the columns for a metric or a label."""
-    (tmp_path / "queue.csv").write_text(QUEUE + "\n", encoding="utf-8")
-    text = draft.new_yaml("queue", tmp_path / "queue.csv")
-    assert "    inclusion_probability: inclusion_probability  #" in text
-    assert "metrics:" not in text
-    assert "# not used: weight: it looks like a sampling weight" in text
-    path = studies.write(tmp_path, text, queue_csv=QUEUE)
-    lines = in_words.describe(params.load(path))
-    assert any(line.startswith("dialogues have sampling weights from 1 to 5") for line in lines)
-
-
-def test_check_warns_of_what_is_not_used(tmp_path):
-    study = params.load(studies.write(tmp_path, YAML.format(key=""), my_csv=CSV.replace(",p,", ",propensity,")))
-    said = [line for line in in_words.describe(study) if "it looks like" in line]
-    assert said[0].startswith("warning: not used from my.csv: propensity: it looks like a sampling probability")
-    used = studies.read(tmp_path, YAML.format(key=P), my_csv=CSV.replace("queue", "note"))
-    assert not used.frames["counts"]["what"].eq(sampling.NOT_USED).any()
 
 
 def test_records_keep_values_that_nothing_uses_with_their_dialogues(tmp_path):

@@ -7,11 +7,9 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.sources import in_words
 from judgebook.sources.ids.look_alikes import plain
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows.spelling import Spelling, written
-from judgebook.study import params
+from judgebook.sources.rows.spelling import Spelling
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
 
@@ -112,21 +110,6 @@ def test_ids_of_people_are_not_recorded(tmp_path):
     assert built.sections["spelling"] == {k: v for k, v in SPELT.items() if k != "annotator"}
 
 
-def test_check_prints_what_to_write(tmp_path):
-    text = study(LONG, spelling={})
-    csv = LONG_CSV.replace("Fluency", "fluency").replace("Beta", "С-hat")  # a Cyrillic letter
-    built = studies.read(tmp_path, text, my_csv=csv)
-    lines = in_words.describe(params.load(studies.write(tmp_path, text)), built)
-    at = next(i for i, line in enumerate(lines) if line.startswith("question: names that differ only"))
-    rules = yaml.safe_load(lines[at + 1])["spelling"]
-    assert rules["annotator"] == {"Ann": ["ann"]}
-    (others,) = rules["system"].values()
-    assert len(others) == 3
-    assert "\\u0421" in lines[at + 1]
-    built = studies.read(tmp_path, study({**LONG, "repeats": "last"}, spelling=rules), my_csv=csv)
-    assert len(set(built.frames["annotations"]["system"])) == 1
-
-
 @pytest.mark.parametrize(
     ("names", "same"),
     [
@@ -140,32 +123,3 @@ def test_check_prints_what_to_write(tmp_path):
 )
 def test_names_that_look_alike(names, same):
     assert (len({plain(name) for name in names}) == 1) is same
-
-
-def test_names_are_written_as_yaml_reads_them_and_people_see_them():
-    rules = {"system": {"yes": ["Yes", "a: b", "e\u200b"]}, "label": {"größe": ["Größe"]}}
-    assert yaml.safe_load(written(rules)) == {"spelling": rules}
-    assert "größe" in written(rules)
-    assert written({"system": {"Caf\u00e9": ["Cafe\u0301"]}}) == 'spelling: {system: {"Café": ["Cafe\\u0301"]}}'
-
-
-@pytest.mark.parametrize(
-    ("other", "shown"),
-    [("D1", "D1 and d1"), ("d1\u200b", 'd1 and "d1\\u200b"'), ("\u0501" + "1", 'd1 and "\\u05011"'), ("d-1", None)],
-)
-def test_dialogues_whose_ids_look_alike_are_told(tmp_path, other, shown):
-    data = f"d,bot,who,what,n\nd1,A,ann,fluency,1\n{other},A,ben,fluency,2\nd2,B,ann,fluency,3\n"
-    columns = {"dialogue": "d", "system": "bot", "annotator": "who", "label": "what", "score": "n"}
-    source = {**TABLE, "layout": "long", "columns": columns}
-    built = studies.read(tmp_path, yaml.safe_dump({"title": "T", "sources": [source], "labels": LABELS}), my_csv=data)
-    lines = in_words.describe(params.load(tmp_path / "mine.yaml"), built)
-    said = [line for line in lines if "may have several" in line]
-    start = "warning: 1 dialogue may have several ids, which differ only in case or look-alike letters, such as "
-    assert said == ([start + shown] if shown else [])
-
-
-def test_names_of_several_are_asked_about(tmp_path):
-    for name, asked in (("Bot", 1), ("Bo\\u200bt", 1), ("bot", 0)):
-        path = studies.write(tmp_path, studies.LONG + f'systems: {{A: "{name}", B: Bot}}\n', my_csv=studies.LONG_CSV)
-        said = [line for line in in_words.describe(params.load(path)) if "systems A and B have one name" in line]
-        assert len(said) == asked, name

@@ -12,8 +12,7 @@ import yaml
 from judgebook.extras.annotate import label_studio, pages, potato, questions, writing
 from judgebook.sources import build, in_words
 from judgebook.sources.rows import training
-from judgebook.study import definitions, params
-from judgebook.study.labels import LABEL_SETS
+from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
 from judgebook.study.sections.data import TrainingItem
@@ -67,54 +66,6 @@ def projects(study, said, tool, **options):
 
 def keys(folder):
     return {k["id"]: k for k in map(json.loads, (folder / "key.jsonl").read_text(encoding="utf-8").splitlines())}
-
-
-def test_every_label_of_abc_eval_has_a_definition_and_no_other():
-    study = params.load("demo")
-    for method, n in {"behavior": 16, "turn_likert": 8, "dialogue_likert": 8, "comparative": 8}.items():
-        asked = questions.questions(study, method)
-        assert len(asked) == n
-        assert all(question.definition for question in asked)
-        ids = {label.id for label in LABEL_SETS["abc_eval"] if label.method == method}
-        assert set(definitions.definitions(study, method)) == ids
-    assert [o.score for o in questions.questions(study, "comparative")[0].options] == [1, 0, -1]
-
-
-ASKED = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
-
-
-@pytest.mark.parametrize(
-    ("method", "begins", "scale"),
-    [
-        ("pairwise_turn", "Which next response", [-1, 1]),
-        ("pairwise_dialogue", "Who would you prefer", [-1, 1]),
-        ("single_turn", "Does this response make you want to talk", [0, 1]),
-        ("comparative", "", [-1, 1]),
-    ],
-)
-def test_a_study_can_ask_as_a_paper_does(study, method, begins, scale):
-    """Smith et al. (2022) word the same question otherwise for responses and dialogues, compared or judged alone."""
-    label = f"{{method: {method}, scale: {scale}}}"
-    text = f"{ASKED}labels: {{preference: {label}, mine: {label}}}\nelicitation: {{wordings: smith2022%s}}\n"
-    study.write_text(text % "")
-    one, mine = questions.questions(params.load(str(study)), method)
-    assert one.definition.startswith(begins)
-    assert bool(one.definition) == bool(begins)
-    assert not mine.definition
-    if scale == [-1, 1]:  # the paper makes workers choose; whoever asks otherwise may offer neither
-        assert [o.score for o in one.options] == ([1, -1] if begins else [1, 0, -1])
-        assert [o.score for o in mine.options] == [1, 0, -1]
-    assert definitions.source_of(params.load(str(study)), method).startswith("Smith") == bool(begins)
-    study.write_text(text % ", definitions: {preference: Which is better?}")
-    assert questions.questions(params.load(str(study)), method)[0].definition == "Which is better?"
-
-
-def test_the_ends_of_a_scale_are_called_as_in_the_paper_unless_the_question_is_the_study_s_own(study):
-    text = f"{ASKED}method: single_dialogue\nlabels: {{humanness: {{scale: [1, 5]}}}}\n"
-    for own, called in (("", ("Very inhuman", "Very human")), (", definitions: {humanness: x}", ("least", "most"))):
-        study.write_text(f"{text}elicitation: {{wordings: smith2022{own}}}\n")
-        (one,) = questions.questions(params.load(str(study)), "single_dialogue")
-        assert one.text.endswith(f"(1 = {called[0]}, 5 = {called[1]})")
 
 
 def test_nobody_judges_more_than_allowed(study, said):
@@ -320,19 +271,6 @@ def test_an_intended_answer_that_cannot_be_given_is_named(study, said):
     path.write_text(path.read_text().replace("fluent: 'Yes'", "fluent: perhaps"))
     with pytest.raises(DataError, match=r"training.0.answers.fluent: expected an answer .* found 'perhaps'"):
         build.build(params.load(str(path)))
-
-
-def test_what_cannot_be_asked_is_said(study, said, tmp_path):
-    with pytest.raises(ParamsError, match="--dialogues FILE"):
-        writing.command(str(study), "potato")
-    with pytest.raises(ParamsError, match="--method: expected"):
-        writing.command(str(study), "potato", file=said, methods=["behavior"])
-    lone = tmp_path / "lone.csv"
-    lone.write_text("dialogue,system,system_text\nd1,a,hi\nd2,b,ho\n")
-    with pytest.raises(ParamsError, match="session"):
-        writing.command(str(study), "potato", file=lone, methods=["comparative"])
-    with pytest.raises(ParamsError, match="chats: expected labels to ask for, found none"):
-        writing.command(str(study), "potato", file=said, methods=["comparative"], labels=["overall"])
 
 
 ID = "expected the id of the"

@@ -81,21 +81,6 @@ def test_a_study_of_known_truth(known, label):
     assert facts.loc[label, wanted].tolist() == [*own, 80, 40, 40, 2, 2]
 
 
-@pytest.mark.parametrize(
-    ("label", "statistic", "why"),
-    [
-        ("quality", "positive_agreement", "the label is no mark"),
-        ("quality", "variance_item", "the design has no such component"),
-        ("fault", "claims_dialogues", "no claim"),
-        ("fault", "minutes", "the data have no times"),
-    ],
-)
-def test_what_a_design_does_not_give_has_its_reason(known, label, statistic, why):
-    row = value(known, label, statistic)
-    assert pd.isna(row["estimate"])
-    assert why in row["missing"]
-
-
 def test_claims_stand_only_with_their_sign_and_where_there_is_a_test():
     """Of four pairs three are claimed: one stands, one is reversed, one has no other test."""
     head = {"statistic": "system_difference", "corpus": "main", "group": "all", "method": "dialogue_rating"}
@@ -162,11 +147,6 @@ def test_committed_tables_have_the_columns_that_are_described(committed, table):
     pd.testing.assert_frame_equal(frame, frame.sort_values(writing.KEYS[table], ignore_index=True))
 
 
-def test_the_readme_is_that_of_the_columns():
-    text = (declared.FOLDER / writing.README).read_text(encoding="utf-8")
-    assert text == writing.readme(declared.declared())
-
-
 def test_every_public_study_is_there_and_no_simulated_one(committed):
     about = declared.declared()
     assert declared.undeclared() == []
@@ -186,23 +166,6 @@ def test_every_statistic_of_every_label_has_a_value_or_a_reason(committed):
     assert (inside["ci_low"] <= inside["ci_high"]).all()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("labels: {errors: factuality}", "labels: {errors: truth}", "expected one of overall, .*found 'truth'"),
-        ("labels: {errors: factuality}", "labels: {}", "studies.accuracy_spans.labels: expected the kind of errors"),
-        ("left_out:", "left_out: 3\nothers:", "left_out"),
-    ],
-)
-def test_a_wrong_word_in_labels_yaml_is_refused(tmp_path, old, new, said):
-    text = (declared.FOLDER / declared.LABELS).read_text(encoding="utf-8")
-    assert old in text
-    path = tmp_path / declared.LABELS
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(declared.AtlasError, match=said):
-        declared.declared(path)
-
-
 def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(places, "raw_roots", lambda: [tmp_path])
     assert main(["atlas", "--out", str(tmp_path / "out")]) == 1
@@ -210,16 +173,6 @@ def test_the_command_names_every_raw_file_that_is_not_here(tmp_path, monkeypatch
     assert "convabuse: 1_full/ConvAbuseEMNLPfull.csv" in said
     assert "ji2022" in said, "its embedded judgements are no raw files"
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.data
-def test_a_study_joined_from_two_names_the_sources_of_both(raw_data, monkeypatch):
-    monkeypatch.setattr(places, "raw_roots", lambda: [raw_data])
-    row = computing.provenance(params.load("abc_public"), params.find("abc_public"))
-    files = ("gpt_abceval/behavior-classification-results.json", "finch2024/data_student_external_likert.json")
-    sources = [registry.entry_of("abc_public", file).upstream[0] for file in files]
-    assert row["repository"] == " ".join(source.repository for source in sources)
-    assert row["commit"] == " ".join(source.commit for source in sources)
 
 
 @pytest.mark.data

@@ -2,10 +2,8 @@
 
 import pandas as pd
 import pytest
-from fixtures import yaml_studies as studies
 
-from judgebook.extras.atlas.standing import strips, words
-from judgebook.study import params
+from judgebook.extras.atlas.standing import strips
 from judgebook.study.labels import Label
 
 KEYS = ["study", "corpus", "group", "method", "label"]
@@ -68,15 +66,3 @@ def test_a_study_counts_once_by_its_median():
     (one,) = strips.strips(tables([("mine", 0.35)]), tables(public), [RELEVANCE])
     assert one.others["s1"] == pytest.approx(0.8)
     assert one.below == 2
-
-
-def test_words_are_stated_known_or_the_id(tmp_path):
-    text = studies.WIDE.replace("  quality: {", "  quality: {about: overall, ")
-    study = params.load(studies.write(tmp_path, text, my_csv=studies.wide_csv()))
-    key = "dialogue_rating"
-    assert words.kinds(study) == {(key, "fluency"): "fluency", (key, "quality"): "overall"}
-    assert words.problem(study) == ""
-    wrong = params.load(studies.write(tmp_path, text.replace("about: overall", "about: charm"), name="wrong"))
-    assert words.problem(wrong).startswith("labels.quality.about: expected one of overall, ")
-    neither = studies.WIDE.replace("  fluency:", "  mood:").replace("  quality:", "  tone:")
-    assert not words.comparable(params.load(studies.write(tmp_path, neither, name="neither")))

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import zipfile
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from judgebook.sources.ids.naming import OWN_IDS
 from judgebook.sources.ids.recorded import resolved
 from judgebook.study import params
 
-ROOT = Path(__file__).resolve().parents[3]
 SAID = "My neighbour's dog is called 'Rex' & he bites, you know"
 WORKER = "A1B2C3D4E5"
 STUDY = """\
@@ -221,13 +219,6 @@ def test_a_changed_file_stops_it(out):
         bundle(out)
 
 
-def test_a_bundle_has_the_name_that_was_asked_for(out):
-    path = out / "data/processed/mine/manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"study": "../../../evil"}))
-    assert "params/mine.yaml" in files(bundle(out))
-    assert [p for p in out.parent.rglob("*evil*")] == []
-
-
 def test_an_output_that_leads_elsewhere_is_left_out(out, capsys):
     """`data/processed/mine/annotations.parquet`, named as if it were a figure."""
     path = out / "data/processed/mine/manifest.json"
@@ -310,25 +301,3 @@ def test_others_read_it(out):
             for link in value if isinstance(value, list) else [value]:
                 if isinstance(link, dict) and not link["@id"].startswith("http"):
                     assert crate.dereference(link["@id"]) is not None, (entity.id, link)
-
-
-def test_pages_lead_to_what_is_in_it(out):
-    found = files(bundle(out))
-    assert b'"../tables/03_iaa_alpha.csv"' in found["report/03_iaa.html"]
-    for name, content in found.items():
-        if name.endswith(".html"):
-            for target in re.findall(r'href="([^"#:]+)"', content.decode()):
-                there = os.path.normpath(os.path.join(os.path.dirname(name), target))
-                assert there in found, (name, target)
-
-
-def test_a_notebook_that_failed_is_said_and_included(out):
-    """As far as it ran; without what is private, and without places on this machine."""
-    error = nbf.new_output("error", ename="KeyError", evalue="'x'", traceback=[f"{out}/data/x.py in f", "KeyError"])
-    nb = nbf.new_notebook(cells=[*cells(), nbf.new_code_cell("f()", outputs=[error])])
-    write(out / "data/processed/mine/notebooks/05_sensitivity.failed.ipynb", json.dumps(nb))
-    found = files(bundle(out))
-    assert "as far as they ran: 05\\_sensitivity" in found["README.md"].decode()
-    failed = found["notebooks/05_sensitivity.failed.ipynb"].decode()
-    assert "…/data/x.py in f" in failed
-    assert not [secret for secret in ("Rex", str(out)) if secret in failed]

@@ -6,12 +6,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from fixtures.pools import Pool
 
-from judgebook import plugins
 from judgebook.execution import tasks
 from judgebook.extras.cluster import executor, fit, on_worker
-from judgebook.pipeline import run, worker
+from judgebook.pipeline import worker
 from judgebook.pipeline.surroundings import THREADS
 from judgebook.study import params
 
@@ -168,39 +166,3 @@ def test_a_worker_that_joins_later_is_used_where_it_is_fit(out, capsys):
     client.addresses = ["tcp://bad"]
     with pytest.raises(executor.ClusterError, match="no worker that can be used"):
         one.submit(worker.notebook, job(out)).result()
-
-
-def test_what_cannot_be_sent_is_an_answer_and_no_traceback(out):
-    client = Client({})
-    one = executor.Cluster(client, ThreadPoolExecutor)
-    client.status = "closed"
-    with pytest.raises(executor.ClusterError, match="connection"):
-        one.submit(worker.notebook, job(out)).result()
-
-
-def test_an_error_of_dask_is_said_as_what_it_means(out):
-    for error, said in (
-        (distributed.comm.CommClosedError(), "connection"),
-        (distributed.KilledWorker("key", SimpleNamespace(address="tcp://one"), 3), "died each time"),
-        (ZeroDivisionError("by zero"), "by zero"),
-    ):
-        done, answer = Future(), Future()
-        done.set_exception(error)
-        executor._pass_on(done, answer)
-        assert said in str(answer.exception())
-
-
-def test_a_broken_pool_here_does_not_cost_the_cluster(out):
-    pools = [Pool(broken=True), Pool(broken=False)]
-    left = iter(pools)
-    one = executor.Cluster(Client({}), lambda: next(left))
-    assert one.submit(len, "abc").result() == 3
-    assert [p.over for p in pools] == [True, False]
-    assert one.submit(len, "abcd").result() == 4
-
-
-@pytest.mark.parametrize("text", ["http://host", "local:0", "local:1000", "dask://"])
-def test_an_executor_of_another_kind_is_refused_with_what_there_is(text):
-    assert run.checked_executor("local:2") == "local:2"
-    with pytest.raises(plugins.UsageError, match=f"expected processes, local:N .*tls://.*, found '{text}'"):
-        run.checked_executor(text)

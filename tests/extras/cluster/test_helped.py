@@ -4,20 +4,14 @@ import logging
 import os
 import pickle
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
-from fixtures.made_annotations import study
 from fixtures.tasks import draw, fails, pieces, process
 
 from judgebook.extras.cluster import executor, fit, helped
 from judgebook.pipeline.surroundings import THREADS
-from judgebook.questions.groups import effects, joint_resampling, many_pairs
-from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.parallel import run_tasks
-from judgebook.study.results import fold
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -117,31 +111,3 @@ def test_a_scheduler_that_does_not_answer_costs_only_its_help(monkeypatch, seen)
     with helped.Helped("not-an-address://", executor.expectations(seen)) as one:
         assert run_tasks(fails, [(i, ()) for i in range(5)], executor=one) == list(range(5))
     assert one._asked
-
-
-@pytest.mark.verify
-def test_the_effects_of_groups_are_the_same_bits_elsewhere(anywhere, monkeypatch):
-    """Pieces of a real analysis hold frames and arrays, some of them views of others."""
-    frame = study(np.random.default_rng(1), shift=0.6)
-
-    def found():
-        kept = {}
-        sampling, keep = Sampling(50, 0.95, 1), lambda rows, name: kept.update({name: rows})
-        many = many_pairs.many_pairs(frame, frame, keep, sampling=sampling, margin=0.2, people_resamples=50)
-        rows = effects.for_each_label(partial(joint_resampling.resampled, sampling=sampling), frame, per_item=True)
-        return [*kept.values(), fold(many, study="s", notebook="n"), pd.DataFrame(list(rows))]
-
-    here, tasks_sent = found(), []
-    for module in (effects, many_pairs):
-
-        def elsewhere(work, todo, *, doing):
-            with anywhere() as sent:
-                results = run_tasks(work, todo, executor=sent)
-            tasks_sent.append(len(sent.tasks))
-            return results
-
-        monkeypatch.setattr(module, "run", elsewhere)
-    there = found()
-    assert len(tasks_sent) == 2
-    for one, two in zip(here, there, strict=True):
-        pd.testing.assert_frame_equal(one, two, check_exact=True)

@@ -1,6 +1,5 @@
 """The command: pages and files, what is printed, exit codes."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,10 +8,6 @@ import pytest
 from fixtures.html_pages import Elements
 
 import judgebook as jb
-from judgebook.display.names import display_names
-from judgebook.extras.compare import findings, sides, tables
-from judgebook.extras.compare.analysis import compare
-from judgebook.extras.compare.copies import Copies
 from judgebook.pipeline import cli
 from judgebook.study import store
 
@@ -94,35 +89,6 @@ def test_from_python_the_comparison_is_the_one_of_the_command(ran, capsys):
     assert "July" in str(jb.compare(*opened, titles=("June", "July")))
     with pytest.raises(jb.JudgebookError, match="no results of a study"):
         jb.compare(SimpleNamespace(folder=ran / "reports"), "mine")
-
-
-@pytest.mark.parametrize(
-    ("rows", "facts", "text"),
-    [
-        ("cc", {}, "**Yes: Second run clearly reproduces First run on both labels.**"),
-        ("cwno", {}, "clearly on 1 of 4 labels; only weakly on Fluency; not on Fluency; for Fluency, it cannot be"),
-        ("n", {"r_high": -0.1}, "It puts systems in the opposite order."),
-        ("n", {"r_high": 0.1, "changed": 1, "sure_opposite": 0}, "changed by more than chance, and system means do"),
-        ("o", {}, "**It cannot be told whether Second run reproduces First run**"),
-    ],
-)
-def test_the_answer_counts_labels_by_verdict(ran, rows, facts, text):
-    """Where labels have these verdicts and lower ends of r, by their first letters."""
-    runs = compare(*sides.named_apart(*(sides.open_side(f"mine:zz_run_{i}") for i in (1, 2))))
-    low = {"clearly": 0.8, "weakly": 0.14, "not": -0.5, "open": -0.2}
-    verdicts = [next(v for v in low if v[0] == letter) for letter in rows]
-    graded = [runs.labels.iloc[[0]].assign(verdict=v, r_low=low[v], **facts) for v in verdicts]
-    names = display_names(runs.a.study, runs.a.scores, runs.b.scores)
-    assert text in findings.answer(replace(runs, labels=pd.concat(graded, ignore_index=True)), names).text
-    copied = replace(runs, copies=Copies(people=7, judgements=1200, of=1300))
-    assert "First run: 1,200 of 1,300 judgements seem to" in findings.answer(copied, names).text
-
-
-def test_a_share_of_which_nothing_is_known_has_no_interval():
-    rows = pd.DataFrame({"order": [0.73, 0.9], "order_low": [0.0, 0.2], "order_high": [1.0, 1.0]})
-    shown = tables._informative(rows)
-    assert shown["order"].tolist() == [0.73, 0.9]
-    assert shown["order_low"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -5,66 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.project_copy import ROOT, Project, result
+from fixtures.project_copy import ROOT
 
 from judgebook.extras.gallery import committed as gallery
-from judgebook.extras.gallery import sampled, scoreboard_page
+from judgebook.extras.gallery import sampled
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
-
-FIGURE = """\
-from judgebook.display import style as plotting
-from judgebook.display import tables
-import pandas as pd
-fig, ax = plotting.subplots(height=2)
-ax.plot([0, 1])
-plotting.save(fig, "line", alt="a line [that] rises", run=run)
-tables.show(pd.DataFrame({f"c{i}": [i] for i in range(17)}), "Wide", "wide", run=run)
-tables.say("## What we see\\n\\nAll is well.")
-"""
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    project = Project(tmp_path_factory.mktemp("gallery"))
-    study = (
-        project.out("params", "tiny.yaml")
-        .read_text()
-        .replace("columns: {dialogue: id}", "columns: {dialogue: id, system_text: said}")
-    )
-    project.study("tiny", study.replace("title: Tiny study", "title: Tiny study\nsimulated: true"))
-    rows = [f"d{i},{1 + i % 5},{1 + i % 4},I went to the seaside {i} times" for i in range(30)]
-    project.out("params", "tiny.csv").write_text("\n".join(["id,fluency_a1,fluency_a2,said", *rows]) + "\n")
-    project.notebook("01_counts", [FIGURE, result("a", "12.345678")], title="Counts")
-    project.dag("01_counts: {reads: [annotations, dialogues]}\n")
-    project.made = project.run("gallery", "--study", "tiny")
-    return project
-
-
-@pytest.mark.verify
-def test_pages_show_figures_tables_and_prose_but_no_code(project):
-    assert project.made.returncode == 0, project.made.stderr
-    page = project.out("gallery", "tiny", "01_counts.md").read_text()
-    assert page.startswith("[All notebooks of this study](README.md)\n\n> **Simulated data.**")
-    assert "![a line (that) rises](01_counts_line.png)" in page
-    assert "| c0 |" in page
-    assert "c14" not in page
-    assert "_3 more columns in the full report._" in page
-    assert "All is well." in page
-    assert "plotting" not in page
-    assert project.out("gallery", "tiny", "01_counts_line.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.verify
-def test_check_finds_no_difference_until_there_is_one(project, tmp_path):
-    again = project.run("gallery", "--check", "--study", "tiny")
-    assert again.returncode == 0, again.stderr
-    assert "every number as committed (relative tolerance 2e-05)" in again.stdout
-    other = project.copy(tmp_path / "other")
-    other.edit("gallery/tiny/numbers.csv", "12.3457", "12.3")
-    differs = other.run("gallery", "--check", "--study", "tiny")
-    assert differs.returncode == 1
-    assert "gallery: tiny: 01_counts count what=a: estimate is 12.3457, the gallery says 12.3" in differs.stderr
 
 
 def test_a_page_with_text_of_a_dialogue_is_refused(tmp_path, monkeypatch):
@@ -150,13 +96,3 @@ def test_a_title_is_text_in_the_gallery():
     assert "://" not in first
     assert "<img" not in first
     assert escape.from_markdown(first) == f"# {study.title}"
-
-
-def test_only_what_is_shown_or_read_by_the_scoreboard_is_run():
-    every = gallery.runs(scoreboard_page.needed(gallery.STUDIES), gallery.STUDIES)
-    assert [*every][-1] == ()  # the scoreboard comes after what it reads
-    assert set(every[()]) == set(gallery.WHOLE)
-    only = {study: notebooks for notebooks, studies in every.items() for study in studies}
-    assert {"00", "09"} <= set(only["usr"])  # 00 is read, 09 is shown and read
-    assert not gallery.shown("demo", "04_importance")  # another study shows it on real data
-    assert gallery.shown("abc_public", "04_importance")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 from conftest import ROOT
 
 import judgebook as jb
@@ -101,15 +100,6 @@ def test_what_is_made_is_described_and_simulated(made, capsys):
     assert study.simulated
     assert len(build.build(study).frames["annotations"]) == 240
     assert f"judgebook-{jb.__version__}-py3-none-any.whl" in (made / "requirements.txt").read_text(encoding="utf-8")
-
-
-def test_the_workflow_installs_checks_runs_and_requires(made):
-    text = (made / ".github" / "workflows" / "judgebook.yml").read_text(encoding="utf-8")
-    steps = yaml.safe_load(text)["jobs"]["study"]["steps"]
-    commands = [step["run"].split()[:2] for step in steps if "run" in step]
-    assert commands == [["python", "-m"], ["judgebook", "check"], ["judgebook", "--study"], ["judgebook", "gate"]]
-    ours = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
-    assert [step["uses"] for step in steps if "uses" in step and step["uses"] not in ours] == []
 
 
 @pytest.mark.parametrize(

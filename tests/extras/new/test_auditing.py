@@ -56,22 +56,6 @@ def test_a_file_is_answered_in_a_folder_of_its_own(called):
 
 
 @pytest.mark.verify
-def test_the_whole_report_is_made_by_the_command_that_is_named(called):
-    """Its results are those of the audit: the run has nothing to compute that was computed differently."""
-    _, said, folder = called
-    command = said.rpartition("whole report, with every figure and table: ")[2].split()
-    at = command.index("--study")
-    stored = folder / "ratings_audit" / "data" / "processed" / "ratings" / "results"
-    before = {name: pd.read_parquet(stored / f"{name}.parquet") for name in ("03_iaa", "07_bot_performance")}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.delenv("COMPENDIUM_OUT", raising=False)
-        assert main([*command[at:], "--only", "03,07", "--jobs", "1"]) == 0
-    for name, frame in before.items():
-        pd.testing.assert_frame_equal(pd.read_parquet(stored / f"{name}.parquet"), frame)
-
-
-@pytest.mark.verify
 def test_a_yaml_that_was_corrected_is_used(called, monkeypatch, capsys):
     _, _, folder = called
     monkeypatch.chdir(folder)
@@ -122,10 +106,3 @@ def test_what_is_stated_of_a_label_is_not_asked(tmp_path):
     assert yaml.safe_load(out.text)["labels"] == {"flurb": {"direction": 1, "scale": [1, 5]}}
     with pytest.raises(jb.ParamsError, match="no scores of 'flub' in the data; did you mean 'flurb'"):
         frames.drafted(tmp_path / "stated.parquet", tmp_path, roles, {"flub": facts}, ())
-
-
-@pytest.mark.parametrize(
-    ("name", "key"), [("2026 ratings.csv", "data_2026_ratings"), ("é.csv", "data"), ("a-b.csv", "a_b")]
-)
-def test_names_of_files_become_names_of_studies(tmp_path, name, key):
-    assert frames.study_key(tmp_path / name) == key

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from judgebook.extras.new import draft, words
-from judgebook.study import limits, params
+from judgebook.extras.new import draft
+from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.schema import DataError
 
@@ -153,19 +153,6 @@ def test_a_column_a_label_with_texts_metrics_and_several_systems(tmp_path):
     assert built.frames["metric_scores"]["score"].tolist() == [round(0.05 + i / 10, 2) for i in range(8)]
 
 
-@pytest.mark.parametrize(
-    ("content", "adapter"),
-    [
-        ('{"surge_evaluation": null}', "abc_eval"),
-        ('{"(1,2)_x": [{"user": "", "system": "", "behaviors": {}}]}', "behaviors"),
-    ],
-)
-def test_known_json(tmp_path, content, adapter):
-    _, data = guess(tmp_path, "my.json", content)
-    assert data["sources"][0]["adapter"] == adapter
-    assert data["label_set"] == "abc_eval"
-
-
 ROWS = "".join(f"d{i // 2},w{i % 2},{1 + i % 5},{1000 * i + 7}\n" for i in range(12))
 JUDGED = [{"id": i, "ratings": {"w1": {"a": 1 + i % 5}, "w2": {"a": 1 + i % 4}}} for i in range(9)]
 
@@ -220,16 +207,6 @@ def test_long_cells_stay_out_of_the_yaml(tmp_path):
     assert len(text) < 5_000
 
 
-@pytest.mark.parametrize(("longest", "found"), [(limits.COMBINED, True), (limits.COMBINED + 1, False)])
-def test_an_id_with_a_system_in_brackets_is_no_longer_than_the_limit(tmp_path, longest, found):
-    """Longer cells are not compared with the expression, which would take very long for text without blanks."""
-    cells = [f"d{i} ({bot})" for i in range(6) for bot in ("alpha", "beta")]
-    cells.append("e" * (longest - len(" (alpha)")) + " (alpha)")
-    rows = "".join(f"{cell},w,{1 + i % 5}\n" for i, cell in enumerate(cells))
-    (source,) = guess(tmp_path, "my.csv", "chat,annotator,fluency\n" + rows)[1]["sources"]
-    assert (source.get("patterns") == {"chat": "{dialogue} ({system})"}) == found
-
-
 def test_what_cannot_be_guessed(tmp_path):
     for content, found in (('{"x": 1}', "x"), ("[1, 2]", "nothing")):
         with pytest.raises(DataError, match=f"expected numbers or answers that look like judgements, found {found}"):
@@ -238,14 +215,6 @@ def test_what_cannot_be_guessed(tmp_path):
         draft.new_yaml("guessed", tmp_path / "none.csv")
     with pytest.raises(ParamsError, match="expected letters, digits and _"):
         draft.new_yaml("my-study", tmp_path / "my.json")
-
-
-@pytest.mark.parametrize(("ends", "text"), [((1.0, 5.0), "[1, 5]"), ((-0.5, 1234567.0), "[-0.5, 1234567]"),
-                                            ((1 / 3, 1e300), "[0.3333333333333333, 1.0e+300]")])  # fmt: skip
-def test_the_ends_of_a_scale_come_back_as_the_same_numbers(ends, text):
-    """`1.23457e+06`, of six digits, would be another number, and a text in a YAML."""
-    assert words.scale_text(*ends) == text
-    assert yaml.safe_load(text) == [*ends]
 
 
 def test_a_table_of_too_many_rows_to_guess_from_is_refused(tmp_path, monkeypatch):

@@ -11,11 +11,10 @@ from doors.reading import Judgement, fingerprint
 from doors.reading import judgements as read_as
 from fixtures import exports, workbook
 from fixtures import yaml_studies as studies
-from fixtures.exports import EXPORTS, lines, save
+from fixtures.exports import save
 from fixtures.harnesses import HARNESSES, INSPECT
 
 from judgebook.extras.new import draft
-from judgebook.sources.rows import eval_logs
 from judgebook.study import params
 from judgebook.study.schema import DataError
 
@@ -77,16 +76,6 @@ def test_names_of_people_stay_in_the_file(tmp_path):
     assert not built.frames["annotations"].astype(str).apply(lambda c: c.str.contains("Ann Example")).any().any()
 
 
-def test_a_log_of_inspect_as_json(tmp_path):
-    """The same object, which `inspect log convert` writes."""
-    _, written, models = HARNESSES["Inspect"](tmp_path)
-    for path in INSPECT.glob("*.eval"):
-        save(tmp_path / "json" / f"{path.stem}.json", eval_logs.read(path, path.name))
-    _, _, built = tried(tmp_path, tmp_path / "json" / "alpha.json")
-    assert fingerprint(read_as(built)) == fingerprint(meant(written))
-    assert kinds(built) == models
-
-
 def test_a_log_that_is_cut_off_is_refused(tmp_path):
     whole = (INSPECT / "alpha.eval").read_bytes()
     (tmp_path / "log.eval").write_bytes(whole[: len(whole) // 2])
@@ -121,14 +110,3 @@ def test_a_form_as_a_workbook(tmp_path, who, again):
     assert fingerprint(read_as(built)) == fingerprint(meant(exports.truth(tasks)))
     assert "example.org" not in text
     assert built.frames["annotations"]["completed_at"].notna().all()
-
-
-def test_numbers_of_prodigy_stand_for_words(tmp_path):
-    data, written = EXPORTS["Prodigy"](tmp_path)
-    words = enumerate(["Terrible", "Poor", "Fair", "Good", "Excellent"], start=1)
-    options = {"options": [{"id": n, "text": word} for n, word in words]}
-    records = [json.loads(line) | options for line in data.read_text().splitlines()]
-    _, study, built = tried(tmp_path, save(data, lines(records)))
-    (label,) = study.label_list()
-    assert (label.level, label.categories[0], label.categories[-1]) == ("ordinal", "Terrible", "Excellent")
-    assert fingerprint(read_as(built)) == fingerprint(meant(written))

@@ -161,32 +161,6 @@ def test_an_export_without_scores_is_refused(tmp_path):
         draft.new_yaml("tried", save(data, tasks))
 
 
-def test_parquet_of_argilla(tmp_path):
-    data, written = EXPORTS["Argilla"](tmp_path)
-    held = [{"id": r["id"], **r["fields"], **r["metadata"], **flat(r)} for r in json.loads(data.read_text())]
-    pd.DataFrame(held).to_parquet(tmp_path / "data.parquet")
-    text, marks = tried(tmp_path, tmp_path / "data.parquet")
-    assert "# Recognised: an export of Argilla" in text
-    assert by_annotator(judgements(marks)) == by_annotator(written)
-
-
-def flat(record):
-    out = {}
-    for label in exports.LABELS:
-        answers = record["responses"][label]
-        out[f"{label}.responses"] = [a["value"] for a in answers] + [1]
-        out[f"{label}.responses.users"] = [a["user_id"] for a in answers] + ["me"]
-        out[f"{label}.responses.status"] = ["submitted"] * len(answers) + ["draft"]
-    return out
-
-
-def test_lists_of_labels_are_not_all_of_doccano(tmp_path):
-    """The labels of one line may be those of several people: only doccano's own key tells that they are not."""
-    held = [{"id": i, "text": f"Hello, {i}.", "label": ["good", "bad", "good"][: 2 + i % 2]} for i in range(12)]
-    text = draft.new_yaml("tried", save(tmp_path / "ann.jsonl", lines(held)))
-    assert "Recognised" not in text
-
-
 def test_a_survey_of_qualtrics_with_the_status_of_prolific(tmp_path):
     data, written = EXPORTS["Qualtrics"](tmp_path)
     people = {who: f"5f{i:022d}" for i, who in enumerate(exports.PEOPLE)}

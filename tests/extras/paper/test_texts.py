@@ -11,7 +11,7 @@ from fixtures import made_annotations
 
 from judgebook.display.names import display_names
 from judgebook.display.text import span
-from judgebook.extras.paper import analysis, files, findings, found, heds, pairs, references
+from judgebook.extras.paper import analysis, files, findings, found, pairs, references
 from judgebook.questions.agreement import population
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.sensitivity import power
@@ -89,24 +89,6 @@ def said_results(m):
     return findings.joined(found.results(m))
 
 
-def test_data_are_counted(material):
-    text, scores = said_methods(material), material.scores
-    assert f"{len(scores)} judgements of {scores['dialogue'].nunique()} dialogues by 4 systems" in text
-    for group, n in scores.groupby("group")["annotator"].nunique().items():
-        assert f"{material.names.name('group', group)} (n = {n})" in text
-    each = len(scores) / len(scores[["group", "dialogue"]].drop_duplicates())
-    assert f"On average, {each:.1f} annotators of a group judged an item on a label." in text
-
-
-def test_settings_are_those_of_the_yaml(material):
-    study = material.study
-    fewer = study.model_copy(update={"bootstrap": study.bootstrap.model_copy(update={"n_resamples": 321})})
-    text = said_methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
-    assert "from 321 resamples of dialogues" in text
-    assert f"with {study.sensitivity.n_permutations:,} permutations, within each session" in text
-    assert f"resampling: {study.seeds.bootstrap}" in text
-
-
 def test_exclusions_are_counted(material):
     rules = [Filter(rule="deviation", most=2.5), Filter(rule="kappa", weights="linear")]
     study = material.study.model_copy(update={"filters": rules})
@@ -166,26 +148,6 @@ def test_only_what_ran_is_said_and_cited(material):
     assert said_results(bare).strip() == ""
 
 
-def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(material):
-    numbers = [str(q["number"]) for section in heds.questions() for q in section["questions"]]
-    assert len(set(numbers)) == len(numbers) == 62
-    sheet = heds.datasheet(material)
-    answers = {a.number: a.text for part in sheet.sections.values() for a in part}
-    assert answers["3.2.1"] == "Students: 8; Experts: 8."
-    assert answers["3.2.3"] == r"By \*email\*, \[see\](x)."
-    per_system = material.scores.drop_duplicates("dialogue").groupby("system").size()
-    assert answers["3.1.1"] == f"Dialogue Likert: {per_system.min()} to {per_system.max()}."
-    (criterion,) = sheet.criteria
-    own = {a.number: a.text for a in criterion.answers}
-    wanted = ("goodness", "5", "1 to 5", "Krippendorff's alpha (ordinal).")
-    assert tuple(own[number] for number in ("4.1.1", "4.3.3", "4.3.4", "4.3.11.1")) == wanted
-    missing = [number for number, _, _ in sheet.missing]
-    assert "5.1" in missing
-    assert "3.2.3" not in missing
-    answered, n = sheet.counts
-    assert (n, n - answered) == (62, len(missing))
-
-
 def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeypatch):
     from types import SimpleNamespace
 
@@ -218,19 +180,3 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
             done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
             assert done.returncode == 0, done.stdout[-1500:]
         assert "Overfull" not in (tmp_path / "paper" / f"{name}.log").read_text(encoding="utf-8", errors="replace")
-
-
-def test_the_text_says_of_whom_agreement_speaks(material):
-    """Contexts and annotators by the two-way jackknife; where it cannot be, by the bootstrap for these annotators."""
-    rows = population.primary(material.of("03")).drop(columns=["population", "unit", "others"])
-    both = rows.assign(resample="context and annotator", ci_kind="jackknife_t")
-    few = both.assign(ci_low=None, ci_high=None, ci_kind="not_estimable", note="3.0 effective annotators")
-
-    def speaks(second):
-        results = {"03_iaa": collect(rows.assign(statistic="alpha"), second.assign(statistic="alpha"))}
-        return said_methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
-
-    assert "variance is clustered two ways, by contexts and annotators [@cameron2011]" in speaks(both)
-    assert "BCa" not in speaks(both)
-    assert "95% CIs for these annotators only are BCa bootstrap intervals" in speaks(few)
-    assert "For other annotators, this cannot be said." in speaks(few)

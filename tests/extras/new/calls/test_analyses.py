@@ -138,50 +138,6 @@ def test_what_is_open_is_refused_with_the_argument_that_states_it(call, changes,
         getattr(jb, call)(judgements(), **(ROLES | changes))
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda f: f.astype(object).replace({"quality": {3.0: "n/a"}}), r"quality.*write frame.astype\({'COLUMN'"),
-        (
-            lambda f: f.set_index("prompt"),
-            r"no column 'prompt' in the frame; it is in the index: write frame.reset_index",
-        ),
-        (lambda f: f.to_dict("records"), "expected a frame of pandas, polars or pyarrow, found builtins.list"),
-        (
-            lambda f: f.assign(quality=f["quality"].replace(4, -np.inf)),
-            "score='quality': expected numbers that have an end, found -inf",
-        ),
-    ],
-)
-def test_a_frame_that_cannot_be_read_is_refused_with_what_to_write(change, says):
-    with pytest.raises(jb.ParamsError, match=f"(?s){says}"):
-        jb.rank(change(judgements()), **ROLES)
-
-
-def without(column: str) -> pd.DataFrame:
-    """The judgements with an index of names, and without a value in a row."""
-    frame = judgements().reset_index(drop=True)
-    frame.loc[7, column] = None
-    return frame.set_index(pd.Index([f"r{i}" for i in frame.index]))
-
-
-@pytest.mark.parametrize(
-    ("frame", "changes", "says"),
-    [
-        (without("prompt"), {}, r"index 'r7', item='prompt': .*fill it in, .*frame\.dropna\(subset=\['prompt'\]\)"),
-        (without("who"), {}, "index 'r7', annotator='who': .*write annotator=None if nobody knows who judged"),
-        (without("who").assign(tone=1), {"score": ["quality", "tone"]}, r"read:\n  frame, index 'r7', annotator='who'"),
-        (judgements(), {"scale": (2, 5)}, "score='quality': .*found 1 .index 4, .*the YAML that folder='DIR' leaves"),
-        (judgements().rename(columns={"quality": "{score}"}), {"score": "{score}"}, "columns: .*without braces"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_frame_is_told_by_its_index_and_the_argument(frame, changes, says):
-    facts = {"level": "ordinal", "scale": (1, 5)} | changes
-    with pytest.raises(jb.DataError, match=f"(?s){says}") as told:
-        jb.agreement(frame, **(ROLES | facts))
-    assert "parquet" not in str(told.value)
-
-
 def test_a_scale_of_which_less_was_used_must_be_stated():
     frame = judgements().query("quality > 2")
     with pytest.raises(jb.ParamsError, match=r"scale of quality: .*scores run from 3 to 5.*Write scale=\(LOWEST"):
