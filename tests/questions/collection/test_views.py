@@ -8,19 +8,18 @@ from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect
 
-LABELS = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
-NAMES = DisplayNames(LABELS, {"method": {}, "group": {}, "system": {}})
+NAMES = DisplayNames({(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}, {"method": {}, "group": {}, "system": {}})
 
 
-def marks(n, known=True, label="ignore"):
+def marks(n, label="ignore"):
     rows = {"annotator": [f"A{i % 3}" for i in range(n)], "dialogue": [f"d{i % 2}" for i in range(n)]}
     fixed = {"annotator_kind": "human", "corpus": "main", "group": "g", "method": "behavior", "system": "s"}
-    return pd.DataFrame(rows | fixed | {"annotator_known": known, "label": label, "dialogue_b": None, "system_b": None})
+    return pd.DataFrame(rows | fixed | {"annotator_known": True, "label": label, "dialogue_b": None, "system_b": None})
 
 
-def counts(what="annotations", corpus="main", **n):
-    rows = [(what, action, number) for action, number in n.items()] + [("dialogues", "read", 99)]
-    return pd.DataFrame(rows, columns=["what", "action", "n"]).assign(corpus=corpus)
+def counts(**n):
+    rows = [("annotations", action, number) for action, number in n.items()] + [("dialogues", "read", 99)]
+    return pd.DataFrame(rows, columns=["what", "action", "n"]).assign(corpus="main")
 
 
 def test_reading_is_reported_with_what_belongs_to_the_evaluation():
@@ -32,12 +31,8 @@ def test_reading_is_reported_with_what_belongs_to_the_evaluation():
         assert fact in reading
     pairs = marks(400).assign(dialogue_b="e9", system_b="other")
     assert "3 dialogues of 2 systems" in said(counts(read=1200, kept=1000, dropped=200), pairs)
-    whole = said(counts(read=4, kept=4), marks(4, known=False))
-    assert "people whom the data do not identify (up to 2 per item)" in whole
     again = pd.concat([marks(400), marks(400).assign(corpus="other")])  # ids recur in another corpus
     assert "4 dialogues of" in said(counts(read=800, kept=800), again)
-    apart = pd.concat([counts("turn annotations", read=3, kept=3), counts("dialogue annotations", read=3, kept=3)])
-    assert "All 6 annotations were kept" in said(apart, marks(6))
 
 
 def test_labels_say_which_answers_are_good_in_one_row_where_methods_agree():
