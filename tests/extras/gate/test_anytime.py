@@ -20,6 +20,7 @@ sources:
      identify: {dialogue: ["{period}", prompt, bot], context: ["{period}", prompt]}}
 labels:
   quality: {scale: [1, 5], direction: 1}
+  lapses: {scale: [1, 5], direction: -1}
 """
 
 
@@ -104,7 +105,8 @@ def folder(tmp_path_factory):
             for prompt in range(20)
             for bot, q in {"old": 2.0, "new": 3.5, "twin": 3.5}.items()
         ]
-        pd.DataFrame(rows, columns=["prompt", "bot", "who", "quality"]).to_csv(folder / f"W{week}.csv", index=False)
+        frame = pd.DataFrame(rows, columns=["prompt", "bot", "who", "quality"])
+        frame.assign(lapses=6 - frame["quality"]).to_csv(folder / f"W{week}.csv", index=False)
     (folder / "weekly.yaml").write_text(YAML, encoding="utf-8")
     return folder
 
@@ -114,6 +116,7 @@ def folder(tmp_path_factory):
     [
         ("new better than old on quality", [], "Met"),
         ("old better than new on quality", [], "Not met"),
+        ("new better than old on lapses", [], "Met"),
         ("new better than twin on quality", [], "Cannot be told"),
         ("agreement on quality at least 0.1", [], "only two systems can be compared like this"),
         ("new better than old on quality", ["inference.annotators=sample"], "the same people judge again"),
