@@ -1,5 +1,6 @@
 """Prose: headings that can be linked to, and terms explained where they first occur."""
 
+import os
 import re
 import subprocess
 import sys
@@ -190,5 +191,6 @@ def test_a_first_page_is_made_without_what_takes_long_to_import():
         "import sys; from judgebook.report import html, prose; prose.markdown('*a*');"
         "print({'nbconvert', 'IPython', 'nbformat'} & {*sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
