@@ -119,3 +119,7 @@ def test_no_other_module_escapes_html_or_writes_csv_for_people():
 )
 def test_no_two_names_look_the_same(titles, shown):
     assert escape.distinct(titles) == dict(zip(titles, shown, strict=True))
+
+
+def test_text_beside_and_between_backticks_is_escaped():
+    assert escape.html_with_code("<b> `x<y` & z") == "&lt;b&gt; <code>x&lt;y</code> &amp; z"
