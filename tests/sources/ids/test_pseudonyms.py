@@ -53,3 +53,9 @@ def test_positions_and_models_keep_their_names(tmp_path):
     marks = studies.read(tmp_path, text, my_csv=csv).frames["annotations"]
     assert marks.loc[marks["annotator_kind"] == "llm", "annotator"].tolist() == ["gpt-4"]
     assert marks["annotator"].iloc[-1] == "gpt-4"
+
+
+def test_an_id_of_a_person_inside_that_of_a_dialogue_is_replaced_there_too(tmp_path):
+    csv = "chat,bot,worker,what,rating\nworker7741-d1,A,worker7741,fluency,2\nd2,B,worker8852,fluency,3\n"
+    built = studies.read(tmp_path, IN_ORDER, my_csv=csv)
+    assert built.frames["annotations"]["dialogue"].tolist() == [f"{numbers(built)['worker7741']}-d1", "d2"]
