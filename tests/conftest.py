@@ -39,14 +39,14 @@ def pytest_collection_modifyitems(items):
     """The longest files first: with `--dist loadfile` a worker runs whole files, and both end together.
 
     A file says how many SECONDS it takes on a core where these are more than half a minute; of the others, those with
-    more slow tests come first, then those with more tests.
+    more long tests come first, then those with more tests.
     """
-    slow = Counter(item.path for item in items if item.get_closest_marker("evidence"))
+    long = Counter(item.path for item in items if item.get_closest_marker("evidence"))
     size = Counter(item.path for item in items)
     # stable: tests of a file stay together and in their order, also where files are equal in all this
     order = {path: i for i, path in enumerate(size)}
     items.sort(
-        key=lambda item: (-getattr(item.module, "SECONDS", 0), -slow[item.path], -size[item.path], order[item.path])
+        key=lambda item: (-getattr(item.module, "SECONDS", 0), -long[item.path], -size[item.path], order[item.path])
     )
 
 
