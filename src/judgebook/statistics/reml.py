@@ -342,6 +342,14 @@ def _fit(
     return replace(fitted, pooled=means, pooled_se=mean_se)
 
 
+def best_ratios(model: RestrictedDeviance) -> np.ndarray:
+    """(f,) ratios of least restricted deviance; raises ValueError where the search does not settle."""
+    logs, deviance, converged = _away_from_zero(model, *model.minimise(np.full(len(model.levels), log(0.5))))
+    if not converged:
+        raise ValueError("the restricted likelihood did not converge")
+    return _without_noise(model, np.exp(logs), deviance)[0]
+
+
 def _away_from_zero(
     model: RestrictedDeviance, logs: np.ndarray, deviance: float, converged: bool
 ) -> tuple[np.ndarray, float, bool]:
