@@ -1,4 +1,4 @@
-"""What follows from estimated levels of systems and their covariance: differences, tiers, and how certain a first place is.
+"""What follows from estimated levels of systems and their covariance: differences, tiers, chances of being best.
 
 Differences are simultaneous: their critical value is that of the largest of all studentised differences (a multivariate
 t, Tukey's range where designs are balanced). Its normal part is drawn, with a fixed seed, and the part of the estimated

@@ -20,10 +20,11 @@ class Fit:
     """The model of one label.
 
     systems : names, in the order of `levels`. levels : of systems, on the scale of the scores or as log strengths.
-    variances : of each part that is in the model. left_out : part -> why it is not. others : whether statements hold for
-    other annotators like these. people : (pairs,) the variance of each difference that is due to annotators. n :
-    judgements; n_annotators : 0 where they are not known. intervals : of parts due to annotators, ends of their share in
-    the variance. log_nu : of ties in comparisons. note : what is assumed where levels do not follow from the data alone.
+    variances : of each part that is in the model. left_out : part -> why it is not. others : whether statements hold
+    for other annotators like these. people : (pairs,) the variance of each difference that is due to annotators. n :
+    judgements; n_annotators : 0 where they are not known. sizes : (s,) items or votes of each system. intervals : of
+    parts due to annotators, ends of their share in the variance. log_nu : of ties in comparisons. note : what is
+    assumed where levels do not follow from the data alone.
     """
 
     systems: tuple[str, ...]
@@ -34,6 +35,7 @@ class Fit:
     people: np.ndarray
     n: int
     n_annotators: int
+    sizes: np.ndarray
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     log_nu: float | None = None
     note: str = ""

@@ -8,8 +8,8 @@ their estimated variance, by the delta method.
 References
 ----------
 Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (subjects and items as samples). Giesbrecht
-and Burns 1985, Biometrics 41, 477-486, and Fai and Cornelius 1996, Journal of Statistical Computation and Simulation 54,
-363-378 (Satterthwaite's degrees of freedom with REML). Kuznetsova, Brockhoff and Christensen 2017, Journal of
+and Burns 1985, Biometrics 41, 477-486, and Fai and Cornelius 1996, Journal of Statistical Computation and Simulation
+54, 363-378 (Satterthwaite's degrees of freedom with REML). Kuznetsova, Brockhoff and Christensen 2017, Journal of
 Statistical Software 82(13) (the same in `lmerTest`).
 """
 
@@ -34,8 +34,8 @@ _STEP = 1e-2
 def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     """The model of one label's judgements.
 
-    others : whether statements are to hold for other annotators; else what annotators think of single systems is theirs,
-    and the dialogues are all that is a sample.
+    others : whether statements are to hold for other annotators; else what annotators think of single systems is
+    theirs, and the dialogues are all that is a sample.
 
     Raises ValueError where there are not two systems, or no more judgements than systems.
     """
@@ -66,6 +66,7 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
         people=np.maximum(of_pairs(scale**2 * (covariance - without)), 0.0),
         n=len(j),
         n_annotators=n,
+        sizes=np.bincount(j.system[np.unique(j.item, return_index=True)[1]], minlength=len(j.systems)),
         intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if name in PEOPLE},
     )
 
@@ -142,8 +143,8 @@ def _covariance(model: RestrictedDeviance, ratios: np.ndarray) -> tuple[np.ndarr
     """Covariance of the coefficients, and degrees of freedom of their differences (off the diagonal) and of each.
 
     The residual variance given the ratios is independent of these (asymptotically), and chi-square with n - p degrees
-    of freedom: the relative variance of a contrast's variance is 2 / (n - p) + g' V g, g its logarithmic gradient by the
-    log ratios and V their covariance, 2 over the Hessian of the deviance. A ratio of 0 is taken as known.
+    of freedom: the relative variance of a contrast's variance is 2 / (n - p) + g' V g, g its logarithmic gradient by
+    the log ratios and V their covariance, 2 over the Hessian of the deviance. A ratio of 0 is taken as known.
     """
     free = np.flatnonzero(ratios > 0)
 

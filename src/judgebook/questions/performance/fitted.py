@@ -1,8 +1,8 @@
 """What one fit of each label says: which system leads, by how much, how certainly, and how much depends on who judged.
 
 Judgements of single items are means by annotator and dialogue, in a linear mixed model (`model.ratings`); comparisons
-are votes in Davidson's model with random effects (`model.comparisons`). Order, differences, chances and shares of variance
-all follow from the same estimates and covariance.
+are votes in Davidson's model with random effects (`model.comparisons`). Order, differences, chances and shares of
+variance all follow from the same estimates and covariance.
 """
 
 from __future__ import annotations
@@ -90,7 +90,6 @@ def fit(rows: pd.DataFrame, *, others: bool) -> Fit:
     return ratings.fit(judgements(rows), others=others)
 
 
-
 def judgements(rows: pd.DataFrame) -> Judgements:
     """Scores of single items: the mean over turns of each annotator and dialogue."""
     shared = next((c for c in SHARED if c in rows and rows[c].notna().all()), None)
@@ -134,7 +133,6 @@ def overall(scores: list[tuple[int, pd.DataFrame]]) -> tuple[Judgements, int] | 
     return judgements(pd.concat(out, ignore_index=True)), len(out)
 
 
-
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
     """Rows of one fit: `contrast` for each pair of systems; with a direction `level`, `rank`, `lead`, `best_chance` and
     `data_to_separate`; `variance_share` of each part, and `order_reversal`. Those of an overall order begin with
@@ -144,7 +142,7 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
     """
     levels = fit.levels.reversed() if sign < 0 else fit.levels
     d, systems, name = levels.differences(confidence), fit.systems, "" if "label" in head else "overall_"
-    head = {"level": METHODS[head["method"]].unit, "n": len(fit), **head, "resample_unit": fit.over}
+    head = {"level": METHODS[head["method"]].unit, **head, "resample_unit": fit.over}
     head |= {"n_annotators": fit.n_annotators}
     turn = -1 if sign < 0 else 1
     values = (turn * d.estimate, turn * d.low, turn * d.high, d.p_value, d.p_adjusted)
@@ -156,6 +154,7 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
     if sign:
         yield from _order(fit, levels, d, head, name, confidence)
         yield from _others(fit, levels, d, head, name)
+    head |= {"n": fit.n}
     for part, share in fit.shares.items():
         low, high = fit.intervals.get(part, (nan, nan))
         row = {"part": part, "estimate": share, "ci_low": low, "ci_high": high}
@@ -188,10 +187,13 @@ def _order(
     half = stdtrit(np.minimum(np.diag(levels.df), 1e9), (1 + confidence) / 2) * np.sqrt(np.diag(levels.covariance))
     raw = fit.levels.estimates
     for i, system in enumerate(fit.systems):
-        row = {**head, "system": system}
+        size = int(fit.sizes[i])
+        row = {"n": size, **head, "system": system, "n_clusters": size}
         single = _interval(raw[i] - half[i], raw[i] + half[i], "t", fit.note)
         yield {**row, "statistic": f"{name}level", "estimate": raw[i], **single}
-        ends = _interval(1 + better[i], m - worse[i], "simultaneous", fit.note) if known else _interval(nan, nan, "", "")
+        ends = (
+            _interval(1 + better[i], m - worse[i], "simultaneous", fit.note) if known else _interval(nan, nan, "", "")
+        )
         yield {**row, "statistic": f"{name}rank", "estimate": rank[i], **ends}
         ends = _interval(low[first, i], high[first, i], "simultaneous", fit.note) if i != first else {}
         yield {**row, "statistic": f"{name}lead", "estimate": x[first] - x[i], **ends}
@@ -214,7 +216,12 @@ def _others(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name
         needed = (d.high[k] - d.low[k]) / 2 + ndtri(POWER) * se
         times = float((needed / gap) ** 2) if gap > 0 else nan
     far = not times <= MOST
-    yield {**pair, "statistic": f"{name}data_to_separate", "estimate": nan if far else times, "note": FAR if far else None}
+    yield {
+        **pair,
+        "statistic": f"{name}data_to_separate",
+        "estimate": nan if far else times,
+        "note": FAR if far else None,
+    }
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
         if fit.others and variance > 0:
             chance = float(ndtr(-gap / sqrt(2 * variance)))
