@@ -150,6 +150,15 @@ def by_unit(annotations: Annotations, unit: str | None) -> list[tuple[str, Annot
     return [(u, part) for u, part in frames if len(part)]
 
 
+def ranking_unit(annotations: Annotations) -> str:
+    """What a sample is that all systems are in: the session or context that they share, else the dialogue, or the pair
+    if compared."""
+    for column in SHARED:
+        if len(annotations) and annotations[column].notna().all():
+            return column
+    return "pair" if len(annotations) and annotations["dialogue_b"].notna().all() else "dialogue"
+
+
 def over_systems(
     annotations: Annotations,
     of_systems: ResultRows,
