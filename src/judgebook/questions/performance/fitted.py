@@ -281,6 +281,6 @@ def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], na
         "note": FAR if far else None,
     }
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
-        if fit.others and variance > 0:
-            chance = float(ndtr(-gap / sqrt(2 * variance)))
+        if fit.others and isfinite(variance):
+            chance = float(ndtr(-gap / sqrt(2 * variance))) if variance > 0 else 0.0
             yield {**pair, "statistic": f"{name}order_reversal", "part": who, "estimate": chance}
