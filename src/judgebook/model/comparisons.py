@@ -174,7 +174,11 @@ def _best(model: PairedLaplace) -> np.ndarray:
         logs = found.x
         # by logarithms all slopes vanish towards 0, where a first step that is too long ends
         small = logs < log(_SMALL)
-        rises = small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0) if small.any() else small
+        rises = (
+            small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0)
+            if small.any()
+            else small
+        )
         logs = np.where(rises, log(10 * _SMALL), np.where(small, log(_VARIANCES[0]), logs))
         if not rises.any():
             break

@@ -51,5 +51,4 @@ class Fit:
         """What differences treat as samples."""
         named = {CONTEXT: "context", ITEM: "dialogue", ANSWER: "answer", ANNOTATOR: "annotator", TASTE: "annotator"}
         kinds = dict.fromkeys(kind for part, kind in named.items() if part in self.variances)
-        kinds = [kind for kind in kinds if kind != "annotator" or self.others]
-        return " and ".join(kinds) or "judgement"
+        return " and ".join(kind for kind in kinds if kind != "annotator" or self.others) or "judgement"

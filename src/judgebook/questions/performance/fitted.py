@@ -100,8 +100,8 @@ def judgements(rows: pd.DataFrame) -> Judgements:
     weight = rows["sampling_weight"].fillna(1.0).to_numpy(float)[first] if sampled(rows) else None
     context = item if shared is None else coded(rows[shared])[0]
     people = annotator[first] if rows["annotator_known"].all() else None
-    names = tuple(map(str, systems))
-    return Judgements(names, system[first], item[first], context[first], people, score, weight)
+    names, marks = tuple(map(str, systems)), bool(rows["score"].isin([0, 1]).all())
+    return Judgements(names, system[first], item[first], context[first], people, score, weight, marks)
 
 
 def votes(rows: pd.DataFrame, *, people: bool) -> Comparisons:
@@ -251,9 +251,14 @@ def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name:
     for i, system in enumerate(fit.systems):
         row = _sized(fit, head, i) | {"system": system}
         ends = (1 + better[i], m - worse[i]) if known else (nan, nan)
-        yield {**row, "statistic": f"{name}rank", "estimate": rank[i], **_interval(*ends, "simultaneous", fit.note)}
+        yield {
+            **row,
+            "statistic": f"{name}rank",
+            "estimate": rank[i],
+            **_interval(ends[0], ends[1], "simultaneous", fit.note),
+        }
         ends = (float(low[first, i]), float(high[first, i]))
-        lead = {} if i == first else _interval(*ends, "simultaneous", fit.note)
+        lead = {} if i == first else _interval(ends[0], ends[1], "simultaneous", fit.note)
         yield {**row, "statistic": f"{name}lead", "estimate": x[first] - x[i], **lead}
         yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i]}
 

@@ -30,7 +30,13 @@ from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
 #: part of the variance -> heading
-PARTS = {"context": "Context", "item": "Dialogue", "answer": "Answer", "annotator": "Strictness", "taste": "Preferences"}
+PARTS = {
+    "context": "Context",
+    "item": "Dialogue",
+    "answer": "Answer",
+    "annotator": "Strictness",
+    "taste": "Preferences",
+}
 PARTS |= {"residual": "Rest"}
 #: behind an exact bound
 BOUND = "*"
@@ -101,9 +107,13 @@ def ranks(orders: Sequence[Order], names: DisplayNames) -> Iterator[Table]:
     for method in dict.fromkeys(order.method for order in orders):
         of_method = [order for order in orders if order.method == method]
         out = pd.concat([_ranked(order, names) for order in of_method], ignore_index=True)
-        caption = f"{names.name('method', method)}: systems by label and over labels, the best first. Score with its own"
+        caption = (
+            f"{names.name('method', method)}: systems by label and over labels, the best first. Score with its own"
+        )
         caption += f" {names.ci}; those of differences from the leader and of ranks hold for all pairs of systems of a"
-        caption += " label at once. Best: chance of being the best system, the systems being draws from one distribution."
+        caption += (
+            " label at once. Best: chance of being the best system, the systems being draws from one distribution."
+        )
         why = dict.fromkeys(out.columns, leaderboard.NOT_BEHIND)
         of = {"Method": names.name("method", method)}
         yield Table(out, f"ranks_{names.stem(method)}", caption, why=why, folded=True, of=of)
@@ -132,7 +142,9 @@ def contrasts(results: Results, names: DisplayNames) -> Iterator[Table]:
         out["Difference"] = intervals(rows[["estimate", "ci_low", "ci_high"]] * scale).to_numpy()
         out["p"], out["p of all"] = rows["p_value"].to_numpy(), rows["p_adjusted"].to_numpy()
         unit = "percentage points, share won minus share lost" if scale > 1 else "points of the scale"
-        caption = f"{names.name('method', method)}: difference of two systems in the fitted model ({unit}), with {names.ci}"
+        caption = (
+            f"{names.name('method', method)}: difference of two systems in the fitted model ({unit}), with {names.ci}"
+        )
         caption += " and p of all pairs of a label at once, and p of the pair alone."
         why = dict.fromkeys(out.columns, "The systems cannot be compared.")
         yield Table(out, f"contrasts_{names.stem(str(method))}", caption, why=why, folded=True)
@@ -155,8 +167,12 @@ def components(results: Results, names: DisplayNames) -> Table | None:
         chance = turned[turned["part"] == part].set_index(keys)["estimate"]
         out[title] = chance.reindex(pd.MultiIndex.from_frame(out[keys])).to_numpy() if len(chance) else np.nan
     left = sorted(set(rows.loc[rows["estimate"].isna(), "note"].dropna()))
-    caption = "Shares of the variance of judgements of one system (%) in the fitted model. Other annotators, another study:"
-    caption += " chance that as many other annotators of the same items, or a whole repetition, would turn the first two"
+    caption = (
+        "Shares of the variance of judgements of one system (%) in the fitted model. Other annotators, another study:"
+    )
+    caption += (
+        " chance that as many other annotators of the same items, or a whole repetition, would turn the first two"
+    )
     caption += f" systems round.{' Left out where the design does not tell parts apart: ' + '; '.join(left) + '.' if left else ''}"
     why = dict.fromkeys(out.columns, "Not told apart by the design, or for these annotators only.")
     return Table(names.named(out), "components", caption, why=why)
