@@ -78,7 +78,7 @@ class Evidence:
     def populations(self) -> dict[tuple[str, str], Population]:
         """As notebook 07 has them."""
         judged = chosen(self.counted, self.study.unranked_systems, self.study.label_list())
-        return population.populations(judged, self.study.inference.annotators)
+        return population.modelled(judged, self.study.inference.annotators)
 
     def population(self, corpus: str, group: str) -> Population:
         """Whose judgements statements on a run and group are about."""
