@@ -129,7 +129,9 @@ def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fi
     systems = distinct(*(rows[side] for _, rows in scores for side in ("system", "system_b")))
     whole = [(s, rows) for s, rows in scores if distinct(rows["system"], rows["system_b"]) == systems]
     if METHODS[scores[0][1]["method"].iloc[0]].unit == "pair":
-        varied = [rows.assign(score=s * rows["score"]) for s, rows in whole if rows["score"].nunique() > 1]
+        varied = [
+            rows.assign(score=s * rows["score"]) for s, rows in whole if rows["score"].min() < rows["score"].max()
+        ]
         if len(varied) < 2:
             return None
         every = pd.concat(varied, ignore_index=True)
@@ -225,7 +227,8 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
-    found = float(np.nanmedian(_shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)))
+    found = _shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
+    found = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
     yield {**head, "n": len(d.se), "statistic": f"{name}difference_found", "estimate": found}
     yield from _levels(fit, head, name, confidence)
     if sign:
