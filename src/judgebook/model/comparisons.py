@@ -110,7 +110,7 @@ def fit(comparisons: Comparisons) -> ComparisonsFit:
     found, covariance, df = _levels(model, variances)
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
-    of_parts = {name: float(v) if v > _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
+    of_parts = {name: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
     return ComparisonsFit(c, Levels(centred, covariance, df), of_parts, left_out, found.eta, note)
 
 
@@ -179,7 +179,11 @@ def _best(model: PairedLaplace) -> np.ndarray:
         logs = found.x
         # by logarithms all slopes vanish towards 0, where a first step that is too long ends
         small = logs < log(_SMALL)
-        rises = small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0) if small.any() else small
+        rises = (
+            small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0)
+            if small.any()
+            else small
+        )
         logs = np.where(rises, log(10 * _SMALL), np.where(small, log(_VARIANCES[0]), logs))
         if not rises.any():
             break

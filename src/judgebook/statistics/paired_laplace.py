@@ -27,7 +27,7 @@ import numpy as np
 from judgebook.statistics.elimination import cholesky, cholesky_inverse
 
 #: what a step may gain that is not taken any more
-_NEGLIGIBLE = 1e-9
+_NEGLIGIBLE = 1e-12
 #: what a step gains over the one before, with the same factor, as long as that serves
 _SHORTER = 0.3
 #: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
