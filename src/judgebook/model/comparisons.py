@@ -20,21 +20,22 @@ from dataclasses import dataclass
 from math import inf, log
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from judgebook.model.contrasts import Levels
 from judgebook.model.judgements import crossed
-from judgebook.statistics.paired_laplace import Integrated, PairedLaplace
+from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part
 
 ANSWER, TASTE = "answer", "taste"
 #: least and largest variance that is tried; the least stands for 0
 _VARIANCES = (1e-6, 50.0)
 #: SD of centred strengths beforehand where the votes alone do not say how large they are
 _WEAK = 5.0
-#: variances below are 0 where the likelihood does not rise from 0; relative precision of the search
-_SMALL, _PRECISION = 1e-3, 1e-8
+#: variances below are 0 where the likelihood does not rise from 0
+_SMALL = 1e-3
+#: search by log variances: start, steps and their length at most, gain and slope that no longer matter
+_START, _STEPS, _LONGEST, _PRECISION, _FLAT = 0.3, 50, 1.5, 1e-4, 0.05
 #: of variances, for derivatives
 _STEP = 0.05
 
@@ -103,9 +104,11 @@ def fit(comparisons: Comparisons) -> ComparisonsFit:
     cell = ((group * s + low) * s + high) * 3 + score + 1
     _, row, of = np.unique(cell, return_index=True, return_inverse=True)
     counts = np.bincount(of, weight)
-    levels = [(a[row], b[row], np.asarray(g)[row]) for (a, b), g in zip(parts.values(), codes, strict=True)]
-    levels = [(np.where(turned[row], b, a), np.where(turned[row], a, b), g) for a, b, g in levels]
-    model = PairedLaplace(low[row], high[row], score[row], counts, s, levels, _WEAK**-2 if note else 0.0)
+    random = []
+    for name, code in zip(parts, codes, strict=True):
+        a, b = parts[name]
+        random.append(Part(np.where(turned[:, None], np.column_stack([b, a]), np.column_stack([a, b]))[row], code[row]))
+    model = PairedLaplace(low[row], high[row], score[row], counts, s, random, _WEAK**-2 if note else 0.0)
     variances = _best(model)
     found, covariance, df = _levels(model, variances)
     df[apart] = np.nan
@@ -163,31 +166,52 @@ def _apart(c: Comparisons, weight: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def _best(model: PairedLaplace) -> np.ndarray:
-    """(parts,) variances of largest integrated likelihood."""
-    if not model.parts:
-        return np.zeros(0)
+    """(parts,) variances of largest integrated likelihood; one at the least that is tried stands for 0."""
+    logs = np.full(model.parts, log(_START))
+    for _ in range(model.parts + 1):
+        logs = _climb(model, logs)
+        # by logarithms all slopes vanish towards 0, where a step that is too long may end
+        small = logs < log(_SMALL)
+        logs = np.where(small, log(_VARIANCES[0]), logs)
+        if not small.any() or not (rises := small & (model.evaluate(np.exp(logs)).gradient > 0)).any():
+            break
+        logs[rises] = log(10 * _SMALL)
+    return np.exp(logs)
+
+
+def _climb(model: PairedLaplace, logs: np.ndarray) -> np.ndarray:
+    """Log variances of a local maximum by the method of Broyden, Fletcher, Goldfarb and Shanno, with short steps: the
+    likelihood is nearly linear far from its maximum."""
 
     def evaluate(logs: np.ndarray) -> tuple[float, np.ndarray]:
         at = model.evaluate(np.exp(logs))
-        return -at.log_likelihood, -at.gradient * np.exp(logs)
+        return at.log_likelihood, at.gradient * np.exp(logs)
 
-    logs, bounds = np.full(model.parts, log(0.3)), [(log(_VARIANCES[0]), log(_VARIANCES[1]))] * model.parts
-    for _ in range(model.parts + 1):
-        found = minimize(
-            evaluate, logs, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": _PRECISION, "gtol": 1e-2}
-        )
-        logs = found.x
-        # by logarithms all slopes vanish towards 0, where a first step that is too long ends
-        small = logs < log(_SMALL)
-        rises = (
-            small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0)
-            if small.any()
-            else small
-        )
-        logs = np.where(rises, log(10 * _SMALL), np.where(small, log(_VARIANCES[0]), logs))
-        if not rises.any():
+    value, slope = evaluate(logs) if len(logs) else (0.0, logs)
+    inverse = np.eye(len(logs)) / max(1.0, float(np.linalg.norm(slope)))
+    for _ in range(_STEPS):
+        step = inverse @ slope
+        if step @ slope < _PRECISION and np.abs(slope).max(initial=0.0) < _FLAT:
             break
-    return np.exp(logs)
+        step *= min(1.0, _LONGEST / np.abs(step).max())
+        for _ in range(20):
+            trial = np.clip(logs + step, *np.log(_VARIANCES))
+            new, new_slope = evaluate(trial)
+            if new > value - _PRECISION:
+                break
+            step /= 3
+        else:
+            break
+        moved, bend = trial - logs, slope - new_slope
+        if (along := float(moved @ bend)) > 1e-8:
+            left = np.eye(len(logs)) - np.outer(moved, bend) / along
+            inverse = left @ inverse @ left.T + np.outer(moved, moved) / along
+        else:
+            inverse *= 3
+        gained, logs, value, slope = new - value, trial, new, new_slope
+        if gained < _PRECISION / 100:
+            break
+    return logs
 
 
 def _levels(model: PairedLaplace, variances: np.ndarray) -> tuple[Integrated, np.ndarray, np.ndarray]:
