@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from judgebook.model import comparisons
 from judgebook.model.comparisons import ANSWER, TASTE, Comparisons, fit
 from judgebook.questions.performance.davidson_likelihood import strengths_of
 from judgebook.statistics.paired_laplace import PairedLaplace, Part
@@ -32,7 +33,6 @@ def unclustered(c):
     return replace(c, context=np.arange(len(c)), annotator=None)
 
 
-
 @pytest.fixture(scope="module")
 def votes():
     return drawn([0.0, 0.4, 0.9, -0.3], 240, answer=0.7, taste=0.7, seed=3)
@@ -52,7 +52,10 @@ def test_two_systems_as_by_hand():
     assert found.log_nu == pytest.approx(np.log(9 / np.sqrt(72)), abs=1e-5)
     # the log of a ratio of two counts
     assert found.levels.errors[0] ** 2 == pytest.approx(1 / 12 + 1 / 6, rel=1e-4)
-    assert np.isinf(found.levels.df).all() and found.variances == {} and not found.others and not found.note
+    assert np.isinf(found.levels.df).all()
+    assert found.variances == {}
+    assert not found.others
+    assert not found.note
 
 
 def test_without_random_parts_it_is_davidson():
@@ -147,8 +150,11 @@ def test_it_is_the_laplace_approximation(votes):
 
 
 def test_gradient(votes):
-    model, _ = model_of(votes)
-    for variances in ([0.3, 0.6], [1.5, 0.05], [1e-4, 0.4]):
+    """Also with annotators of whom some see ties more often."""
+    _, parts = model_of(votes)
+    ties = Part(votes.annotator[:, None], votes.annotator, (0.0,), (1.0,))
+    model = PairedLaplace(votes.first, votes.second, votes.score, np.ones(240), 4, [*parts, ties])
+    for variances in ([0.3, 0.6, 0.2], [1.5, 0.05, 1.0], [1e-4, 0.4, 0.5]):
         v = np.array(variances)
         found, numeric = model.evaluate(v).gradient, []
         for step in np.diag(1e-4 * v):
@@ -164,7 +170,9 @@ def test_near_quadrature():
     context = np.repeat(np.arange(8), n)
     score = np.concatenate([np.repeat([1, -1], [w, n - w]) for w in wins])
     first, second = np.zeros(160, int), np.ones(160, int)
-    model = PairedLaplace(first, second, score, np.ones(160), 2, [Part(np.column_stack([2 * context, 2 * context + 1]), context)])
+    model = PairedLaplace(
+        first, second, score, np.ones(160), 2, [Part(np.column_stack([2 * context, 2 * context + 1]), context)]
+    )
     node, weight = np.polynomial.hermite_e.hermegauss(40)
     theta = np.linspace(-4, 4, 801)
 
@@ -195,7 +203,8 @@ def test_order_names_and_sides_do_not_matter(votes, fitted):
     )
     np.testing.assert_allclose(other.levels.estimates[name], fitted.levels.estimates, atol=1e-4)
     np.testing.assert_allclose(other.levels.df[np.ix_(name, name)], fitted.levels.df, rtol=1e-2)
-    assert list(other.variances) == [ANSWER, TASTE] and other.others
+    assert list(other.variances) == [ANSWER, TASTE]
+    assert other.others
     np.testing.assert_allclose(list(other.variances.values()), list(fitted.variances.values()), atol=1e-3)
 
 
@@ -204,7 +213,9 @@ def test_the_likelihood_is_largest(votes, fitted):
     best = np.array(list(fitted.variances.values()))
     at = model.evaluate(best)
     assert np.abs(at.gradient).max() < 0.1
-    assert all(model.evaluate(best * f).log_likelihood < at.log_likelihood for f in ([1.3, 1], [0.7, 1], [1, 1.3], [1, 0.7]))
+    assert all(
+        model.evaluate(best * f).log_likelihood < at.log_likelihood for f in ([1.3, 1], [0.7, 1], [1, 1.3], [1, 0.7])
+    )
     assert np.all(fitted.levels.df[np.triu_indices(4, 1)] > 1)
 
 
@@ -243,7 +254,8 @@ def test_answers_that_were_judged_once_are_part_of_the_vote():
 
 def test_parts_with_the_same_levels_are_one(votes):
     found = fit(replace(votes, annotator=votes.context))
-    assert found.left_out == {TASTE: "the same as answer"} and not found.others
+    assert found.left_out == {TASTE: "the same as answer"}
+    assert not found.others
 
 
 def test_nested_systems():
@@ -254,7 +266,9 @@ def test_nested_systems():
     # and no vote joins them
     d = found.levels.differences()
     across = (d.first < 2) & (d.second >= 2)
-    assert not d.decided[across].any() and np.isnan(d.low[across]).all() and np.isfinite(d.low[~across]).all()
+    assert not d.decided[across].any()
+    assert np.isnan(d.low[across]).all()
+    assert np.isfinite(d.low[~across]).all()
     assert "no votes join some systems" in found.note
 
 
@@ -263,17 +277,21 @@ def test_a_system_that_never_wins():
     lost = (c.first == 2) | (c.second == 2)
     found = fit(replace(c, score=np.where(lost, np.where(c.first == 2, -1, 1), c.score)))
     d = found.levels.differences()
-    assert "never win" in found.note and "SD 5" in found.note
-    assert found.levels.estimates.argmin() == 2 and np.isfinite(found.levels.estimates).all()
+    assert "never win" in found.note
+    assert "SD 5" in found.note
+    assert found.levels.estimates.argmin() == 2
+    assert np.isfinite(found.levels.estimates).all()
     assert np.abs(found.levels.estimates).max() < 10
-    assert np.isfinite(d.low).all() and d.decided[(d.first < 2) & (d.second == 2)].all()
+    assert np.isfinite(d.low).all()
+    assert d.decided[(d.first < 2) & (d.second == 2)].all()
     assert not fit(c).note
 
 
 def test_nothing_but_ties():
     found = fit(replace(unclustered(drawn([0.0, 0.0, 0.0], 60)), score=np.zeros(60, int)))
     assert "every vote is a tie" in found.note
-    assert np.isfinite(found.log_nu) and np.isfinite(found.levels.covariance).all()
+    assert np.isfinite(found.log_nu)
+    assert np.isfinite(found.levels.covariance).all()
     np.testing.assert_allclose(found.levels.estimates, 0, atol=1e-6)
 
 
@@ -319,7 +337,9 @@ def test_what_was_planted_is_found():
 def test_no_variance():
     """Where there is none, estimates of it are small, and some are 0."""
     found = [fit(drawn([0.0, 0.5, 1.0], 300, seed=seed)).variances for seed in range(6)]
-    assert max(v for f in found for v in f.values()) < 0.3 and any(v == 0 for f in found for v in f.values())
+    every = [v for f in found for v in f.values()]
+    assert max(every) < 0.3
+    assert min(every) == 0
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.04])
@@ -331,3 +351,19 @@ def test_large_is_as_dense(votes, ridge):
     np.testing.assert_allclose(found.strengths, dense.strengths, atol=1e-5)
     assert found.eta == pytest.approx(dense.eta, abs=1e-5)
     np.testing.assert_allclose(found.covariance, dense.covariance, rtol=1e-4, atol=1e-6)
+
+
+def test_samples_of_groups(votes, fitted, monkeypatch):
+    """Of all groups they find what the whole does; of some, what these say of their own part."""
+    monkeypatch.setattr(comparisons, "_DENSE", 0)
+    whole = fit(votes)
+    np.testing.assert_allclose(list(whole.variances.values()), list(fitted.variances.values()), atol=1e-6)
+    np.testing.assert_allclose(whole.levels.estimates, fitted.levels.estimates, atol=1e-4)
+    np.testing.assert_allclose(whole.levels.errors, fitted.levels.errors, rtol=1e-3)
+    # each variance as if the other were known: no fewer degrees of freedom than half, no infinite ones
+    ratio = (whole.levels.df / fitted.levels.df)[np.triu_indices(4, 1)]
+    assert np.all((ratio > 0.5) & (ratio < 2))
+    monkeypatch.setattr(comparisons, "_MOST", 12)
+    some = fit(votes)
+    assert list(some.variances) == list(fitted.variances)
+    assert some.variances != whole.variances

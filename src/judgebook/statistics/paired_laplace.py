@@ -1,5 +1,5 @@
-"""The integrated likelihood of comparisons in pairs with ties, where strengths have random parts: Laplace's approximation
-and its gradient.
+"""The integrated likelihood of comparisons in pairs with ties, where strengths have random parts, by Laplace's
+approximation, and its gradient.
 
 With d the difference of what the two sides have and eta the log of the tie parameter, a win is worth e^(d/2), a loss
 e^(-d/2), a tie e^eta, each divided by their sum. d = strength + sd u of the first side less the same of the second, for
@@ -37,8 +37,11 @@ _AT_ONCE, _AS_LARGE = 2_000_000, 1.3
 
 @dataclass(frozen=True)
 class Part:
-    """A random part. levels : (n, c) codes from 0 without gaps of the effects on each comparison. group : (n,) codes from
-    0 without gaps. by_d, by_eta : (c,) how much of each effect is added to d and to eta."""
+    """A random part.
+
+    levels : (n, c) codes from 0 without gaps of the effects on each comparison. group : (n,) codes from 0 without gaps.
+    by_d, by_eta : (c,) how much of each effect is added to d and to eta.
+    """
 
     levels: np.ndarray
     group: np.ndarray
@@ -86,7 +89,7 @@ class Integrated:
     """At given standard deviations. log_likelihood : integrated, but for a constant. gradient : of it by variances.
 
     strengths : (s,) with mean 0; eta : -inf without ties. covariance : (s + 1, s + 1) of these, of strengths only
-    differences count. information : share of each part's variance that the data know more of than its prior.
+    differences count.
     """
 
     log_likelihood: float
@@ -170,7 +173,8 @@ class PairedLaplace:
 
     def _slopes(self, sd: np.ndarray) -> np.ndarray:
         """(2, k) of d and eta by the unknowns of a comparison."""
-        return np.stack([self.by_d, self.by_eta]) * np.append(sd, 1.0)[self.part_of]
+        slopes: np.ndarray = np.stack([self.by_d, self.by_eta]) * np.append(sd, 1.0)[self.part_of]
+        return slopes
 
     def _linear(self, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         d, eta = z @ x[self.unknowns].T
@@ -226,8 +230,8 @@ class PairedLaplace:
         out[self.n_levels :] = found = f.rest @ core[:-1]
         found = np.append(found, 0.0)
         for b, inverse, border in zip(self.batches, f.inverse, f.border, strict=False):
-            own = side[b.levels].reshape(b.groups, b.p, 1)
-            out[b.levels] = (inverse @ own - border @ found[b.columns][:, :, None]).ravel()
+            whole = inverse @ side[b.levels].reshape(b.groups, b.p, 1) - border @ found[b.columns][:, :, None]
+            out[b.levels] = whole.ravel()
         return out
 
     def mode(self, sd: np.ndarray) -> tuple[float, _Factor, Cumulants]:
@@ -263,8 +267,8 @@ class PairedLaplace:
                 break
             x, value = x + step, new
         self.x, self.sd = x, sd
-        self.factor = factor if fresh else self._factor(at.second, z)
-        return value, self.factor, at
+        self.factor = factor = factor if fresh and factor else self._factor(at.second, z)
+        return value, factor, at
 
     def _scores(self, at: Cumulants) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of log likelihoods by d and eta."""
@@ -306,7 +310,13 @@ class PairedLaplace:
             moved = second[0] * (along @ own[0]) + second[2] * (across @ own[1])
             moved += second[1] * (across @ own[0] + along @ own[1])
             out[part] = by[0] @ d + by[1] @ e - (2 * moved.sum() + t_d @ d + t_e @ e + r @ pulled) / 2
-        return out / (2 * sd)
+        by_variance: np.ndarray = out / (2 * sd)
+        return by_variance
+
+
+def dense_size(parts: Sequence[Part]) -> int:
+    """How many levels are left in the dense matrix."""
+    return sum(parts[i].size for i in _split(parts)[1])
 
 
 def _split(parts: Sequence[Part]) -> tuple[list[int], list[int]]:

@@ -49,7 +49,7 @@ def solve_large(
 
     def prior(x: np.ndarray) -> np.ndarray:
         """As that of `PairedLaplace`: strengths add up to 0."""
-        out = (diagonal * x.T).T
+        out: np.ndarray = (diagonal * x.T).T
         out[m:-1] += (1 - ridge / systems) * x[m:-1].sum(axis=0)
         return out
 
