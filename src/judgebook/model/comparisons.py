@@ -1,15 +1,9 @@
 """A model of votes between two answers on a label: systems fixed, answers and tastes of annotators random.
 
 Davidson's model with ties: a vote is won with weight e^a, lost with e^b, tied with nu e^((a + b) / 2), where a and b
-<<<<<<< HEAD
-are what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator for
-the system. Both random parts are normal; what a design does not tell apart is left out with the reason. Strengths and
-nu are integrated over together with the random parts (`statistics.paired_laplace`), so that variances are those of
-=======
 are what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator
 for the system. Both random parts are normal; what a design does not tell apart is left out with the reason. Strengths
 and nu are integrated over together with the random parts (`statistics.paired_laplace`), so that variances are those of
->>>>>>> comparisons
 restricted likelihood. Differences have Satterthwaite's degrees of freedom, as in `ratings`.
 
 With ten votes and more on an answer or by an annotator on a system, variances have little bias. With two the
@@ -106,10 +100,10 @@ def fit(comparisons: Comparisons) -> Fit:
     variances, found, df = _estimated(rows)
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
-<<<<<<< HEAD
-    of_parts = {name: float(v) if v > _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
+    of_parts = {name: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
     kept = np.array([_VARIANCES[0] if name in PEOPLE else v for name, v in zip(parts, variances, strict=True)])
-    without = model.evaluate(kept).covariance[:s, :s] if TASTE in parts else covariance
+    covariance = found.covariance[:s, :s]
+    without = _at(rows, kept).covariance[:s, :s] if TASTE in parts else covariance
     sides = np.concatenate([c.first, c.second])
     return Fit(
         c.systems,
@@ -124,10 +118,6 @@ def fit(comparisons: Comparisons) -> Fit:
         log_nu=found.eta,
         note=note,
     )
-=======
-    of_parts = {name: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
-    return ComparisonsFit(c, Levels(centred, found.covariance[:s, :s], df), of_parts, left_out, found.eta, note)
->>>>>>> comparisons
 
 
 def _parts(c: Comparisons, left_out: dict[str, str]) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
@@ -229,6 +219,12 @@ def _estimated(rows: _Rows) -> tuple[np.ndarray, Integrated, np.ndarray]:
     return variances, ends[0], _degrees(ends[0], ends[1:], variances, information)
 
 
+def _at(rows: _Rows, variances: np.ndarray) -> Integrated:
+    if dense_size(rows.parts) <= _DENSE:
+        return PairedLaplace(*rows).evaluate(variances)
+    return solve_large(*rows, variances=variances)
+
+
 def _best(model: PairedLaplace) -> np.ndarray:
     """(parts,) variances of largest integrated likelihood; one at the least that is tried stands for 0."""
     logs = np.full(model.parts, log(_START))
@@ -236,18 +232,8 @@ def _best(model: PairedLaplace) -> np.ndarray:
         logs = _climb(model, logs)
         # by logarithms all slopes vanish towards 0, where a step that is too long may end
         small = logs < log(_SMALL)
-<<<<<<< HEAD
-        rises = (
-            small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0)
-            if small.any()
-            else small
-        )
-        logs = np.where(rises, log(10 * _SMALL), np.where(small, log(_VARIANCES[0]), logs))
-        if not rises.any():
-=======
         logs = np.where(small, log(_VARIANCES[0]), logs)
         if not small.any() or not (rises := small & (model.evaluate(np.exp(logs)).gradient > 0)).any():
->>>>>>> comparisons
             break
         logs[rises] = log(10 * _SMALL)
     return np.exp(logs)

@@ -191,7 +191,7 @@ def tail(largest: np.ndarray, t: np.ndarray, df: np.ndarray) -> np.ndarray:
     where t is.
     """
     t, df = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(df, dtype=float))
-    out = np.where(np.isnan(t), np.nan, 1 - np.searchsorted(largest, t) / len(largest))
+    out = np.where(np.isnan(t + df), np.nan, 1 - np.searchsorted(largest, t) / len(largest))
     estimated = np.isfinite(df) & (t > 0)
     every = len(largest) // _POINTS
     squares = largest[every // 2 :: every] ** 2 if every else largest**2

@@ -24,7 +24,6 @@ from judgebook.model.judgements import Judgements, crossed
 from judgebook.model.satterthwaite import uncertainty
 from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
 
-
 #: residual variance of scores that range over 1, below which there is none
 _NO_RESIDUAL = 1e-12
 
@@ -48,29 +47,32 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     x[np.arange(len(j)), j.system] = 1.0
     # sums of squares of scores far from 0 would be lost in rounding
     centre, scale = float(j.score.mean()), float(np.ptp(j.score)) or 1.0
-    model = RestrictedDeviance((j.score - centre) / scale, x, list(parts.values()))
+    codes = list(parts.values())
+    none = [np.zeros(len(j), dtype=np.intp)]  # a part that all scores share stands for none
+    model = RestrictedDeviance((j.score - centre) / scale, x, codes or none)
     try:
-        ratios = best_ratios(model) if parts else np.zeros(0)
+        ratios = best_ratios(model) if parts else np.zeros(1)
     except ValueError as error:
         return _without(j, str(error))
     at = model.solve(ratios)
     if at.residual < _NO_RESIDUAL:
         return _without(j, "judgements of a system do not vary, or other parts of the design explain all of them")
-    covariance, df = uncertainty(x, list(parts.values()), ratios * at.residual, at.residual)
+    variances = at.residual * ratios[: len(parts)]
+    covariance, df = uncertainty(x, codes, variances, at.residual)
     if j.weight is not None:
-        means, covariance = _weighted(j, parts, ratios * at.residual, at.residual, (j.score - centre) / scale)
+        means, covariance = _weighted(j, parts, variances, at.residual, (j.score - centre) / scale)
     else:
         means = at.values[model.m :]
-    kept = np.array([0.0 if name in PEOPLE else r for name, r in zip(parts, ratios, strict=True)])
+    kept = np.where([name in PEOPLE for name in (parts or [RESIDUAL])], 0.0, ratios)
     without = at.residual * model.with_coefficients(model.solve(kept))[:, model.m :]
     if j.marks:
         by_rate = _by_rate(j)
         covariance, without = covariance * by_rate, without * by_rate
-    square, n = scale**2 * at.residual, 0 if j.annotator is None else int(j.annotator.max()) + 1
+    n = 0 if j.annotator is None else int(j.annotator.max()) + 1
     return Fit(
         j.systems,
         Levels(centre + scale * means, scale**2 * covariance, df),
-        dict(zip([*parts, RESIDUAL], [*(ratios * square).tolist(), square], strict=True)),
+        dict(zip([*parts, RESIDUAL], (scale**2 * np.append(variances, at.residual)).tolist(), strict=True)),
         left_out,
         others=others and n > 1,
         people=np.maximum(of_pairs(scale**2 * (covariance - without)), 0.0),
