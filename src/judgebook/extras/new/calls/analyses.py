@@ -37,7 +37,7 @@ _RANK = _Notebook(
     "07_bot_performance",
     (
         *("overall_rank", "overall_level", "overall_best_chance", "rank", "level", "strength", "best_chance"),
-        *("contrast", "rate", "share", "win_rate", "bradley_terry"),
+        *("contrast", "mean", "rate", "share", "bradley_terry"),
     ),
     ("ranks", "contrasts", "rates", "comparisons"),
 )
@@ -140,9 +140,9 @@ def rank(
         `statistic` (of the model of a label: level, in points, or of comparisons strength, log, by Davidson's model
         with ties; rank, 1 the best; best_chance, that of being the best; contrast, of two systems with the interval of
         all pairs at once, of comparisons by how much more are won than lost; overall_… over labels, in SD. Without
-        it: rate of marks; share of scores that are names; win_rate of comparisons won, tied or lost; bradley_terry,
-        sum 1), `system`, `system_b` of contrasts, `label`, `estimate`, `ci_low`, `ci_high`, and `primary` for the rows
-        that reports answer with.
+        it: mean, in points; rate of marks; share of comparisons won, tied or lost; bradley_terry, sum 1), `system`,
+        `system_b` of contrasts, `label`, `estimate`, `ci_low`, `ci_high`, and `primary`, which of several estimates
+        of one statistic stands in reports.
 
     Raises
     ------
