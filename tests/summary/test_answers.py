@@ -265,6 +265,10 @@ SAID = {
                    "In the other evaluation (Dialogue Likert, few), Beta is certain to be best."]},
     ),
     "without an interval": ({"n07": NO_ENDS}, {"order": ["3 clusters"], "not order": ["is best", "Chance of"]}),
+    "nothing varies": (
+        {"n07": [row | ({"estimate": 0.0} if row["statistic"] == "overall_lead" else {}) for row in NO_ENDS]},
+        {"order": ["**No system leads, and the uncertainty cannot be estimated**: 3 clusters."]},
+    ),
     "no order": ({"reasons": {PERFORMANCE: "Two systems at least."}}, {"order": ["Two systems at least."]}),
     "one system": ({"frame": ALONE}, {"order": ["only one system"]}),
     "labels by verdict": (
@@ -503,7 +507,7 @@ def test_comparisons_are_counted_also_where_they_could_not_be_tested(study):
     assert (facts["n"], facts["n_differ"], facts["open"], facts["untested"]) == (3, 1, 2, 2)
     said = said_of("sample", found)
     assert "the other 2 remain undecided." in said
-    assert "They are undecided because there are too few data to compare the two systems." in said
+    assert "They are undecided because the data do not allow the two systems to be compared." in said
 
 
 def test_with_unequal_systems_the_smallest_difference_is_that_of_the_middle_pair(study):

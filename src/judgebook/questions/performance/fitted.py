@@ -333,13 +333,10 @@ def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], na
     if not d.decided[k]:
         needed = (d.high[k] - d.low[k]) / 2 + ndtri(POWER) * se
         times = float((needed / gap) ** 2) if gap > 0 else nan
-    far = not times <= MOST
-    yield {
-        **pair,
-        "statistic": f"{name}data_to_separate",
-        "estimate": nan if far else times,
-        "note": FAR if far else None,
-    }
+    far, known = not times <= MOST, isfinite(d.high[k])
+    note = FAR if known else fit.note or UNKNOWN
+    row = {"estimate": nan if far else times, "note": note if far else None}
+    yield {**pair, "statistic": f"{name}data_to_separate", **row}
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
         if fit.others and isfinite(variance):
             chance = float(ndtr(-gap / sqrt(2 * variance))) if variance > 0 else 0.0
