@@ -20,7 +20,7 @@ from judgebook.questions.agreement import population as agreement
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.performance import leading
-from judgebook.questions.performance.leading import PART
+from judgebook.questions.performance.leading import PART, decided
 from judgebook.questions.performance.fitted import MOST, POWER
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity.differences import TEST
@@ -193,11 +193,6 @@ def sample(evidence: Evidence) -> dict[str, Any]:
     facts["untested"] = min(int(tests["ci_low"].isna().sum()), facts["open"])
     facts |= {"people": evidence.population(corpus, group), "by_model": _by_model(evidence, tests[differ])}
     return facts | {"detectable": _detectable(evidence, corpus, group), "group": group, "corpus": corpus}
-
-
-def decided(rows: ResultRows) -> pd.Series:
-    """Whether the simultaneous interval of a difference excludes 0."""
-    return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
 
 
 def _by_model(evidence: Evidence, apart: ResultRows) -> int:

@@ -88,7 +88,7 @@ def _of_labels(results: Results) -> pd.DataFrame:
     rows = pd.concat([results[s].assign(statistic=s) for s in ("level", "strength")], ignore_index=True)
     rows = rows[pd.MultiIndex.from_frame(rows[keys]).isin(pd.MultiIndex.from_frame(results["rank"][keys]))]
     marks = {*results["rate"][["method", "label"]].drop_duplicates().itertuples(index=False, name=None)}
-    binary = [key in marks for key in zip(rows["method"], rows["label"], strict=True)]
+    binary = np.array([key in marks for key in zip(rows["method"], rows["label"], strict=True)], dtype=bool)
     unit = np.select([rows["statistic"] == "strength", binary], ["strength", "share"], "score")
     return _joined(rows, results, keys, "").assign(n_labels=1, unit=unit)
 
@@ -103,13 +103,18 @@ def _joined(rows: pd.DataFrame, results: Results, keys: list[str], name: str) ->
     return out.join(results[f"{name}best_chance"].set_index(keys)["estimate"].rename("p_best"), on=keys)
 
 
+def decided(rows: pd.DataFrame) -> pd.Series:
+    """Whether the simultaneous interval of a difference excludes 0."""
+    return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+
+
 def tiers(results: Results, rows: pd.DataFrame) -> list[list[str]]:
     """Systems of one evaluation's order in tiers: the first and all that cannot be told from it, then the next and
     those of the rest that cannot be told from it, and so on. rows : of `order`, the best system first."""
     place, single = rows.iloc[0], pd.notna(rows["label"].iloc[0])
     stored = results["contrast" if single else "overall_contrast"]
     pairs = where(stored, **{k: place[k] for k in [*PART, *["label"] * single]})
-    apart = pairs[(pairs["ci_low"] > 0) | (pairs["ci_high"] < 0)]
+    apart = pairs[decided(pairs)]
     differ = {frozenset(pair) for pair in apart[["system", "system_b"]].itertuples(index=False, name=None)}
     rest, out = list(rows["system"]), []
     while rest:

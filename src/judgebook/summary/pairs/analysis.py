@@ -14,9 +14,8 @@ import pandas as pd
 
 from judgebook.annotations.population import Population
 from judgebook.questions.performance import leading
-from judgebook.questions.performance.leading import PART
+from judgebook.questions.performance.leading import PART, decided
 from judgebook.study.results import ResultRows, Results, where
-from judgebook.summary.analysis import decided
 from judgebook.summary.evidence import PERFORMANCE, SENSITIVITY, Evidence, parts
 
 KEYS = ["label", "system", "system_b"]
