@@ -20,8 +20,8 @@ from judgebook.questions.agreement import population as agreement
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.performance import leading
-from judgebook.questions.performance.leading import PART, decided
 from judgebook.questions.performance.fitted import MOST, POWER
+from judgebook.questions.performance.leading import PART, decided
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity.differences import TEST
 from judgebook.study.labels import METHODS
