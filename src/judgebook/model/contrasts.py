@@ -24,7 +24,7 @@ from scipy.special import chdtr, chdtri, stdtr
 #: draws of the normal part, and of posterior orders
 DRAWS = 20_000
 #: points that stand for the distribution of the largest difference where variances are estimated
-_POINTS = 1_000
+_POINTS = 500
 #: points of the grids of shrinkage and of the scale of the covariance
 _SHRINKAGE, _SCALES = 60, 40
 #: differences that are held at once
@@ -108,12 +108,12 @@ class Levels:
         out = np.full(len(df), np.nan)
         known, where = np.unique(df[~np.isnan(df)], return_inverse=True)
         low, high = np.zeros(len(known)), np.full(len(known), 1e3)
-        if len(known) > 16:  # between a few, in the reciprocal: it is nearly linear there
-            grid = 1 / np.linspace(1 / known[0], 1 / known[-1] if np.isfinite(known[-1]) else 0.0, 16).clip(1e-12)
+        if len(known) > 10:  # between a few, in the reciprocal: it is nearly linear there
+            grid = 1 / np.linspace(1 / known[0], 1 / known[-1] if np.isfinite(known[-1]) else 0.0, 10).clip(1e-12)
             at = self.critical(grid, confidence)
             values = np.interp(-1 / known, -1 / grid, at)
         else:
-            for _ in range(40):
+            for _ in range(32):
                 middle = (low + high) / 2
                 above = tail(self.largest, middle, known) > 1 - confidence
                 low, high = np.where(above, middle, low), np.where(above, high, middle)
