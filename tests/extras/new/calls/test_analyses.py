@@ -63,7 +63,7 @@ def planned():
     ("name", "statistics"),
     [
         ("agreed", ("alpha", "ac", "icc")),
-        ("ranked", ("mean", "rank", "first_place_share", "order_reversal")),
+        ("ranked", ("mean", "rank", "best_chance", "contrast", "order_reversal")),
         ("planned", ("planned_difference", "plan_dialogues", "plan_power", "plan_detectable")),
     ],
 )

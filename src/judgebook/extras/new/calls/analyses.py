@@ -35,7 +35,18 @@ class _Notebook(NamedTuple):
 _AGREEMENT = _Notebook("03_iaa", ("alpha", "ac", "raw_agreement", "cohen_kappa", "fleiss_kappa", "icc"), ("alphas",))
 _RANK = _Notebook(
     "07_bot_performance",
-    ("overall_rank", "rank", "overall_mean", "mean", "rate", "share", "win_rate", "strength", "bradley_terry"),
+    (
+        *(
+            "overall_rank",
+            "rank",
+            "overall_best_chance",
+            "best_chance",
+            "overall_contrast",
+            "contrast",
+            "overall_level",
+        ),
+        *("mean", "rate", "share", "win_rate", "strength", "bradley_terry"),
+    ),
     ("ranks", "rates", "comparisons"),
 )
 _PLAN = _Notebook(
@@ -120,7 +131,7 @@ def rank(
     scale: ByLabel[tuple[float, float]] = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Analysis:
-    """Which system is best? Means, rates or strengths of systems and their ranks, with intervals: notebook 07.
+    """Which system is best? Ranks, differences, chances of being best, means, rates or strengths: notebook 07.
 
     Parameters
     ----------
@@ -134,9 +145,11 @@ def rank(
     Returns
     -------
     Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each estimate:
-        `statistic` (mean, in points; rate of marks; share of comparisons won, tied or lost; strength, log, by
-        Davidson's model with ties; bradley_terry, sum 1; rank, 1 the best; overall_mean and overall_rank over labels),
-        `system`, `label`, `estimate`, `ci_low`, `ci_high`, and `primary` for the rows that reports answer with.
+        `statistic` (rank, 1 the best; best_chance, of being the best; contrast, `system` minus `system_b`, in points or
+        share won minus share lost, with an interval for all pairs at once; overall_rank and so on, of the mean of
+        standardised labels; mean, in points; rate of marks; share of comparisons won, tied or lost; strength, log, by
+        Davidson's model with ties; bradley_terry, sum 1), `system`, `label`, `estimate`, `ci_low`, `ci_high`, and
+        `primary` for the rows that reports answer with.
 
     Raises
     ------
@@ -145,7 +158,7 @@ def rank(
 
     Notes
     -----
-    Davidson (1970), Bradley and Terry (1952); intervals over dialogues and annotators: docs/statistical_choices.md.
+    One fit of each label, a linear mixed model or Davidson's (1970) of comparisons: docs/statistical_choices.md.
 
     Examples
     --------
