@@ -368,7 +368,7 @@ def test_ties_rivals_and_worse_systems_add_up(study):
 def test_who_leads_and_whom_the_order_is_of(study):
     found = [leading.leaders(analysis.order(evidence(study, n07=rows))) for rows in (SURE, OPEN, NO_ENDS)]
     assert [(lead["top"]["system"], lead["sure"]) for lead in found] == [("b", True), ("b", False), ("b", False)]
-    assert [(lead["wins"], lead["ties"]) for lead in found[:2]] == [(2, 0), (1, 1)]
+    assert [lead["wins"] for lead in found[:2]] == [2, 1]
     assert (found[1]["rivals"], found[1]["any"]) == (["a"], False)
     rows = analysis.order(evidence(study, n07=ranked()))
     assert list(rows["system"]) == ["c", "a", "b"]
