@@ -24,6 +24,8 @@ from judgebook.model.judgements import Judgements, crossed
 from judgebook.model.satterthwaite import uncertainty
 from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
 
+#: why a part is left out that cannot be told from the systems
+ONE_EACH = "each system has only one"
 #: residual variance of scores that range over 1, below which there is none
 _NO_RESIDUAL = 1e-12
 
@@ -74,7 +76,7 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
         Levels(centre + scale * means, scale**2 * covariance, df),
         dict(zip([*parts, RESIDUAL], (scale**2 * np.append(variances, at.residual)).tolist(), strict=True)),
         left_out,
-        others=others and n > 1,
+        others=others and n > 1 and left_out.get(ANNOTATOR) != ONE_EACH,
         people=np.maximum(of_pairs(scale**2 * (covariance - without)), 0.0),
         n=len(j),
         n_annotators=n,
@@ -157,7 +159,7 @@ def _parts(j: Judgements, left_out: dict[str, str], *, others: bool) -> Iterator
         elif levels == n:
             left_out[name] = "each has a single judgement"
         elif within:
-            left_out[name] = "each system has only one"
+            left_out[name] = ONE_EACH
         elif same:
             left_out[name] = f"the same as {same}"
         else:
