@@ -1,4 +1,4 @@
-"""What follows from estimated levels of systems and their covariance: differences, tiers, and how certain a first place is.
+"""What follows from estimated levels of systems and their covariance: differences, tiers, chances of being best.
 
 Differences are simultaneous: their critical value is that of the largest of all studentised differences (a multivariate
 t, Tukey's range where designs are balanced). Its normal part is drawn, with a fixed seed, and the part of the estimated
@@ -56,8 +56,8 @@ class Differences:
 class Levels:
     """Levels of systems, the higher the better.
 
-    estimates : (s,); covariance : (s, s), of which only differences are used; df : (s, s) degrees of freedom of
-    differences, inf where their errors are taken as known.
+    estimates : (s,); covariance : (s, s); df : (s, s) degrees of freedom of differences, and on the diagonal of single
+    levels, inf where errors are taken as known, NaN where two systems cannot be compared.
     """
 
     estimates: np.ndarray
@@ -76,8 +76,7 @@ class Levels:
     @cached_property
     def errors(self) -> np.ndarray:
         """(pairs,) standard errors of differences."""
-        (i, j), v = self.pairs, np.diag(self.covariance)
-        return np.sqrt(np.maximum(v[i] + v[j] - 2 * self.covariance[i, j], 0.0))
+        return np.sqrt(np.maximum(of_pairs(self.covariance), 0.0))
 
     @cached_property
     def largest(self) -> np.ndarray:
@@ -196,6 +195,12 @@ def tail(largest: np.ndarray, t: np.ndarray, df: np.ndarray) -> np.ndarray:
         ratio = squares / flat_t[part, None] ** 2
         flat[part] = chdtr(flat_df[part, None], flat_df[part, None] * ratio).mean(axis=1)
     return flat.reshape(out.shape)
+
+
+def of_pairs(covariance: np.ndarray) -> np.ndarray:
+    """(pairs,) variances of differences."""
+    (i, j), v = np.triu_indices(len(covariance), 1), np.diag(covariance)
+    return v[i] + v[j] - 2 * covariance[i, j]
 
 
 def _centred(covariance: np.ndarray) -> np.ndarray:

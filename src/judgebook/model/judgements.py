@@ -13,9 +13,10 @@ import pandas as pd
 class Judgements:
     """Judgements of single items on one label.
 
-    systems : names, by code. system, item, context, annotator : (n,) codes from 0 without gaps. item : what was judged, a
-    dialogue of one system; context : what several systems answered (a prompt), each item its own where there is none.
-    annotator : None where nobody knows who judged. score : (n,), of a turn or a dialogue.
+    systems : names, by code. system, item, context, annotator : (n,) codes from 0 without gaps. item : what was judged,
+    a dialogue of one system; context : what several systems answered (a prompt), each item its own where there is none.
+    annotator : None where nobody knows who judged. score : (n,), one of each annotator and item. weight : (n,) of how
+    many items of the population each stands for; None where all count alike.
     """
 
     systems: tuple[str, ...]
@@ -24,6 +25,7 @@ class Judgements:
     context: np.ndarray
     annotator: np.ndarray | None
     score: np.ndarray
+    weight: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.score)

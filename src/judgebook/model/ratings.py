@@ -8,70 +8,111 @@ their estimated variance, by the delta method.
 References
 ----------
 Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (subjects and items as samples). Giesbrecht
-and Burns 1985, Biometrics 41, 477-486, and Fai and Cornelius 1996, Journal of Statistical Computation and Simulation 54,
-363-378 (Satterthwaite's degrees of freedom with REML). Kuznetsova, Brockhoff and Christensen 2017, Journal of
+and Burns 1985, Biometrics 41, 477-486, and Fai and Cornelius 1996, Journal of Statistical Computation and Simulation
+54, 363-378 (Satterthwaite's degrees of freedom with REML). Kuznetsova, Brockhoff and Christensen 2017, Journal of
 Statistical Software 82(13) (the same in `lmerTest`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from math import inf, log
+from collections.abc import Iterator, Mapping
+from math import exp, log
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtri
 
-from judgebook.model.contrasts import Levels
+from judgebook.model.contrasts import Levels, of_pairs
+from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, PEOPLE, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import Judgements, crossed
-from judgebook.statistics.reml import RestrictedDeviance, best_ratios
+from judgebook.statistics.reml import LIMITS, RestrictedDeviance, Solution, best_ratios
 
-CONTEXT, ITEM, ANNOTATOR, TASTE, RESIDUAL = "context", "item", "annotator", "annotator_system", "residual"
 #: step of logarithms of ratios for derivatives
 _STEP = 1e-2
 
 
-@dataclass(frozen=True)
-class RatingsFit:
-    """The model of one label.
+def fit(judgements: Judgements, *, others: bool = True) -> Fit:
+    """The model of one label's judgements.
 
-    judgements : what it was fitted to. levels : means of systems on the scale of the scores. variances : of each part
-    that is in the model, the residual last. left_out : part -> why it is not.
+    others : whether statements are to hold for other annotators; else what annotators think of single systems is
+    theirs, and the dialogues are all that is a sample.
+
+    Raises ValueError where there are not two systems, or no more judgements than systems.
     """
+    j, left_out = judgements, dict[str, str]()
+    if len(j.systems) < 2 or len(j) <= len(j.systems):
+        raise ValueError(f"expected two systems and more judgements, found {len(j)} on {len(j.systems)}")
+    parts = dict(_parts(j, left_out, others=others))
+    x = np.zeros((len(j), len(j.systems)))
+    x[np.arange(len(j)), j.system] = 1.0
+    # sums of squares of scores far from 0 would be lost in rounding
+    centre, scale = float(j.score.mean()), float(np.ptp(j.score)) or 1.0
+    model = RestrictedDeviance((j.score - centre) / scale, x, list(parts.values()))
+    ratios = best_ratios(model) if parts else np.zeros(0)
+    at, (covariance, df) = model.solve(ratios), _covariance(model, ratios)
+    if j.weight is not None:
+        means, covariance = _weighted(j, parts, ratios * at.residual, at.residual, (j.score - centre) / scale)
+    else:
+        means = at.values[model.m :]
+    kept = np.array([0.0 if name in PEOPLE else r for name, r in zip(parts, ratios, strict=True)])
+    without = at.residual * model.with_coefficients(model.solve(kept))[:, model.m :]
+    square, n = scale**2 * at.residual, 0 if j.annotator is None else int(j.annotator.max()) + 1
+    return Fit(
+        j.systems,
+        Levels(centre + scale * means, scale**2 * covariance, df),
+        dict(zip([*parts, RESIDUAL], [*(ratios * square).tolist(), square], strict=True)),
+        left_out,
+        others=others and any(name in PEOPLE for name in parts),
+        people=np.maximum(of_pairs(scale**2 * (covariance - without)), 0.0),
+        n=len(j),
+        n_annotators=n,
+        sizes=np.bincount(j.system[np.unique(j.item, return_index=True)[1]], minlength=len(j.systems)),
+        intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if name in PEOPLE},
+    )
 
-    judgements: Judgements
-    levels: Levels
-    variances: dict[str, float]
-    left_out: dict[str, str]
 
-    @property
-    def others(self) -> bool:
-        """Whether statements hold for other annotators like these."""
-        return TASTE in self.variances or ANNOTATOR in self.variances
+def _interval(model: RestrictedDeviance, ratios: np.ndarray, i: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Ends of the share of a part in the variance, where the deviance has risen by the quantile of chi-square with one
+    degree of freedom; the other ratios are held."""
+    rest, least, allowed = 1 + ratios.sum() - ratios[i], model.solve(ratios).deviance, float(chdtri(1, 1 - confidence))
 
+    def rise(log_ratio: float) -> float:
+        trial = ratios.copy()
+        trial[i] = exp(log_ratio)
+        return model.solve(trial).deviance - least - allowed
 
-def fit(judgements: Judgements) -> RatingsFit:
-    """Raises ValueError where there are not two systems, or no more judgements than systems."""
-    left_out: dict[str, str] = {}
-    parts = dict(_parts(judgements, left_out))
-    y = judgements.score.astype(float)
-    x = np.zeros((len(y), len(judgements.systems)))
-    x[np.arange(len(y)), judgements.system] = 1.0
-    scale = float(np.abs(y - y.mean()).max()) or 1.0
-    centre = y.mean()
-    model = RestrictedDeviance((y - centre) / scale, x, list(parts.values()))
-    ratios = best_ratios(model)
-    covariance, df, residual, means = _levels(model, ratios)
-    variances = dict(zip(parts, (ratios * residual * scale**2).tolist(), strict=True)) | {RESIDUAL: residual * scale**2}
-    return RatingsFit(judgements, Levels(means * scale + centre, covariance * scale**2, df), variances, left_out)
+    ends, middle = [0.0, 1.0], log(max(ratios[i], exp(LIMITS[0])))
+    if rise(LIMITS[0]) > 0:
+        ends[0] = exp(brentq(rise, LIMITS[0], middle, xtol=1e-3))
+        ends[0] /= ends[0] + rest
+    if rise(LIMITS[1]) > 0:
+        ends[1] = exp(brentq(rise, middle, LIMITS[1], xtol=1e-3))
+        ends[1] /= ends[1] + rest
+    return ends[0], ends[1]
 
 
-def _parts(j: Judgements, left_out: dict[str, str]) -> Iterator[tuple[str, np.ndarray]]:
+def _weighted(
+    j: Judgements, parts: Mapping[str, np.ndarray], variances: np.ndarray, residual: float, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means of systems in which an item counts as often as its weight says, and their covariance by the variances of
+    the model (as these have no weights, only what is said of the population of items changes)."""
+    assert j.weight is not None
+    share = j.weight / np.bincount(j.system, j.weight)[j.system]
+    covariance = np.diag(np.bincount(j.system, share**2) * residual)
+    for codes, variance in zip(parts.values(), variances, strict=True):
+        sums = np.zeros((int(codes.max()) + 1, len(j.systems)))
+        np.add.at(sums, (codes, j.system), share)
+        covariance += variance * sums.T @ sums
+    return np.bincount(j.system, share * y), covariance
+
+
+def _parts(j: Judgements, left_out: dict[str, str], *, others: bool) -> Iterator[tuple[str, np.ndarray]]:
     """What is random: name and (n,) codes of its levels. What the design does not tell apart is noted in `left_out`."""
     n, seen = len(j), dict[str, np.ndarray]()
     taste = None if j.annotator is None else crossed(j.annotator, j.system)
     for name, codes in ((ITEM, j.item), (CONTEXT, j.context), (ANNOTATOR, j.annotator), (TASTE, taste)):
-        if codes is None:
-            left_out[name] = "who judged is not known"
+        if codes is None or (name == TASTE and not others):
+            left_out[name] = "who judged is not known" if codes is None else "statements are about these annotators"
             continue
         levels = int(codes.max()) + 1
         within = _finer(j.system, codes)  # each system has one level
@@ -98,35 +139,31 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return _finer(a, b) and _finer(b, a)
 
 
-def _levels(model: RestrictedDeviance, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-    """Covariance of the coefficients, degrees of freedom of their differences, residual variance, coefficients.
+def _covariance(model: RestrictedDeviance, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Covariance of the coefficients, and degrees of freedom of their differences (off the diagonal) and of each.
 
     The residual variance given the ratios is independent of these (asymptotically), and chi-square with n - p degrees
-    of freedom: the relative variance of a contrast's variance is 2 / (n - p) + g' V g, g its logarithmic gradient by the
-    log ratios and V their covariance, 2 over the Hessian of the deviance. A ratio of 0 is taken as known.
+    of freedom: the relative variance of a contrast's variance is 2 / (n - p) + g' V g, g its logarithmic gradient by
+    the log ratios and V their covariance, 2 over the Hessian of the deviance. A ratio of 0 is taken as known.
     """
-    at, free = model.solve(ratios), np.flatnonzero(ratios > 0)
-    first, second = np.triu_indices(model.p, 1)
+    free = np.flatnonzero(ratios > 0)
 
-    def of_pairs(c: np.ndarray) -> np.ndarray:
-        return np.diag(c)[first] + np.diag(c)[second] - 2 * c[first, second]
+    def variances(at: Solution) -> tuple[np.ndarray, np.ndarray]:
+        c = at.residual * model.with_coefficients(at)[:, model.m :]
+        return c, np.log(np.maximum(np.r_[of_pairs(c), np.diag(c)], 1e-300))
 
-    covariance = at.residual * model.with_coefficients(at)[:, model.m :]
-    slopes, hessian = np.zeros((len(free), len(first))), np.zeros((len(free), len(free)))
+    covariance, _ = variances(model.solve(ratios))
+    slopes, hessian = [], np.zeros((len(free), len(free)))
     for k, i in enumerate(free):
-        ends = []
-        for sign in (1, -1):
-            trial = ratios.copy()
-            trial[i] *= np.exp(sign * _STEP)
-            moved = model.solve(trial)
-            c = of_pairs(moved.residual * model.with_coefficients(moved)[:, model.m :])
-            ends.append((np.log(np.maximum(c, 1e-300)), moved.gradient[free]))
-        slopes[k] = (ends[0][0] - ends[1][0]) / (2 * _STEP)
-        hessian[k] = (ends[0][1] - ends[1][1]) / (2 * _STEP)
-    values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
-    known = values > 1e-8 * max(1.0, np.abs(values).max(initial=0.0))
-    along = vectors[:, known].T @ slopes
-    relative = 2 / (model.n - model.p) + 2 * (along**2 / values[known, None]).sum(axis=0)
-    df = np.full((model.p, model.p), inf)
-    df[first, second] = df[second, first] = 2 / relative
-    return covariance, df, at.residual, at.values[model.m :]
+        step = np.where(np.arange(len(ratios)) == i, exp(_STEP), 1.0)
+        up, down = model.solve(ratios * step), model.solve(ratios / step)
+        slopes.append((variances(up)[1] - variances(down)[1]) / (2 * _STEP))
+        hessian[k] = (up.gradient - down.gradient)[free] / (2 * _STEP)
+    relative = np.full(model.p * (model.p + 1) // 2, 2 / (model.n - model.p))
+    if len(free):
+        values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
+        known = values > 1e-8 * max(1.0, float(np.abs(values).max()))
+        relative = relative + 2 * ((vectors[:, known].T @ np.array(slopes)) ** 2 / values[known, None]).sum(axis=0)
+    df, (i, j) = np.diag(2 / relative[-model.p :]), np.triu_indices(model.p, 1)
+    df[i, j] = df[j, i] = 2 / relative[: len(i)]
+    return covariance, df

@@ -57,7 +57,7 @@ class LinearMixedFit(MixedFit):
 
 
 @dataclass(frozen=True)
-class _Solution:
+class Solution:
     """At given ratios: deviance, its gradient by the log ratios, residual variance, and of the mixed-model equations
     (standardised effects of all factors but the main one, then coefficients) the solution and the entries of the
     inverse that are among those of the matrix."""
@@ -108,7 +108,7 @@ class RestrictedDeviance:
         self.of = np.repeat(np.arange(len(sizes) + 1), [*sizes, self.p + 1])
         self.of_entry = self.of[rows] * (len(sizes) + 1) + self.of[cols]
 
-    def solve(self, ratios: np.ndarray) -> _Solution:
+    def solve(self, ratios: np.ndarray) -> Solution:
         """The solution at given ratios. It is asked for thousands of times, of matrices so small that what counts is
         how many calls of NumPy there are."""
         r, d, s = ratios[self.main], 1 + ratios[self.main] * self.sizes, np.ones(len(ratios))
@@ -129,7 +129,7 @@ class RestrictedDeviance:
         around = inverse + left[self.equations.rows] * left[self.equations.columns] / residual
         gradient[self.main] = self.multiplicity @ (1 - 1 / d) - (slope * scale * self.twice) @ around
         deviance = free * (log(2 * pi * residual) + 1) + log_det
-        return _Solution(float(deviance), gradient, float(residual), values, inverse)
+        return Solution(float(deviance), gradient, float(residual), values, inverse)
 
     def by_sd(self, sd: np.ndarray) -> tuple[float, np.ndarray]:
         """The deviance and its gradient by roots of the ratios, of which it is an even function."""
@@ -163,7 +163,7 @@ class RestrictedDeviance:
         return best.parameters, best.value, settled
 
     def effects(
-        self, ratios: np.ndarray, at: _Solution, only: int | None = None
+        self, ratios: np.ndarray, at: Solution, only: int | None = None
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Of each factor the predicted effects, their errors, and those of the effect plus the first coefficient.
 
@@ -182,7 +182,7 @@ class RestrictedDeviance:
         errors = [[np.sqrt(at.residual * np.maximum(part[k], 0)) if part else None for part in out] for k in (1, 2)]
         return [part[0] if part else None for part in out], errors[0], errors[1]
 
-    def with_coefficients(self, at: _Solution) -> np.ndarray:
+    def with_coefficients(self, at: Solution) -> np.ndarray:
         """(p, m + p) rows of the inverse."""
         out = np.zeros((self.p, self.m + self.p))
         for i in range(self.p):
@@ -192,7 +192,7 @@ class RestrictedDeviance:
         return out
 
     def _main_effects(
-        self, r: float, s: np.ndarray, at: _Solution, first: np.ndarray
+        self, r: float, s: np.ndarray, at: Solution, first: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Effects of the main factor, their variances and those with the first coefficient, by back-substitution.
 

@@ -18,9 +18,8 @@ from judgebook import codes
 from judgebook.annotations import picks, population
 from judgebook.annotations.scales import within_scale
 from judgebook.annotations.summary import CIRCUMSTANCES, with_means
-from judgebook.questions.performance import davidson, mixed, ranking, rates
-from judgebook.questions.performance.overall import overall as overall_order
-from judgebook.questions.performance.who_judged import who_judged
+from judgebook.questions.performance import davidson, mixed, rates
+from judgebook.questions.performance.fitted import fitted
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect, mark_primary, once
@@ -109,15 +108,14 @@ def analyse(
     results = collect(
         *(rates.clustered(part, unit=u, sampling=sampling) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
-        ranked(judged, labels, unranked, sampling=sampling),
         *(over_systems(part, published["rate"][used], unranked, unit=u, sampling=sampling) for u, part, used in summed),
         published,
         rates.composition(judged),
         rates.over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(everybody),
         mixed.pooled(inside, confidence=confidence, only=modelled),
-        overall_orders(judged, labels, unranked, overall, confidence=confidence),
-        who_judged(inside, people, confidence=confidence),
+        fitted(inside, labels, people, overall, confidence=confidence),
+        davidson.printed_scores(inside[inside["dialogue_b"].notna()]),
     )
     if len(means := results["mean"]):
         ours = means["interval"] != "independent"
@@ -125,23 +123,6 @@ def analyse(
     if len(pooled := results["pooled_mean"]):
         results["pooled_mean"] = within_scale(pooled, labels)
     return mark_primary(results, **{s: _primary(results[s], [*SYSTEM_CELL, "outcome"]) for s in SCORES})
-
-
-def overall_orders(
-    annotations: Annotations,
-    labels: Iterable[Label],
-    unranked: Collection[str],
-    wanted: str | Sequence[str],
-    *,
-    confidence: float,
-) -> Results:
-    """The overall order of ranked systems, of rated and of compared ones; empty where none is wanted."""
-    inside = annotations[~annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)]
-    pairwise = inside["dialogue_b"].notna()
-    parts = [part for part in (inside[~pairwise], inside[pairwise]) if len(part) and wanted]
-    return collect(
-        *(overall_order(part, labels, wanted, unit=ranking_unit(part), confidence=confidence) for part in parts)
-    )
 
 
 def interval_unit(annotations: Annotations) -> str:
@@ -167,42 +148,6 @@ def by_unit(annotations: Annotations, unit: str | None) -> list[tuple[str, Annot
     numbers = turns.groupby(["corpus", "dialogue", "turn"], dropna=False, sort=False).ngroup()
     frames = [("turn", turns.assign(turn=numbers)), (interval_unit(others), others)]
     return [(u, part) for u, part in frames if len(part)]
-
-
-def ranking_unit(annotations: Annotations) -> str:
-    """What ranks resample: the session or context that systems share, else the dialogue, or the pair if compared."""
-    for column in SHARED:
-        if len(annotations) and annotations[column].notna().all():
-            return column
-    return "pair" if len(annotations) and annotations["dialogue_b"].notna().all() else "dialogue"
-
-
-def ranked(
-    annotations: Annotations, labels: Iterable[Label], unranked: Collection[str] = (), *, sampling: Sampling
-) -> Results:
-    """`rank`, `first_place_share` and, of comparisons, `strength`, `outcome_chance` and (as leaderboards print them)
-    `bradley_terry`; empty without two systems.
-
-    Comparisons are ranked by strengths; labels on which these do not exist, by win rates.
-    """
-    outside = annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)
-    inside, labels = annotations[~outside], list(labels)
-    pairwise = inside["dialogue_b"].notna()
-    rated, compared = inside[~pairwise], inside[pairwise]
-    out: list[ResultRows | Iterator[dict[str, Any]]] = [davidson.printed_scores(compared)]
-    if len(rated):
-        out.insert(0, ranking.ranks(rated, labels, unit=ranking_unit(rated), sampling=sampling))
-    direction = {(x.method, x.id): x.direction for x in labels}
-    fits = list(davidson.fits(compared, unit=ranking_unit(compared))) if len(compared) else []
-    for fit in fits:
-        sign = direction.get(fit.key[1:3], 0)
-        out.append(davidson.strengths(fit, sampling.confidence))
-        if fit.exists and sign:
-            out.append(ranking.of_strengths(fit, sign, sampling=sampling))
-        elif sign:
-            of_label = (compared[davidson.CELL] == list(fit.key)).all(axis=1)
-            out.append(ranking.ranks(compared[of_label], labels, unit=fit.unit, sampling=sampling))
-    return collect(*out)
 
 
 def over_systems(

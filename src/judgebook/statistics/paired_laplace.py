@@ -1,0 +1,339 @@
+"""The integrated likelihood of comparisons in pairs with ties, where strengths have random parts: Laplace's approximation
+and its gradient.
+
+With d the difference of what the two sides have and eta the log of the tie parameter, a win is worth e^(d/2), a loss
+e^(-d/2), a tie e^eta, each divided by their sum. d = strength + sd u of the first side less the same of the second, for
+each random part, u standard normal. Strengths and eta are integrated over, too (with a flat prior), which makes of the
+maximum what restricted likelihood is in linear models: variances do not shrink for the strengths that are estimated.
+
+One random part is in groups (the answers to a context, the tastes of an annotator): its levels meet no levels of other
+groups, and each group is eliminated on its own. What is left is dense: the other part, strengths, eta.
+
+References
+----------
+Davidson 1970, Journal of the American Statistical Association 65(329), 317-328. Tierney and Kadane 1986, Journal of the
+American Statistical Association 81, 82-86 (Laplace). Noh and Lee 2007, Journal of Multivariate Analysis 98, 896-915
+(restricted likelihood in generalised models). Skaug and Fournier 2006, Computational Statistics & Data Analysis 51,
+699-709 (gradient by the implicit function).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgebook.statistics.elimination import cholesky, cholesky_inverse
+
+#: what a step may gain that is not taken any more
+_NEGLIGIBLE = 1e-9
+#: what a step gains over the one before, with the same factor, as long as that serves
+_SHORTER = 0.3
+#: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
+#: may have
+_AT_ONCE, _AS_LARGE = 2_000_000, 1.3
+#: parts of a side: first and second level of each row, and their group
+Part = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Groups that are eliminated together. Of each the unknowns are numbered: p levels, then q of the rest.
+
+    rows : of comparisons. begin : where the levels are among all unknowns. cells : (2, k, rows) where each product of a
+    level and an unknown of a comparison is in (groups, p, p + q). columns : (groups, q) which of the rest these are.
+    """
+
+    rows: np.ndarray
+    groups: int
+    p: int
+    q: int
+    begin: int
+    cells: np.ndarray
+    columns: np.ndarray
+
+    @property
+    def levels(self) -> slice:
+        return slice(self.begin, self.begin + self.groups * self.p)
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """Of the Hessian: by batch the inverse of groups and their product with the border; inverse and log determinant."""
+
+    inverse: list[np.ndarray]
+    border: list[np.ndarray]
+    rest: np.ndarray
+    log_det: float
+
+
+@dataclass(frozen=True)
+class Integrated:
+    """At given standard deviations. log_likelihood : integrated, but for a constant. gradient : of it by variances.
+
+    strengths : (s,) with mean 0; eta : -inf without ties. covariance : (s + 1, s + 1) of these, of strengths only
+    differences count. information : share of each part's variance that the data know more of than its prior.
+    """
+
+    log_likelihood: float
+    gradient: np.ndarray
+    strengths: np.ndarray
+    eta: float
+    covariance: np.ndarray
+
+
+class PairedLaplace:
+    """Comparisons of `systems` systems.
+
+    first, second : (n,) systems; score : (n,) in 1, 0, -1; counts : (n,) how often each counts. parts : of each random
+    part the levels of both sides and the group of these, codes from 0 without gaps. ridge : precision of a normal prior
+    of centred strengths and of eta.
+    """
+
+    def __init__(
+        self,
+        first: np.ndarray,
+        second: np.ndarray,
+        score: np.ndarray,
+        counts: np.ndarray,
+        systems: int,
+        parts: Sequence[Part],
+        ridge: float = 0.0,
+    ):
+        self.n, self.systems, self.parts = len(first), systems, len(parts)
+        self.score, self.counts, self.tied = score.astype(float), counts.astype(float), score == 0
+        sizes = [int(max(a.max(), b.max())) + 1 for a, b, _ in parts]
+        #: the part with most levels is eliminated
+        self.order = sorted(range(len(parts)), key=lambda i: -sizes[i])
+        others = sum(sizes[i] for i in self.order[1:])
+        self.at_strengths, self.size = others, others + systems + 1
+        begins = np.cumsum([0, *(sizes[i] for i in self.order[1:])])
+        pairs = [(parts[i][0] + b, parts[i][1] + b) for i, b in zip(self.order[1:], begins, strict=False)]
+        pairs.append((first + others, second + others))
+        rest = np.column_stack([*(column for pair in pairs for column in pair), np.full(self.n, self.size - 1)])
+        main = np.column_stack(parts[self.order[0]][:2]) if parts else np.zeros((self.n, 0), np.intp)
+        group = parts[self.order[0]][2] if parts else np.zeros(self.n, np.intp)
+        self.eta_from = 0.0 if self.tied.any() else -np.inf
+        self.prior = np.zeros((self.size, self.size))
+        strengths = slice(others, others + systems)
+        self.prior[strengths, strengths] = 1.0 - ridge / systems  # strengths add up to 0
+        self.prior.flat[:: self.size + 1] += np.repeat([1.0, ridge, ridge], [others, systems, 1])
+        self.prior[-1, -1] += not self.tied.any()
+        self._batches(group, main, rest)
+        self.x, self.sd = np.zeros(self.n_levels + self.size), np.ones(len(parts))
+        self.factor: _Factor | None = None
+        self.tangent: np.ndarray | None = None  # of the mode by standard deviations
+
+    def _batches(self, group: np.ndarray, main: np.ndarray, rest: np.ndarray) -> None:
+        groups, self.levels_of = int(group.max()) + 1, main.shape[1]
+        self.inside = (rest * (self.size + 1)).T[:, None] + rest.T  # of each product of two of the rest
+        own, p_of, _, _ = _within(group, main, groups)
+        met, q_of, columns, owner = _within(group, rest, groups)
+        place = np.arange(len(columns)) - np.repeat(np.cumsum(q_of) - q_of, q_of)
+        order, self.batches, begin = np.lexsort((q_of, p_of)), list[_Batch](), 0
+        batch_of, inside = np.zeros(groups, np.intp), np.zeros(groups, np.intp)
+        while len(order):
+            p, q = p_of[order], np.maximum.accumulate(q_of[order])
+            fits = (np.arange(1, len(p) + 1) * (p + q) ** 2 <= _AT_ONCE) & (p <= _AS_LARGE * p[0] + 2)
+            some, order = np.split(order, [max(1, int(fits.argmin()) if not fits.all() else len(p))])
+            batch_of[some], inside[some] = len(self.batches), np.arange(len(some))
+            p_most, q_most = int(p_of[some].max()), int(q_of[some].max())
+            self.batches.append(_Batch(np.zeros(0), len(some), p_most, q_most, begin, np.zeros(0), np.zeros(0)))
+            begin += len(some) * p_most
+        self.n_levels = begin
+        self.unknowns = np.column_stack([main, rest + begin])  # of each row, among all
+        of_row, of_column = batch_of[group], batch_of[owner]
+        for number, b in enumerate(self.batches):
+            rows, some = np.flatnonzero(of_row == number), np.flatnonzero(of_column == number)
+            table = np.full((b.groups, b.q), self.size)  # the last is nowhere
+            table[inside[owner[some]], place[some]] = columns[some]
+            local = np.column_stack([own[rows], met[rows] + b.p]).T
+            width, base = b.p + b.q, inside[group[rows]]
+            self.unknowns[rows, : main.shape[1]] = (b.begin + base * b.p + own[rows].T).T
+            cells = (base * b.p + local[: main.shape[1], None]) * width + local
+            self.batches[number] = _Batch(rows, b.groups, b.p, b.q, b.begin, cells, table)
+
+    def slopes(self, sd: np.ndarray) -> np.ndarray:
+        """(k,) of the difference d by the unknowns of a comparison; eta is the last."""
+        size = [*sd[self.order], 1.0]
+        return np.array([*(sign * s for s in size for sign in (1, -1)), 0.0])
+
+    def _linear(self, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float]:
+        return x[self.unknowns] @ z, float(x[-1]) + self.eta_from
+
+    def _value(self, x: np.ndarray, z: np.ndarray) -> float:
+        d, eta = self._linear(x, z)
+        log_p = self.score * d / 2 - _log_sum(d, eta)
+        log_p[self.tied] += eta
+        core = x[self.n_levels :]
+        return float(self.counts @ log_p - (x[: self.n_levels] @ x[: self.n_levels] + core @ self.prior @ core) / 2)
+
+    def _collect(self, of_d: np.ndarray, of_eta: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Sums over comparisons by unknown, of what belongs to d and to eta."""
+        out = np.zeros(len(self.x))
+        for column, slope in zip(self.unknowns.T[:-1], z, strict=False):
+            out += np.bincount(column, slope * of_d, len(out))
+        out[-1] += of_eta.sum()
+        return out
+
+    def _factor(self, weights: tuple[np.ndarray, ...], z: np.ndarray) -> _Factor:
+        """weights : second derivatives of minus the log likelihood by d, by both, by eta."""
+        e = np.zeros(len(z))
+        e[-1] = 1.0
+        products = np.outer(z, z), np.outer(z, e) + np.outer(e, z), np.outer(e, e)
+        m, inverses, borders, log_det = self.levels_of, [], [], 0.0
+        values = sum(product[:, :, None] * w for product, w in zip(products, weights, strict=True))
+        schur = np.bincount(self.inside.ravel(), values[m:, m:].ravel(), (self.size + 1) ** 2)
+        for b in self.batches if m else ():
+            own, side = np.split(
+                np.bincount(b.cells.ravel(), values[:m, :, b.rows].ravel(), b.groups * b.p * (b.p + b.q)).reshape(
+                    b.groups, b.p, -1
+                ),
+                [b.p],
+                axis=2,
+            )
+            root = np.linalg.cholesky(own + np.eye(b.p))
+            log_det += float(2 * np.log(root.diagonal(axis1=1, axis2=2)).sum())
+            root = np.linalg.inv(root)
+            half = root @ side
+            at = (b.columns * (self.size + 1))[:, :, None] + b.columns[:, None]
+            schur -= np.bincount(at.ravel(), np.stack([x.T @ x for x in half]).ravel(), len(schur))
+            inverses.append(root.transpose(0, 2, 1) @ root)
+            borders.append(root.transpose(0, 2, 1) @ half)
+        core = schur.reshape(self.size + 1, -1)[:-1, :-1] + self.prior
+        inverse, more = cholesky_inverse(core, cholesky(core))
+        return _Factor(inverses, borders, inverse, log_det + more)
+
+    def _solve(self, f: _Factor, side: np.ndarray) -> np.ndarray:
+        out, core = np.zeros_like(side), np.append(side[self.n_levels :], 0.0)
+        for b, border in zip(self.batches, f.border, strict=False):
+            own = side[b.levels].reshape(b.groups, b.p)
+            core -= np.bincount(b.columns.ravel(), np.einsum("gp,gpq->gq", own, border).ravel(), len(core))
+        out[self.n_levels :] = found = f.rest @ core[:-1]
+        found = np.append(found, 0.0)
+        for b, inverse, border in zip(self.batches, f.inverse, f.border, strict=False):
+            own = side[b.levels].reshape(b.groups, b.p, 1)
+            out[b.levels] = (inverse @ own - border @ found[b.columns][:, :, None]).ravel()
+        return out
+
+    def mode(self, sd: np.ndarray) -> tuple[float, _Factor, Cumulants]:
+        """By Newton's method with halved steps, from where the last mode leads. A factor serves for several steps, as
+        long as these get short."""
+        z, x = self.slopes(sd), self.x
+        value, factor, last = self._value(x, z), self.factor, np.inf
+        if self.tangent is not None:
+            led = x + (sd - self.sd) @ self.tangent
+            if (new := self._value(led, z)) > value:
+                x, value = led, new
+        for _ in range(100):
+            at = Cumulants.of(*self._linear(x, z), self.counts)
+            gradient = self._collect(*self._scores(at), z)
+            gradient[: self.n_levels] -= x[: self.n_levels]
+            gradient[self.n_levels :] -= self.prior @ x[self.n_levels :]
+            fresh = factor is None
+            factor = factor or self._factor(at.second, z)
+            step = self._solve(factor, gradient)
+            if (gain := float(gradient @ step)) < _NEGLIGIBLE:
+                break
+            if not fresh and gain > _SHORTER * last:
+                factor, last = None, np.inf
+                continue
+            last = gain
+            for _ in range(40):
+                new = self._value(x + step, z)
+                if new >= value - 1e-12 * abs(value):
+                    break
+                step /= 2
+                last = 0.0  # the next is with a new factor
+            else:
+                break
+            x, value = x + step, new
+        self.x, self.sd = x, sd
+        self.factor = factor if fresh else self._factor(at.second, z)
+        return value, self.factor, at
+
+    def _scores(self, at: Cumulants) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of log likelihoods by d and eta."""
+        return self.counts * (self.score / 2 - at.mean), self.counts * (self.tied - at.tie)
+
+    def evaluate(self, variances: np.ndarray) -> Integrated:
+        """variances : (parts,) above 0."""
+        sd = np.sqrt(variances)
+        value, factor, at = self.mode(sd)
+        z = self.slopes(sd)
+        x, s = self.x, slice(self.at_strengths, self.size)
+        eta = float(x[-1]) + self.eta_from
+        total, gradient = value - factor.log_det / 2, self._gradient(z, sd, factor, at) if self.parts else np.zeros(0)
+        return Integrated(total, gradient, x[self.n_levels :][s][:-1].copy(), eta, factor.rest[s, s])
+
+    def _gradient(self, z: np.ndarray, sd: np.ndarray, factor: _Factor, at: Cumulants) -> np.ndarray:
+        k = len(z)
+        by_d, by_eta = self._scores(at)
+        (dd, de, _), third = at.second, at.third
+        # rows of the inverse that a comparison has: its product with z and with that of each part
+        m, padded = self.levels_of, np.pad(factor.rest, ((0, 1), (0, 1)))
+        entries = np.zeros((k, k, self.n))
+        entries[m:, m:] = padded.ravel()[self.inside]
+        for b, inverse, border in zip(self.batches, factor.inverse, factor.border, strict=True):
+            across = -border @ padded[b.columns[:, :, None], b.columns[:, None]]
+            local = np.concatenate([inverse - across @ border.transpose(0, 2, 1), across], axis=2)
+            entries[:m, :, b.rows] = local.ravel()[b.cells]
+        entries[m:, :m] = entries[:m, m:].transpose(1, 0, 2)
+        along, eta = np.einsum("ijn,j->ni", entries, z), entries[:, -1].T
+        q_dd, q_de, q_ee = along @ z, eta @ z, eta[:, -1]
+        t_d = third[0] * q_dd + 2 * third[1] * q_de + third[2] * q_ee
+        t_e = third[1] * q_dd + 2 * third[2] * q_de + third[3] * q_ee
+        r = self._solve(factor, self._collect(t_d, t_e, z))
+        out = np.zeros(len(sd))
+        self.tangent = np.zeros((len(sd), len(self.x)))
+        for place, part in enumerate(self.order):
+            mine = slice(2 * place, 2 * place + 2)
+            sign, seen = np.array([1.0, -1.0]), self.unknowns[:, mine]
+            d = self.x[seen] @ sign  # its derivative by this standard deviation
+            moved = 2 * (dd @ (along[:, mine] @ sign) + de @ (eta[:, mine] @ sign)) + t_d @ d
+            own = np.zeros(k)
+            own[mine] = sign
+            pulled = self._collect(-dd * d, -de * d, z) + self._collect(by_d, 0.0 * by_d, own)
+            self.tangent[part] = self._solve(factor, pulled)
+            out[part] = by_d @ d - (moved + r @ pulled) / 2
+        return out / (2 * sd)
+
+
+@dataclass(frozen=True)
+class Cumulants:
+    """Of half the score and of being a tie, by comparison. mean : of half the score; tie : chance.
+
+    second, third : times counts; in the order of how often the tie is among the factors.
+    """
+
+    mean: np.ndarray
+    tie: np.ndarray
+    second: tuple[np.ndarray, np.ndarray, np.ndarray]
+    third: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, d: np.ndarray, eta: float, counts: np.ndarray) -> Cumulants:
+        total = _log_sum(d, eta)
+        won, lost, t = np.exp(d / 2 - total), np.exp(-d / 2 - total), np.exp(eta - total)
+        m, half = (won - lost) / 2, (won + lost) / 4
+        second = half - m**2, -m * t, t * (1 - t)
+        third = m * (0.25 - 3 * half + 2 * m**2), t * (2 * m**2 - half), m * t * (2 * t - 1), t * (1 - t) * (1 - 2 * t)
+        a, b, c = (counts * each for each in second)
+        e, f, g, h = (counts * each for each in third)
+        return cls(m, t, (a, b, c), (e, f, g, h))
+
+
+def _log_sum(d: np.ndarray, eta: float) -> np.ndarray:
+    out: np.ndarray = np.logaddexp(np.abs(d) / 2 + np.log1p(np.exp(-np.abs(d))), eta)
+    return out
+
+
+def _within(group: np.ndarray, columns: np.ndarray, groups: int) -> tuple[np.ndarray, ...]:
+    """(n, k) places of columns among those of their group; (groups,) how many; the columns group by group; whose."""
+    width = int(columns.max(initial=0)) + 1
+    cells, place = np.unique(group[:, None] * width + columns, return_inverse=True)
+    owner, column = np.divmod(cells, width)
+    count = np.bincount(owner, minlength=groups)
+    local = place.reshape(columns.shape) - (np.cumsum(count) - count)[group][:, None]
+    return local, count, column, owner
