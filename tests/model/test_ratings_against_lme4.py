@@ -6,14 +6,15 @@ import pytest
 from fixtures.reference import REFERENCE
 
 from judgebook.model import ratings
+from judgebook.model.fit import Fit
 from judgebook.model.judgements import Judgements, coded
 
 DATA = pd.read_csv(REFERENCE / "ratings_data.csv")
 R = pd.read_csv(REFERENCE / "ratings.csv")
-PARTS = ["item", "context", "annotator", "annotator_system", "residual"]
+PARTS = ["item", "context", "annotator", "taste", "residual"]
 
 
-def fitted(name: str) -> ratings.RatingsFit:
+def fitted(name: str) -> Fit:
     rows = DATA[DATA["data_set"] == name]
     codes = {column: coded(rows[column]) for column in ("system", "item", "context", "annotator")}
     system, names = codes["system"]
@@ -29,7 +30,7 @@ def test_lme4(name):
     assert set(found.variances) == set(variances.index)
     np.testing.assert_allclose([found.variances[part] for part in variances.index], variances, rtol=1e-4, atol=1e-6)
     d = found.levels.differences()
-    systems = np.array(found.judgements.systems)
+    systems = np.array(found.systems)
     assert systems[d.first].tolist() == expected["first"].tolist()
     assert systems[d.second].tolist() == expected["second"].tolist()
     np.testing.assert_allclose(d.estimate, expected["estimate"], rtol=1e-4, atol=1e-5)

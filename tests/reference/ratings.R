@@ -19,7 +19,7 @@ rows <- lapply(names(random), function(name) {
   pair <- combn(sort(unique(as.character(d$system))), 2)
   data.frame(data_set = name, first = pair[1, ], second = pair[2, ], estimate = s$estimate, se = s$SE, df = s$df,
              p = s$p.value, se_kr = k$SE, df_kr = k$df, item = part("item"), context = part("context"),
-             annotator = part("annotator"), annotator_system = part("taste"), residual = part("Residual"))
+             annotator = part("annotator"), taste = part("taste"), residual = part("Residual"))
 })
 out <- do.call(rbind, rows)
 number <- sapply(out, is.numeric)
