@@ -1,6 +1,6 @@
 """How sharp and how honest the model of ratings is, in designs whose truth is known, beside lme4 where R is there.
 
-    PYTHONPATH=src python benchmarks/sharpness.py [--runs 500] [--only TEXT] [--no-r] [--today]
+    PYTHONPATH=src python benchmarks/sharpness.py [--runs 500] [--only TEXT] [--kinds model,lmer]
 
 Writes `sharpness.csv` beside this file: design, truth and procedure, with the share of data sets in which any pair is
 decided that is equal or the other way round (`false_families`), how often all differences lie in their simultaneous
@@ -16,10 +16,9 @@ import argparse
 import csv
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -101,13 +100,13 @@ class Design:
 
     @property
     def cuts(self) -> np.ndarray:
-        return self.latent_sd * stats.norm.ppf(STEPS[self.measure])
+        return np.asarray(self.latent_sd * stats.norm.ppf(STEPS[self.measure]))
 
     def means(self, strengths: np.ndarray) -> np.ndarray:
         """Of scores, over all that is a sample."""
         if self.measure not in STEPS:
             return strengths
-        return stats.norm.sf((self.cuts - strengths[:, None]) / self.latent_sd).sum(axis=1)
+        return np.asarray(stats.norm.sf((self.cuts - strengths[:, None]) / self.latent_sd).sum(axis=1))
 
 
 DESIGNS = {
@@ -147,7 +146,7 @@ OTHERS = {
 
 def strengths_of(truth: str, systems: int, rng: np.random.Generator) -> np.ndarray:
     if truth.startswith("drawn"):
-        return float(truth.split()[1]) * rng.normal(size=systems)
+        return rng.normal(0, float(truth.split()[1]), systems)
     return rng.permutation(np.linspace(0, 1, systems)) if truth == "0 to 1" else np.zeros(systems)
 
 
@@ -225,9 +224,9 @@ def measured(name: str, design: Design, share: float, kinds: Sequence[str]) -> I
     truths = {t: [strengths_of(t, design.systems, rng) for _ in range(runs)] for t in TRUTHS}
     means = {t: [design.means(s) for s in rows] for t, rows in truths.items()}
     zero = np.zeros(design.systems)
-    data = {
-        t: [design.judgements(zero if plain else s, rng) for s in truths[t]] for t in (TRUTHS[:1] if plain else TRUTHS)
-    }
+    # of scales each truth has its own data sets, where strengths are drawn fewer
+    tried = {t: runs // 3 + 1 if t.startswith("drawn") else runs for t in (TRUTHS[:1] if plain else TRUTHS)}
+    data = {t: [design.judgements(zero if plain else s, rng) for s in truths[t][:k]] for t, k in tried.items()}
     fits: dict[str, list[Answer]] = {t: [] for t in data}
     for kind in kinds:
         limit = max(4, round(runs * (OTHERS[kind].get(name, 0) / 500 / share if kind in OTHERS else R_SHARE)))
@@ -261,34 +260,27 @@ def measured(name: str, design: Design, share: float, kinds: Sequence[str]) -> I
 R_SHARE = 0.2
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--runs", type=int, default=500, help="data sets of a design (fewer where there are many systems)"
-    )
+def main(designs: Mapping[str, Any], script: str) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=500, help="data sets of a design (of large ones fewer)")
     parser.add_argument("--only", default="", help="designs whose name contains this")
     parser.add_argument("--kinds", default="model,lmer,kr,glmer,clmm", help="procedures, with commas between them")
     args = parser.parse_args()
     kinds = [k for k in args.kinds.split(",") if k == "model" or shutil.which("Rscript")]
-    table = HERE.with_suffix(".csv")
-    kept: dict[tuple[str, ...], dict[str, object]] = {}
+    table, kept = Path(script).with_suffix(".csv"), {}
     if table.exists():
         with table.open(newline="", encoding="utf-8") as file:
-            kept = {(r["design"], r["truth"], r["procedure"]): dict(r) for r in csv.DictReader(file)}
-    for name, design in DESIGNS.items():
-        if args.only not in name:
-            continue
-        for row in measured(name, design, args.runs / 500, kinds):
+            kept = {(r["design"], r["truth"], r["procedure"]): dict[str, object](r) for r in csv.DictReader(file)}
+    for name in (name for name in designs if args.only in name):
+        for row in measured(name, designs[name], args.runs / 500, kinds):
             kept[name, str(row["truth"]), str(row["procedure"])] = row
             print(" | ".join(f"{row.get(f, '')}" for f in FIELDS), flush=True)
+        order = [(d, t, k) for d in designs for t in TRUTHS for k in ("model", "lmer", *OTHERS)]
         with table.open("w", newline="", encoding="utf-8") as file:
-            order = {d: k for k, d in enumerate(DESIGNS)}
             writer = csv.DictWriter(file, FIELDS)
             writer.writeheader()
-            writer.writerows(
-                row for key, row in sorted(kept.items(), key=lambda r: order.get(r[0][0], 99)) if key[0] in order
-            )
+            writer.writerows(kept[key] for key in order if key in kept)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(DESIGNS, __file__)
