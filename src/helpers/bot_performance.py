@@ -1,6 +1,6 @@
 """Notebook 07: how good are the systems?"""
 
-from judgebook.annotations.population import populations
+from judgebook.annotations.population import modelled, populations
 from judgebook.annotations.summary import evaluations
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
@@ -26,13 +26,14 @@ class Page(Sections):
         self.passed = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
         chosen = analysis.chosen(self.passed, unranked, self.labels)
         self.judged = analysis.with_interactors(chosen, self.run.read("dialogues"))
-        self.people = populations(self.judged, self.study.inference.annotators)
+        self.people = modelled(self.judged, self.study.inference.annotators)
         self.results = self.analysed(
             analysis.analyse,
             self.judged,
             self.labels,
             unranked,
-            people=self.people,
+            people=populations(self.judged, self.study.inference.annotators),
+            whose=self.people,
             n_picks=self.study.performance.picks,
             pick_seed=self.study.seeds.pick,
             overall=self.study.performance.overall,

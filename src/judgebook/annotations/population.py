@@ -71,6 +71,12 @@ def populations(annotations: Annotations, wanted: str = "auto") -> dict[tuple[st
     return {key: _population(part, wanted) for key, part in in_turn(annotations, PLACE)}
 
 
+def modelled(annotations: Annotations, wanted: str = "auto") -> dict[tuple[str, str], Population]:
+    """The population of each (corpus, group) in fitted models, which need no least number of annotators: what two of
+    them have in common is little, and intervals are as wide as that makes them. wanted : as of `populations`."""
+    return populations(annotations, "fixed" if wanted == "fixed" else "sample")
+
+
 def _population(part: pd.DataFrame, wanted: str) -> Population:
     people = part[part["annotator_kind"] == "human"]
     if people.empty:

@@ -24,11 +24,11 @@ from scipy.optimize import minimize
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from judgebook.model.contrasts import Levels
+from judgebook.model.contrasts import Levels, of_pairs
+from judgebook.model.fit import ANSWER, PEOPLE, TASTE, Fit
 from judgebook.model.judgements import crossed
 from judgebook.statistics.paired_laplace import Integrated, PairedLaplace
 
-ANSWER, TASTE = "answer", "taste"
 #: least and largest variance that is tried; the least stands for 0
 _VARIANCES = (1e-6, 50.0)
 #: SD of centred strengths beforehand where the votes alone do not say how large they are
@@ -60,30 +60,10 @@ class Comparisons:
         return len(self.score)
 
 
-@dataclass(frozen=True)
-class ComparisonsFit:
-    """The model of one label.
+def fit(comparisons: Comparisons) -> Fit:
+    """The model of one label's votes: log strengths with mean 0.
 
-    levels : log strengths with mean 0. variances : of each random part in the model, on the scale of strengths.
-    left_out : part -> why it is not. log_nu : of ties, -inf without any. note : what is assumed where strengths do not
-    follow from the votes alone, or ''.
-    """
-
-    comparisons: Comparisons
-    levels: Levels
-    variances: dict[str, float]
-    left_out: dict[str, str]
-    log_nu: float
-    note: str
-
-    @property
-    def others(self) -> bool:
-        """Whether statements hold for other annotators like these."""
-        return TASTE in self.variances
-
-
-def fit(comparisons: Comparisons) -> ComparisonsFit:
-    """Votes with weights enter a pseudo-likelihood, as many as are effective: (sum of w)^2 / sum of w^2.
+    Votes with weights enter a pseudo-likelihood, as many as are effective: (sum of w)^2 / sum of w^2.
 
     Raises ValueError where there are not two systems, or no votes.
     """
@@ -111,7 +91,22 @@ def fit(comparisons: Comparisons) -> ComparisonsFit:
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
     of_parts = {name: float(v) if v > _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
-    return ComparisonsFit(c, Levels(centred, covariance, df), of_parts, left_out, found.eta, note)
+    kept = np.array([0.0 if name in PEOPLE else v for name, v in zip(parts, variances, strict=True)])
+    without = model.evaluate(kept).covariance[:s, :s] if TASTE in parts else covariance
+    sides = np.concatenate([c.first, c.second])
+    return Fit(
+        c.systems,
+        Levels(centred, covariance, df),
+        of_parts,
+        left_out,
+        others=TASTE in parts,
+        people=np.maximum(of_pairs(covariance - without), 0.0),
+        n=len(c),
+        n_annotators=0 if c.annotator is None else int(c.annotator.max()) + 1,
+        sizes=np.bincount(sides, minlength=s),
+        log_nu=found.eta,
+        note=note,
+    )
 
 
 def _parts(c: Comparisons, left_out: dict[str, str]) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
@@ -179,7 +174,11 @@ def _best(model: PairedLaplace) -> np.ndarray:
         logs = found.x
         # by logarithms all slopes vanish towards 0, where a first step that is too long ends
         small = logs < log(_SMALL)
-        rises = small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0) if small.any() else small
+        rises = (
+            small & (model.evaluate(np.where(small, _VARIANCES[0], np.exp(logs))).gradient > 0)
+            if small.any()
+            else small
+        )
         logs = np.where(rises, log(10 * _SMALL), np.where(small, log(_VARIANCES[0]), logs))
         if not rises.any():
             break

@@ -108,12 +108,12 @@ class Levels:
         out = np.full(len(df), np.nan)
         known, where = np.unique(df[~np.isnan(df)], return_inverse=True)
         low, high = np.zeros(len(known)), np.full(len(known), 1e3)
-        if len(known) > 64:  # between a few, in the reciprocal: it is nearly linear there
-            grid = 1 / np.linspace(1 / known[0], 1 / known[-1] if np.isfinite(known[-1]) else 0.0, 64).clip(1e-12)
+        if len(known) > 16:  # between a few, in the reciprocal: it is nearly linear there
+            grid = 1 / np.linspace(1 / known[0], 1 / known[-1] if np.isfinite(known[-1]) else 0.0, 16).clip(1e-12)
             at = self.critical(grid, confidence)
             values = np.interp(-1 / known, -1 / grid, at)
         else:
-            for _ in range(50):
+            for _ in range(40):
                 middle = (low + high) / 2
                 above = tail(self.largest, middle, known) > 1 - confidence
                 low, high = np.where(above, middle, low), np.where(above, high, middle)

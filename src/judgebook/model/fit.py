@@ -8,9 +8,9 @@ import numpy as np
 
 from judgebook.model.contrasts import Levels
 
-#: parts of the variance: what several systems answered; an answer of one system (a dialogue); how high an annotator
-#: scores all systems; what an annotator thinks of one in particular; the rest
-CONTEXT, ITEM, ANNOTATOR, TASTE, RESIDUAL = "context", "item", "annotator", "taste", "residual"
+#: parts of the variance: what several systems answered; an answer of one system (a dialogue, or in comparisons what a
+#: system says to a context); how high an annotator scores all systems; what an annotator thinks of one; the rest
+CONTEXT, ITEM, ANSWER, ANNOTATOR, TASTE, RESIDUAL = "context", "item", "answer", "annotator", "taste", "residual"
 #: parts that other annotators would change
 PEOPLE = (ANNOTATOR, TASTE)
 
@@ -49,7 +49,6 @@ class Fit:
     @property
     def over(self) -> str:
         """What differences treat as samples."""
-        named = {CONTEXT: "context", ITEM: "dialogue", PEOPLE[0]: "annotator", TASTE: "annotator"}
-        kinds = dict.fromkeys(named[part] for part in (CONTEXT, ITEM, *PEOPLE) if part in self.variances)
-        kinds = [kind for kind in kinds if kind != "annotator" or self.others]
-        return " and ".join(kinds) or "judgement"
+        named = {CONTEXT: "context", ITEM: "dialogue", ANSWER: "answer", ANNOTATOR: "annotator", TASTE: "annotator"}
+        kinds = dict.fromkeys(kind for part, kind in named.items() if part in self.variances)
+        return " and ".join(kind for kind in kinds if kind != "annotator" or self.others) or "judgement"

@@ -16,7 +16,8 @@ class Judgements:
     systems : names, by code. system, item, context, annotator : (n,) codes from 0 without gaps. item : what was judged,
     a dialogue of one system; context : what several systems answered (a prompt), each item its own where there is none.
     annotator : None where nobody knows who judged. score : (n,), one of each annotator and item. weight : (n,) of how
-    many items of the population each stands for; None where all count alike.
+    many items of the population each stands for; None where all count alike. marks : whether scores are marks, 0 or 1,
+    or shares of turns with one.
     """
 
     systems: tuple[str, ...]
@@ -26,6 +27,7 @@ class Judgements:
     annotator: np.ndarray | None
     score: np.ndarray
     weight: np.ndarray | None = None
+    marks: bool = False
 
     def __len__(self) -> int:
         return len(self.score)

@@ -2,15 +2,11 @@
 
 Contexts, items (contexts within systems), annotators, and annotators within systems are samples, as far as the design
 tells them apart; what it does not is left out with the reason. Variances are estimated by restricted maximum likelihood
-(`statistics.reml`). Differences of systems have Satterthwaite's degrees of freedom: 2 over the relative variance of
-their estimated variance, by the delta method.
+(`statistics.reml`); differences of systems have Satterthwaite's degrees of freedom (`satterthwaite`).
 
 References
 ----------
-Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (subjects and items as samples). Giesbrecht
-and Burns 1985, Biometrics 41, 477-486, and Fai and Cornelius 1996, Journal of Statistical Computation and Simulation
-54, 363-378 (Satterthwaite's degrees of freedom with REML). Kuznetsova, Brockhoff and Christensen 2017, Journal of
-Statistical Software 82(13) (the same in `lmerTest`).
+Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (subjects and items as samples).
 """
 
 from __future__ import annotations
@@ -25,10 +21,8 @@ from scipy.special import chdtri
 from judgebook.model.contrasts import Levels, of_pairs
 from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, PEOPLE, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import Judgements, crossed
-from judgebook.statistics.reml import LIMITS, RestrictedDeviance, Solution, best_ratios
-
-#: step of logarithms of ratios for derivatives
-_STEP = 1e-2
+from judgebook.model.satterthwaite import uncertainty
+from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
 
 
 def fit(judgements: Judgements, *, others: bool = True) -> Fit:
@@ -49,13 +43,17 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     centre, scale = float(j.score.mean()), float(np.ptp(j.score)) or 1.0
     model = RestrictedDeviance((j.score - centre) / scale, x, list(parts.values()))
     ratios = best_ratios(model) if parts else np.zeros(0)
-    at, (covariance, df) = model.solve(ratios), _covariance(model, ratios)
+    at = model.solve(ratios)
+    covariance, df = uncertainty(x, list(parts.values()), ratios * at.residual, at.residual)
     if j.weight is not None:
         means, covariance = _weighted(j, parts, ratios * at.residual, at.residual, (j.score - centre) / scale)
     else:
         means = at.values[model.m :]
     kept = np.array([0.0 if name in PEOPLE else r for name, r in zip(parts, ratios, strict=True)])
     without = at.residual * model.with_coefficients(model.solve(kept))[:, model.m :]
+    if j.marks:
+        by_rate = _by_rate(j)
+        covariance, without = covariance * by_rate, without * by_rate
     square, n = scale**2 * at.residual, 0 if j.annotator is None else int(j.annotator.max()) + 1
     return Fit(
         j.systems,
@@ -69,6 +67,16 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
         sizes=np.bincount(j.system[np.unique(j.item, return_index=True)[1]], minlength=len(j.systems)),
         intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if name in PEOPLE},
     )
+
+
+def _by_rate(j: Judgements) -> np.ndarray:
+    """(s, s) what covariances of shares of marks are multiplied by: variances are p (1 - p) times a constant, which the
+    linear model takes as equal for all systems. Rates are drawn towards 1/2 by one mark of each kind."""
+    n = np.bincount(j.system)
+    rate = (np.bincount(j.system, j.score) + 1) / (n + 2)
+    spread = rate * (1 - rate)
+    root = np.sqrt(spread / np.average(spread, weights=n))
+    return np.outer(root, root)
 
 
 def _interval(model: RestrictedDeviance, ratios: np.ndarray, i: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -137,33 +145,3 @@ def _finer(fine: np.ndarray, coarse: np.ndarray) -> bool:
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return _finer(a, b) and _finer(b, a)
-
-
-def _covariance(model: RestrictedDeviance, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Covariance of the coefficients, and degrees of freedom of their differences (off the diagonal) and of each.
-
-    The residual variance given the ratios is independent of these (asymptotically), and chi-square with n - p degrees
-    of freedom: the relative variance of a contrast's variance is 2 / (n - p) + g' V g, g its logarithmic gradient by
-    the log ratios and V their covariance, 2 over the Hessian of the deviance. A ratio of 0 is taken as known.
-    """
-    free = np.flatnonzero(ratios > 0)
-
-    def variances(at: Solution) -> tuple[np.ndarray, np.ndarray]:
-        c = at.residual * model.with_coefficients(at)[:, model.m :]
-        return c, np.log(np.maximum(np.r_[of_pairs(c), np.diag(c)], 1e-300))
-
-    covariance, _ = variances(model.solve(ratios))
-    slopes, hessian = [], np.zeros((len(free), len(free)))
-    for k, i in enumerate(free):
-        step = np.where(np.arange(len(ratios)) == i, exp(_STEP), 1.0)
-        up, down = model.solve(ratios * step), model.solve(ratios / step)
-        slopes.append((variances(up)[1] - variances(down)[1]) / (2 * _STEP))
-        hessian[k] = (up.gradient - down.gradient)[free] / (2 * _STEP)
-    relative = np.full(model.p * (model.p + 1) // 2, 2 / (model.n - model.p))
-    if len(free):
-        values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
-        known = values > 1e-8 * max(1.0, float(np.abs(values).max()))
-        relative = relative + 2 * ((vectors[:, known].T @ np.array(slopes)) ** 2 / values[known, None]).sum(axis=0)
-    df, (i, j) = np.diag(2 / relative[-model.p :]), np.triu_indices(model.p, 1)
-    df[i, j] = df[j, i] = 2 / relative[: len(i)]
-    return covariance, df

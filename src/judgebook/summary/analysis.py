@@ -15,14 +15,15 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.features import undirected
+from judgebook.model.fit import PEOPLE
 from judgebook.questions.agreement import population as agreement
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.leading import PART
-from judgebook.questions.performance.separation import MOST, POWER
+from judgebook.questions.performance.fitted import MOST, POWER
 from judgebook.questions.sensitivity import analysis as sensitivity
-from judgebook.questions.sensitivity import power
+from judgebook.questions.sensitivity.differences import TEST
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
 from judgebook.study.schema import ITEM
@@ -95,32 +96,31 @@ def repeats(evidence: Evidence) -> ResultRows:
 
 
 def judges(evidence: Evidence) -> dict[str, Any]:
-    """How much depends on who judged.
+    """How much depends on who judged, of the main run and group, by the fits of notebook 07.
 
-    Of the main run and group, by notebook 07 (`performance.who_judged`).
-
-    Returns `kind`: shares (n labels tested, n_differ, rows of `annotator_share`, reversal: chances by label, `small`
-    whether all upper ends are below SMALL, `open` whether nothing differs and they are not), few, unknown, fixed (why
-    nothing can be said, with `people`), cannot (why no label could be analysed, with `reason`) or none (not computed,
-    with `reason`). And `groups`: `between_groups`.
+    Returns `kind`: shares (n labels, rows of `component_share` of annotators and tastes, `reversal`: rows of
+    `order_reversal` by label, `small` whether all upper ends are below SMALL, `large` on how many labels annotators
+    account for more), few, unknown, fixed (why nothing can be said, with `people`), cannot (why no label could be
+    analysed, with `reason`) or none (not computed, with `reason`). And `groups`: `between_groups`.
     """
     stored, groups_ = evidence.results[PERFORMANCE], between_groups(evidence)
     first = next(iter(parts(evidence)), None)
     people = evidence.population(*first[:2]) if first else None
     if people is not None and not people.others:
         return {"kind": people.why, "people": people, "groups": groups_}
-    tested = where(stored["annotators_differ"], corpus=first[0], group=first[1]) if first else pd.DataFrame()
-    if first is None or not len(tested):
+    rows = where(stored["component_share"], corpus=first[0], group=first[1]) if first else pd.DataFrame()
+    if first is None or not len(rows):
         reason = evidence.reasons.get(PERFORMANCE) or "Notebook 07 was run by an earlier version." * bool(stored)
         return {"kind": "none", "reason": reason, "groups": groups_}
-    with_p = tested.dropna(subset="p_value")
-    if with_p.empty:
-        return {"kind": "cannot", "reason": tested["note"].iloc[0], "groups": groups_}
-    rows = where(stored["annotator_share"], corpus=first[0], group=first[1])
-    chance = where(stored["order_reversal"], corpus=first[0], group=first[1])["estimate"]
-    n_differ, small = int((with_p["p_adjusted"] < 1 - evidence.confidence).sum()), bool((rows["ci_high"] < SMALL).all())
-    facts = {"n": len(with_p), "n_differ": n_differ, "rows": rows, "reversal": chance, "small": small}
-    return {"kind": "shares", **facts, "people": people, "part": first, "groups": groups_}
+    rows = rows[rows["part"].isin(PEOPLE)]
+    if rows["estimate"].isna().all():
+        return {"kind": "cannot", "reason": rows["note"].iloc[0], "groups": groups_}
+    rows = rows.dropna(subset="estimate")
+    chance = where(stored["order_reversal"], corpus=first[0], group=first[1])
+    together = rows.groupby(["method", "label"])["estimate"].sum()
+    facts = {"n": len(together), "rows": rows, "reversal": chance, "large": int((together >= SMALL).sum())}
+    return {"kind": "shares", **facts, "small": bool((rows["ci_high"] < SMALL).all()), "people": people, "part": first,
+            "groups": groups_}  # fmt: skip
 
 
 def between_groups(evidence: Evidence) -> dict[str, Any] | None:
@@ -166,38 +166,52 @@ def _least_p(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
 def sample(evidence: Evidence) -> dict[str, Any]:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
-    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `open`, of which `untested` have too
-    few data for a test, `margin` (in standard deviations, of labels without one of their own; `own`: whether some have
-    one), `people`, and `detectable`: the labels of the main method with `estimate` (found with
-    80% power after Holm's adjustment, for `people`), `more` (with MORE dialogues or pairs per system, and in proportion
+    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `open`, of which `untested` cannot be
+    compared, `margin` (in standard deviations, of labels without one of their own; `own`: whether some have one),
+    `people`, `by_model` (`_by_model`), and `detectable`: the labels of the main method with `estimate` (found with 80%
+    power at the criterion of these comparisons), `more` (with MORE dialogues or pairs per system, and in proportion
     more annotators where they are a sample), `per_system` and `most_per_system` (of the systems with fewest and most),
     `sessions` and `most_sessions` (likewise, where some session has several dialogues of one system, else missing);
     empty where notebook 05 has no such results.
     """
     stored, tests = evidence.results[SENSITIVITY], evidence.tests
     if tests.empty:
-        return {"n": 0, "reason": evidence.reasons.get(SENSITIVITY, "")}
-    key = tuple(tests.iloc[0][["corpus", "group"]])
+        return {"n": 0, "reason": evidence.reasons.get(PERFORMANCE, "")}
+    corpus, group = tests.iloc[0][["corpus", "group"]]
+    differ = decided(tests)
+    facts: dict[str, Any] = {"n": len(tests), "n_differ": int(differ.sum())}
     rows = sensitivity.verdicts(stored) if len(stored["equivalence"]) else pd.DataFrame()
-    facts: dict[str, Any] = {"n": len(tests), "n_differ": int((tests["p_adjusted"] < 1 - evidence.confidence).sum())}
     if len(rows):
         pair = [*PART, "label", "system", "system_b"]
-        rows = where(rows, corpus=key[0], group=key[1])
-        differ = pd.MultiIndex.from_frame(tests.loc[tests["p_adjusted"] < 1 - evidence.confidence, pair])
-        alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(differ)
+        rows = where(rows, corpus=corpus, group=group)
+        apart = pd.MultiIndex.from_frame(tests.loc[differ, pair])
+        alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(apart)
         own = rows["scale"].eq("label")
         in_sd = rows.loc[~own, "margin"].astype(float)
         facts |= {"n_alike": int(alike.sum()), "margin": in_sd.iloc[0] if len(in_sd) else None, "own": bool(own.any())}
     facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
-    facts["untested"] = min(int(tests["p_value"].isna().sum()), facts["open"])
-    facts["people"], facts["bounded"] = evidence.tested, sensitivity.bounded(tests)
-    return facts | {"detectable": _detectable(evidence, *key), "group": key[1], "corpus": key[0]}
+    facts["untested"] = min(int(tests["ci_low"].isna().sum()), facts["open"])
+    facts |= {"people": evidence.population(corpus, group), "by_model": _by_model(evidence, tests[differ])}
+    return facts | {"detectable": _detectable(evidence, corpus, group), "group": group, "corpus": corpus}
+
+
+def decided(rows: ResultRows) -> pd.Series:
+    """Whether the simultaneous interval of a difference excludes 0."""
+    return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+
+
+def _by_model(evidence: Evidence, apart: ResultRows) -> int:
+    """How many differences rest on the model: without one (notebook 05, systems and annotators as clusters), even the
+    unadjusted p-value is above 5%."""
+    pair = [*PART, "label", "system", "system_b"]
+    plain = evidence.results[SENSITIVITY].select("system_difference", test=TEST)
+    p = plain.drop_duplicates(pair).set_index(pair)["p_value"]
+    return int((p.reindex(pd.MultiIndex.from_frame(apart[pair])) > 0.05).sum())
 
 
 def _detectable(evidence: Evidence, corpus: str, group: str) -> pd.DataFrame:
     """See `sample`. How much a difference's standard error shrinks follows from the systems' own numbers."""
-    whom = power.SAMPLE if evidence.tested.others else power.SAME
-    now = where(sensitivity.detectable(evidence.results[SENSITIVITY], people=whom), corpus=corpus, group=group)
+    now = where(evidence.results[PERFORMANCE]["difference_found"], corpus=corpus, group=group).dropna(subset="estimate")
     method = next((p[2] for p in parts(evidence) if p[:2] == (corpus, group) and p[2] in set(now["method"])), None)
     now = now[now["method"] == method] if method else now.iloc[:0]
     sizes = per_system(evidence, corpus, group, method) if method else np.zeros(1)
@@ -232,17 +246,19 @@ def without_order(evidence: Evidence) -> str:
 
 
 def separation(evidence: Evidence) -> dict[str, Any] | None:
-    """How many times the data would separate the leader of the main evaluation from the second, where it has one label
-    and they are not separated.
+    """How many times the data would separate the leader of the main evaluation from the second, where they are not
+    separated.
 
-    Returns `first`, `second`, `times` (NaN: more than `most`), `n` items or comparisons, which `votes` says, and
+    Returns `first`, `second`, `times` (NaN: more than `most`), `n` judgements or comparisons, which `votes` says, and
     `others`, whether annotators are a sample; None where it does not apply.
     """
     rows = order(evidence)
-    if rows.empty or pd.isna(rows["label"].iloc[0]):
+    if rows.empty:
         return None
     top = rows.iloc[0]
-    apart = where(evidence.results[PERFORMANCE]["data_to_separate"], **{k: top[k] for k in [*PART, "label", "system"]})
+    single = pd.notna(top["label"])
+    stored = evidence.results[PERFORMANCE]["data_to_separate" if single else "overall_data_to_separate"]
+    apart = where(stored, **{k: top[k] for k in [*PART, *["label"] * single]})
     if apart.empty or apart["estimate"].iloc[0] == 1:
         return None
     row = apart.iloc[0]

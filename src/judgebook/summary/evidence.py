@@ -7,7 +7,7 @@ one population of annotators (`annotations.population`): others like those who j
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from judgebook.annotations import population, summary
 from judgebook.annotations.dialogue_values import all_own
 from judgebook.annotations.population import UNKNOWN, Population
 from judgebook.display.names import DisplayNames, display_names
-from judgebook.questions.agreement import population as agreement
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -79,7 +78,7 @@ class Evidence:
     def populations(self) -> dict[tuple[str, str], Population]:
         """As notebook 07 has them."""
         judged = chosen(self.counted, self.study.unranked_systems, self.study.label_list())
-        return population.populations(judged, self.study.inference.annotators)
+        return population.modelled(judged, self.study.inference.annotators)
 
     def population(self, corpus: str, group: str) -> Population:
         """Whose judgements statements on a run and group are about."""
@@ -87,23 +86,9 @@ class Evidence:
 
     @cached_property
     def tests(self) -> ResultRows:
-        """Comparisons of two systems by the main run and group, for its population; without p-value where the data are
-        too few for a test."""
-        stored = self.results[SENSITIVITY]
-        every = sensitivity.primary(stored)
-        main = of_main(self, every.dropna(subset="p_value"))
-        if main.empty:
-            return main
-        key = main.iloc[0][["corpus", "group"]]
-        people = where(sensitivity.with_people(stored), **key)
-        return people if self.population(*key).others and people["p_value"].notna().any() else where(every, **key)
-
-    @cached_property
-    def tested(self) -> Population:
-        """Whose judgements `tests` are about: these annotators' only, where no test treats them as a sample."""
-        people = self.population(*self.tests.iloc[0][["corpus", "group"]])
-        both = self.tests["resample_unit"].astype(str).str.endswith(agreement.TWO_WAY).any()
-        return people if both or not people.others else replace(people, others=False)
+        """Differences of two systems on each label of the main run and group, by the fit of notebook 07; without ends
+        where two systems cannot be compared."""
+        return of_main(self, self.results[PERFORMANCE]["contrast"])
 
     @property
     def confidence(self) -> float:

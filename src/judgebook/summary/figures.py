@@ -29,7 +29,7 @@ MOST = 10
 #: verdict on a label -> colour and marker
 TRUST = {RELIABLE: ("#1B7837", "o"), DOUBTFUL: ("#B35806", "s"), TOO_FEW: ("#777777", "D")}
 #: part of the variance due to annotators -> title, colour and marker
-SHARES = {"strictness": ("strictness", "#1F78B4", "o"), "preference": ("preferences for systems", "#B35806", "s")}
+SHARES = {"annotator": ("strictness", "#1F78B4", "o"), "taste": ("preferences for systems", "#B35806", "s")}
 #: outcome of a comparison -> shade
 DECIDED = {"differ": "#2B2B2B", "equivalent": "#8C8C8C", "undecided": "#DDDDDD"}
 
@@ -150,7 +150,7 @@ def _shares(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     values = "; ".join(f"{t} {number(100 * v)}%" for t, v in zip(titles, most, strict=False))
     alt = f"Share of variance due to annotators, both parts: {values}."
     cut = f" The {len(shown)} of {len(most)} labels with most." if len(most) > len(shown) else ""
-    caption = f"Points: shares of variance due to annotators, by label; lines: {names.ci} from F tests.{cut}"
+    caption = f"Points: shares of variance due to annotators, by label; lines: {names.ci} by the profile of the likelihood.{cut}"
     return Plot(fig, "judges", alt, caption)
 
 
@@ -204,7 +204,7 @@ def sample(facts: Mapping[str, Any]) -> Plot | None:
     alt = f"Of {facts['n']} comparisons, {', '.join(f'{n} {name}' for name, n in counts.items())}."
     alike = f", are equivalent within {within(facts['margin'], own=facts['own'])}" if "margin" in facts else ""
     whom = "other annotators like these" if facts["people"].others else "these annotators only"
-    caption = f"Comparisons that differ (Holm's adjustment within a label){alike}, or remain undecided; for {whom}."
+    caption = f"Comparisons that differ (all pairs of a label at once){alike}, or remain undecided; for {whom}."
     return Plot(fig, "sample", alt, caption)
 
 
@@ -233,7 +233,7 @@ def cost(facts: Mapping[str, Any]) -> Plot | None:
         legend_of(fig, keys)
     of = f" (median of {len(rows)} labels)" if len(rows) > 1 else ""
     alt = f"Detectable difference by dialogues per system: {number(middle)} with {size}{of}."
-    adjusted = " at the strictest step of Holm's adjustment" if rows["n"].max() > 1 else ""
+    adjusted = ", all pairs of systems at once" if rows["n"].max() > 1 else ""
     whom = "other annotators, whose number grows in proportion" if facts["people"].others else "these annotators"
     caption = f"Difference found with 80% power{adjusted} (for {whom}), in units of the label; it is"
     caption += " proportional to 1/√n."

@@ -138,8 +138,9 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     if len(doubtful):
         out.append(NextStep("define", {"rows": doubtful.sort_values("estimate")}))
     who = judges(evidence)
-    if who["kind"] == "shares" and who["n_differ"] and who["reversal"].median() >= OFTEN:
-        out.append(NextStep("more", {"chance": float(who["reversal"].median())}))
+    chance = where(who["reversal"], part="annotators")["estimate"].median() if who["kind"] == "shares" else 0.0
+    if chance >= OFTEN:
+        out.append(NextStep("more", {"chance": float(chance)}))
     if unclear := imprecise(evidence, trusted[trusted["counts"]]):
         out.append(NextStep("overlap", unclear))
     if len(people) and people["seconds"].isna().all():

@@ -73,6 +73,7 @@ def analyse(
     modelled: Collection[str] | None = None,
     unit: str | None = None,
     people: Mapping[tuple[str, str], population.Population] | None = None,
+    whose: Mapping[tuple[str, str], population.Population] | None = None,
 ) -> Results:
     """All results of notebook 07.
 
@@ -93,8 +94,9 @@ def analyse(
         What intervals of rates, means and shares resample (`bootstrap.unit`); None: `interval_unit`.
     people : mapping, optional
         Of `population.populations`: whether annotators of a corpus and group are a sample. None: wherever they are
-        known. Intervals of rates, means, shares, strengths, ranks and the overall order follow it; partially pooled
-        means are always about other annotators.
+        known. Intervals of rates, means and shares follow it; partially pooled means are always about other annotators.
+    whose : mapping, optional
+        Likewise, of fitted models; of `population.modelled`.
     """
     labels, confidence = list(labels), sampling.confidence
     judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
@@ -114,7 +116,7 @@ def analyse(
         rates.over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(everybody),
         mixed.pooled(inside, confidence=confidence, only=modelled),
-        fitted(inside, labels, people, overall, confidence=confidence),
+        fitted(inside, labels, whose or population.modelled(inside), overall, confidence=confidence),
         davidson.printed_scores(inside[inside["dialogue_b"].notna()]),
     )
     if len(means := results["mean"]):
@@ -148,6 +150,15 @@ def by_unit(annotations: Annotations, unit: str | None) -> list[tuple[str, Annot
     numbers = turns.groupby(["corpus", "dialogue", "turn"], dropna=False, sort=False).ngroup()
     frames = [("turn", turns.assign(turn=numbers)), (interval_unit(others), others)]
     return [(u, part) for u, part in frames if len(part)]
+
+
+def ranking_unit(annotations: Annotations) -> str:
+    """What a sample is that all systems are in: the session or context that they share, else the dialogue, or the pair
+    if compared."""
+    for column in SHARED:
+        if len(annotations) and annotations[column].notna().all():
+            return column
+    return "pair" if len(annotations) and annotations["dialogue_b"].notna().all() else "dialogue"
 
 
 def over_systems(

@@ -26,7 +26,7 @@ from judgebook.questions.performance.analysis import (
 )
 from judgebook.questions.performance.arrangement import CROWDED, part_names
 from judgebook.questions.performance.rates import with_people
-from judgebook.questions.performance.separation import MOST, POWER
+from judgebook.questions.performance.fitted import MOST, POWER
 from judgebook.questions.performance.tables import pick_changes
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, where
@@ -38,12 +38,10 @@ NOTABLE = 1.05
 
 
 def firsts(results: Results, names: DisplayNames) -> Iterator[Prose]:
-    """Who is first, label by label; what would separate neighbours; labels without strengths."""
+    """Who is first, label by label; what would separate the first two."""
     if lines := _firsts(results["rank"], names):  # without any, the page has said why
         yield Prose(_PHRASES.say("first_lines", lines=lines, undirected=""))
     yield Prose(_PHRASES.say("separation", lines=separation(results, names), most=MOST, power=POWER))
-    missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
-    yield Prose(_PHRASES.say("strengths", n=len(missing)))
 
 
 def widths(results: Results, names: DisplayNames, n_picks: int) -> Iterator[Prose]:
@@ -135,25 +133,20 @@ def weights(results: Results, names: DisplayNames) -> Prose | None:
 
 
 def separation(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    """For each ranking in which some neighbours are not separated: how many of how many, the leader and the second, and
-    how many times the data would separate these (1: they are separated; NaN: more than `separation.MOST`)."""
+    """For each label on which the first two systems are not separated: these, and how many times the data would do so
+    (NaN: more than MOST)."""
     rows = results["data_to_separate"]
+    rows = rows[rows["estimate"] != 1]
     if rows.empty:
         return []
-    rows, out = names.sort(rows).assign(part=lambda f: part_names(f, names)), []
-    several = len(set(rows["part"])) > 1
-    best = results["rank"].groupby(SYSTEM_CELL[:-1])["estimate"].transform("min") == results["rank"]["estimate"]
-    firsts = results["rank"][best].groupby(SYSTEM_CELL[:-1])["system"].agg(set)
-    for (method, part, label), of_label in rows.groupby(["method", "part", "label"], sort=False):
-        key = tuple(of_label[SYSTEM_CELL[:-1]].iloc[0])
-        top = of_label[of_label["system"].isin(firsts[key])].iloc[0]
-        n_open = int((of_label["estimate"] != 1).sum())
-        if n_open:
-            who = names.name("label", label, method) + (f", {part}" if several else "")
-            pair = {k: names.name("system", top[c]) for k, c in (("first", "system"), ("second", "system_b"))}
-            sizes = {"n_open": n_open, "n_pairs": len(of_label), "times": top["estimate"], "n": int(top["n"])}
-            votes = METHODS[method].unit == "pair"
-            out.append({"who": who, "what": "comparisons" if votes else "items", **pair, **sizes})
+    rows = names.sort(rows).assign(part=lambda f: part_names(f, names))
+    several, out = len(set(rows["part"])) > 1, []
+    for row in rows.itertuples():
+        who = names.name("label", row.label, row.method) + (f", {row.part}" if several else "")
+        pair = {k: names.name("system", s) for k, s in (("first", row.system), ("second", row.system_b))}
+        votes = METHODS[row.method].unit == "pair"
+        what = "comparisons" if votes else "judgements"
+        out.append({"who": who, "what": what, **pair, "times": row.estimate, "n": int(row.n)})
     return out
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import logsumexp, ndtr, ndtri, stdtrit
 
 from judgebook.annotations.cells import in_turn
 from judgebook.annotations.population import Population
@@ -24,7 +24,6 @@ from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Differences, Levels
 from judgebook.model.fit import Fit
 from judgebook.model.judgements import Judgements, coded, crossed
-from judgebook.questions.performance.overall import standardised, system_scores
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import SYSTEM_CELL
@@ -36,6 +35,8 @@ POWER = 0.8
 #: what several systems may share, the widest first
 SHARED = ("session", "context")
 FAMILY = "all pairs of systems, multivariate t"
+#: degrees of freedom that stand for a known variance
+LARGE = 1e9
 #: times the data beyond which no number is given
 MOST = 100
 UNKNOWN, FAR = "the systems cannot be compared", f"more than {MOST} times the data"
@@ -76,10 +77,8 @@ def fitted(
             rows += of_fit(fit(of_label, others=others), head, sign, confidence)
             if sign and key[2] in entering:
                 scores.append((sign, of_label))
-        if len(scores) > 1 and (one := overall(scores)) is not None:
-            judgements, k = one
-            head = dict(zip(BLOCK, block, strict=True)) | {"n": k}
-            rows += of_fit(ratings.fit(judgements, others=others), head, 1, confidence)
+        if len(scores) > 1 and (one := overall(scores, others=others)) is not None:
+            rows += of_fit(one[0], dict(zip(BLOCK, block, strict=True)) | {"n": one[1]}, 1, confidence)
     return collect(rows)
 
 
@@ -101,8 +100,8 @@ def judgements(rows: pd.DataFrame) -> Judgements:
     weight = rows["sampling_weight"].fillna(1.0).to_numpy(float)[first] if sampled(rows) else None
     context = item if shared is None else coded(rows[shared])[0]
     people = annotator[first] if rows["annotator_known"].all() else None
-    names = tuple(map(str, systems))
-    return Judgements(names, system[first], item[first], context[first], people, score, weight)
+    names, marks = tuple(map(str, systems)), bool(rows["score"].isin([0, 1]).all())
+    return Judgements(names, system[first], item[first], context[first], people, score, weight, marks)
 
 
 def votes(rows: pd.DataFrame, *, people: bool) -> Comparisons:
@@ -116,51 +115,85 @@ def votes(rows: pd.DataFrame, *, people: bool) -> Comparisons:
     return Comparisons(names, both[:n], both[n:], rows["score"].to_numpy(float), context, annotator, weight)
 
 
-def overall(scores: list[tuple[int, pd.DataFrame]]) -> tuple[Judgements, int] | None:
-    """The mean of several labels for each annotator and dialogue, each in standard deviations of its items and turned
-    so that more is better, and of how many labels; None where fewer than two vary and have all systems.
+def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fit, int] | None:
+    """The fit of several labels together, and of how many; None where fewer than two vary and have all systems.
 
-    scores : sign and judgements of each label. Comparisons count as what the two sides won.
+    Ratings: the mean for each annotator and dialogue, each label in standard deviations of its items and turned so that
+    more is better. Comparisons: a vote for the side that more labels are for.
+
+    scores : sign and judgements of each label.
     """
     systems = distinct(*(rows[side] for _, rows in scores for side in ("system", "system_b")))
-    out = []
-    for sign, rows in scores:
-        one = standardised(system_scores(rows), sign)
-        if one is not None and set(one["system"]) == systems:
-            out.append(one)
+    whole = [(s, rows) for s, rows in scores if distinct(rows["system"], rows["system_b"]) == systems]
+    if METHODS[scores[0][1]["method"].iloc[0]].unit == "pair":
+        varied = [rows.assign(score=s * rows["score"]) for s, rows in whole if rows["score"].nunique() > 1]
+        if len(varied) < 2:
+            return None
+        every = pd.concat(varied, ignore_index=True)
+        sums = every.groupby(["dialogue", "dialogue_b", "annotator"], sort=False, observed=True)
+        together = every.loc[~every.duplicated(["dialogue", "dialogue_b", "annotator"])].copy()
+        together["score"] = np.sign(sums["score"].sum().to_numpy())
+        return comparisons.fit(votes(together, people=others)), len(varied)
+    out = [one for s, rows in whole if (one := standardised(rows, s)) is not None]
     if len(out) < 2:
         return None
-    return judgements(pd.concat(out, ignore_index=True)), len(out)
+    return ratings.fit(judgements(pd.concat(out, ignore_index=True)), others=others), len(out)
+
+
+def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
+    """Scores of one label in standard deviations of its items, times `sign`; None where items do not vary."""
+    keys = [c for c in ("system", "dialogue", "dialogue_b", "turn") if c in scores]
+    items = scores.groupby(keys, dropna=False, sort=False)
+    x = items["score"].mean()
+    mean, spread = x.mean(), x.std(ddof=1)
+    if sampled(scores):
+        weight = items["sampling_weight"].first().fillna(1.0)
+        mean = np.average(x, weights=weight)
+        spread = np.sqrt(np.average((x - mean) ** 2, weights=weight))
+    if not spread > 1e-12:
+        return None
+    return scores.assign(score=sign * (scores["score"] - mean) / spread)
 
 
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
-    """Rows of one fit: `contrast` for each pair of systems; with a direction `level`, `rank`, `lead`, `best_chance` and
-    `data_to_separate`; `variance_share` of each part, and `order_reversal`. Those of an overall order begin with
-    `overall_`.
+    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each (of comparisons `strength` and
+    `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`, `data_to_separate`
+    and `order_reversal`. Those of an overall order begin with `overall_`.
 
     head : what identifies them; sign : 1 where more is better, -1 where less is, 0 where that is not said.
     """
     levels = fit.levels.reversed() if sign < 0 else fit.levels
     d, systems, name = levels.differences(confidence), fit.systems, "" if "label" in head else "overall_"
     head = {"level": METHODS[head["method"]].unit, **head, "resample_unit": fit.over}
-    head |= {"n_annotators": fit.n_annotators}
+    head |= {"n_annotators": fit.n_annotators or None}
     turn = -1 if sign < 0 else 1
-    values = (turn * d.estimate, turn * d.low, turn * d.high, d.p_value, d.p_adjusted)
+    values = (*(_shown(fit, turn * x) for x in (d.estimate, d.low, d.high)), d.p_value, d.p_adjusted)
     for i, j, *each in zip(d.first, d.second, *values, strict=True):
         estimate, one, other, p, adjusted = map(float, each)
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
-        yield {**head, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
+        yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
+    found = float(np.nanmedian(_shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)))
+    yield {**head, "n": len(d.se), "statistic": f"{name}difference_found", "estimate": found}
+    yield from _levels(fit, head, name, confidence)
     if sign:
-        yield from _order(fit, levels, d, head, name, confidence)
-        yield from _others(fit, levels, d, head, name)
+        yield from _order(fit, levels, d, head, name)
+        yield from _repeated(fit, levels, d, head, name)
     head |= {"n": fit.n}
     for part, share in fit.shares.items():
         low, high = fit.intervals.get(part, (nan, nan))
         row = {"part": part, "estimate": share, "ci_low": low, "ci_high": high}
-        yield {**head, "statistic": f"{name}variance_share", **row, "ci_kind": "profile" if isfinite(low) else None}
+        yield {**head, "statistic": f"{name}component_share", **row, "ci_kind": "profile" if isfinite(low) else None}
     for part, reason in fit.left_out.items():
-        yield {**head, "statistic": f"{name}variance_share", "part": part, "note": reason}
+        yield {**head, "statistic": f"{name}component_share", "part": part, "note": reason}
+
+
+def _shown(fit: Fit, x: np.ndarray) -> np.ndarray:
+    """Differences of levels as readers are told: of strengths, by how much more votes are won than lost."""
+    if fit.log_nu is None:
+        return x
+    won, _, lost = outcomes(x, fit.log_nu)
+    return np.asarray(won - lost)
 
 
 def _interval(low: float, high: float, kind: str, note: str) -> dict[str, Any]:
@@ -169,10 +202,41 @@ def _interval(low: float, high: float, kind: str, note: str) -> dict[str, Any]:
     return ends | {"ci_kind": kind if known else "not_estimable", "note": note or (None if known else UNKNOWN)}
 
 
-def _order(
-    fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str, confidence: float
-) -> Iterator[dict[str, Any]]:
-    """`level`, `rank`, `lead` and `best_chance` of each system. levels : more being better."""
+def _levels(fit: Fit, head: dict[str, Any], name: str, confidence: float) -> Iterator[dict[str, Any]]:
+    """`level` of each system, of comparisons `strength` and, of the strongest against each other, `outcome_chance`."""
+    x, votes = fit.levels.estimates, fit.log_nu is not None
+    df = np.minimum(np.diag(fit.levels.df), LARGE)
+    half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(np.diag(fit.levels.covariance))
+    for i, system in enumerate(fit.systems):
+        row = _sized(fit, head, i) | {"statistic": "strength" if votes and not name else f"{name}level"}
+        yield row | {"system": system, "estimate": x[i]} | _interval(x[i] - half[i], x[i] + half[i], "t", fit.note)
+    if not votes or name:
+        return
+    d, best = fit.levels.differences(confidence), int(np.argmax(x))
+    single = stdtrit(np.minimum(d.df, LARGE), (1 + confidence) / 2) * d.se
+    for k in np.flatnonzero((d.first == best) | (d.second == best)):
+        other, gap = int(d.first[k] + d.second[k] - best), abs(float(d.estimate[k]))
+        row = {**head, "statistic": "outcome_chance", "system": fit.systems[best], "system_b": fit.systems[other]}
+        at = outcomes(np.array([gap, gap - single[k], gap + single[k]]), fit.log_nu or 0.0)
+        for outcome, (estimate, one, two) in zip(("win", "tie", "loss"), at, strict=True):
+            ends = _interval(min(one, two), max(one, two), "t", fit.note) if outcome != "tie" else {}
+            yield {**row, "outcome": outcome, "estimate": estimate, **ends}
+
+
+def outcomes(gap: np.ndarray, log_nu: float) -> np.ndarray:
+    """(3, n) chances that the stronger of two systems wins, ties and loses, by the difference of their strengths
+    (Davidson 1970, equation 2.1)."""
+    logs = np.stack([gap / 2, np.broadcast_to(log_nu, gap.shape), -gap / 2])
+    chances: np.ndarray = np.exp(logs - logsumexp(logs, axis=0))
+    return chances
+
+
+def _sized(fit: Fit, head: dict[str, Any], i: int) -> dict[str, Any]:
+    return {"n": int(fit.sizes[i]), **head, "n_clusters": int(fit.sizes[i])}
+
+
+def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """`rank`, `lead` and `best_chance` of each system. levels : more being better."""
     m, x = len(levels), levels.estimates
     # a rank is at least one plus the systems that are better, at most those that are not worse (Mogstad et al. 2024,
     # Review of Economic Studies 91, 476-518, section 3.2)
@@ -184,23 +248,22 @@ def _order(
     low, high = np.full((m, m), nan), np.full((m, m), nan)
     low[d.first, d.second], high[d.first, d.second] = d.low, d.high
     low[d.second, d.first], high[d.second, d.first] = -d.high, -d.low
-    half = stdtrit(np.minimum(np.diag(levels.df), 1e9), (1 + confidence) / 2) * np.sqrt(np.diag(levels.covariance))
-    raw = fit.levels.estimates
     for i, system in enumerate(fit.systems):
-        size = int(fit.sizes[i])
-        row = {"n": size, **head, "system": system, "n_clusters": size}
-        single = _interval(raw[i] - half[i], raw[i] + half[i], "t", fit.note)
-        yield {**row, "statistic": f"{name}level", "estimate": raw[i], **single}
-        ends = (
-            _interval(1 + better[i], m - worse[i], "simultaneous", fit.note) if known else _interval(nan, nan, "", "")
-        )
-        yield {**row, "statistic": f"{name}rank", "estimate": rank[i], **ends}
-        ends = _interval(low[first, i], high[first, i], "simultaneous", fit.note) if i != first else {}
-        yield {**row, "statistic": f"{name}lead", "estimate": x[first] - x[i], **ends}
+        row = _sized(fit, head, i) | {"system": system}
+        ends = (1 + better[i], m - worse[i]) if known else (nan, nan)
+        yield {
+            **row,
+            "statistic": f"{name}rank",
+            "estimate": rank[i],
+            **_interval(ends[0], ends[1], "simultaneous", fit.note),
+        }
+        ends = (float(low[first, i]), float(high[first, i]))
+        lead = {} if i == first else _interval(ends[0], ends[1], "simultaneous", fit.note)
+        yield {**row, "statistic": f"{name}lead", "estimate": x[first] - x[i], **lead}
         yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i]}
 
 
-def _others(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """How much data would tell the first from the second, and how often others would turn them round.
 
     Two panels of annotators, or two studies, differ from the truth, of which nothing is known beforehand, by as much
@@ -209,7 +272,7 @@ def _others(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name
     """
     one, two = np.argsort(-levels.estimates, kind="stable")[:2]
     k = int(np.flatnonzero((d.first == min(one, two)) & (d.second == max(one, two)))[0])
-    pair = {**head, "system": fit.systems[one], "system_b": fit.systems[two]}
+    pair = {**head, "n": fit.n, "system": fit.systems[one], "system_b": fit.systems[two]}
     gap, se = abs(float(d.estimate[k])), float(d.se[k])
     times = 1.0
     if not d.decided[k]:
@@ -223,6 +286,6 @@ def _others(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name
         "note": FAR if far else None,
     }
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
-        if fit.others and variance > 0:
-            chance = float(ndtr(-gap / sqrt(2 * variance)))
+        if fit.others and isfinite(variance):
+            chance = float(ndtr(-gap / sqrt(2 * variance))) if variance > 0 else 0.0
             yield {**pair, "statistic": f"{name}order_reversal", "part": who, "estimate": chance}

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.performance.analysis import two_intervals
-from judgebook.study.results import Results, once
+from judgebook.study.results import Results, once, where
 
 #: an evaluation: run, group and method
 PART = ["corpus", "group", "method"]
@@ -40,8 +39,8 @@ def rankings(results: Results, parts: Sequence[tuple[str, str, str]] = ()) -> pd
 
     Returns one row per ranking and system, overall means before labels and the best system first: PART, label (missing
     for an overall mean), n_labels, system, estimate, ci_low, ci_high, unit (`SD`, `share`, `score` or `strength`),
-    rank, rank_low, rank_high, lead (of the first over the system, more being better), lead_low, lead_high, verdict,
-    ci_kind (of the estimate), over (what intervals resample), n, note.
+    rank, rank_low, rank_high, lead (of the first over the system, more being better), lead_low, lead_high, p_best,
+    verdict, ci_kind (of the estimate), over (what is a sample), n (dialogues or votes), note.
     """
     frames = [f for f in (_overall(results), _of_labels(results)) if len(f)]
     if not frames:
@@ -56,6 +55,7 @@ def rankings(results: Results, parts: Sequence[tuple[str, str, str]] = ()) -> pd
             "lead_low",
             "lead_high",
             "verdict",
+            "p_best",
         ]
         return pd.DataFrame(columns=columns)
     rows = pd.concat(frames, ignore_index=True)
@@ -78,37 +78,44 @@ def verdicts(rows: pd.DataFrame) -> np.ndarray:
 
 def _overall(results: Results) -> pd.DataFrame:
     keys = [*PART, "system"]
-    mean = results["overall_mean"].rename(columns={"n": "n_labels", "n_clusters": "n"})
-    mean = mean.join(_ranks(results["overall_rank"], keys), on=keys).join(
-        _leads(results["overall_lead"], keys), on=keys
-    )
-    return mean.assign(label=None, unit="SD", over=mean["resample_unit"])
+    mean = results["overall_level"].rename(columns={"n": "n_labels", "n_clusters": "n"})
+    return _joined(mean, results, keys, "overall_").assign(label=None, unit="SD")
 
 
 def _of_labels(results: Results) -> pd.DataFrame:
     """Orders by labels that have a direction."""
     keys = [*PART, "system", "label"]
-    rank = _ranks(results["rank"].drop_duplicates(keys), keys)
-    if rank.empty:
-        return pd.DataFrame()
-    scores = two_intervals(results)
-    scores = scores[scores["outcome"].isin(["", "win"])]
-    scores = scores.assign(unit=np.where(scores["statistic"] == "mean", "score", "share"))
-    strengths = results["strength"].dropna(subset="estimate").drop_duplicates(keys).assign(unit="strength")
-    of_strength = pd.MultiIndex.from_frame(scores[keys]).isin(pd.MultiIndex.from_frame(strengths[keys]))
-    out = pd.concat([strengths, scores[~of_strength]], ignore_index=True).join(rank, on=keys, how="inner")
-    out = out.join(_leads(results["lead"].drop_duplicates(keys), keys), on=keys)
-    return out.rename(columns={"n_clusters": "n", "n": "n_items"}).assign(n_labels=1, over=out["resample_unit"])
+    rows = pd.concat([results[s].assign(statistic=s) for s in ("level", "strength")], ignore_index=True)
+    rows = rows[pd.MultiIndex.from_frame(rows[keys]).isin(pd.MultiIndex.from_frame(results["rank"][keys]))]
+    marks = {*results["rate"][["method", "label"]].drop_duplicates().itertuples(index=False, name=None)}
+    binary = [key in marks for key in zip(rows["method"], rows["label"], strict=True)]
+    unit = np.select([rows["statistic"] == "strength", binary], ["strength", "share"], "score")
+    return _joined(rows, results, keys, "").assign(n_labels=1, unit=unit)
 
 
-def _ranks(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    columns = {"estimate": "rank", "ci_low": "rank_low", "ci_high": "rank_high", "ci_kind": "rank_kind"}
-    return rows.set_index(keys)[list(columns)].rename(columns=columns)
+def _joined(rows: pd.DataFrame, results: Results, keys: list[str], name: str) -> pd.DataFrame:
+    """Levels with ranks, leads and chances of being best."""
+    ends = ("", "_low", "_high")
+    out = rows.assign(over=rows["resample_unit"])
+    for statistic in ("rank", "lead"):
+        columns = {c: statistic + end for c, end in zip(("estimate", "ci_low", "ci_high"), ends, strict=True)}
+        out = out.join(results[name + statistic].set_index(keys)[list(columns)].rename(columns=columns), on=keys)
+    return out.join(results[f"{name}best_chance"].set_index(keys)["estimate"].rename("p_best"), on=keys)
 
 
-def _leads(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    columns = {"estimate": "lead", "ci_low": "lead_low", "ci_high": "lead_high"}
-    return rows.set_index(keys)[list(columns)].rename(columns=columns)
+def tiers(results: Results, rows: pd.DataFrame) -> list[list[str]]:
+    """Systems of one evaluation's order in tiers: the first and all that cannot be told from it, then the next and
+    those of the rest that cannot be told from it, and so on. rows : of `order`, the best system first."""
+    place, single = rows.iloc[0], pd.notna(rows["label"].iloc[0])
+    stored = results["contrast" if single else "overall_contrast"]
+    pairs = where(stored, **{k: place[k] for k in [*PART, *["label"] * single]})
+    apart = pairs[(pairs["ci_low"] > 0) | (pairs["ci_high"] < 0)]
+    differ = {frozenset(pair) for pair in apart[["system", "system_b"]].itertuples(index=False, name=None)}
+    rest, out = list(rows["system"]), []
+    while rest:
+        out.append([s for s in rest if frozenset((s, rest[0])) not in differ])
+        rest = [s for s in rest if s not in out[-1]]
+    return out
 
 
 def leaders(rows: pd.DataFrame) -> dict[str, Any]:

@@ -62,7 +62,8 @@ class Sections(NotebookPage):
     def ranks(self) -> Section:
         orders = self._orders()
         yield figures.ranks(self.results, self.names, orders)
-        yield tables.ranks(orders, self.results, self.names)
+        yield tables.ranks(orders, self.names)
+        yield tables.contrasts(self.results, self.names)
         yield findings.unranked(self.judged, self.study.unranked_systems, self.names)
         yield without_direction(self.judged, self.labels)
         yield findings.firsts(self.results, self.names)
@@ -71,11 +72,11 @@ class Sections(NotebookPage):
         yield tables.chances(self.results, self.names)
 
     def other_annotators(self) -> Section:
+        yield tables.components(self.results, self.names)
         yield findings.pooled(self.results, self.names)
         yield figures.pooled(self.results, self.names)
         yield tables.pooled(self.results, self.names, self.study.bootstrap.confidence)
         yield tables.severity(self.results, self.names)
-        yield tables.who_judged(self.results, self.names, self.study.bootstrap.confidence)
 
     def units(self) -> Section:
         yield findings.widths(self.results, self.names, self.study.performance.picks)

@@ -26,8 +26,18 @@ from judgebook.questions.performance.arrangement import (
     within_scale,
 )
 from judgebook.questions.performance.leaderboard import Order
+from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
+#: part of the variance -> heading
+PARTS = {
+    "context": "Context",
+    "item": "Dialogue",
+    "answer": "Answer",
+    "annotator": "Strictness",
+    "taste": "Preferences",
+}
+PARTS |= {"residual": "Rest"}
 #: behind an exact bound
 BOUND = "*"
 #: order of the first columns
@@ -91,31 +101,25 @@ def _by_system(rows: pd.DataFrame, heading: str, names: DisplayNames) -> pd.Data
     return names.named(_wide(rows, names))
 
 
-def ranks(orders: Sequence[Order], results: Results, names: DisplayNames) -> Iterator[Table]:
-    """Every order of the systems by one method, best first: scores, differences from the leader, ranks, and percent of
-    resamples in first place."""
-    first = results["first_place_share"].set_index(_PLACE)["estimate"] if len(results["first_place_share"]) else None
+def ranks(orders: Sequence[Order], names: DisplayNames) -> Iterator[Table]:
+    """Every order of the systems by one method, best first: levels, differences from the leader, ranks, and chances of
+    being best."""
     for method in dict.fromkeys(order.method for order in orders):
         of_method = [order for order in orders if order.method == method]
-        out = pd.concat([_ranked(order, first, names) for order in of_method], ignore_index=True)
+        out = pd.concat([_ranked(order, names) for order in of_method], ignore_index=True)
         caption = (
-            f"{names.name('method', method)}: systems by label and by the overall mean, the best first. Score with"
+            f"{names.name('method', method)}: systems by label and over labels, the best first. Score with its own"
         )
-        caption += f" its own {names.ci}; those of differences from the leader and of ranks hold simultaneously for all"
-        caption += " systems of a label. First: percentage of resamples (the same annotators) in which the system is"
-        caption += " first, which is not the probability of being best: of four equal systems, one has more than half."
-        why = dict.fromkeys(out.columns, leaderboard.NOT_BEHIND) | {"First (%)": "Not computed of an overall mean."}
-        yield Table(
-            out,
-            f"ranks_{names.stem(method)}",
-            caption,
-            why=why,
-            folded=True,
-            of={"Method": names.name("method", method)},
+        caption += f" {names.ci}; those of differences from the leader and of ranks hold for all pairs of systems of a"
+        caption += (
+            " label at once. Best: chance of being the best system, the systems being draws from one distribution."
         )
+        why = dict.fromkeys(out.columns, leaderboard.NOT_BEHIND)
+        of = {"Method": names.name("method", method)}
+        yield Table(out, f"ranks_{names.stem(method)}", caption, why=why, folded=True, of=of)
 
 
-def _ranked(order: Order, first: pd.Series | None, names: DisplayNames) -> pd.DataFrame:
+def _ranked(order: Order, names: DisplayNames) -> pd.DataFrame:
     scale, unit, _ = order.unit
     rows = order.rows
     out = names.named(rows[["corpus", "group", "system"]]).reset_index(drop=True)
@@ -125,10 +129,53 @@ def _ranked(order: Order, first: pd.Series | None, names: DisplayNames) -> pd.Da
     out["Unit"] = unit
     out["Behind"] = leaderboard.behind(rows, scale).to_numpy()
     out["Rank"] = leaderboard.rank(rows).to_numpy()
-    if first is not None:
-        places = pd.MultiIndex.from_frame(rows[_PLACE])
-        out["First (%)"] = 100 * first.reindex(places).to_numpy(float)
+    out["Best (%)"] = 100 * rows["p_best"].to_numpy(float)
     return out
+
+
+def contrasts(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Every difference of two systems, by method."""
+    for method, rows in names.sort(names.pairs(results["contrast"])).groupby("method", sort=False):
+        scale = 1 if METHODS[str(method)].unit != "pair" else 100
+        out = names.named(rows[["corpus", "group", "label", "system"]])
+        out["Other system"] = [names.name("system", s) for s in rows["system_b"]]
+        out["Difference"] = intervals(rows[["estimate", "ci_low", "ci_high"]] * scale).to_numpy()
+        out["p"], out["p of all"] = rows["p_value"].to_numpy(), rows["p_adjusted"].to_numpy()
+        unit = "percentage points, share won minus share lost" if scale > 1 else "points of the scale"
+        caption = (
+            f"{names.name('method', method)}: difference of two systems in the fitted model ({unit}), with {names.ci}"
+        )
+        caption += " and p of all pairs of a label at once, and p of the pair alone."
+        why = dict.fromkeys(out.columns, "The systems cannot be compared.")
+        yield Table(out, f"contrasts_{names.stem(str(method))}", caption, why=why, folded=True)
+
+
+def components(results: Results, names: DisplayNames) -> Table | None:
+    """Of what the variance of judgements is made, by label, and how often a repetition would have another order."""
+    rows = results["component_share"]
+    if rows.empty:
+        return None
+    keys = ["corpus", "group", "method", "label"]
+    wide = names.sort(rows.assign(share=100 * rows["estimate"]))
+    out = wide[keys].drop_duplicates()
+    for part, title in PARTS.items():
+        of_part = wide[wide["part"] == part].set_index(keys)["share"]
+        if of_part.notna().any():
+            out[title] = of_part.reindex(pd.MultiIndex.from_frame(out[keys])).to_numpy()
+    turned = results["order_reversal"]
+    for part, title in {"annotators": "Other annotators", "study": "Another study"}.items():
+        chance = turned[turned["part"] == part].set_index(keys)["estimate"]
+        out[title] = chance.reindex(pd.MultiIndex.from_frame(out[keys])).to_numpy() if len(chance) else np.nan
+    left = sorted(set(rows.loc[rows["estimate"].isna(), "note"].dropna()))
+    caption = (
+        "Shares of the variance of judgements of one system (%) in the fitted model. Other annotators, another study:"
+    )
+    caption += (
+        " chance that as many other annotators of the same items, or a whole repetition, would turn the first two"
+    )
+    caption += f" systems round.{' Left out where the design does not tell parts apart: ' + '; '.join(left) + '.' if left else ''}"
+    why = dict.fromkeys(out.columns, "Not told apart by the design, or for these annotators only.")
+    return Table(names.named(out), "components", caption, why=why)
 
 
 def strengths(results: Results, names: DisplayNames) -> Table | None:
@@ -277,27 +324,3 @@ def severity(results: Results, names: DisplayNames) -> Table | None:
     )
     caption += " a CI that excludes the average."
     return Table(names.named(out), "severity", caption)
-
-
-def who_judged(results: Results, names: DisplayNames, confidence: float) -> Table | None:
-    """How much of the variance of judgements is due to annotators, by label."""
-    rows = names.sort(results["annotators_differ"])
-    if rows.empty:
-        return None
-    keys = ["corpus", "group", "method", "label"]
-    out = rows[keys].assign(Annotators=rows["n_annotators"].astype(int), **{"Holm p": rows["p_adjusted"]})
-    reasons = {}
-    for part, title in {"strictness": "Strictness (%)", "preference": "Preferences (%)"}.items():
-        shares = results.select("annotator_share", part=part).set_index(keys)[["estimate", "ci_low", "ci_high"]] * 100
-        out[title] = intervals(rows[keys].join(shares, on=keys), 0)
-        reasons[title] = "Not separable from dialogues or sessions, or of comparisons, or too few data."
-    chance = results["order_reversal"].set_index(keys)["estimate"].rename("Other order")
-    out = out.join(chance, on=keys)
-    notes = sorted(set(rows.loc[rows["p_value"].isna(), "note"].dropna()))
-    why = "; ".join(notes).capitalize() + "." if notes else "Not computed."
-    caption = (
-        "What depends on annotators. Holm p: of the F test that nothing does, adjusted over labels. Shares: of the"
-    )
-    caption += f" variance of judgements of one system with {percent(confidence)} CI. Other order: the chance that as"
-    caption += " many other annotators would order two systems the other way round (median over pairs)."
-    return Table(names.named(out), "who_judged", caption, why=reasons | {"Holm p": why, "Other order": why})

@@ -5,6 +5,7 @@ Fields are data; properties are the same in the words or under the names that `t
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any, Literal
 
 from pydantic import Field
@@ -26,7 +27,13 @@ class Ranked(Estimate):
     lead: Number = Field(None, description="of the first system over this one, more being better")
     lead_low: Number = None
     lead_high: Number = None
+    p_best: Number = Field(None, description="chance of being the best, the systems being draws from a distribution")
     verdict: str = Field(description="leads, may be best, not clearly worse, clearly worse, or no interval")
+
+    @property
+    def beaten(self) -> tuple[float, ...]:
+        """Of strengths: share of decided votes that the first wins against this one, and its ends."""
+        return tuple(1 / (1 + exp(-x)) for x in (self.lead, self.lead_low, self.lead_high) if x is not None)
 
 
 class Certain(Model):
@@ -64,6 +71,7 @@ class OrderFacts(Model):
     people: Population
     judged: int = Field(description="annotators who judged by this method")
     top: Ranked = Field(description="the first system")
+    second: Ranked | None = Field(description="the next in the order, with its distance from the first; null: none")
     systems: list[Ranked] = Field(description="all, the best first")
     name: str = Field(description="of the first system")
     n: int = Field(description="systems")
@@ -71,7 +79,7 @@ class OrderFacts(Model):
     n_rivals: int = Field(description="other systems that may be best")
     rivals: list[str]
     wins: int = Field(description="systems shown to be worse than the first")
-    between: int = Field(description="not distinguishable from the first, but shown to be worse than another")
+    tiers: list[list[str]] = Field(description="systems that cannot be told from the best of their tier, best first")
     label: str = Field(description="the label that orders the systems; empty: the mean of several")
     n_labels: int
     level: float = Field(description="confidence in all ranks together")
@@ -226,17 +234,6 @@ class Detectable(Model):
         return self._say(self.difference_doubled)
 
 
-class Sturdy(Model):
-    """Significant differences under other reasonable analyses (notebook 16)."""
-
-    n: int
-    examined: int
-    found: int
-    sturdy: int
-    hangs: list[tuple[str, int]] = Field(description="what the others depend on, and how many")
-    tried: tuple[int, int] | None = Field(description="how many annotators were left out in turn, and of how many")
-
-
 class SampleFacts(Model):
     of: Literal["sample"] = "sample"
     who: str = Field(description="run and group; empty where there is one of each")
@@ -245,15 +242,13 @@ class SampleFacts(Model):
     n_differ: int
     n_alike: int = Field(description="equivalent")
     open: int
-    untested: int = Field(description="of the open ones, those with too few data for a test")
-    bounded: int = Field(description="of which only bounds of the means were compared")
-    most: int = Field(description="dialogues of a system up to which they are")
+    untested: int = Field(description="of the open ones, those whose systems cannot be compared")
+    by_model: int = Field(description="differences that are not significant, unadjusted, without the model")
     within: Number = Field(description="margin of equivalence, in SD, of labels without one of their own")
     own: bool = Field(False, description="whether some label has a margin of its own (`margin` of the YAML)")
     people: Population
     main: Population = Field(description="of the first answer")
     detectable: Detectable | None
-    sturdy: Sturdy | None
 
     @property
     def margin(self) -> str:

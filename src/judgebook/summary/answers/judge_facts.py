@@ -90,12 +90,13 @@ class JudgesFacts(Model):
     of: Literal["judges"] = "judges"
     who: str = Field(description="methods, group and run that were analysed, where there are others")
     people: Population | None
-    n: int | None = Field(description="labels tested")
-    n_differ: int | None
+    n: int | None = Field(description="labels with a fitted model")
+    n_large: int | None = Field(description="labels on which annotators account for `little` of the variance or more")
     strictness: Share | None
     preference: Share | None
     shares: list[Estimate] = Field(description="of each label, `name` being strictness or preference")
-    chance: Number = Field(description="that as many other annotators order two systems otherwise (median)")
+    chance: Number = Field(description="that as many other annotators would turn the first two round (median label)")
+    chance_study: Number = Field(description="that a whole new study of this size would")
     small: bool | None = Field(description="whether all intervals of shares end below `little`")
     little: float
     top: Number = Field(description="the highest end of an interval of a share")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.performance.who_judged import PARTS
+from judgebook.model.fit import ANNOTATOR, TASTE
 from judgebook.study.results import ResultRows, where
 from judgebook.summary import wording
 from judgebook.summary.analysis import SMALL
@@ -32,7 +32,7 @@ def verdict(judged: Mapping[str, Any]) -> verdicts.Judges:
     if judged["kind"] == "shares":
         if judged["small"]:
             return verdicts.Judges.LITTLE
-        return verdicts.Judges.MATTERS if judged["n_differ"] else verdicts.Judges.OPEN
+        return verdicts.Judges.MATTERS if judged["large"] else verdicts.Judges.OPEN
     reason = judged.get("reason", "")
     absent = verdicts.Judges.NOT_RUN if verdicts.not_run(reason) else verdicts.Judges.NO_ANSWER
     return _CODES.get(judged["kind"], absent)
@@ -41,16 +41,19 @@ def verdict(judged: Mapping[str, Any]) -> verdicts.Judges:
 def judges(evidence: Evidence, judged: Mapping[str, Any], names: DisplayNames) -> facts.JudgesFacts:
     """judged : `analysis.judges`."""
     shares = judged["rows"] if judged["kind"] == "shares" else None
-    parts = {} if shares is None else {part: where(shares, part=part) for part in PARTS}
+    named = {"strictness": ANNOTATOR, "preference": TASTE}
+    parts = {} if shares is None else {name: where(shares, part=part) for name, part in named.items()}
+    chance = {} if shares is None else {who: where(judged["reversal"], part=who) for who in ("annotators", "study")}
     return facts.JudgesFacts(
         who="" if shares is None else wording.analysed(judged, evidence, names),
         people=judged.get("people"),
         n=judged.get("n"),
-        n_differ=judged.get("n_differ"),
+        n_large=judged.get("large"),
         strictness=_share(evidence, parts.get("strictness")),
         preference=_share(evidence, parts.get("preference")),
         shares=[_of_label(evidence, row, part) for part, rows in parts.items() for _, row in rows.iterrows()],
-        chance=None if shares is None else judged["reversal"].median(),
+        chance=chance["annotators"]["estimate"].median() if chance and len(chance["annotators"]) else None,
+        chance_study=chance["study"]["estimate"].median() if chance and len(chance["study"]) else None,
         small=judged.get("small"),
         little=SMALL,
         top=None if shares is None else shares["ci_high"].max(),
@@ -61,7 +64,7 @@ def judges(evidence: Evidence, judged: Mapping[str, Any], names: DisplayNames) -
 
 
 def _of_label(evidence: Evidence, row: Any, part: str) -> Estimate:
-    return estimate(evidence, PERFORMANCE, "annotator_share", row, name=part)
+    return estimate(evidence, PERFORMANCE, "component_share", row, name=part)
 
 
 def _share(evidence: Evidence, rows: ResultRows | None) -> facts.Share | None:
@@ -70,7 +73,7 @@ def _share(evidence: Evidence, rows: ResultRows | None) -> facts.Share | None:
         return None
     ends = {"median": rows["estimate"].median(), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
     one = len(rows) == 1
-    return facts.Share(**ends, row=estimate(evidence, PERFORMANCE, "annotator_share", rows.iloc[0]) if one else None)
+    return facts.Share(**ends, row=estimate(evidence, PERFORMANCE, "component_share", rows.iloc[0]) if one else None)
 
 
 def _groups(evidence: Evidence, tested: Mapping[str, Any] | None, names: DisplayNames) -> facts.Groups | None:

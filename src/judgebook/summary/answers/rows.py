@@ -24,7 +24,6 @@ from judgebook.summary.answers.sources import sources
 from judgebook.summary.evidence import (
     AGREEMENT,
     COST,
-    FRAGILITY,
     GROUPS,
     JUDGES,
     PERFORMANCE,
@@ -86,10 +85,10 @@ def _order(facts: OrderFacts, evidence: Evidence) -> _Used:
         statistic = rows["statistic"].fillna("strength") if "statistic" in rows else pd.Series("strength", rows.index)
         for name, part in rows.groupby(statistic, sort=False):
             yield PERFORMANCE, name, part
-        ranks = ("rank", "lead")
+        ranks = ("rank", "lead", "best_chance", "contrast")
     else:
-        yield PERFORMANCE, "overall_mean", where(stored["overall_mean"], **key)
-        ranks = ("overall_rank", "overall_lead")
+        yield PERFORMANCE, "overall_level", where(stored["overall_level"], **key)
+        ranks = ("overall_rank", "overall_lead", "overall_best_chance", "overall_contrast")
     for name in ranks:
         yield PERFORMANCE, name, where(stored[name], **key)
     if facts.margin:
@@ -101,7 +100,7 @@ def _judges(evidence: Evidence) -> _Used:
     judged = analysis.judges(evidence)
     if judged["kind"] == "shares":
         place = dict(zip(PART[:2], judged["part"][:2], strict=True))
-        for statistic in ("annotators_differ", "annotator_share", "order_reversal"):
+        for statistic in ("component_share", "order_reversal"):
             yield PERFORMANCE, statistic, where(evidence.results[PERFORMANCE][statistic], **place)
     if judged["groups"]:
         yield GROUPS, "group_difference_test", evidence.results[GROUPS]["group_difference_test"]
@@ -111,11 +110,10 @@ def _judges(evidence: Evidence) -> _Used:
 
 def _sample(evidence: Evidence, compared: Mapping[str, Any]) -> _Used:
     place = {"corpus": compared["corpus"], "group": compared["group"]}
-    # comparisons that cannot be tested are counted as undecided, but are no evidence
-    yield SENSITIVITY, "system_difference", evidence.tests.dropna(subset="p_value")
+    # comparisons that cannot be made are counted as undecided, but are no evidence
+    yield PERFORMANCE, "contrast", evidence.tests.dropna(subset="ci_low")
     yield SENSITIVITY, "equivalence", where(evidence.results[SENSITIVITY]["equivalence"], **place)
-    yield SENSITIVITY, "detectable_difference", compared["detectable"]
-    yield FRAGILITY, "sturdy", where(evidence.results[FRAGILITY]["sturdy"], **place)
+    yield PERFORMANCE, "difference_found", compared["detectable"]
 
 
 def _cost(evidence: Evidence) -> _Used:

@@ -9,22 +9,20 @@ import numpy as np
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.fragility import findings as fragility
 from judgebook.questions.performance import leading
+from judgebook.questions.performance.fitted import POWER
 from judgebook.questions.performance.leading import PART
-from judgebook.questions.sensitivity.power import POWER
-from judgebook.statistics.bounded_means import MOST_VALUES
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
 from judgebook.summary import analysis, wording
 from judgebook.summary.answers import facts, margins, verdicts
 from judgebook.summary.answers.parts import Evaluation, Sizes, Span
 from judgebook.summary.answers.sources import estimate
-from judgebook.summary.evidence import FRAGILITY, PERFORMANCE, Evidence, parts
+from judgebook.summary.evidence import PERFORMANCE, Evidence, parts
 
 #: length of a scale above which differences are told with one decimal instead of two
 FINE = 20
-_RANKS = ("rank", "rank_low", "rank_high", "lead", "lead_low", "lead_high", "verdict")
+_RANKS = ("rank", "rank_low", "rank_high", "lead", "lead_low", "lead_high", "p_best", "verdict")
 
 
 def order_verdict(order: facts.OrderFacts) -> verdicts.Order:
@@ -44,12 +42,14 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
     systems = [_ranked(evidence, row, names) for _, row in main.iterrows()]
     rivals = [names.name("system", s) for s in lead["rivals"]]
     share = None if label else analysis.first_share(evidence, part, main["system"].iloc[0])
+    share = share if share and share["share"] < 1 else None  # what agrees need not be told
     return facts.OrderFacts(
         evaluation=Evaluation(**dict(zip(PART, part, strict=True)), title=wording.evaluation(part, evidence, names)),
         method=names.name("method", part[2]),
         people=evidence.population(*part[:2]),
         judged=where(evidence.counted, **dict(zip(PART, part, strict=True)))["annotator"].nunique(),
         top=systems[0],
+        second=systems[1] if len(systems) > 1 else None,
         systems=systems,
         name=systems[0].name,
         n=lead["n"],
@@ -57,7 +57,7 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
         n_rivals=len(rivals),
         rivals=rivals,
         wins=lead["wins"],
-        between=lead["between"],
+        tiers=[[names.name("system", s) for s in tier] for tier in leading.tiers(evidence.results[PERFORMANCE], main)],
         label=label,
         n_labels=n_labels,
         level=evidence.confidence,
@@ -70,7 +70,7 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
 def _ranked(evidence: Evidence, row: pd.Series, names: DisplayNames) -> facts.Ranked:
     """A system of an order; its estimate stands where its label's or the overall mean does."""
     given = row.get("statistic")
-    statistic = "overall_mean" if pd.isna(row["label"]) else "strength" if pd.isna(given) else str(given)
+    statistic = "overall_level" if pd.isna(row["label"]) else "strength" if pd.isna(given) else str(given)
     more = {c: row[c] for c in _RANKS} | {"name": names.name("system", row["system"])}
     return estimate(evidence, PERFORMANCE, statistic, row, unit=row["unit"], kind=facts.Ranked, **more)
 
@@ -96,20 +96,16 @@ def sample_verdict(n: int, open_: int) -> verdicts.Sample:
 def sample(evidence: Evidence, compared: Mapping[str, Any], names: DisplayNames) -> facts.SampleFacts:
     """compared : `analysis.sample`, with comparisons."""
     place = {"corpus": compared["corpus"], "group": compared["group"]}
-    stored = evidence.results[FRAGILITY]
-    sturdy = fragility.facts(stored, **place) if len(stored["sturdy"]) else {"n": 0}
-    counts = {key: compared.get(key, 0) for key in ("n", "n_differ", "n_alike", "open", "untested", "bounded")}
+    counts = {key: compared.get(key, 0) for key in ("n", "n_differ", "n_alike", "open", "untested", "by_model")}
     return facts.SampleFacts(
         **counts,
         who=wording.run_and_group(tuple(place.values()), evidence, names),
         n_decided=compared["n"] - compared["open"],
-        most=MOST_VALUES,
         within=compared.get("margin"),
         own=compared.get("own", False),
         people=compared["people"],
         main=evidence.population(*parts(evidence)[0][:2]),
         detectable=detectable(evidence, compared, names),
-        sturdy=facts.Sturdy(**{k: sturdy[k] for k in facts.Sturdy.model_fields}) if sturdy["n"] else None,
     )
 
 

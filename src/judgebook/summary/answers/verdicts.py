@@ -77,9 +77,9 @@ class Replication(Verdict):
 class Judges(Verdict):
     """Whether other people would have judged otherwise."""
 
-    MATTERS = "matters", "annotators differ on some label"
-    LITTLE = "little", "annotators account for a small share of the variance, whether or not they differ"
-    OPEN = "open", "no label shows that annotators differ, but they may account for more than a small share"
+    MATTERS = "matters", "annotators account for a tenth of the variance or more on some label"
+    LITTLE = "little", "on every label the interval of their share ends below a tenth"
+    OPEN = "open", "their share is below a tenth on every label, but may be larger"
     FEW = "few", "too few annotators, or too unequal shares of the work"
     UNKNOWN = "unknown", "the data do not identify the annotators"
     FIXED = "fixed", "the study is about these annotators only"

@@ -39,7 +39,7 @@ def _compared(one: Comparisons, evidence: Evidence, names: DisplayNames) -> Comp
     method = one.part[2]
     rows = names.sort(names.pairs(one.rows.assign(method=method)))
     units = {label: _unit(names.labels.get((method, label)), method) for label in dict.fromkeys(rows["label"])}
-    facts = {"wider": one.wider, "few": bool(rows["p"].isna().any()), "own": bool(rows["own"].any())}
+    facts = {"few": bool(rows["ci_low"].isna().any()), "own": bool(rows["own"].any())}
     about = _PHRASES.say("about", ci=Markup(names.ci), people=one.people, **facts)
     texts = set(units.values())
     order = list(_order(one, names))
@@ -49,7 +49,7 @@ def _compared(one: Comparisons, evidence: Evidence, names: DisplayNames) -> Comp
         about=about,
         unit=texts.pop()[0] if len(texts) == 1 else "",
         ci=names.ci,
-        n="pairs" if METHODS[method].unit == "pair" else "dialogues",
+        n="votes" if METHODS[method].unit == "pair" else "judgements",
         rows=tuple(_cells(row, units[row.label], one, names) for row in rows.itertuples()),
         ranks=tuple(order),
         ranked=_PHRASES.say("ranks", level=f"{names.confidence:.0%}", over_labels=_over_labels(one)) if order else "",
