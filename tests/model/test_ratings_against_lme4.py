@@ -24,7 +24,8 @@ def fitted(name: str) -> Fit:
 
 @pytest.mark.parametrize("name", R["data_set"].unique())
 def test_lme4(name):
-    """Where a variance is estimated as 0, both take it as known: its degrees of freedom do not count."""
+    """Variances, differences and standard errors are those of lme4. Degrees of freedom are those of Kenward and Roger,
+    who take the expected information on variances; their standard errors are at most somewhat larger."""
     expected, found = R[R["data_set"] == name], fitted(name)
     variances = expected[PARTS].iloc[0].dropna()
     assert set(found.variances) == set(variances.index)
@@ -35,5 +36,14 @@ def test_lme4(name):
     assert systems[d.second].tolist() == expected["second"].tolist()
     np.testing.assert_allclose(d.estimate, expected["estimate"], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(d.se, expected["se"], rtol=1e-3)
-    np.testing.assert_allclose(d.df, expected["df"], rtol=0.01)
-    np.testing.assert_allclose(d.p_value, expected["p"], rtol=0.01)
+    np.testing.assert_allclose(d.df, expected["df_kr"], rtol=0.01)
+
+
+@pytest.mark.parametrize("name", ["balanced", "missing cells", "Likert, two annotators", "one judgement each"])
+def test_lmertest_where_no_variance_is_0(name):
+    """Satterthwaite's degrees of freedom by the observed information are near. Where a variance is estimated as 0,
+    lmerTest takes it as known and has more: 28 instead of 22, 4 to 6 instead of 2 to 3 in the data sets here, and false
+    positives."""
+    expected, d = R[R["data_set"] == name], fitted(name).levels.differences()
+    np.testing.assert_allclose(d.df, expected["df"], rtol=0.03)
+    np.testing.assert_allclose(d.p_value, expected["p"], rtol=0.05)
