@@ -92,7 +92,8 @@ class Design:
             y = np.searchsorted(self.cuts, y).astype(float)
         annotator = np.unique(annotator, return_inverse=True)[1]
         names = tuple(f"s{i:02d}" for i in range(s))
-        return Judgements(names, system, item, context if self.shared else item, annotator, y)
+        marks = self.measure.startswith("marks")
+        return Judgements(names, system, item, context if self.shared else item, annotator, y, marks=marks)
 
     @property
     def latent_sd(self) -> float:
