@@ -137,7 +137,7 @@ DESIGNS = {
     "3 annotators, marks 3%, 6 systems": Design(6, 3, measure="marks 3%", runs=300),
     "5 annotators, marks 3%, 6 systems": Design(6, 5, measure="marks 3%", runs=300),
 }
-#: of these also the slower procedures: how many of 500 data sets
+#: the slower procedures see a few data sets of these designs only: how many where a design has 500
 OTHERS = {
     "kr": {"2 annotators, crossed, 4 systems": 30, "3 annotators, crossed, 6 systems": 10},
     "glmer": {"5 annotators, marks 10%, 6 systems": 15, "5 annotators, marks 3%, 6 systems": 15},
