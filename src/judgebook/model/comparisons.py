@@ -1,7 +1,7 @@
 """A model of votes between two answers on a label: systems fixed, answers and tastes of annotators random.
 
-Davidson's model with ties: a vote is won with weight e^a, lost with e^b, tied with nu e^((a + b) / 2), where a and b are
-what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator for
+Davidson's model with ties: a vote is won with weight e^a, lost with e^b, tied with nu e^((a + b) / 2), where a and b
+are what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator for
 the system. Both random parts are normal; what a design does not tell apart is left out with the reason. Strengths and
 nu are integrated over together with the random parts (`statistics.paired_laplace`), so that variances are those of
 restricted likelihood. Differences have Satterthwaite's degrees of freedom, as in `ratings`.
@@ -91,7 +91,7 @@ def fit(comparisons: Comparisons) -> Fit:
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
     of_parts = {name: float(v) if v > _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
-    kept = np.array([0.0 if name in PEOPLE else v for name, v in zip(parts, variances, strict=True)])
+    kept = np.array([_VARIANCES[0] if name in PEOPLE else v for name, v in zip(parts, variances, strict=True)])
     without = model.evaluate(kept).covariance[:s, :s] if TASTE in parts else covariance
     sides = np.concatenate([c.first, c.second])
     return Fit(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
+from math import inf, nan
 
 import numpy as np
 from scipy.special import chdtr, chdtri, stdtr
@@ -24,7 +24,7 @@ from scipy.special import chdtr, chdtri, stdtr
 #: draws of the normal part, and of posterior orders
 DRAWS = 20_000
 #: points that stand for the distribution of the largest difference where variances are estimated
-_POINTS = 1_000
+_POINTS = 500
 #: points of the grids of shrinkage and of the scale of the covariance
 _SHRINKAGE, _SCALES = 60, 40
 #: differences that are held at once
@@ -81,6 +81,8 @@ class Levels:
     @cached_property
     def largest(self) -> np.ndarray:
         """(DRAWS,) sorted: the largest of all differences over their standard errors, where all levels are equal."""
+        if not np.isfinite(self.covariance).all():
+            return np.zeros(DRAWS)
         values, vectors = np.linalg.eigh(_centred(self.covariance))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         z = np.random.default_rng(self.seed).standard_normal((DRAWS, len(self))) @ root.T
@@ -108,12 +110,12 @@ class Levels:
         out = np.full(len(df), np.nan)
         known, where = np.unique(df[~np.isnan(df)], return_inverse=True)
         low, high = np.zeros(len(known)), np.full(len(known), 1e3)
-        if len(known) > 16:  # between a few, in the reciprocal: it is nearly linear there
-            grid = 1 / np.linspace(1 / known[0], 1 / known[-1] if np.isfinite(known[-1]) else 0.0, 16).clip(1e-12)
+        if len(known) > 10:  # between a few, in the reciprocal: it is nearly linear there
+            grid = 1 / np.linspace(1 / known[0], 1 / known[-1] if np.isfinite(known[-1]) else 0.0, 10).clip(1e-12)
             at = self.critical(grid, confidence)
             values = np.interp(-1 / known, -1 / grid, at)
         else:
-            for _ in range(40):
+            for _ in range(32):
                 middle = (low + high) / 2
                 above = tail(self.largest, middle, known) > 1 - confidence
                 low, high = np.where(above, middle, low), np.where(above, high, middle)
@@ -151,12 +153,16 @@ class Levels:
 
     @cached_property
     def p_best(self) -> np.ndarray:
-        """(s,) chance of each system to be the best."""
+        """(s,) chance of each system to be the best; NaN without a covariance."""
+        if not np.isfinite(self.covariance).all():
+            return np.full(len(self), nan)
         return np.bincount(self.posterior.argmax(axis=1), minlength=len(self)) / DRAWS
 
     @cached_property
     def expected_rank(self) -> np.ndarray:
-        """(s,) mean rank, 1 for the best."""
+        """(s,) mean rank, 1 for the best; NaN without a covariance."""
+        if not np.isfinite(self.covariance).all():
+            return np.full(len(self), nan)
         return 1 + (-self.posterior).argsort(axis=1).argsort(axis=1).mean(axis=0)
 
     def tiers(self, confidence: float = 0.95) -> np.ndarray:

@@ -16,6 +16,7 @@ information). Kuznetsova, Brockhoff and Christensen 2017, Journal of Statistical
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -44,7 +45,7 @@ def uncertainty(
     main = int(np.argmax(sizes)) if parts else -1
     rest = [i for i in range(len(parts)) if i != main]
     ends = np.cumsum([0, *(sizes[i] for i in rest)])
-    blocks = [slice(int(a), int(b)) for a, b in zip(ends, ends[1:], strict=False)]
+    blocks = [slice(*pair) for pair in pairwise(ends.tolist())]
     w = sparse.csr_array(sparse.hstack([*(_indicators(parts[i]) for i in rest), sparse.csr_array(x)]))
     met = _indicators(parts[main]).T @ w if parts else sparse.csr_array((1, w.shape[1]))
     count = np.bincount(parts[main]).astype(float) if parts else np.zeros(1)

@@ -20,21 +20,17 @@ from judgebook.questions.agreement import population as agreement
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.performance import leading
-from judgebook.questions.performance.leading import PART
 from judgebook.questions.performance.fitted import MOST, POWER
-from judgebook.questions.sensitivity import analysis as sensitivity
-from judgebook.questions.sensitivity.differences import TEST
+from judgebook.questions.performance.leading import PART
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
 from judgebook.study.schema import ITEM
 from judgebook.summary.cost import MORE
 from judgebook.summary.evidence import (
     AGREEMENT,
-    FRAGILITY,
     GROUPS,
     PERFORMANCE,
     REPEAT,
-    SENSITIVITY,
     Evidence,
     of_main,
     parts,
@@ -43,6 +39,9 @@ from judgebook.summary.evidence import (
 #: share of the variance of judgements below which an effect is small (LeBreton and Senter 2008, Organizational Research
 #: Methods 11, 815-852: 0.01 small, 0.10 medium, 0.25 large)
 SMALL = 0.10
+PAIR = ["label", "system", "system_b"]
+#: p of a difference without a model, unadjusted, above which it rests on the model
+PLAIN = 0.05
 #: what the interval of alpha says of a label: above the threshold (`iaa.threshold`), below it, or neither
 RELIABLE, DOUBTFUL, TOO_FEW = "reliable", "doubtful", "too few data"
 
@@ -166,47 +165,33 @@ def _least_p(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
 def sample(evidence: Evidence) -> dict[str, Any]:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
-    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `open`, of which `untested` cannot be
-    compared, `margin` (in standard deviations, of labels without one of their own; `own`: whether some have one),
-    `people`, `by_model` (`_by_model`), and `detectable`: the labels of the main method with `estimate` (found with 80%
+    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent within the margin of the YAML, and not different), `open`,
+    of which `untested` cannot be compared, `margins` (whether some label has one), `people`, `by_model` (differences
+    that rest on the model: without it, the unadjusted p is above PLAIN), and `detectable`: the labels of the main method with `estimate` (found with 80%
     power at the criterion of these comparisons), `more` (with MORE dialogues or pairs per system, and in proportion
     more annotators where they are a sample), `per_system` and `most_per_system` (of the systems with fewest and most),
     `sessions` and `most_sessions` (likewise, where some session has several dialogues of one system, else missing);
     empty where notebook 05 has no such results.
     """
-    stored, tests = evidence.results[SENSITIVITY], evidence.tests
+    tests = evidence.tests
     if tests.empty:
         return {"n": 0, "reason": evidence.reasons.get(PERFORMANCE, "")}
     corpus, group = tests.iloc[0][["corpus", "group"]]
-    differ = decided(tests)
-    facts: dict[str, Any] = {"n": len(tests), "n_differ": int(differ.sum())}
-    rows = sensitivity.verdicts(stored) if len(stored["equivalence"]) else pd.DataFrame()
-    if len(rows):
-        pair = [*PART, "label", "system", "system_b"]
-        rows = where(rows, corpus=corpus, group=group)
-        apart = pd.MultiIndex.from_frame(tests.loc[differ, pair])
-        alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(apart)
-        own = rows["scale"].eq("label")
-        in_sd = rows.loc[~own, "margin"].astype(float)
-        facts |= {"n_alike": int(alike.sum()), "margin": in_sd.iloc[0] if len(in_sd) else None, "own": bool(own.any())}
-    facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
-    facts["untested"] = min(int(tests["ci_low"].isna().sum()), facts["open"])
-    facts |= {"people": evidence.population(corpus, group), "by_model": _by_model(evidence, tests[differ])}
+    margins = [evidence.study.margins.get(key, np.nan) for key in zip(tests["method"], tests["label"], strict=True)]
+    differ, alike = decided(tests), (tests[["ci_low", "ci_high"]].abs().max(axis=1, skipna=False) < margins)
+    plain = evidence.results[PERFORMANCE]["plain_contrast"].set_index([*PART, *PAIR])["p_value"]
+    by_model = plain.reindex(pd.MultiIndex.from_frame(tests.loc[differ, [*PART, *PAIR]])) > PLAIN
+    n_alike = int((alike & ~differ).sum())
+    facts: dict[str, Any] = {"n": len(tests), "n_differ": int(differ.sum()), "n_alike": n_alike}
+    facts |= {"open": len(tests) - facts["n_differ"] - n_alike, "margins": bool(np.isfinite(margins).any())}
+    facts |= {"untested": int(tests["ci_low"].isna().sum()), "by_model": int(by_model.sum())}
+    facts |= {"people": evidence.population(corpus, group)}
     return facts | {"detectable": _detectable(evidence, corpus, group), "group": group, "corpus": corpus}
 
 
 def decided(rows: ResultRows) -> pd.Series:
     """Whether the simultaneous interval of a difference excludes 0."""
     return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
-
-
-def _by_model(evidence: Evidence, apart: ResultRows) -> int:
-    """How many differences rest on the model: without one (notebook 05, systems and annotators as clusters), even the
-    unadjusted p-value is above 5%."""
-    pair = [*PART, "label", "system", "system_b"]
-    plain = evidence.results[SENSITIVITY].select("system_difference", test=TEST)
-    p = plain.drop_duplicates(pair).set_index(pair)["p_value"]
-    return int((p.reindex(pd.MultiIndex.from_frame(apart[pair])) > 0.05).sum())
 
 
 def _detectable(evidence: Evidence, corpus: str, group: str) -> pd.DataFrame:
@@ -265,15 +250,3 @@ def separation(evidence: Evidence) -> dict[str, Any] | None:
     facts = {"first": row["system"], "second": row["system_b"], "times": row["estimate"], "n": int(row["n"])}
     facts |= {"most": MOST, "power": POWER, "votes": METHODS[row["method"]].unit == "pair"}
     return facts | {"others": evidence.population(row["corpus"], row["group"]).others}
-
-
-def first_share(evidence: Evidence, part: tuple[str, str, str], system: str) -> dict[str, Any] | None:
-    """In how many combinations of an analyst's choices (notebook 16) a system has the highest mean over labels.
-
-    Returns `n` combinations and `share` of them in which it is first; None where no choice was open, or the notebook
-    does not say.
-    """
-    rows = where(evidence.results[FRAGILITY]["first_system"], **dict(zip(PART, part, strict=True)))
-    if rows.empty or rows["n"].iloc[0] < 2:
-        return None
-    return {"n": int(rows["n"].iloc[0]), "share": float(rows.loc[rows["system"] == system, "estimate"].sum())}

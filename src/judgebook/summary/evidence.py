@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -21,16 +20,14 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.study import params, questions, results, store
 from judgebook.study.params import Study
 from judgebook.study.results import ResultRows, Results, where
 from judgebook.study.schema import ANNOTATIONS, Annotations
 
-COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
+COST, AGREEMENT = "02_collection_stats", "03_iaa"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
-JUDGES, PLANNING = "13_judges", "14_planning"
-ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
+JUDGES = "13_judges"
 #: the notebooks that answer
 NOTEBOOKS = questions.answering("order", "labels", "judges", "sample", "cost", "next")
 
@@ -104,9 +101,8 @@ def read(study: str, reasons: Mapping[str, str], *, computed: bool = True) -> Ev
     # a study across others has no judgements of its own
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     paths = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
-    asked: Mapping[str, Any] = sensitivity.ASKED
     current = {name for name, path in paths.items() if computed and not reasons.get(name) and path.is_file()}
-    stored = {name: results.read(p, **asked) if name in current else Results() for name, p in paths.items()}
+    stored = {name: results.read(p) if name in current else Results() for name, p in paths.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
     own_chats = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))

@@ -18,7 +18,6 @@ from judgebook.display.text import interval, number
 from judgebook.display.views import Plot
 from judgebook.questions.performance import leaderboard
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
-from judgebook.summary.answers.margin_facts import within
 
 WIDTH = 4.0  # inches
 _ENDS = ("estimate", "ci_low", "ci_high")
@@ -202,7 +201,7 @@ def sample(facts: Mapping[str, Any]) -> Plot | None:
     ax.spines["left"].set_visible(False)
     legend_of(fig, [handle(name, DECIDED[name], "s", linewidth=0) for name, n in counts.items() if n])
     alt = f"Of {facts['n']} comparisons, {', '.join(f'{n} {name}' for name, n in counts.items())}."
-    alike = f", are equivalent within {within(facts['margin'], own=facts['own'])}" if "margin" in facts else ""
+    alike = ", are equivalent within your margin" if facts["margins"] else ""
     whom = "other annotators like these" if facts["people"].others else "these annotators only"
     caption = f"Comparisons that differ (all pairs of a label at once){alike}, or remain undecided; for {whom}."
     return Plot(fig, "sample", alt, caption)

@@ -27,7 +27,6 @@ from judgebook.summary.evidence import (
     GROUPS,
     PERFORMANCE,
     REPEAT,
-    SENSITIVITY,
     Evidence,
     parts,
 )
@@ -187,10 +186,10 @@ def _sample(evidence: Evidence, compared: Compared, names: DisplayNames) -> Page
     if not compared["n"]:
         reason = compared["reason"]
         absent = verdicts.Sample.NOT_RUN if not_run(reason) else verdicts.Sample.NO_ANSWER
-        return _answer(evidence, "sample", absent, _PHRASES.say("missing", reason=reason), SENSITIVITY, reason=reason)
+        return _answer(evidence, "sample", absent, _PHRASES.say("missing", reason=reason), PERFORMANCE, reason=reason)
     facts = systems.sample(evidence, compared, names)
     verdict, text = of_sample(facts)
-    return _answer(evidence, "sample", verdict, text, SENSITIVITY, facts=facts, plot=figures.sample(compared))
+    return _answer(evidence, "sample", verdict, text, PERFORMANCE, facts=facts, plot=figures.sample(compared))
 
 
 def of_sample(facts: SampleFacts) -> tuple[Verdict, str]:
@@ -201,7 +200,7 @@ def of_sample(facts: SampleFacts) -> tuple[Verdict, str]:
 
 def _cost(evidence: Evidence, compared: Compared, detectable: Detectable | None, names: DisplayNames) -> PageAnswer:
     spent = cost(evidence)
-    gain, reason = None if compared["n"] else evidence.reasons.get(SENSITIVITY, ""), spent.get("reason", "")
+    gain, reason = None if compared["n"] else evidence.reasons.get(PERFORMANCE, ""), spent.get("reason", "")
     facts, verdict = effort.cost(evidence, spent, detectable, gain, names), effort.cost_verdict(spent)
     text = _PHRASES.of("cost", facts, verdict=verdict, reason=reason)
     plot = None if detectable and detectable.beyond else figures.cost(compared)

@@ -17,11 +17,11 @@ from judgebook.pipeline.audit.computing import output_below
 from judgebook.pipeline.audit.writing import answered
 from judgebook.plugins import UsageError
 from judgebook.study import escape, params
-from judgebook.summary.evidence import AGREEMENT, PERFORMANCE, SENSITIVITY
+from judgebook.summary.evidence import AGREEMENT, PERFORMANCE
 
 _PHRASES = Phrases(__package__)
 #: whether a requirement compares systems -> the notebooks whose results decide it
-NEEDED = {True: (SENSITIVITY, PERFORMANCE), False: (AGREEMENT,)}
+NEEDED = {True: (PERFORMANCE,), False: (AGREEMENT,)}
 
 
 def command(study: str, required: list[str], values: list[str], *, anytime: bool = False) -> int:

@@ -16,11 +16,12 @@ from judgebook.annotations.population import Population
 from judgebook.extras.gate.planned import Planned, planned
 from judgebook.extras.gate.requirements import Requirement, least, met
 from judgebook.plugins import UsageError
+from judgebook.questions.performance.leading import PART
 from judgebook.study.labels import Label
+from judgebook.study.results import where
 from judgebook.study.sections.margins import share, widest
 from judgebook.summary import analysis
-from judgebook.summary.evidence import Evidence
-from judgebook.summary.pairs.analysis import comparisons
+from judgebook.summary.evidence import PERFORMANCE, Evidence, parts
 
 
 class Verdict(IntEnum):
@@ -54,16 +55,19 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
     if not required.compares:
         return _measured(required, evidence)
     required, label, system, other = compared(required, evidence)
-    for one in comparisons(evidence):
-        rows = one.rows[one.rows["label"] == label.id] if one.part[2] == label.method else one.rows.iloc[:0]
+    for part in parts(evidence):
+        rows = where(
+            evidence.results[PERFORMANCE]["plain_contrast"], **dict(zip(PART, part, strict=True)), label=label.id
+        )
         for row in rows.itertuples():
             if {row.system, row.system_b} == {system, other}:
                 sign = label.direction * (1 if row.system == system else -1)
                 low, high = sorted((sign * row.ci_low, sign * row.ci_high))
-                made = Decision(required, verdict(required, low, high), sign * row.estimate, low, high, one.people)
+                people = evidence.population(*part[:2])
+                made = Decision(required, verdict(required, low, high), sign * row.estimate, low, high, people)
                 if made.verdict != Verdict.OPEN or isnan(low):
                     return made
-                return replace(made, plan=planned(required, label, (system, other), one.part, evidence))
+                return replace(made, plan=planned(required, label, (system, other), part, evidence))
     return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
 
 

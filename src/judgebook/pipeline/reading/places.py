@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from judgebook.report.blocks import Block, blocks
 from judgebook.report.first_page import Compared
-from judgebook.summary.evidence import SENSITIVITY, Evidence
+from judgebook.summary.evidence import PERFORMANCE, Evidence
 from judgebook.summary.pairs import words
 
 #: notebook -> what its page shows
@@ -19,8 +19,8 @@ Shown: TypeAlias = Mapping[str, list[Block]]
 EVIDENCE = {
     "order": ("leaderboard", "overall", "ranks"),
     "labels": ("alpha", "repeat"),
-    "judges": ("who_judged", "differences"),
-    "sample": ("differences", "significance"),
+    "judges": ("components", "differences"),
+    "sample": ("contrasts",),
     "cost": ("costs", "minutes"),
 }
 
@@ -47,4 +47,4 @@ def place(every: Shown, notebook: str, wanted: Iterable[str]) -> tuple[str, str]
 
 def compared(evidence: Evidence, every: Shown) -> list[Compared]:
     """What the pair finder says, with the address of the table or figure that has all pairs."""
-    return [replace(one, page=place(every, SENSITIVITY, one.places)[1]) for one in words.compared(evidence)]
+    return [replace(one, page=place(every, PERFORMANCE, one.places)[1]) for one in words.compared(evidence)]

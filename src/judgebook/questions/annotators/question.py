@@ -39,6 +39,5 @@ QUESTIONS = [
         unweighted="what is said of annotators",
         headline="severity",
         seconds=[12.0, 3.0, 0.2],
-        answers=["next"],
     ),
 ]

@@ -35,6 +35,5 @@ QUESTIONS = [
         requires=["equal_weights", "comparable_systems"],
         headline="curves",
         seconds=[5.0, 2.5, 0.03],
-        answers=["order", "sample", "next"],
     ),
 ]

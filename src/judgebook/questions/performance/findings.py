@@ -25,8 +25,8 @@ from judgebook.questions.performance.analysis import (
     with_plain,
 )
 from judgebook.questions.performance.arrangement import CROWDED, part_names
-from judgebook.questions.performance.rates import with_people
 from judgebook.questions.performance.fitted import MOST, POWER
+from judgebook.questions.performance.rates import with_people
 from judgebook.questions.performance.tables import pick_changes
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, where

@@ -13,17 +13,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp, ndtr, ndtri, stdtrit
+from scipy.special import logsumexp, ndtr, ndtri, stdtr, stdtrit
 
 from judgebook.annotations.cells import in_turn
 from judgebook.annotations.population import Population
-from judgebook.annotations.scores import sampled
+from judgebook.annotations.scores import sampled, weighted
 from judgebook.codes import distinct
 from judgebook.model import comparisons, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Differences, Levels
 from judgebook.model.fit import Fit
 from judgebook.model.judgements import Judgements, coded, crossed
+from judgebook.questions.performance.rates import with_people
+from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import SYSTEM_CELL
@@ -75,6 +77,7 @@ def fitted(
                 continue
             sign, head = direction.get((key[1], key[2]), 0), dict(zip(CELL, key, strict=True))
             rows += of_fit(fit(of_label, others=others), head, sign, confidence)
+            rows += plain(of_label, head, people=others, confidence=confidence)
             if sign and key[2] in entering:
                 scores.append((sign, of_label))
         if len(scores) > 1 and (one := overall(scores, others=others)) is not None:
@@ -126,7 +129,9 @@ def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fi
     systems = distinct(*(rows[side] for _, rows in scores for side in ("system", "system_b")))
     whole = [(s, rows) for s, rows in scores if distinct(rows["system"], rows["system_b"]) == systems]
     if METHODS[scores[0][1]["method"].iloc[0]].unit == "pair":
-        varied = [rows.assign(score=s * rows["score"]) for s, rows in whole if rows["score"].nunique() > 1]
+        varied = [
+            rows.assign(score=s * rows["score"]) for s, rows in whole if rows["score"].min() < rows["score"].max()
+        ]
         if len(varied) < 2:
             return None
         every = pd.concat(varied, ignore_index=True)
@@ -155,6 +160,55 @@ def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
     return scores.assign(score=sign * (scores["score"] - mean) / spread)
 
 
+def plain(
+    rows: pd.DataFrame, head: Mapping[str, Any], *, people: bool, confidence: float = 0.95
+) -> Iterator[dict[str, Any]]:
+    """`plain_contrast`: differences of means, or in votes of two systems on each other of shares won and lost, without a
+    model, each with its own interval. Errors of the t tests are clustered by what systems share, or the dialogue, and by
+    annotator where these are a sample (`statistics.clusters`). A check of the fit, not an answer."""
+    votes_ = METHODS[head["method"]].unit == "pair"
+    shared = next((c for c in SHARED if c in rows and rows[c].notna().all()), "pair" if votes_ else "dialogue")
+    scores = rows.assign(unit=rows[shared])
+    over = with_people(shared) if people else shared
+    if votes_:
+        turned = scores["system"] > scores["system_b"]
+        pair = {"system": scores["system"].where(~turned, scores["system_b"])}
+        pair["system_b"] = scores["system_b"].where(~turned, scores["system"])
+        scores = weighted(scores.assign(**pair, score=scores["score"].where(~turned, -scores["score"])))
+        found = ((*key, _plain(one, people=people)) for key, one in scores.groupby(["system", "system_b"], sort=True))
+    else:
+        scores = weighted(scores)
+        code, systems = coded(scores["system"])
+        gaps = zip(*np.triu_indices(len(systems), 1), *_plain(scores, code, people=people), strict=True)
+        found = ((systems[i], systems[j], each) for i, j, *each in gaps)
+    for one, other, (gap, se, df) in found:
+        gap, se, df = (float(np.squeeze(x)) for x in (gap, se, df))
+        known = df >= LEAST_DF and se > 0
+        half = float(stdtrit(df, (1 + confidence) / 2)) * se if known else nan
+        row = {
+            "system": str(one),
+            "system_b": str(other),
+            "estimate": gap,
+            **_interval(gap - half, gap + half, "t", ""),
+        }
+        row["p_value"] = 2 * float(stdtr(df, -abs(gap) / se)) if known else nan
+        yield {**head, "statistic": "plain_contrast", "resample_unit": over, **row}
+
+
+def _plain(
+    scores: pd.DataFrame, code: np.ndarray | None = None, *, people: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Differences of the means of all codes, their errors and degrees of freedom; without codes, of the mean."""
+    one = np.zeros(len(scores), dtype=int) if code is None else code
+    clusters = [coded(scores["unit"])[0]] + [coded(scores["annotator"])[0]] * people
+    weight = scores["weight"].to_numpy(float)
+    means, covariance, _ = clustered_covariance(one, scores["score"].to_numpy(float), weight, clusters)
+    if code is None:
+        return means, np.sqrt(covariance.variances), effective_number(one, weight, clusters) - 1
+    i, j = np.triu_indices(len(means), 1)
+    return means[i] - means[j], covariance.pair_errors(), pair_df(one, weight, clusters, covariance.variances)
+
+
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
     """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each (of comparisons `strength` and
     `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`, `data_to_separate`
@@ -173,7 +227,8 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
-    found = float(np.nanmedian(_shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)))
+    found = _shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
+    found = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
     yield {**head, "n": len(d.se), "statistic": f"{name}difference_found", "estimate": found}
     yield from _levels(fit, head, name, confidence)
     if sign:

@@ -88,7 +88,7 @@ def _of_labels(results: Results) -> pd.DataFrame:
     rows = pd.concat([results[s].assign(statistic=s) for s in ("level", "strength")], ignore_index=True)
     rows = rows[pd.MultiIndex.from_frame(rows[keys]).isin(pd.MultiIndex.from_frame(results["rank"][keys]))]
     marks = {*results["rate"][["method", "label"]].drop_duplicates().itertuples(index=False, name=None)}
-    binary = [key in marks for key in zip(rows["method"], rows["label"], strict=True)]
+    binary = np.array([key in marks for key in zip(rows["method"], rows["label"], strict=True)], dtype=bool)
     unit = np.select([rows["statistic"] == "strength", binary], ["strength", "share"], "score")
     return _joined(rows, results, keys, "").assign(n_labels=1, unit=unit)
 

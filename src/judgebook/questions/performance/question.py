@@ -48,7 +48,7 @@ QUESTIONS = [
         unweighted="estimates as published, and Bradley–Terry scores as leaderboards print them",
         headline="leaderboard",
         seconds=[8.0, 4.0, 0.2],
-        answers=["order", "judges", "next"],
+        answers=["order", "judges", "sample", "cost", "next"],
         early=True,
     ),
 ]

@@ -114,6 +114,5 @@ QUESTIONS = [
         "probabilities. If the next dialogues are drawn as these were, multiply their number by the design effect",
         headline="map",
         seconds=[20.0, 2.5, 0.18],
-        answers=["next"],
     ),
 ]

@@ -63,7 +63,6 @@ QUESTIONS = [
         unweighted="tests as published, and the standard deviations in which margins of equivalence are given",
         headline="significance",
         seconds=[6.0, 4.0, 0.15],
-        answers=["order", "sample", "cost", "next"],
         early=True,
     ),
 ]

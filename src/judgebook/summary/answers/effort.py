@@ -14,7 +14,7 @@ from judgebook.summary.cost import MORE
 from judgebook.summary.evidence import COST, Evidence
 from judgebook.summary.next_steps import NextStep
 
-#: annotators who disagree, and doubtful labels, that are named
+#: doubtful labels that are named
 LISTED = 3
 _MONEY = ("hours", "money", "currency", "next", "paid", "paid_currency", "all_paid", "wage")
 
@@ -67,14 +67,10 @@ def step(step: NextStep, evidence: Evidence, names: DisplayNames, detectable: fa
             for key, one in filled["groups"]
         ]
     elif step.kind == "collect":
-        filled = {k: filled[k] for k in ("open", "n", "needed")} | {"detectable": detectable}
+        filled = {k: filled[k] for k in ("open", "n")} | {"detectable": detectable}
     elif step.kind == "separate":
         filled |= {k: names.name("system", filled[k]) for k in ("first", "second")}
         filled["times"] = None if isnan(filled["times"]) else float(filled["times"])
-    elif step.kind == "look":
-        rows = filled.pop("rows")
-        pairs = zip(rows["annotator"].head(LISTED), rows["gain"].head(LISTED), strict=True)
-        filled |= {"gains": list(pairs), "n": len(rows)}
     elif step.kind == "define":
         rows = filled.pop("rows")
         several = len(set(rows["method"])) > 1

@@ -14,7 +14,7 @@ from judgebook.annotations.population import Population
 from judgebook.display.text import number
 from judgebook.summary.answers import verdicts
 from judgebook.summary.answers.judge_facts import JudgesFacts
-from judgebook.summary.answers.margin_facts import MarginFacts, MarginFound, within
+from judgebook.summary.answers.margin_facts import MarginFacts, MarginFound
 from judgebook.summary.answers.parts import Estimate, Evaluation, Model, Number, Sizes, Span, Words
 
 
@@ -56,14 +56,6 @@ class Elsewhere(Model):
         return [(one.system, one.evaluation) for one in self.certain]
 
 
-class Choices(Model):
-    """Combinations of an analyst's choices (notebook 16), and under how many the leader has the highest mean."""
-
-    n: int
-    n_first: int
-    share: float
-
-
 class OrderFacts(Model):
     of: Literal["order"] = "order"
     evaluation: Evaluation
@@ -84,7 +76,6 @@ class OrderFacts(Model):
     n_labels: int
     level: float = Field(description="confidence in all ranks together")
     others: Elsewhere
-    choices: Choices | None
     margin: MarginFacts | None = Field(None, description="by the YAML's `margin`; null: no label here has one")
 
     @property
@@ -244,15 +235,10 @@ class SampleFacts(Model):
     open: int
     untested: int = Field(description="of the open ones, those whose systems cannot be compared")
     by_model: int = Field(description="differences that are not significant, unadjusted, without the model")
-    within: Number = Field(description="margin of equivalence, in SD, of labels without one of their own")
-    own: bool = Field(False, description="whether some label has a margin of its own (`margin` of the YAML)")
+    margins: bool = Field(False, description="whether some label has a `margin` in the YAML")
     people: Population
     main: Population = Field(description="of the first answer")
     detectable: Detectable | None
-
-    @property
-    def margin(self) -> str:
-        return within(self.within, own=self.own)
 
 
 class Dropped(Model):

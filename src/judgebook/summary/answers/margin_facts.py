@@ -33,9 +33,3 @@ class MarginFound(Model):
     difference: float = Field(description="found with the power of `detectable`, in units of the label")
     found: bool = Field(description="whether a difference as small as the margin is")
     told: str = Field(description="the difference in words")
-
-
-def within(margin: float | None, *, own: bool) -> str:
-    """Within what systems are equivalent: a margin in standard deviations, one that the study states, or either."""
-    in_sd = "" if margin is None else f"±{margin:g} SD"
-    return in_sd if not own else "your margin" + (f", or {in_sd} on labels without one" if in_sd else "")

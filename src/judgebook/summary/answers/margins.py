@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import number
-from judgebook.questions.performance.leading import PART
 from judgebook.study.labels import Label
-from judgebook.study.results import where
 from judgebook.study.sections.margins import share, told
 from judgebook.summary.answers.margin_facts import Against, MarginFacts, MarginFound
-from judgebook.summary.answers.sources import estimate
 from judgebook.summary.answers.verdicts import Margin
-from judgebook.summary.evidence import SENSITIVITY, Evidence
+from judgebook.summary.evidence import Evidence
 from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, SLIGHTLY, comparisons
 
 
@@ -27,18 +24,20 @@ def against_first(
 
     order : ids of the systems, the best first.
     """
-    tests = where(evidence.results[SENSITIVITY]["not_worse"], **dict(zip(PART, part, strict=True)))
-    tests = tests[tests["system_b"] == order[0]].set_index(["label", "system"], drop=False)
-    every = [one.rows for one in comparisons(evidence) if one.part == part and len(tests)]
-    rows = [row for some in every for row in some.itertuples() if row.own and order[0] in (row.system, row.system_b)]
-    if not rows:
+    every = [one.rows for one in comparisons(evidence) if one.part == part]
+    rows = [
+        row for some in every for row in some.itertuples() if row.margin > 0 and order[0] in (row.system, row.system_b)
+    ]
+    labels = {row.label: names.labels[part[2], row.label] for row in rows if names.labels[part[2], row.label].direction}
+    if not labels:
         return None
     by_pair = {(row.system_b if row.system == order[0] else row.system, row.label): row for row in rows}
-    labels = {row.label: names.labels[part[2], row.label] for row in rows}
     pairs = [
-        _against(evidence, tests.loc[label, system], by_pair[system, label], labels[label], names)
-        for system in order[1:] for label in labels if (system, label) in by_pair and (label, system) in tests.index
-    ]  # fmt: skip
+        _against(by_pair[system, label], system, labels[label], evidence.confidence, names)
+        for system in order[1:]
+        for label in labels
+        if (system, label) in by_pair
+    ]
     of_system: dict[str, list[Margin]] = {}
     for one in pairs:
         of_system.setdefault(one.name, []).append(one.verdict)
@@ -51,20 +50,29 @@ def against_first(
     )
 
 
-def _against(evidence: Evidence, test: pd.Series, pair: Any, label: Label, names: DisplayNames) -> Against:
-    """test : its row of `not_worse`. pair : its row of `comparisons`."""
-    better = test["estimate"] > 0
+def _against(pair: Any, system: str, label: Label, level: float, names: DisplayNames) -> Against:
+    """A system against the first. pair : their row of `comparisons`."""
+    turn = label.direction * (1 if pair.system == system else -1)
+    better, *ends = turn * pair.estimate, turn * pair.ci_low, turn * pair.ci_high
+    low = min(ends)
     if pair.verdict == FEW:
         code = Margin.FEW
     elif pair.verdict == ALIKE:
         code = Margin.EQUIVALENT
     elif pair.verdict in (DIFFER, SLIGHTLY):
-        code = Margin.BETTER if better else Margin.SLIGHTLY_WORSE if pair.verdict == SLIGHTLY else Margin.WORSE
+        code = Margin.BETTER if better > 0 else Margin.SLIGHTLY_WORSE if low > -pair.margin else Margin.WORSE
     else:
-        code = Margin.NOT_WORSE if pair.not_worse == test["system"] else Margin.OPEN
-    more: Mapping[str, Any] = {"margin": pair.margin, "verdict": code, "name": names.name("system", test["system"])}
-    unit = "share" if share(label) else "points"
-    return estimate(evidence, SENSITIVITY, "not_worse", test, unit=unit, kind=Against, level=0.9, **more)
+        code = Margin.NOT_WORSE if low > -pair.margin else Margin.OPEN
+    return Against(
+        estimate=better,
+        ci_low=low,
+        ci_high=max(ends),
+        level=level,
+        unit="share" if share(label) else "points",
+        margin=pair.margin,
+        verdict=code,
+        name=names.name("system", system),
+    )
 
 
 def found(evidence: Evidence, rows: pd.DataFrame, names: DisplayNames) -> Iterator[MarginFound]:

@@ -28,7 +28,6 @@ from judgebook.summary.evidence import (
     JUDGES,
     PERFORMANCE,
     REPEAT,
-    SENSITIVITY,
     Evidence,
 )
 
@@ -91,9 +90,6 @@ def _order(facts: OrderFacts, evidence: Evidence) -> _Used:
         ranks = ("overall_rank", "overall_lead", "overall_best_chance", "overall_contrast")
     for name in ranks:
         yield PERFORMANCE, name, where(stored[name], **key)
-    if facts.margin:
-        place = {k: getattr(facts.evaluation, k) for k in PART}
-        yield SENSITIVITY, "not_worse", where(evidence.results[SENSITIVITY]["not_worse"], **place)
 
 
 def _judges(evidence: Evidence) -> _Used:
@@ -112,7 +108,6 @@ def _sample(evidence: Evidence, compared: Mapping[str, Any]) -> _Used:
     place = {"corpus": compared["corpus"], "group": compared["group"]}
     # comparisons that cannot be made are counted as undecided, but are no evidence
     yield PERFORMANCE, "contrast", evidence.tests.dropna(subset="ci_low")
-    yield SENSITIVITY, "equivalence", where(evidence.results[SENSITIVITY]["equivalence"], **place)
     yield PERFORMANCE, "difference_found", compared["detectable"]
 
 

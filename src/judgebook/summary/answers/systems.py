@@ -14,7 +14,7 @@ from judgebook.questions.performance.fitted import POWER
 from judgebook.questions.performance.leading import PART
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
-from judgebook.summary import analysis, wording
+from judgebook.summary import wording
 from judgebook.summary.answers import facts, margins, verdicts
 from judgebook.summary.answers.parts import Evaluation, Sizes, Span
 from judgebook.summary.answers.sources import estimate
@@ -41,8 +41,6 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
     label, n_labels = wording.label_of_order(main, names), int(main["n_labels"].iloc[0])
     systems = [_ranked(evidence, row, names) for _, row in main.iterrows()]
     rivals = [names.name("system", s) for s in lead["rivals"]]
-    share = None if label else analysis.first_share(evidence, part, main["system"].iloc[0])
-    share = share if share and share["share"] < 1 else None  # what agrees need not be told
     return facts.OrderFacts(
         evaluation=Evaluation(**dict(zip(PART, part, strict=True)), title=wording.evaluation(part, evidence, names)),
         method=names.name("method", part[2]),
@@ -63,7 +61,6 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
         level=evidence.confidence,
         others=_elsewhere(others, evidence, names),
         margin=margins.against_first(evidence, part, list(main["system"]), names),
-        choices=facts.Choices(**share, n_first=round(share["share"] * share["n"])) if share else None,
     )
 
 
@@ -101,8 +98,7 @@ def sample(evidence: Evidence, compared: Mapping[str, Any], names: DisplayNames)
         **counts,
         who=wording.run_and_group(tuple(place.values()), evidence, names),
         n_decided=compared["n"] - compared["open"],
-        within=compared.get("margin"),
-        own=compared.get("own", False),
+        margins=compared["margins"],
         people=compared["people"],
         main=evidence.population(*parts(evidence)[0][:2]),
         detectable=detectable(evidence, compared, names),

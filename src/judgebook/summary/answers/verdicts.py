@@ -128,7 +128,6 @@ class Next(Verdict):
     TWICE = "twice", "have items judged twice"
     SEPARATE = "separate", "collect what separates the first two systems"
     COLLECT = "collect", "collect more dialogues: most comparisons are open"
-    LOOK = "look", "look at annotators who disagree with the others"
     DEFINE = "define", "define doubtful labels more sharply, or train annotators"
     MORE = "more", "recruit annotators: others would often order systems otherwise"
     OVERLAP = "overlap", "have more items judged twice; where all were, more items, by more annotators"

@@ -15,15 +15,15 @@ from judgebook.report.first_page import Compared
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.sections.margins import told
 from judgebook.summary import wording
-from judgebook.summary.evidence import SENSITIVITY, Evidence
+from judgebook.summary.evidence import PERFORMANCE, Evidence
 from judgebook.summary.pairs.analysis import Comparisons, comparisons
 
 _PHRASES, _SUMMARY = Phrases(__package__), Phrases("judgebook.summary")
 #: width of a scale from which differences have one decimal
 WIDE = 20
-#: tables and figures of notebook 05 with pairs of systems, the most telling first
-VIEWS = ("differences", "significance")
-#: comparisons beyond which a page would be too large: later evaluations are left to notebook 05
+#: tables of notebook 07 with pairs of systems
+VIEWS = ("contrasts",)
+#: comparisons beyond which a page would be too large: later evaluations are left to notebook 07
 MOST = 2500
 
 
@@ -39,7 +39,7 @@ def _compared(one: Comparisons, evidence: Evidence, names: DisplayNames) -> Comp
     method = one.part[2]
     rows = names.sort(names.pairs(one.rows.assign(method=method)))
     units = {label: _unit(names.labels.get((method, label)), method) for label in dict.fromkeys(rows["label"])}
-    facts = {"few": bool(rows["ci_low"].isna().any()), "own": bool(rows["own"].any())}
+    facts = {"few": bool(rows["ci_low"].isna().any()), "own": bool(rows["margin"].notna().any())}
     about = _PHRASES.say("about", ci=Markup(names.ci), people=one.people, **facts)
     texts = set(units.values())
     order = list(_order(one, names))
@@ -54,7 +54,7 @@ def _compared(one: Comparisons, evidence: Evidence, names: DisplayNames) -> Comp
         ranks=tuple(order),
         ranked=_PHRASES.say("ranks", level=f"{names.confidence:.0%}", over_labels=_over_labels(one)) if order else "",
         systems=_systems(one, names),
-        places=tuple(f"{SENSITIVITY}_{view}" + (f"_{one.place}" if one.place else "") for view in VIEWS),
+        places=tuple(f"{PERFORMANCE}_{view}" for view in VIEWS),
     )
 
 
@@ -75,7 +75,7 @@ def _cells(row: Any, unit: tuple[str, float, int], one: Comparisons, names: Disp
     direction = label.direction if label else 0
     first = (row.estimate > 0) == (direction >= 0)
     ahead = names.name("system", row.not_worse or (row.system if first else row.system_b))
-    size = told(row.margin, label) if row.own and label else f"{row.margin:g} SD"
+    size = told(row.margin, label) if label and pd.notna(row.margin) else ""
     facts = {"ahead": Markup(ahead), "directed": direction != 0, "margin": Markup(size)}
     values = [number(scale * value, decimals) for value in (row.estimate, row.ci_low, row.ci_high)]
     values += [p_value(row.p), MISSING if pd.isna(row.n) else f"{int(row.n):,}"]
