@@ -137,7 +137,7 @@ def contrasts(results: Results, names: DisplayNames) -> Iterator[Table]:
     """Every difference of two systems, by method."""
     for method, rows in names.sort(names.pairs(results["contrast"])).groupby("method", sort=False):
         scale = 1 if METHODS[str(method)].unit != "pair" else 100
-        out = names.named(rows[["corpus", "group", "method", "label", "system"]]).drop(columns="Method", errors="ignore")
+        out = names.named(rows[["corpus", "group", "method", "label", "system"]]).drop(columns="Method")
         out["Other system"] = [names.name("system", s) for s in rows["system_b"]]
         out["Difference"] = intervals(rows[["estimate", "ci_low", "ci_high"]] * scale).to_numpy()
         out["p"], out["p of all"] = rows["p_value"].to_numpy(), rows["p_adjusted"].to_numpy()
