@@ -19,7 +19,7 @@ class Performance(Section):
     )
     overall: Literal["all"] | list[str] = Field(
         "all",
-        description="labels whose standardised mean, fitted in one model, orders the systems, by method (of comparisons: "
+        description="labels whose standardised mean, in one fit, orders the systems, by method (of comparisons: "
         "votes for the side that more of them favour); all: those with a direction",
     )
     note: str = Field("", description="shown with printed numbers")

@@ -64,7 +64,6 @@ def planned():
     [
         ("agreed", ("alpha", "ac", "icc")),
         ("ranked", ("mean", "rank", "best_chance", "contrast", "order_reversal")),
-        ("planned", ("planned_difference", "plan_dialogues", "plan_power", "plan_detectable")),
     ],
 )
 def test_numbers_are_those_of_the_audit(audited, request, name, statistics):
