@@ -96,7 +96,7 @@ def _tests(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
         return
     rows = [
         {"Evaluation": part["who"], "Comparisons": part["n"], "Decided": part["differ"], "Equivalent": part["alike"]}
-        | {"Detected": _PHRASES.say("detected", part=part)}
+        | {"Detected": _PHRASES.say("detected", part=part), "Annotators": "others, too" if part["others"] else "these"}
         for part in facts["parts"]
     ]
     caption = _PHRASES.say("tests_caption", margin=facts["margin"], power=facts["power"], level=facts["level"])
