@@ -2,9 +2,10 @@
 
 Davidson's model with ties: a vote is won with weight e^a, lost with e^b, tied with nu e^((a + b) / 2), where a and b
 are what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator
-for the system. The tendency to tie differs between annotators, too. All random parts are normal; what a design does not tell apart is left out with the reason. Strengths
-and nu are integrated over together with the random parts (`statistics.paired_laplace`), so that variances are those of
-restricted likelihood. Differences have Satterthwaite's degrees of freedom, as in `ratings`.
+for the system. The tendency to tie differs between annotators, too. All random parts are normal; what a design does not
+tell apart is left out with the reason. Strengths and nu are integrated over together with the random parts
+(`statistics.paired_laplace`), so that variances are those of restricted likelihood. Differences have Satterthwaite's
+degrees of freedom, as in `ratings`.
 
 With ten votes and more on an answer or by an annotator on a system, variances have little bias. With two the
 approximation finds about two thirds of an answer's variance and draws strengths towards each other by about a tenth;
@@ -122,6 +123,7 @@ def fit(comparisons: Comparisons) -> Fit:
         n_annotators=0 if c.annotator is None else int(c.annotator.max()) + 1,
         sizes=np.bincount(sides, minlength=s),
         log_nu=found.eta,
+        ties=float(variances[-1]) if ties else 0.0,
         note=note,
     )
 
