@@ -90,8 +90,8 @@ def fit(comparisons: Comparisons) -> Fit:
     found, covariance, df = _levels(model, variances)
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
-    of_parts = {name: float(v) if v > _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
-    kept = np.array([0.0 if name in PEOPLE else v for name, v in zip(parts, variances, strict=True)])
+    of_parts = {name: float(v) if v > _SMALL else 0.0 for name, v in zip(parts, variances, strict=True)}
+    kept = np.array([_VARIANCES[0] if name in PEOPLE else v for name, v in zip(parts, variances, strict=True)])
     without = model.evaluate(kept).covariance[:s, :s] if TASTE in parts else covariance
     sides = np.concatenate([c.first, c.second])
     return Fit(

@@ -150,13 +150,22 @@ class Levels:
         return drawn @ vectors.T
 
     @cached_property
+    def comparable(self) -> bool:
+        """Whether any two systems can be compared."""
+        return not np.isnan(self.df[self.pairs]).all()
+
+    @cached_property
     def p_best(self) -> np.ndarray:
-        """(s,) chance of each system to be the best."""
+        """(s,) chance of each system to be the best; NaN where none can be compared, as in what follows."""
+        if not self.comparable:
+            return np.full(len(self), np.nan)
         return np.bincount(self.posterior.argmax(axis=1), minlength=len(self)) / DRAWS
 
     @cached_property
     def expected_rank(self) -> np.ndarray:
         """(s,) mean rank, 1 for the best."""
+        if not self.comparable:
+            return np.full(len(self), np.nan)
         return 1 + (-self.posterior).argsort(axis=1).argsort(axis=1).mean(axis=0)
 
     def tiers(self, confidence: float = 0.95) -> np.ndarray:

@@ -12,7 +12,7 @@ Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (sub
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import exp, log
+from math import exp, log, nan
 
 import numpy as np
 from scipy.optimize import brentq
@@ -37,6 +37,8 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     if len(j.systems) < 2 or len(j) <= len(j.systems):
         raise ValueError(f"expected two systems and more judgements, found {len(j)} on {len(j.systems)}")
     parts = dict(_parts(j, left_out, others=others))
+    if (flat := _flat(j, left_out)) is not None:
+        return flat
     x = np.zeros((len(j), len(j.systems)))
     x[np.arange(len(j)), j.system] = 1.0
     # sums of squares of scores far from 0 would be lost in rounding
@@ -67,6 +69,19 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
         sizes=np.bincount(j.system[np.unique(j.item, return_index=True)[1]], minlength=len(j.systems)),
         intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if name in PEOPLE},
     )
+
+
+def _flat(j: Judgements, left_out: dict[str, str]) -> Fit | None:
+    """Where judgements of a system are all alike: no difference has an error."""
+    s, n = len(j.systems), np.bincount(j.system)
+    means = np.bincount(j.system, j.score) / n
+    if np.abs(j.score - means[j.system]).max() > 1e-12 * max(1.0, np.abs(means).max()):
+        return None
+    levels = Levels(means, np.zeros((s, s)), np.full((s, s), nan))
+    none = np.zeros(s * (s - 1) // 2)
+    people = 0 if j.annotator is None else int(j.annotator.max()) + 1
+    note = "judgements of a system are all alike"
+    return Fit(j.systems, levels, {RESIDUAL: 0.0}, left_out, False, none, len(j), people, n, note=note)
 
 
 def _by_rate(j: Judgements) -> np.ndarray:

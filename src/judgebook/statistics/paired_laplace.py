@@ -1,5 +1,5 @@
-"""The integrated likelihood of comparisons in pairs with ties, where strengths have random parts: Laplace's approximation
-and its gradient.
+"""The integrated likelihood of comparisons in pairs with ties, where strengths have random parts: Laplace's
+approximation and its gradient.
 
 With d the difference of what the two sides have and eta the log of the tie parameter, a win is worth e^(d/2), a loss
 e^(-d/2), a tie e^eta, each divided by their sum. d = strength + sd u of the first side less the same of the second, for
@@ -26,8 +26,9 @@ import numpy as np
 
 from judgebook.statistics.elimination import cholesky, cholesky_inverse
 
-#: what a step may gain that is not taken any more
-_NEGLIGIBLE = 1e-9
+#: what a step may gain that is not taken any more; without random parts strengths are all that is sought, and those
+#: that are equal are to be so in nine digits
+_NEGLIGIBLE, _EXACT = 1e-9, 1e-20
 #: what a step gains over the one before, with the same factor, as long as that serves
 _SHORTER = 0.3
 #: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
@@ -122,6 +123,7 @@ class PairedLaplace:
         self.prior[-1, -1] += not self.tied.any()
         self._batches(group, main, rest)
         self.x, self.sd = np.zeros(self.n_levels + self.size), np.ones(len(parts))
+        self.negligible = _NEGLIGIBLE if parts else _EXACT
         self.factor: _Factor | None = None
         self.tangent: np.ndarray | None = None  # of the mode by standard deviations
 
@@ -234,7 +236,7 @@ class PairedLaplace:
             fresh = factor is None
             factor = factor or self._factor(at.second, z)
             step = self._solve(factor, gradient)
-            if (gain := float(gradient @ step)) < _NEGLIGIBLE:
+            if (gain := float(gradient @ step)) < self.negligible:
                 break
             if not fresh and gain > _SHORTER * last:
                 factor, last = None, np.inf
@@ -269,7 +271,7 @@ class PairedLaplace:
 
     def _gradient(self, z: np.ndarray, sd: np.ndarray, factor: _Factor, at: Cumulants) -> np.ndarray:
         k = len(z)
-        by_d, by_eta = self._scores(at)
+        by_d, _ = self._scores(at)
         (dd, de, _), third = at.second, at.third
         # rows of the inverse that a comparison has: its product with z and with that of each part
         m, padded = self.levels_of, np.pad(factor.rest, ((0, 1), (0, 1)))
