@@ -26,6 +26,7 @@ from judgebook.model.fit import Fit
 from judgebook.model.judgements import Judgements, coded, crossed
 from judgebook.questions.performance.rates import with_people
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
+from judgebook.statistics.multiplicity import simultaneous_ranks
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import SYSTEM_CELL
@@ -225,8 +226,10 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
-    found = float(np.nanmedian(_shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)))
-    yield {**head, "n": len(d.se), "statistic": f"{name}difference_found", "estimate": found}
+    known = levels.comparable
+    found = float(np.nanmedian(_shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se))) if known else nan
+    row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": found}
+    yield {**head, **row, "note": None if known else fit.note or UNKNOWN}
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
@@ -290,19 +293,14 @@ def _sized(fit: Fit, head: dict[str, Any], i: int) -> dict[str, Any]:
 def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """`rank`, `lead` and `best_chance` of each system. levels : more being better."""
     m, x = len(levels), levels.estimates
-    # a rank is at least one plus the systems that are better, at most those that are not worse (Mogstad et al. 2024,
-    # Review of Economic Studies 91, 476-518, section 3.2)
-    better, worse = np.zeros(m), np.zeros(m)
-    np.add.at(better, np.where(d.estimate > 0, d.second, d.first), d.decided)
-    np.add.at(worse, np.where(d.estimate > 0, d.first, d.second), d.decided)
-    known, first = bool(np.isfinite(d.low).any()), int(np.argmax(x))
-    rank = 1.0 + np.sum(x > x[:, None] + 1e-12, axis=1)
+    rank, least, most = simultaneous_ranks(x, d.decided)
+    known, first = levels.comparable, int(np.argmax(x))
     low, high = np.full((m, m), nan), np.full((m, m), nan)
     low[d.first, d.second], high[d.first, d.second] = d.low, d.high
     low[d.second, d.first], high[d.second, d.first] = -d.high, -d.low
     for i, system in enumerate(fit.systems):
         row = _sized(fit, head, i) | {"system": system}
-        ends = (1 + better[i], m - worse[i]) if known else (nan, nan)
+        ends = (least[i], most[i]) if known else (nan, nan)
         yield {
             **row,
             "statistic": f"{name}rank",
@@ -312,7 +310,8 @@ def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name:
         ends = (float(low[first, i]), float(high[first, i]))
         lead = {} if i == first else _interval(ends[0], ends[1], "simultaneous", fit.note)
         yield {**row, "statistic": f"{name}lead", "estimate": x[first] - x[i], **lead}
-        yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i]}
+        note = None if known else fit.note or UNKNOWN
+        yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i], "note": note}
 
 
 def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
@@ -335,7 +334,7 @@ def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], na
         **pair,
         "statistic": f"{name}data_to_separate",
         "estimate": nan if far else times,
-        "note": FAR if far else None,
+        "note": (FAR if isfinite(d.high[k]) else fit.note or UNKNOWN) if far else None,
     }
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
         if fit.others and isfinite(variance):
