@@ -191,10 +191,10 @@ def tail(largest: np.ndarray, t: np.ndarray, df: np.ndarray) -> np.ndarray:
     """Chance that the largest of all differences over their estimated standard errors is beyond t.
 
     largest : (draws,) sorted, over the true ones. df : of each t; the estimated variance is chi-square over it. NaN
-    where t is.
+    where either is.
     """
     t, df = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(df, dtype=float))
-    out = np.where(np.isnan(t), np.nan, 1 - np.searchsorted(largest, t) / len(largest))
+    out = np.where(np.isnan(t) | np.isnan(df), np.nan, 1 - np.searchsorted(largest, t) / len(largest))
     estimated = np.isfinite(df) & (t > 0)
     every = len(largest) // _POINTS
     squares = largest[every // 2 :: every] ** 2 if every else largest**2
