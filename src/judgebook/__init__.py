@@ -15,6 +15,7 @@ In a notebook, a frame of judgements is enough:
     jb.agreement(frame, **roles, level="ordinal")   # an Analysis: do annotators agree?
     jb.rank(frame, **roles, direction=1)            # which system is best?
     jb.plan(frame, **roles)                         # how many dialogues does the next study need?
+    jb.fit(frame, system=…, score=…)                # a FittedModel: levels, contrasts, components, P(best)
     jb.compare(june, july)                          # ComparedStudies: are the results of one reproduced in the other?
 
 What is listed here besides reads what a run left, and what a YAML and its data amount to:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from judgebook.extras.compare.calling import ComparedStudies, compare
     from judgebook.extras.new.auditing import audit
     from judgebook.extras.new.calls.analyses import agreement, plan, rank
+    from judgebook.model.calling import FitError, FittedModel, fit
     from judgebook.pipeline.audit.result import Analysis, Audit
     from judgebook.sources.build import Built, build
     from judgebook.study.own.notebook import own_notebook
@@ -64,6 +66,8 @@ __all__ = [
     "Built",
     "ComparedStudies",
     "DataError",
+    "FitError",
+    "FittedModel",
     "JudgebookError",
     "ParamsError",
     "StoredStudy",
@@ -71,6 +75,7 @@ __all__ = [
     "audit",
     "build",
     "compare",
+    "fit",
     "load_study",
     "open_study",
     "own_notebook",
@@ -86,6 +91,8 @@ _HOMES = {
     "Built": ("judgebook.sources.build", "Built"),
     "ComparedStudies": ("judgebook.extras.compare.calling", "ComparedStudies"),
     "DataError": ("judgebook.study.schema", "DataError"),
+    "FitError": ("judgebook.model.calling", "FitError"),
+    "FittedModel": ("judgebook.model.calling", "FittedModel"),
     "JudgebookError": ("judgebook.errors", "JudgebookError"),
     "ParamsError": ("judgebook.study.params", "ParamsError"),
     "StoredStudy": ("judgebook.study.stored", "StoredStudy"),
@@ -93,6 +100,7 @@ _HOMES = {
     "audit": ("judgebook.extras.new.auditing", "audit"),
     "build": ("judgebook.sources.build", "build"),
     "compare": ("judgebook.extras.compare.calling", "compare"),
+    "fit": ("judgebook.model.calling", "fit"),
     "load_study": ("judgebook.study.params", "load"),
     "open_study": ("judgebook.study.stored", "open_study"),
     "own_notebook": ("judgebook.study.own.notebook", "own_notebook"),

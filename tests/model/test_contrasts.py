@@ -71,7 +71,7 @@ def test_pairs_without_an_error_are_not_decided():
     d = Levels(np.array([3.0, 0.0, -3.0]), 0.01 * np.eye(3), df).differences()
     assert d.decided.tolist() == [True, False, True]
     assert np.isnan(d.low).tolist() == np.isnan(d.p_adjusted).tolist() == [False, True, False]
-    none = levels([1.0, 2.0], np.zeros((2, 2)), np.nan)
+    none = levels([1.0, 2.0], np.full((2, 2), np.nan), np.nan)
     assert not none.comparable
     assert np.isnan(none.p_best).all()
     assert np.isnan(none.expected_rank).all()

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
+from math import inf, nan
 
 import numpy as np
 from scipy.special import chdtr, chdtri, stdtr
@@ -81,6 +81,8 @@ class Levels:
     @cached_property
     def largest(self) -> np.ndarray:
         """(DRAWS,) sorted: the largest of all differences over their standard errors, where all levels are equal."""
+        if not np.isfinite(self.covariance).all():
+            return np.zeros(DRAWS)
         values, vectors = np.linalg.eigh(_centred(self.covariance))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         z = np.random.default_rng(self.seed).standard_normal((DRAWS, len(self))) @ root.T
@@ -156,16 +158,16 @@ class Levels:
 
     @cached_property
     def p_best(self) -> np.ndarray:
-        """(s,) chance of each system to be the best; NaN where none can be compared, as in what follows."""
-        if not self.comparable:
-            return np.full(len(self), np.nan)
+        """(s,) chance of each system to be the best; NaN without a covariance."""
+        if not np.isfinite(self.covariance).all():
+            return np.full(len(self), nan)
         return np.bincount(self.posterior.argmax(axis=1), minlength=len(self)) / DRAWS
 
     @cached_property
     def expected_rank(self) -> np.ndarray:
-        """(s,) mean rank, 1 for the best."""
-        if not self.comparable:
-            return np.full(len(self), np.nan)
+        """(s,) mean rank, 1 for the best; NaN without a covariance."""
+        if not np.isfinite(self.covariance).all():
+            return np.full(len(self), nan)
         return 1 + (-self.posterior).argsort(axis=1).argsort(axis=1).mean(axis=0)
 
     def tiers(self, confidence: float = 0.95) -> np.ndarray:
@@ -194,7 +196,7 @@ def tail(largest: np.ndarray, t: np.ndarray, df: np.ndarray) -> np.ndarray:
     where either is.
     """
     t, df = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(df, dtype=float))
-    out = np.where(np.isnan(t) | np.isnan(df), np.nan, 1 - np.searchsorted(largest, t) / len(largest))
+    out = np.where(np.isnan(t + df), np.nan, 1 - np.searchsorted(largest, t) / len(largest))
     estimated = np.isfinite(df) & (t > 0)
     every = len(largest) // _POINTS
     squares = largest[every // 2 :: every] ** 2 if every else largest**2

@@ -24,6 +24,11 @@ from judgebook.model.judgements import Judgements, crossed
 from judgebook.model.satterthwaite import uncertainty
 from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
 
+#: why a part is left out that cannot be told from the systems
+ONE_EACH = "each system has only one"
+#: residual variance of scores that range over 1, below which there is none
+_NO_RESIDUAL = 1e-12
+
 
 def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     """The model of one label's judgements.
@@ -31,57 +36,66 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     others : whether statements are to hold for other annotators; else what annotators think of single systems is
     theirs, and the dialogues are all that is a sample.
 
-    Raises ValueError where there are not two systems, or no more judgements than systems.
+    Where there is nothing to estimate variances from, levels are plain means without covariance, and `note` says why.
+    Raises ValueError where there are not two systems.
     """
     j, left_out = judgements, dict[str, str]()
-    if len(j.systems) < 2 or len(j) <= len(j.systems):
-        raise ValueError(f"expected two systems and more judgements, found {len(j)} on {len(j.systems)}")
+    if len(j.systems) < 2:
+        raise ValueError(f"expected two systems, found {len(j.systems)}")
+    if len(j) <= len(j.systems):
+        return _without(j, "no system has two judgements")
     parts = dict(_parts(j, left_out, others=others))
-    if (flat := _flat(j, left_out)) is not None:
-        return flat
     x = np.zeros((len(j), len(j.systems)))
     x[np.arange(len(j)), j.system] = 1.0
     # sums of squares of scores far from 0 would be lost in rounding
     centre, scale = float(j.score.mean()), float(np.ptp(j.score)) or 1.0
-    model = RestrictedDeviance((j.score - centre) / scale, x, list(parts.values()))
-    ratios = best_ratios(model) if parts else np.zeros(0)
+    codes = list(parts.values())
+    none = [np.zeros(len(j), dtype=np.intp)]  # a part that all scores share stands for none
+    model = RestrictedDeviance((j.score - centre) / scale, x, codes or none)
+    try:
+        ratios = best_ratios(model) if parts else np.zeros(1)
+    except ValueError as error:
+        return _without(j, str(error))
     at = model.solve(ratios)
-    covariance, df = uncertainty(x, list(parts.values()), ratios * at.residual, at.residual)
+    if at.residual < _NO_RESIDUAL:
+        return _without(j, "judgements of a system do not vary, or other parts of the design explain all of them")
+    variances = at.residual * ratios[: len(parts)]
+    covariance, df = uncertainty(x, codes, variances, at.residual)
     if j.weight is not None:
-        means, covariance = _weighted(j, parts, ratios * at.residual, at.residual, (j.score - centre) / scale)
+        means, covariance = _weighted(j, parts, variances, at.residual, (j.score - centre) / scale)
     else:
         means = at.values[model.m :]
-    kept = np.array([0.0 if name in PEOPLE else r for name, r in zip(parts, ratios, strict=True)])
+    kept = np.where([name in PEOPLE for name in (parts or [RESIDUAL])], 0.0, ratios)
     without = at.residual * model.with_coefficients(model.solve(kept))[:, model.m :]
     if j.marks:
         rates = by_rate(j)
         covariance, without = covariance * rates, without * rates
-    square, n = scale**2 * at.residual, 0 if j.annotator is None else int(j.annotator.max()) + 1
+    n = 0 if j.annotator is None else int(j.annotator.max()) + 1
     return Fit(
         j.systems,
         Levels(centre + scale * means, scale**2 * covariance, df),
-        dict(zip([*parts, RESIDUAL], [*(ratios * square).tolist(), square], strict=True)),
+        dict(zip([*parts, RESIDUAL], (scale**2 * np.append(variances, at.residual)).tolist(), strict=True)),
         left_out,
-        others=others and any(name in PEOPLE for name in parts),
+        others=others and n > 1 and left_out.get(ANNOTATOR) != ONE_EACH,
         people=np.maximum(of_pairs(scale**2 * (covariance - without)), 0.0),
         n=len(j),
         n_annotators=n,
-        sizes=np.bincount(j.system[np.unique(j.item, return_index=True)[1]], minlength=len(j.systems)),
+        sizes=_sizes(j),
         intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if name in PEOPLE},
     )
 
 
-def _flat(j: Judgements, left_out: dict[str, str]) -> Fit | None:
-    """Where judgements of a system are all alike: no difference has an error."""
-    s, n = len(j.systems), np.bincount(j.system)
-    means = np.bincount(j.system, j.score) / n
-    if np.abs(j.score - means[j.system]).max() > 1e-12 * max(1.0, np.abs(means).max()):
-        return None
-    levels = Levels(means, np.zeros((s, s)), np.full((s, s), nan))
-    none = np.zeros(s * (s - 1) // 2)
-    people = 0 if j.annotator is None else int(j.annotator.max()) + 1
-    note = "judgements of a system are all alike"
-    return Fit(j.systems, levels, {RESIDUAL: 0.0}, left_out, False, none, len(j), people, n, note=note)
+def _sizes(j: Judgements) -> np.ndarray:
+    return np.bincount(j.system[np.unique(j.item, return_index=True)[1]], minlength=len(j.systems))
+
+
+def _without(j: Judgements, reason: str) -> Fit:
+    """Plain means, without anything to say of their uncertainty."""
+    s, people = len(j.systems), 0 if j.annotator is None else int(j.annotator.max()) + 1
+    weight = np.ones(len(j)) if j.weight is None else j.weight
+    means, none = np.bincount(j.system, weight * j.score) / np.bincount(j.system, weight), np.full((s, s), nan)
+    pairs = np.full(s * (s - 1) // 2, nan)
+    return Fit(j.systems, Levels(means, none, none), {}, {}, False, pairs, len(j), people, _sizes(j), note=reason)
 
 
 def by_rate(j: Judgements) -> np.ndarray:
@@ -145,7 +159,7 @@ def _parts(j: Judgements, left_out: dict[str, str], *, others: bool) -> Iterator
         elif levels == n:
             left_out[name] = "each has a single judgement"
         elif within:
-            left_out[name] = "each system has only one"
+            left_out[name] = ONE_EACH
         elif same:
             left_out[name] = f"the same as {same}"
         else:

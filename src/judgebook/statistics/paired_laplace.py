@@ -1,5 +1,5 @@
-"""The integrated likelihood of comparisons in pairs with ties, where strengths have random parts: Laplace's
-approximation and its gradient.
+"""The integrated likelihood of comparisons in pairs with ties, where strengths have random parts, by Laplace's
+approximation, and its gradient.
 
 With d the difference of what the two sides have and eta the log of the tie parameter, a win is worth e^(d/2), a loss
 e^(-d/2), a tie e^eta, each divided by their sum. d = strength + sd u of the first side less the same of the second, for
@@ -28,14 +28,30 @@ from judgebook.statistics.elimination import cholesky, cholesky_inverse
 
 #: what a step may gain that is not taken any more; without random parts strengths are all that is sought, and those
 #: that are equal are to be so in nine digits
-_NEGLIGIBLE, _EXACT = 1e-9, 1e-20
+_NEGLIGIBLE, _EXACT = 1e-12, 1e-20
 #: what a step gains over the one before, with the same factor, as long as that serves
-_SHORTER = 0.3
+_SHORTER = 0.6
 #: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
 #: may have
 _AT_ONCE, _AS_LARGE = 2_000_000, 1.3
-#: parts of a side: first and second level of each row, and their group
-Part = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A random part.
+
+    levels : (n, c) codes from 0 without gaps of the effects on each comparison. group : (n,) codes from 0 without gaps.
+    by_d, by_eta : (c,) how much of each effect is added to d and to eta.
+    """
+
+    levels: np.ndarray
+    group: np.ndarray
+    by_d: tuple[float, ...] = (1.0, -1.0)
+    by_eta: tuple[float, ...] = (0.0, 0.0)
+
+    @property
+    def size(self) -> int:
+        return int(self.levels.max()) + 1
 
 
 @dataclass(frozen=True)
@@ -74,7 +90,7 @@ class Integrated:
     """At given standard deviations. log_likelihood : integrated, but for a constant. gradient : of it by variances.
 
     strengths : (s,) with mean 0; eta : -inf without ties. covariance : (s + 1, s + 1) of these, of strengths only
-    differences count. information : share of each part's variance that the data know more of than its prior.
+    differences count.
     """
 
     log_likelihood: float
@@ -104,22 +120,23 @@ class PairedLaplace:
     ):
         self.n, self.systems, self.parts = len(first), systems, len(parts)
         self.score, self.counts, self.tied = score.astype(float), counts.astype(float), score == 0
-        sizes = [int(max(a.max(), b.max())) + 1 for a, b, _ in parts]
-        #: the part with most levels is eliminated
-        self.order = sorted(range(len(parts)), key=lambda i: -sizes[i])
-        others = sum(sizes[i] for i in self.order[1:])
-        self.at_strengths, self.size = others, others + systems + 1
-        begins = np.cumsum([0, *(sizes[i] for i in self.order[1:])])
-        pairs = [(parts[i][0] + b, parts[i][1] + b) for i, b in zip(self.order[1:], begins, strict=False)]
-        pairs.append((first + others, second + others))
-        rest = np.column_stack([*(column for pair in pairs for column in pair), np.full(self.n, self.size - 1)])
-        main = np.column_stack(parts[self.order[0]][:2]) if parts else np.zeros((self.n, 0), np.intp)
-        group = parts[self.order[0]][2] if parts else np.zeros(self.n, np.intp)
+        self.main, self.others = _split(parts)
+        n_others = sum(parts[i].size for i in self.others)
+        self.at_strengths, self.size = n_others, n_others + systems + 1
+        sides = np.column_stack([first, second]) + n_others
+        rest = np.column_stack([_numbered(parts, self.others, self.n), sides, np.full(self.n, self.size - 1)])
+        main = _numbered(parts, self.main, self.n)
+        group = parts[self.main[0]].group if parts else np.zeros(self.n, np.intp)
+        #: by unknown of a comparison: part (-1: none), and what it adds to d and to eta
+        order = [parts[i] for i in (*self.main, *self.others)]
+        self.part_of = np.repeat([*self.main, *self.others, -1], [*(len(p.by_d) for p in order), 3])
+        self.by_d = np.array([*(v for p in order for v in p.by_d), 1.0, -1.0, 0.0])
+        self.by_eta = np.array([*(v for p in order for v in p.by_eta), 0.0, 0.0, 1.0])
         self.eta_from = 0.0 if self.tied.any() else -np.inf
         self.prior = np.zeros((self.size, self.size))
-        strengths = slice(others, others + systems)
+        strengths = slice(n_others, n_others + systems)
         self.prior[strengths, strengths] = 1.0 - ridge / systems  # strengths add up to 0
-        self.prior.flat[:: self.size + 1] += np.repeat([1.0, ridge, ridge], [others, systems, 1])
+        self.prior.flat[:: self.size + 1] += np.repeat([1.0, ridge, ridge], [n_others, systems, 1])
         self.prior[-1, -1] += not self.tied.any()
         self._batches(group, main, rest)
         self.x, self.sd = np.zeros(self.n_levels + self.size), np.ones(len(parts))
@@ -156,34 +173,34 @@ class PairedLaplace:
             cells = (base * b.p + local[: main.shape[1], None]) * width + local
             self.batches[number] = _Batch(rows, b.groups, b.p, b.q, b.begin, cells, table)
 
-    def slopes(self, sd: np.ndarray) -> np.ndarray:
-        """(k,) of the difference d by the unknowns of a comparison; eta is the last."""
-        size = [*sd[self.order], 1.0]
-        return np.array([*(sign * s for s in size for sign in (1, -1)), 0.0])
+    def _slopes(self, sd: np.ndarray) -> np.ndarray:
+        """(2, k) of d and eta by the unknowns of a comparison."""
+        slopes: np.ndarray = np.stack([self.by_d, self.by_eta]) * np.append(sd, 1.0)[self.part_of]
+        return slopes
 
-    def _linear(self, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float]:
-        return x[self.unknowns] @ z, float(x[-1]) + self.eta_from
+    def _linear(self, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        d, eta = z @ x[self.unknowns].T
+        return d, eta + self.eta_from
 
     def _value(self, x: np.ndarray, z: np.ndarray) -> float:
         d, eta = self._linear(x, z)
-        log_p = self.score * d / 2 - _log_sum(d, eta)
-        log_p[self.tied] += eta
+        log_p = self.score * d / 2 - log_sum(d, eta)
+        log_p[self.tied] += eta[self.tied]
         core = x[self.n_levels :]
         return float(self.counts @ log_p - (x[: self.n_levels] @ x[: self.n_levels] + core @ self.prior @ core) / 2)
 
     def _collect(self, of_d: np.ndarray, of_eta: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Sums over comparisons by unknown, of what belongs to d and to eta."""
         out = np.zeros(len(self.x))
-        for column, slope in zip(self.unknowns.T[:-1], z, strict=False):
-            out += np.bincount(column, slope * of_d, len(out))
-        out[-1] += of_eta.sum()
+        for column, by_d, by_eta in zip(self.unknowns.T, *z, strict=True):
+            if by_d or by_eta:
+                out += np.bincount(column, by_d * of_d + by_eta * of_eta, len(out))
         return out
 
     def _factor(self, weights: tuple[np.ndarray, ...], z: np.ndarray) -> _Factor:
         """weights : second derivatives of minus the log likelihood by d, by both, by eta."""
-        e = np.zeros(len(z))
-        e[-1] = 1.0
-        products = np.outer(z, z), np.outer(z, e) + np.outer(e, z), np.outer(e, e)
+        d, e = z
+        products = np.outer(d, d), np.outer(d, e) + np.outer(e, d), np.outer(e, e)
         m, inverses, borders, log_det = self.levels_of, [], [], 0.0
         values = sum(product[:, :, None] * w for product, w in zip(products, weights, strict=True))
         schur = np.bincount(self.inside.ravel(), values[m:, m:].ravel(), (self.size + 1) ** 2)
@@ -215,14 +232,14 @@ class PairedLaplace:
         out[self.n_levels :] = found = f.rest @ core[:-1]
         found = np.append(found, 0.0)
         for b, inverse, border in zip(self.batches, f.inverse, f.border, strict=False):
-            own = side[b.levels].reshape(b.groups, b.p, 1)
-            out[b.levels] = (inverse @ own - border @ found[b.columns][:, :, None]).ravel()
+            whole = inverse @ side[b.levels].reshape(b.groups, b.p, 1) - border @ found[b.columns][:, :, None]
+            out[b.levels] = whole.ravel()
         return out
 
     def mode(self, sd: np.ndarray) -> tuple[float, _Factor, Cumulants]:
         """By Newton's method with halved steps, from where the last mode leads. A factor serves for several steps, as
         long as these get short."""
-        z, x = self.slopes(sd), self.x
+        z, x = self._slopes(sd), self.x
         value, factor, last = self._value(x, z), self.factor, np.inf
         if self.tangent is not None:
             led = x + (sd - self.sd) @ self.tangent
@@ -252,8 +269,8 @@ class PairedLaplace:
                 break
             x, value = x + step, new
         self.x, self.sd = x, sd
-        self.factor = factor if fresh else self._factor(at.second, z)
-        return value, self.factor, at
+        self.factor = factor = factor if fresh and factor else self._factor(at.second, z)
+        return value, factor, at
 
     def _scores(self, at: Cumulants) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of log likelihoods by d and eta."""
@@ -263,17 +280,15 @@ class PairedLaplace:
         """variances : (parts,) above 0."""
         sd = np.sqrt(variances)
         value, factor, at = self.mode(sd)
-        z = self.slopes(sd)
+        z = self._slopes(sd)
         x, s = self.x, slice(self.at_strengths, self.size)
         eta = float(x[-1]) + self.eta_from
         total, gradient = value - factor.log_det / 2, self._gradient(z, sd, factor, at) if self.parts else np.zeros(0)
         return Integrated(total, gradient, x[self.n_levels :][s][:-1].copy(), eta, factor.rest[s, s])
 
     def _gradient(self, z: np.ndarray, sd: np.ndarray, factor: _Factor, at: Cumulants) -> np.ndarray:
-        k = len(z)
-        by_d, _ = self._scores(at)
-        (dd, de, _), third = at.second, at.third
-        # rows of the inverse that a comparison has: its product with z and with that of each part
+        k, by, second, third = z.shape[1], self._scores(at), at.second, at.third
+        # rows of the inverse that a comparison has
         m, padded = self.levels_of, np.pad(factor.rest, ((0, 1), (0, 1)))
         entries = np.zeros((k, k, self.n))
         entries[m:, m:] = padded.ravel()[self.inside]
@@ -282,24 +297,42 @@ class PairedLaplace:
             local = np.concatenate([inverse - across @ border.transpose(0, 2, 1), across], axis=2)
             entries[:m, :, b.rows] = local.ravel()[b.cells]
         entries[m:, :m] = entries[:m, m:].transpose(1, 0, 2)
-        along, eta = np.einsum("ijn,j->ni", entries, z), entries[:, -1].T
-        q_dd, q_de, q_ee = along @ z, eta @ z, eta[:, -1]
+        along, across = np.einsum("ijn,aj->ani", entries, z)  # their products with slopes of d and of eta
+        q_dd, q_de, q_ee = along @ z[0], along @ z[1], across @ z[1]
         t_d = third[0] * q_dd + 2 * third[1] * q_de + third[2] * q_ee
         t_e = third[1] * q_dd + 2 * third[2] * q_de + third[3] * q_ee
         r = self._solve(factor, self._collect(t_d, t_e, z))
-        out = np.zeros(len(sd))
-        self.tangent = np.zeros((len(sd), len(self.x)))
-        for place, part in enumerate(self.order):
-            mine = slice(2 * place, 2 * place + 2)
-            sign, seen = np.array([1.0, -1.0]), self.unknowns[:, mine]
-            d = self.x[seen] @ sign  # its derivative by this standard deviation
-            moved = 2 * (dd @ (along[:, mine] @ sign) + de @ (eta[:, mine] @ sign)) + t_d @ d
-            own = np.zeros(k)
-            own[mine] = sign
-            pulled = self._collect(-dd * d, -de * d, z) + self._collect(by_d, 0.0 * by_d, own)
+        out, self.tangent = np.zeros(len(sd)), np.zeros((len(sd), len(self.x)))
+        for part in range(len(sd)):
+            own = np.stack([self.by_d, self.by_eta]) * (self.part_of == part)  # of slopes by this standard deviation
+            d, e = own @ self.x[self.unknowns].T
+            pulled = self._collect(*by, own)
+            pulled -= self._collect(second[0] * d + second[1] * e, second[1] * d + second[2] * e, z)
             self.tangent[part] = self._solve(factor, pulled)
-            out[part] = by_d @ d - (moved + r @ pulled) / 2
-        return out / (2 * sd)
+            moved = second[0] * (along @ own[0]) + second[2] * (across @ own[1])
+            moved += second[1] * (across @ own[0] + along @ own[1])
+            out[part] = by[0] @ d + by[1] @ e - (2 * moved.sum() + t_d @ d + t_e @ e + r @ pulled) / 2
+        by_variance: np.ndarray = out / (2 * sd)
+        return by_variance
+
+
+def dense_size(parts: Sequence[Part]) -> int:
+    """How many levels are left in the dense matrix."""
+    return sum(parts[i].size for i in _split(parts)[1])
+
+
+def _split(parts: Sequence[Part]) -> tuple[list[int], list[int]]:
+    """Which parts are eliminated: of all with the same groups those with most levels; and the others."""
+    alike = [[i for i, other in enumerate(parts) if np.array_equal(part.group, other.group)] for part in parts]
+    main = max(alike, key=lambda some: sum(parts[i].size for i in some), default=[])
+    return main, [i for i in range(len(parts)) if i not in main]
+
+
+def _numbered(parts: Sequence[Part], some: list[int], n: int) -> np.ndarray:
+    """(n, k) levels of some parts, numbered one part after the other."""
+    begins = np.cumsum([0, *(parts[i].size for i in some)])
+    columns = [parts[i].levels + begin for i, begin in zip(some, begins, strict=False)]
+    return np.column_stack([np.zeros((n, 0), np.intp), *columns])
 
 
 @dataclass(frozen=True)
@@ -315,8 +348,8 @@ class Cumulants:
     third: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, d: np.ndarray, eta: float, counts: np.ndarray) -> Cumulants:
-        total = _log_sum(d, eta)
+    def of(cls, d: np.ndarray, eta: np.ndarray, counts: np.ndarray) -> Cumulants:
+        total = log_sum(d, eta)
         won, lost, t = np.exp(d / 2 - total), np.exp(-d / 2 - total), np.exp(eta - total)
         m, half = (won - lost) / 2, (won + lost) / 4
         second = half - m**2, -m * t, t * (1 - t)
@@ -326,7 +359,8 @@ class Cumulants:
         return cls(m, t, (a, b, c), (e, f, g, h))
 
 
-def _log_sum(d: np.ndarray, eta: float) -> np.ndarray:
+def log_sum(d: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """Log of the sum of the weights of a win, a loss and a tie."""
     out: np.ndarray = np.logaddexp(np.abs(d) / 2 + np.log1p(np.exp(-np.abs(d))), eta)
     return out
 

@@ -165,13 +165,13 @@ def _least_p(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
 def sample(evidence: Evidence) -> dict[str, Any]:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
-    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent within the margin of the YAML, and not different), `open`,
-    of which `untested` cannot be compared, `margins` (whether some label has one), `people`, `by_model` (differences
-    that rest on the model: without it, the unadjusted p is above PLAIN), and `detectable`: the labels of the main method with `estimate` (found with 80%
-    power at the criterion of these comparisons), `more` (with MORE dialogues or pairs per system, and in proportion
-    more annotators where they are a sample), `per_system` and `most_per_system` (of the systems with fewest and most),
-    `sessions` and `most_sessions` (likewise, where some session has several dialogues of one system, else missing);
-    empty where notebook 05 has no such results.
+    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent within the margin of the YAML, and not different),
+    `open`, of which `untested` cannot be compared, `margins` (whether some label has one), `people`, `by_model`
+    (differences that rest on the model: without it, the unadjusted p is above PLAIN), and `detectable`: the labels of
+    the main method with `estimate` (found with 80% power at the criterion of these comparisons), `more` (with MORE
+    dialogues or pairs per system, and in proportion more annotators where they are a sample), `per_system` and
+    `most_per_system` (of the systems with fewest and most), `sessions` and `most_sessions` (likewise, where some
+    session has several dialogues of one system, else missing); empty where notebook 05 has no such results.
     """
     tests = evidence.tests
     if tests.empty:

@@ -149,7 +149,7 @@ def _shares(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     values = "; ".join(f"{t} {number(100 * v)}%" for t, v in zip(titles, most, strict=False))
     alt = f"Share of variance due to annotators, both parts: {values}."
     cut = f" The {len(shown)} of {len(most)} labels with most." if len(most) > len(shown) else ""
-    caption = f"Points: shares of variance due to annotators, by label; lines: {names.ci} by the profile of the likelihood.{cut}"
+    caption = f"Points: shares of variance due to annotators, by label; lines: {names.ci} (profile likelihood).{cut}"
     return Plot(fig, "judges", alt, caption)
 
 

@@ -49,11 +49,12 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     """What to do next, by rule, the gravest first; at most `most`.
 
     Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
-    never judged twice: have items judged twice, or, of people's own chats, transcripts judged by others. The leader is not
-    separated from the second: collect what would separate them. Most comparisons are open: collect more dialogues.
-    Labels are doubtful: define labels better, or average more annotations. Other annotators would often order two systems the other way round: recruit more.
-    Agreement is known too imprecisely: judge more items twice, or, where all are, more items and by more people. Times
-    are not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
+    never judged twice: have items judged twice, or, of people's own chats, transcripts judged by others. The leader is
+    not separated from the second: collect what would separate them. Most comparisons are open: collect more dialogues.
+    Labels are doubtful: define labels better, or average more annotations. Other annotators would often order two
+    systems the other way round: recruit more. Agreement is known too imprecisely: judge more items twice, or, where
+    all are, more items and by more people. Times are not recorded: record them. Where nothing of this holds: report,
+    if comparisons and agreement were computed.
     """
     people, out = evidence.people, list[NextStep]()
     if len(people) and not people["annotator_known"].all():

@@ -97,7 +97,10 @@ def _votes(c: Comparisons, fit: Fit, strengths: np.ndarray, rng: np.random.Gener
             both = crossed(np.tile(codes, 2), np.concatenate([c.first, c.second]))
             effect = _effects(both, fit.variances[part], rng)
             gap = gap + effect[: len(c)] - effect[len(c) :]
-    chance = outcomes(gap, fit.log_nu if fit.log_nu is not None else -np.inf).cumsum(axis=0)
+    log_nu = np.full(len(c), -np.inf if fit.log_nu is None else fit.log_nu)
+    if c.annotator is not None:
+        log_nu += _effects(c.annotator, fit.ties, rng)
+    chance = outcomes(gap, log_nu).cumsum(axis=0)
     return np.array([1.0, 0.0, -1.0])[(rng.random(len(c)) > chance[:2]).sum(axis=0)]
 
 

@@ -130,7 +130,9 @@ def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fi
     systems = distinct(*(rows[side] for _, rows in scores for side in ("system", "system_b")))
     whole = [(s, rows) for s, rows in scores if distinct(rows["system"], rows["system_b"]) == systems]
     if METHODS[scores[0][1]["method"].iloc[0]].unit == "pair":
-        varied = [rows.assign(score=s * rows["score"]) for s, rows in whole if rows["score"].nunique() > 1]
+        varied = [
+            rows.assign(score=s * rows["score"]) for s, rows in whole if rows["score"].min() < rows["score"].max()
+        ]
         if len(varied) < 2:
             return None
         every = pd.concat(varied, ignore_index=True)
@@ -162,9 +164,9 @@ def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
 def plain(
     rows: pd.DataFrame, head: Mapping[str, Any], *, people: bool, confidence: float = 0.95
 ) -> Iterator[dict[str, Any]]:
-    """`plain_contrast`: differences of means, or in votes of two systems on each other of shares won and lost, without a
-    model, each with its own interval. Errors of the t tests are clustered by what systems share, or the dialogue, and by
-    annotator where these are a sample (`statistics.clusters`). A check of the fit, not an answer."""
+    """`plain_contrast`: differences of means, or in votes of two systems on each other of shares won and lost, without
+    a model, each with its own interval. Errors of the t tests are clustered by what systems share, or the dialogue, and
+    by annotator where these are a sample (`statistics.clusters`). A check of the fit, not an answer."""
     votes_ = METHODS[head["method"]].unit == "pair"
     shared = next((c for c in SHARED if c in rows and rows[c].notna().all()), "pair" if votes_ else "dialogue")
     scores = rows.assign(unit=rows[shared])
@@ -209,9 +211,9 @@ def _plain(
 
 
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
-    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each (of comparisons `strength` and
-    `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`, `data_to_separate`
-    and `order_reversal`. Those of an overall order begin with `overall_`.
+    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each (of comparisons
+    `strength` and `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`,
+    `data_to_separate` and `order_reversal`. Those of an overall order begin with `overall_`.
 
     head : what identifies them; sign : 1 where more is better, -1 where less is, 0 where that is not said.
     """
@@ -226,10 +228,9 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
-    known = levels.comparable
-    found = float(np.nanmedian(_shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se))) if known else nan
-    row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": found}
-    yield {**head, **row, "note": None if known else fit.note or UNKNOWN}
+    found = _shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
+    median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
+    yield {**head, "n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
@@ -278,7 +279,7 @@ def _levels(fit: Fit, head: dict[str, Any], name: str, confidence: float) -> Ite
             yield {**row, "outcome": outcome, "estimate": estimate, **ends}
 
 
-def outcomes(gap: np.ndarray, log_nu: float) -> np.ndarray:
+def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
     """(3, n) chances that the stronger of two systems wins, ties and loses, by the difference of their strengths
     (Davidson 1970, equation 2.1)."""
     logs = np.stack([gap / 2, np.broadcast_to(log_nu, gap.shape), -gap / 2])

@@ -173,7 +173,9 @@ def components(results: Results, names: DisplayNames) -> Table | None:
     caption += (
         " chance that as many other annotators of the same items, or a whole repetition, would turn the first two"
     )
-    caption += f" systems round.{' Left out where the design does not tell parts apart: ' + '; '.join(left) + '.' if left else ''}"
+    caption += " systems round."
+    if left:
+        caption += f" Left out where the design does not tell parts apart: {'; '.join(left)}."
     why = dict.fromkeys(out.columns, "Not told apart by the design, or for these annotators only.")
     return Table(names.named(out), "components", caption, why=why)
 

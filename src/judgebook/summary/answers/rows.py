@@ -105,7 +105,6 @@ def _judges(evidence: Evidence) -> _Used:
 
 
 def _sample(evidence: Evidence, compared: Mapping[str, Any]) -> _Used:
-    place = {"corpus": compared["corpus"], "group": compared["group"]}
     # comparisons that cannot be made are counted as undecided, but are no evidence
     yield PERFORMANCE, "contrast", evidence.tests.dropna(subset="ci_low")
     yield PERFORMANCE, "difference_found", compared["detectable"]

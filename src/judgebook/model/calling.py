@@ -1,0 +1,210 @@
+"""`jb.fit`: the model of one label, from a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from judgebook.errors import JudgebookError
+from judgebook.model import comparisons, ratings
+from judgebook.model.comparisons import Comparisons
+from judgebook.model.contrasts import Levels
+from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, RESIDUAL, TASTE, Fit
+from judgebook.model.judgements import Judgements, coded, crossed
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+
+class FitError(JudgebookError, ValueError):
+    """A frame that no model can be fitted to; says which column and what is expected."""
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """One label's model and what follows from it, as frames.
+
+    fit : estimates and covariance as arrays. direction : 1 where a high level is good, -1 where it is bad.
+    """
+
+    fit: Fit = field(repr=False)
+    direction: int = 1
+    confidence: float = 0.95
+
+    @property
+    def levels(self) -> pd.DataFrame:
+        """A row per system, the best first: estimate (points, or log strength), se, p_best, expected_rank, tier."""
+        better = self._better
+        rows = {
+            "estimate": self.fit.levels.estimates,
+            "se": np.sqrt(np.diag(self.fit.levels.covariance)),
+            "p_best": better.p_best,
+            "expected_rank": better.expected_rank,
+            "tier": better.tiers(self.confidence),
+        }
+        frame = pd.DataFrame(rows, index=pd.Index(self.fit.systems, name="system"))
+        return frame.iloc[np.argsort(-better.estimates, kind="stable")]
+
+    @property
+    def contrasts(self) -> pd.DataFrame:
+        """A row per pair of systems: estimate (first less second), se, df, low and high of all pairs at once, p_value
+        of the pair alone, p_adjusted of all pairs, and decided, whether the interval excludes 0."""
+        d, names = self.fit.levels.differences(self.confidence), np.array(self.fit.systems)
+        columns = ("estimate", "se", "df", "low", "high", "p_value", "p_adjusted", "decided")
+        pairs = {"system": names[d.first], "system_b": names[d.second]}
+        return pd.DataFrame(pairs | {name: getattr(d, name) for name in columns})
+
+    @property
+    def components(self) -> pd.DataFrame:
+        """A row per part of the variance: variance, share in the variance of judgements of one system, and note, why a
+        part is left out."""
+        rows = [(part, v, self.fit.shares[part], "") for part, v in self.fit.variances.items()]
+        rows += [(part, np.nan, np.nan, why) for part, why in self.fit.left_out.items()]
+        return pd.DataFrame(rows, columns=["part", "variance", "share", "note"]).set_index("part")
+
+    @property
+    def p_best(self) -> pd.Series:
+        """By system, the best first: chance of being the best."""
+        return self.levels["p_best"]
+
+    def predict(self, dialogues: int, annotators: int, per_dialogue: int = 1) -> dict[str, float]:
+        """What a balanced design would tell, if judgements vary as in this one.
+
+        dialogues : per system. annotators : in all, each judging all systems. per_dialogue : judgements of a dialogue,
+        by different annotators. Returns se of a difference of two systems, and difference_found, the smallest that is
+        found with 80% power by the criterion of `contrasts`.
+
+        Raises FitError for comparisons, or where there are more judgements of a dialogue than annotators.
+        """
+        if self.fit.log_nu is not None:
+            raise FitError("predict: expected a model of ratings, found one of comparisons")
+        if not 1 <= per_dialogue <= annotators:
+            raise FitError(f"predict: expected from 1 to {annotators} judgements per dialogue, found {per_dialogue}")
+        v = {part: self.fit.variances.get(part, 0.0) for part in (CONTEXT, ITEM, ANNOTATOR, TASTE, RESIDUAL)}
+        own = v[ITEM] / dialogues + v[RESIDUAL] / (dialogues * per_dialogue) + v[TASTE] / annotators
+        se = float(np.sqrt(2 * own))
+        d = self.fit.levels.differences(self.confidence)
+        critical = float(np.nanmedian((d.high - d.low) / 2 / d.se))
+        return {"se": se, "difference_found": (critical + float(ndtri(0.8))) * se}
+
+    @property
+    def _better(self) -> Levels:
+        return self.fit.levels.reversed() if self.direction < 0 else self.fit.levels
+
+    def __repr__(self) -> str:
+        whom = "other annotators like these" if self.fit.others else "these annotators"
+        n = sum(self.contrasts["decided"])
+        head = f"{self.fit.n} judgements of {len(self.fit.systems)} systems, for {whom}; {n} of "
+        return f"{head}{len(self.contrasts)} differences decided\n{self.levels.round(3).to_string()}"
+
+
+def fit(
+    frame: IntoDataFrame,
+    *,
+    system: str | Sequence[str],
+    score: str,
+    item: str | None = None,
+    context: str | None = None,
+    annotator: str | None = None,
+    direction: int = 1,
+    confidence: float = 0.95,
+) -> FittedModel:
+    """Fit the model of one label to a frame of judgements; no study is made of it.
+
+    Parameters
+    ----------
+    frame : of pandas, polars or pyarrow; one row per judgement. Rows without a score are left out.
+    system : the column of systems. Of comparisons the columns of the two: `("left", "right")`.
+    score : the column of scores, numbers. Of comparisons: 1 where the first wins, -1 where the second does, 0 of a tie;
+        or the name of the system that wins, anything else being a tie.
+    item : the column of what was judged (a dialogue of one system). None: each row is an item, or with a context each
+        system's answer to it.
+    context : the column of what several systems answered, such as a prompt.
+    annotator : the column of people. None: unknown, and all that is said is about these annotators.
+    direction : 1 where a high score is good, -1 where it is bad.
+
+    Raises
+    ------
+    FitError : a column is not there or has gaps, scores are no numbers, or there are not two systems.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import judgebook as jb
+    >>> rows = [(f"prompt {i}", s, who, 2 + (s == "new") + (i * i + k * i) % 3)
+    ...         for i in range(24) for s in ("old", "new") for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "fluency"])
+    >>> model = jb.fit(frame, system="bot", score="fluency", context="prompt", annotator="rater")
+    >>> model.contrasts[["system", "system_b", "estimate", "decided"]].round(2).values.tolist()
+    [['new', 'old', 1.0, True]]
+    """
+    import narwhals
+
+    pair = [system] if isinstance(system, str) else list(system)
+    named = [*pair, score, *(c for c in (item, context, annotator) if c is not None)]
+    table = narwhals.from_native(frame, eager_only=True)
+    if absent := [name for name in named if name not in table.columns]:
+        raise FitError(f"column {absent[0]!r}: expected one of {', '.join(table.columns)}")
+    rows = table.select(list(dict.fromkeys(named))).to_pandas().dropna(subset=score).reset_index(drop=True)
+    for name in named:
+        if rows[name].isna().any():
+            raise FitError(
+                f"column {name!r}: expected a value in every row, found none in row {rows[name].isna().argmax()}"
+            )
+    if direction not in (-1, 1):
+        raise FitError(f"direction: expected 1 or -1, found {direction!r}")
+    people = coded(rows[annotator])[0] if annotator else None
+    try:
+        if len(pair) == 2:
+            both, systems = coded(pd.concat([rows[pair[0]], rows[pair[1]]], ignore_index=True))
+            n = len(rows)
+            where = coded(rows[context])[0] if context else np.arange(n)
+            names = tuple(map(str, systems))
+            votes = _votes(rows, pair, score)
+            made = comparisons.fit(Comparisons(names, both[:n], both[n:], votes, where, people))
+        else:
+            made = ratings.fit(_ratings(rows, pair[0], score, item, context, people))
+    except ValueError as error:
+        raise FitError(str(error)) from error
+    return FittedModel(made, direction, confidence)
+
+
+def _ratings(
+    rows: pd.DataFrame, system: str, score: str, item: str | None, context: str | None, people: np.ndarray | None
+) -> Judgements:
+    values = pd.to_numeric(rows[score], errors="coerce").to_numpy(float)
+    if np.isnan(values).any():
+        raise FitError(f"column {score!r}: expected numbers, found {rows[score][np.isnan(values)].iloc[0]!r}")
+    code, systems = coded(rows[system])
+    shared = coded(rows[context])[0] if context else None
+    if item:
+        of_item = crossed(coded(rows[item])[0], code)
+    else:
+        of_item = np.arange(len(rows)) if shared is None else crossed(shared, code)
+    place = crossed(of_item, people) if people is not None else np.arange(len(rows))
+    first = np.unique(place, return_index=True)[1]
+    means = np.bincount(place, values) / np.bincount(place)
+    return Judgements(
+        tuple(map(str, systems)),
+        code[first],
+        of_item[first],
+        (of_item if shared is None else shared)[first],
+        None if people is None else people[first],
+        means,
+        marks=set(np.unique(values)) <= {0.0, 1.0},
+    )
+
+
+def _votes(rows: pd.DataFrame, pair: Sequence[str], score: str) -> np.ndarray:
+    values = pd.to_numeric(rows[score], errors="coerce")
+    if values.isin([-1, 0, 1]).all():
+        return values.to_numpy(float)
+    won, lost = (rows[score].astype(str) == rows[side].astype(str) for side in pair)
+    if not (won | lost).any():
+        raise FitError(f"column {score!r}: expected 1, 0 and -1, or the name of the system that wins")
+    return won.to_numpy(float) - lost.to_numpy(float)

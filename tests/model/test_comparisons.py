@@ -1,0 +1,384 @@
+"""The model of votes: against closed forms, other estimators, quadrature, brute force; what is left out; recovery."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from judgebook.model import comparisons
+from judgebook.model.comparisons import Comparisons, fit
+from judgebook.model.fit import ANSWER, RESIDUAL, TASTE
+from judgebook.questions.performance.davidson_likelihood import strengths_of
+from judgebook.statistics.paired_laplace import PairedLaplace, Part
+from judgebook.statistics.paired_large import solve_large
+
+
+def random_parts(found):
+    """Variances of answers and tastes, without what chance adds."""
+    return {part: v for part, v in found.variances.items() if part != RESIDUAL}
+
+
+def drawn(strengths, n, *, contexts=12, annotators=6, answer=0.0, taste=0.0, nu=1.0, seed=0):
+    """Random votes of annotators on answers to contexts."""
+    rng, s = np.random.default_rng(seed), len(strengths)
+    first = rng.integers(s, size=n)
+    second = (first + rng.integers(1, s, size=n)) % s
+    context, annotator = rng.permutation(np.arange(n) % contexts), rng.permutation(np.arange(n) % annotators)
+    a, t = answer * rng.normal(size=(contexts, s)), taste * rng.normal(size=(annotators, s))
+    x = np.asarray(strengths) + a[context] + t[annotator]
+    d = x[np.arange(n), first] - x[np.arange(n), second]
+    weights = np.column_stack([np.exp(-d / 2), np.full(n, nu), np.exp(d / 2)])
+    chance = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
+    score = (rng.random(n)[:, None] > chance).sum(axis=1) - 1
+    return Comparisons(tuple("abcdefghij"[:s]), first, second, score, context, annotator)
+
+
+def unclustered(c):
+    return replace(c, context=np.arange(len(c)), annotator=None)
+
+
+@pytest.fixture(scope="module")
+def votes():
+    return drawn([0.0, 0.4, 0.9, -0.3], 240, answer=0.7, taste=0.7, seed=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(votes):
+    return fit(votes)
+
+
+def test_two_systems_as_by_hand():
+    """12 wins, 6 losses, 9 ties: log(12 / 6), nu = 9 / sqrt(72), and the inverse information of a trinomial."""
+    score = np.repeat([1, -1, 0], [12, 6, 9])
+    found = fit(Comparisons(("a", "b"), np.zeros(27, int), np.ones(27, int), score, np.arange(27)))
+    assert found.levels.estimates[0] - found.levels.estimates[1] == pytest.approx(np.log(2))
+    assert found.levels.estimates.sum() == pytest.approx(0, abs=1e-12)
+    assert found.log_nu == pytest.approx(np.log(9 / np.sqrt(72)), abs=1e-5)
+    # the log of a ratio of two counts
+    assert found.levels.errors[0] ** 2 == pytest.approx(1 / 12 + 1 / 6, rel=1e-4)
+    assert np.isinf(found.levels.df).all()
+    assert random_parts(found) == {}
+    assert not found.others
+    assert not found.note
+
+
+def test_without_random_parts_it_is_davidson():
+    c = unclustered(drawn([0.0, 0.5, 1.0, -0.5, 0.2], 400))
+    wins, ties = np.zeros((5, 5)), np.zeros((5, 5))
+    for i, j, y in zip(c.first, c.second, c.score, strict=True):
+        if y:
+            wins[(i, j) if y > 0 else (j, i)] += 1
+        else:
+            ties[i, j] += 1
+            ties[j, i] += 1
+    strengths, log_nu = strengths_of(wins[None], ties[None])
+    found = fit(c)
+    np.testing.assert_allclose(found.levels.estimates, strengths[0], atol=1e-6)
+    assert found.log_nu == pytest.approx(log_nu[0], abs=1e-6)
+
+
+def test_without_ties_it_is_a_logistic_regression():
+    c = unclustered(drawn([0.0, 0.5, 1.0, -0.5], 300, nu=0.0))
+    x = np.zeros((300, 4))
+    x[np.arange(300), c.first], x[np.arange(300), c.second] = 1, -1
+    y = c.score > 0
+    best = minimize(lambda b: np.logaddexp(0, np.where(y, -1, 1) * (x[:, 1:] @ b)).sum(), np.zeros(3), tol=1e-12)
+    p = 1 / (1 + np.exp(-x[:, 1:] @ best.x))
+    covariance = np.linalg.inv((x[:, 1:] * (p * (1 - p))[:, None]).T @ x[:, 1:])
+    found = fit(c)
+    np.testing.assert_allclose(found.levels.estimates[1:] - found.levels.estimates[0], best.x, atol=1e-5)
+    np.testing.assert_allclose(found.levels.errors[:3] ** 2, np.diag(covariance), rtol=1e-4)
+    assert found.log_nu == -np.inf
+
+
+def model_of(c, counts=None):
+    """Of votes with both random parts."""
+
+    def both(codes):
+        _, level = np.unique(np.r_[codes * 9 + c.first, codes * 9 + c.second], return_inverse=True)
+        return Part(level.reshape(2, -1).T, codes)
+
+    counts = np.ones(len(c)) if counts is None else counts
+    parts = [both(c.context), both(c.annotator)]
+    return PairedLaplace(c.first, c.second, c.score, counts, len(c.systems), parts), parts
+
+
+def test_it_is_the_laplace_approximation(votes):
+    """Against the joint density written out, and its dense Hessian."""
+    counts = 1.0 + np.arange(len(votes)) % 2
+    model, parts = model_of(votes, counts)
+    variances, n, s = np.array([0.3, 0.6]), len(votes), 4
+    found = model.evaluate(variances)
+    blocks = []
+    for part, sd in zip(parts, np.sqrt(variances), strict=True):
+        a, b = part.levels.T
+        z = np.zeros((n, int(max(a.max(), b.max())) + 1))
+        z[np.arange(n), a], z[np.arange(n), b] = sd, -sd
+        blocks.append(z)
+    z = np.zeros((n, s + 1))
+    z[np.arange(n), votes.first], z[np.arange(n), votes.second] = 1, -1
+    z = np.column_stack([*blocks, z])
+    m = z.shape[1] - s - 1
+    prior = np.zeros((z.shape[1],) * 2)
+    prior[:m, :m] = np.eye(m)
+    prior[m:-1, m:-1] = 1
+    score, e = votes.score, np.eye(z.shape[1])[-1]
+
+    def minus(x):
+        d, eta = z @ x, x[-1]
+        total = logsumexp([d / 2, -d / 2, np.full(n, eta)], axis=0)
+        return -counts @ (score * d / 2 + (score == 0) * eta - total) + x @ prior @ x / 2
+
+    def hessian(x):
+        d, eta = z @ x, x[-1]
+        p = np.exp(np.array([d / 2, -d / 2, np.full(n, eta)]) - logsumexp([d / 2, -d / 2, np.full(n, eta)], axis=0))
+        of_score, tie = np.array([0.5, -0.5, 0.0]), np.array([0.0, 0.0, 1.0])
+        gradient, out = prior @ x, prior.copy()
+        for v in range(n):
+            rows = of_score[:, None] * z[v] + tie[:, None] * e
+            seen = rows[{1: 0, -1: 1, 0: 2}[int(score[v])]]
+            mean = p[:, v] @ rows
+            gradient -= counts[v] * (seen - mean)
+            out += counts[v] * ((rows * p[:, v, None]).T @ rows - np.outer(mean, mean))
+        return gradient, out
+
+    x = np.zeros(z.shape[1])
+    for _ in range(12):
+        gradient, h = hessian(x)
+        x -= np.linalg.solve(h, gradient)
+    assert np.abs(hessian(x)[0]).max() < 1e-8
+    assert found.log_likelihood == pytest.approx(-minus(x) - np.linalg.slogdet(hessian(x)[1])[1] / 2, abs=1e-5)
+    np.testing.assert_allclose(found.strengths, x[m:-1], atol=1e-6)
+    assert found.eta == pytest.approx(x[-1], abs=1e-6)
+    np.testing.assert_allclose(found.covariance, np.linalg.inv(hessian(x)[1])[m:, m:], rtol=1e-6, atol=1e-9)
+
+
+def test_gradient(votes):
+    """Also with annotators of whom some see ties more often."""
+    _, parts = model_of(votes)
+    ties = Part(votes.annotator[:, None], votes.annotator, (0.0,), (1.0,))
+    model = PairedLaplace(votes.first, votes.second, votes.score, np.ones(240), 4, [*parts, ties])
+    for variances in ([0.3, 0.6, 0.2], [1.5, 0.05, 1.0], [1e-4, 0.4, 0.5]):
+        v = np.array(variances)
+        found, numeric = model.evaluate(v).gradient, []
+        for step in np.diag(1e-4 * v):
+            ends = [model.evaluate(v + sign * step).log_likelihood for sign in (1, -1)]
+            numeric.append((ends[0] - ends[1]) / (2 * step.sum()))
+        np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-3)
+
+
+def test_near_quadrature():
+    """Two systems, 20 votes on each of eight contexts without ties: an integral over the effect of each context, and
+    one over the difference of strengths."""
+    wins, n = np.array([4, 9, 12, 15, 8, 17, 10, 6]), 20
+    context = np.repeat(np.arange(8), n)
+    score = np.concatenate([np.repeat([1, -1], [w, n - w]) for w in wins])
+    first, second = np.zeros(160, int), np.ones(160, int)
+    model = PairedLaplace(
+        first, second, score, np.ones(160), 2, [Part(np.column_stack([2 * context, 2 * context + 1]), context)]
+    )
+    node, weight = np.polynomial.hermite_e.hermegauss(40)
+    theta = np.linspace(-4, 4, 801)
+
+    def exact(variance):
+        d = theta[:, None] + np.sqrt(2 * variance) * node  # of two answers
+        log_p = -wins[:, None, None] * np.logaddexp(0, -d) - (n - wins)[:, None, None] * np.logaddexp(0, d)
+        return logsumexp(logsumexp(log_p, b=weight / weight.sum(), axis=2).sum(axis=0))
+
+    for low, high in ((0.02, 0.2), (0.2, 0.6), (0.6, 2.0)):
+        by_laplace = model.evaluate(np.array([high])).log_likelihood - model.evaluate(np.array([low])).log_likelihood
+        assert by_laplace == pytest.approx(exact(high) - exact(low), abs=0.05)
+
+
+def test_order_names_and_sides_do_not_matter(votes, fitted):
+    rng = np.random.default_rng(1)
+    order, name = rng.permutation(len(votes)), np.array([2, 0, 3, 1])
+    swapped = rng.random(len(votes)) < 0.5
+    first, second = name[votes.first], name[votes.second]
+    other = fit(
+        Comparisons(
+            tuple(votes.systems[i] for i in np.argsort(name)),
+            np.where(swapped, second, first)[order],
+            np.where(swapped, first, second)[order],
+            np.where(swapped, -votes.score, votes.score)[order],
+            votes.context[order],
+            votes.annotator[order],
+        )
+    )
+    np.testing.assert_allclose(other.levels.estimates[name], fitted.levels.estimates, atol=1e-4)
+    np.testing.assert_allclose(other.levels.df[np.ix_(name, name)], fitted.levels.df, rtol=1e-2)
+    assert list(other.variances) == [ANSWER, TASTE, RESIDUAL]
+    assert other.others
+    np.testing.assert_allclose(list(other.variances.values()), list(fitted.variances.values()), atol=1e-3)
+
+
+def test_the_likelihood_is_largest(votes, fitted):
+    _, parts = model_of(votes)
+    ties = Part(votes.annotator[:, None], votes.annotator, by_d=(0.0,), by_eta=(1.0,))
+    model = PairedLaplace(votes.first, votes.second, votes.score, np.ones(len(votes)), 4, [*parts, ties])
+    best = np.array([*random_parts(fitted).values(), fitted.ties])
+    at = model.evaluate(best)
+    assert np.abs(at.gradient[:2]).max() < 0.1
+    assert best[2] == pytest.approx(1e-6)  # ties do not differ between annotators here: the likelihood falls from 0
+    assert at.gradient[2] < 0
+    assert all(
+        model.evaluate(best * f).log_likelihood < at.log_likelihood
+        for f in ([1.3, 1, 1], [0.7, 1, 1], [1, 1.3, 1], [1, 0.7, 1])
+    )
+    assert np.all(fitted.levels.df[np.triu_indices(4, 1)] > 1)
+
+
+def test_random_parts_widen(votes, fitted):
+    assert np.all(fitted.levels.errors > 1.2 * fit(unclustered(votes)).levels.errors)
+
+
+@pytest.mark.parametrize(
+    ("change", "answer", "taste"),
+    [
+        ({"annotator": None}, None, "who judged is not known"),
+        ({"context": np.arange(240)}, "each context has a single vote", None),
+        ({"context": np.zeros(240, int)}, "there is only one context", None),
+        ({"annotator": np.zeros(240, int)}, None, "there is only one annotator"),
+        ({"annotator": np.arange(240)}, None, "each annotator has a single vote"),
+    ],
+)
+def test_what_is_left_out(votes, change, answer, taste):
+    found = fit(replace(votes, **change))
+    assert found.left_out == {k: v for k, v in ((ANSWER, answer), (TASTE, taste)) if v}
+    assert set(random_parts(found)) == {ANSWER, TASTE} - set(found.left_out)
+    assert found.others == (taste is None)
+
+
+def test_answers_that_were_judged_once_are_part_of_the_vote():
+    """Two votes in a context, on four systems; and the same of annotators."""
+    context, first, second = np.repeat(np.arange(20), 2), np.tile([0, 2], 20), np.tile([1, 3], 20)
+    first[::4], second[::4] = 1, 0
+    first[2::8], second[3::8] = 2, 1
+    second[2::8], first[3::8] = 0, 3
+    score = np.random.default_rng(0).integers(-1, 2, 40)
+    found = fit(Comparisons(tuple("abcd"), first, second, score, context, context))
+    assert found.left_out[ANSWER] == "each answer was judged once"
+    assert found.left_out[TASTE] == "each annotator saw a system once"
+
+
+def test_parts_with_the_same_levels_are_one(votes):
+    found = fit(replace(votes, annotator=votes.context))
+    assert found.left_out == {TASTE: "the same as answer"}
+    assert not found.others
+
+
+def test_nested_systems():
+    """Each system has one context of its own: no answer to another is known."""
+    first, second = np.repeat([0, 2], 10), np.repeat([1, 3], 10)
+    found = fit(Comparisons(tuple("abcd"), first, second, np.tile([1, -1, 0, 1, -1], 4), np.repeat([0, 1], 10)))
+    assert found.left_out[ANSWER] == "each system has only one context"
+    # and no vote joins them
+    d = found.levels.differences()
+    across = (d.first < 2) & (d.second >= 2)
+    assert not d.decided[across].any()
+    assert np.isnan(d.low[across]).all()
+    assert np.isfinite(d.low[~across]).all()
+    assert "no votes join some systems" in found.note
+
+
+def test_a_system_that_never_wins():
+    c = unclustered(drawn([0.0, 0.3, -0.3], 90, seed=5))
+    lost = (c.first == 2) | (c.second == 2)
+    found = fit(replace(c, score=np.where(lost, np.where(c.first == 2, -1, 1), c.score)))
+    d = found.levels.differences()
+    assert "never win" in found.note
+    assert "SD 5" in found.note
+    assert found.levels.estimates.argmin() == 2
+    assert np.isfinite(found.levels.estimates).all()
+    assert np.abs(found.levels.estimates).max() < 10
+    assert np.isfinite(d.low).all()
+    assert d.decided[(d.first < 2) & (d.second == 2)].all()
+    assert not fit(c).note
+
+
+def test_nothing_but_ties():
+    found = fit(replace(unclustered(drawn([0.0, 0.0, 0.0], 60)), score=np.zeros(60, int)))
+    assert "every vote is a tie" in found.note
+    assert np.isfinite(found.log_nu)
+    assert np.isfinite(found.levels.covariance).all()
+    np.testing.assert_allclose(found.levels.estimates, 0, atol=1e-6)
+
+
+def test_weights(votes, fitted):
+    """Alike they do not count; else there are as many votes as are effective; of 0 is as without the vote."""
+    alike = fit(replace(votes, weight=np.full(240, 7.0)))
+    np.testing.assert_allclose(alike.levels.covariance, fitted.levels.covariance, atol=1e-8)
+    some = np.arange(240) < 160
+    kept = {name: getattr(votes, name)[some] for name in ("first", "second", "score", "context", "annotator")}
+    without, zero = fit(replace(votes, **kept)), fit(replace(votes, weight=some * 2.0))
+    np.testing.assert_allclose(zero.levels.estimates, without.levels.estimates, atol=1e-4)
+    np.testing.assert_allclose(zero.levels.errors, without.levels.errors, rtol=1e-3)
+    # 80 with weight 3 and 160 with 1: 400^2 / 880 votes
+    plain = replace(unclustered(votes), weight=np.where(np.arange(240) < 80, 3.0, 1.0))
+    thrice = np.r_[np.repeat(np.arange(80), 3), np.arange(80, 240)]
+    kept = {name: getattr(votes, name)[thrice] for name in ("first", "second", "score")}
+    repeated = fit(replace(plain, **kept, context=np.arange(400), weight=None))
+    found = fit(plain)
+    np.testing.assert_allclose(found.levels.estimates, repeated.levels.estimates, atol=1e-6)
+    np.testing.assert_allclose(found.levels.errors**2, repeated.levels.errors**2 * 400 / (400**2 / 880), rtol=1e-6)
+
+
+def test_too_little():
+    one = np.zeros(1, int)
+    with pytest.raises(ValueError, match="two systems"):
+        fit(Comparisons(("a",), one, one, one, one))
+    with pytest.raises(ValueError, match="found 0 on 2"):
+        fit(Comparisons(("a", "b"), one[:0], one[:0], one[:0], one[:0]))
+
+
+def test_what_was_planted_is_found():
+    """Variances without much bias, and intervals that hold the truth."""
+    strengths, found, inside = np.array([0.0, 0.3, 0.6, 0.9]), [], 0
+    for seed in range(12):
+        f = fit(drawn(strengths, 500, contexts=20, annotators=12, answer=0.7, taste=0.5, seed=seed))
+        found.append(list(random_parts(f).values()))
+        d, true = f.levels.differences(), strengths - strengths[:, None]
+        inside += bool(np.all((d.low <= true[d.second, d.first]) & (true[d.second, d.first] <= d.high)))
+    np.testing.assert_allclose(np.mean(found, axis=0), [0.49, 0.25], atol=0.15)
+    assert inside >= 10
+
+
+def test_no_variance():
+    """Where there is none, estimates of it are small, and some are 0."""
+    found = [random_parts(fit(drawn([0.0, 0.5, 1.0], 300, seed=seed))) for seed in range(6)]
+    every = [v for f in found for v in f.values()]
+    assert max(every) < 0.3
+    assert min(every) == 0
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.04])
+def test_large_is_as_dense(votes, ridge):
+    _, parts = model_of(votes)
+    args = votes.first, votes.second, votes.score, np.ones(len(votes)), 4, parts, ridge
+    variances = np.array([0.3, 0.6])
+    dense, found = PairedLaplace(*args).evaluate(variances), solve_large(*args, variances=variances)
+    np.testing.assert_allclose(found.strengths, dense.strengths, atol=1e-5)
+    assert found.eta == pytest.approx(dense.eta, abs=1e-5)
+    np.testing.assert_allclose(found.covariance, dense.covariance, rtol=1e-4, atol=1e-6)
+
+
+def test_samples_of_groups(votes, monkeypatch):
+    """Of all groups they find what the whole does; of some, what these say of their own part. Without ties: of the
+    variance of these between annotators there is none here."""
+    votes = replace(votes, score=np.where(votes.score == 0, 1, votes.score))
+    fitted = fit(votes)
+    monkeypatch.setattr(comparisons, "_DENSE", 0)
+    whole = fit(votes)
+    np.testing.assert_allclose(list(whole.variances.values()), list(fitted.variances.values()), atol=1e-6)
+    np.testing.assert_allclose(whole.levels.estimates, fitted.levels.estimates, atol=1e-4)
+    np.testing.assert_allclose(whole.levels.errors, fitted.levels.errors, rtol=1e-3)
+    # each variance as if the other were known: no fewer degrees of freedom than half, no infinite ones
+    pairs = np.triu_indices(4, 1)
+    ratio = whole.levels.df[pairs] / fitted.levels.df[pairs]
+    assert np.all((ratio > 0.5) & (ratio < 2))
+    monkeypatch.setattr(comparisons, "_MOST", 12)
+    some = fit(votes)
+    assert list(some.variances) == list(fitted.variances)
+    assert some.variances != whole.variances
