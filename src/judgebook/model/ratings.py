@@ -68,8 +68,8 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     kept = np.where([name in PEOPLE for name in (parts or [RESIDUAL])], 0.0, ratios)
     without = at.residual * model.with_coefficients(model.solve(kept))[:, model.m :]
     if j.marks:
-        by_rate = _by_rate(j)
-        covariance, without = covariance * by_rate, without * by_rate
+        rates = by_rate(j)
+        covariance, without = covariance * rates, without * rates
     n = 0 if j.annotator is None else int(j.annotator.max()) + 1
     return Fit(
         j.systems,
@@ -98,11 +98,11 @@ def _without(j: Judgements, reason: str) -> Fit:
     return Fit(j.systems, Levels(means, none, none), {}, {}, False, pairs, len(j), people, _sizes(j), note=reason)
 
 
-def _by_rate(j: Judgements) -> np.ndarray:
+def by_rate(j: Judgements) -> np.ndarray:
     """(s, s) what covariances of shares of marks are multiplied by: variances are p (1 - p) times a constant, which the
     linear model takes as equal for all systems. Rates are drawn towards 1/2 by one mark of each kind."""
     n = np.bincount(j.system)
-    rate = (np.bincount(j.system, j.score) + 1) / (n + 2)
+    rate = (np.bincount(j.system, j.score).clip(0, n) + 1) / (n + 2)
     spread = rate * (1 - rate)
     root = np.sqrt(spread / np.average(spread, weights=n))
     return np.outer(root, root)
