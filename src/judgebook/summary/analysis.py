@@ -171,7 +171,7 @@ def sample(evidence: Evidence) -> dict[str, Any]:
     the main method with `estimate` (found with 80% power at the criterion of these comparisons), `more` (with MORE
     dialogues or pairs per system, and in proportion more annotators where they are a sample), `per_system` and
     `most_per_system` (of the systems with fewest and most), `sessions` and `most_sessions` (likewise, where some
-    session has several dialogues of one system, else missing); empty where notebook 05 has no such results.
+    session has several dialogues of one system, else missing); empty where notebook 07 has no such results.
     """
     tests = evidence.tests
     if tests.empty:

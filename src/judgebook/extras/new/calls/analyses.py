@@ -36,18 +36,10 @@ _AGREEMENT = _Notebook("03_iaa", ("alpha", "ac", "raw_agreement", "cohen_kappa",
 _RANK = _Notebook(
     "07_bot_performance",
     (
-        *(
-            "overall_rank",
-            "rank",
-            "overall_best_chance",
-            "best_chance",
-            "overall_contrast",
-            "contrast",
-            "overall_level",
-        ),
-        *("mean", "rate", "share", "win_rate", "strength", "bradley_terry"),
+        *("overall_rank", "overall_level", "overall_best_chance", "rank", "level", "strength", "best_chance"),
+        *("contrast", "mean", "rate", "share", "bradley_terry"),
     ),
-    ("ranks", "rates", "comparisons"),
+    ("ranks", "contrasts", "rates", "comparisons"),
 )
 _PLAN = _Notebook(
     "14_planning",
@@ -145,11 +137,12 @@ def rank(
     Returns
     -------
     Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each estimate:
-        `statistic` (rank, 1 the best; best_chance, of being the best; contrast, `system` minus `system_b`, in points or
-        share won minus share lost, with an interval for all pairs at once; overall_rank and so on, of the mean of
-        standardised labels; mean, in points; rate of marks; share of comparisons won, tied or lost; strength, log, by
-        Davidson's model with ties; bradley_terry, sum 1), `system`, `label`, `estimate`, `ci_low`, `ci_high`, and
-        `primary` for the rows that reports answer with.
+        `statistic` (of the model of a label: level, in points, or of comparisons strength, log, by Davidson's model
+        with ties; rank, 1 the best; best_chance, that of being the best; contrast, of two systems with the interval of
+        all pairs at once, of comparisons by how much more are won than lost; overall_… over labels, in SD. Without
+        it: mean, in points; rate of marks; share of comparisons won, tied or lost; bradley_terry, sum 1), `system`,
+        `system_b` of contrasts, `label`, `estimate`, `ci_low`, `ci_high`, and `primary`, which of several estimates
+        of one statistic stands in reports.
 
     Raises
     ------
