@@ -53,7 +53,9 @@ def test_votes_are_won_as_often_as_strengths_say():
     assert scores.mean() == pytest.approx(expected, abs=4 * scores.std() / np.sqrt(scores.size))
 
 
-@pytest.mark.parametrize("runs", [pytest.param(50, marks=pytest.mark.verify), pytest.param(400, marks=pytest.mark.evidence)])
+@pytest.mark.parametrize(
+    "runs", [pytest.param(50, marks=pytest.mark.verify), pytest.param(400, marks=pytest.mark.evidence)]
+)
 @pytest.mark.parametrize("make", [lambda: rated(rng(7), sd_favour=0.3), lambda: voted(rng(8), 200)])
 def test_statements_hold_at_their_level(make, runs):
     found = list(fits.contrasts(make(), SimulationPlan(runs), others=True))
