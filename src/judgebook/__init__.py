@@ -35,9 +35,10 @@ What is listed here besides reads what a run left, and what a YAML and its data 
     data = jb.build(yaml)                # its files read and checked: no run is needed
     data.frames["annotations"]           # docs/results.md describes frames and rows of results
 
-ParamsError names line and key of a wrong YAML, DataError file, row and column of wrong data; every error of the
-package's own is a JudgebookError. A study that was not run is a FileNotFoundError. Folders are those of the command
-line: the current one (in a checkout, the checkout), for output $COMPENDIUM_OUT where it is set.
+ParamsError names line and key of a wrong YAML, DataError file, row and column of wrong data, FitError the column
+of a frame; every error of the package's own is a JudgebookError. A study that was not run is a FileNotFoundError.
+Folders are those of the command line: the current one (in a checkout, the checkout), for output $COMPENDIUM_OUT
+where it is set.
 """
 
 from importlib import import_module

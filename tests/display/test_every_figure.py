@@ -53,23 +53,25 @@ def of_performance(size: Size) -> Iterator[Plot]:
     means = scores[0]["method"] != "behavior"
     rates = made("rate", size, only="single", of="system", **kinds)
     rates = rates[rates["method"] == "behavior"]
-    rank = made("rank", size, of="system", low=1, high=size.systems, odd=False, resample="session")
+    rank = made("rank", size, of="system", low=1, high=size.systems, odd=False)
     rank[["estimate", "ci_low", "ci_high"]] = rank[["estimate", "ci_low", "ci_high"]].round()
-    strength = made("strength", size, only="pair", of="system", low=-2, high=2, resample="session")
+    level = made("level", size, only="single", of="system", low=1, high=5)
+    strength = made("strength", size, only="pair", of="system", low=-2, high=2)
     results = collect(
         scores[0][means],
         rates,
         scores[1],
         rank,
-        made("first_place_share", size, of="system", resample="session"),
+        level,
         strength,
         made("design_effect", size, of="system", low=0.5, high=9, odd=False, unit="dialogue"),
         made("pooled_mean", size, only="single", of="system", low=1, high=5, model="linear").query(
             "label == 'quality'"
         ),
     )
-    lead = made("lead", size, of="system", low=0, high=2, odd=False, resample="session")
-    rankings = leading.rankings(collect(rank, lead, scores[0][means], scores[1], rates, strength))
+    lead = made("lead", size, of="system", low=0, high=2, odd=False)
+    chance = made("best_chance", size, of="system")
+    rankings = leading.rankings(collect(rank, lead, chance, level, rates, strength))
     orders = leaderboard.orders(rankings, names)
     names = names.in_order("system", orders[0].systems)
     yield from flat(leaderboard.plot(order, names, "leaderboard") for order in orders[:1])

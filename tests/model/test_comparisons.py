@@ -10,7 +10,6 @@ from scipy.special import logsumexp
 from judgebook.model import comparisons
 from judgebook.model.comparisons import Comparisons, fit
 from judgebook.model.fit import ANSWER, RESIDUAL, TASTE
-from judgebook.questions.performance.davidson_likelihood import strengths_of
 from judgebook.statistics.paired_laplace import PairedLaplace, Part
 from judgebook.statistics.paired_large import solve_large
 
@@ -73,7 +72,15 @@ def test_without_random_parts_it_is_davidson():
         else:
             ties[i, j] += 1
             ties[j, i] += 1
-    strengths, log_nu = strengths_of(wins[None], ties[None])
+    i, j = np.triu_indices(len(wins), 1)
+
+    def deviance(b):
+        x = np.append(b[:-1], -b[:-1].sum())
+        logs = np.stack([(x[i] - x[j]) / 2, np.full(len(i), b[-1]), (x[j] - x[i]) / 2])
+        return -(np.stack([wins[i, j], ties[i, j], wins[j, i]]) * (logs - logsumexp(logs, axis=0))).sum()
+
+    best = minimize(deviance, np.zeros(len(wins)), tol=1e-14, options={"gtol": 1e-9}).x
+    strengths, log_nu = [np.append(best[:-1], -best[:-1].sum())], [best[-1]]
     found = fit(c)
     np.testing.assert_allclose(found.levels.estimates, strengths[0], atol=1e-6)
     assert found.log_nu == pytest.approx(log_nu[0], abs=1e-6)

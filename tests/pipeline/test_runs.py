@@ -239,8 +239,8 @@ def test_answers_are_written_as_data_beside_the_first_page(base):
     file = json.loads(base.out("reports", "tiny", "answers.json").read_text())
     assert (file["version"], file["study"], file["counted"][0]["judgements"]) == (1, "tiny", 60)
     verdicts = {answer["key"]: answer["verdict"] for answer in file["answers"]}
-    first = {"order": "one_system", "labels": "not_run", "judges": "few", "sample": "not_run"}
-    assert verdicts == first | {"cost": "unknown", "next": "recruit"}
+    first = {"order": "one_system", "labels": "not_run", "judges": "not_run", "sample": "not_run"}
+    assert verdicts == first | {"cost": "unknown", "next": "time"}
 
 
 def test_the_example_of_the_guide_prints_verdicts(base, monkeypatch, capsys):

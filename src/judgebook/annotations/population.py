@@ -13,7 +13,7 @@ Kish 1965, Survey Sampling, section 8.2 (effective number). Cameron and Miller 2
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ LEAST = 5
 MOSTLY = 2 / 3
 #: why results are for these annotators only: as declared, too few, or not identified
 FIXED, FEW, UNKNOWN = "fixed", "few", "unknown"
-PLACE = ["corpus", "group"]
+PLACE, SIDES = ["corpus", "group"], ("system", "system_b")
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,17 @@ def populations(annotations: Annotations, wanted: str = "auto") -> dict[tuple[st
 
 def modelled(annotations: Annotations, wanted: str = "auto") -> dict[tuple[str, str], Population]:
     """The population of each (corpus, group) in fitted models, which need no least number of annotators: what two of
-    them have in common is little, and intervals are as wide as that makes them. wanted : as of `populations`."""
-    return populations(annotations, "fixed" if wanted == "fixed" else "sample")
+    them have in common is little, and intervals are as wide as that makes them. Where each system was judged by one of
+    them, they cannot be told from the systems. wanted : as of `populations`; with `method` and `label` in annotations.
+    """
+    out = populations(annotations, "fixed" if wanted == "fixed" else "sample")
+    people = annotations[annotations["annotator_kind"] == "human"]
+    keys = [*PLACE, "method", "label", "system"]
+    sides = [people[[*keys[:-1], side, "annotator"]].set_axis([*keys, "annotator"], axis=1) for side in SIDES]
+    of_system = pd.concat(sides).dropna(subset="system").drop_duplicates().groupby(keys, observed=True).size()
+    several = (of_system > 1).groupby(PLACE, observed=True).any()
+    alone = {key for key, one in out.items() if one.others and not several.get(key, False)}
+    return {key: replace(one, others=False, why=FEW) if key in alone else one for key, one in out.items()}
 
 
 def _population(part: pd.DataFrame, wanted: str) -> Population:
@@ -95,7 +104,7 @@ def _population(part: pd.DataFrame, wanted: str) -> Population:
 
 def _loads(people: pd.DataFrame) -> np.ndarray:
     """Judgements by each annotator who judged two systems or more, on either side of a comparison."""
-    sides = [people[["annotator", side]].set_axis(["annotator", "system"], axis=1) for side in ("system", "system_b")]
+    sides = [people[["annotator", side]].set_axis(["annotator", "system"], axis=1) for side in SIDES]
     systems = pd.concat(sides).dropna().drop_duplicates().groupby("annotator", observed=True).size()
     loads = people.groupby("annotator", observed=True).size()
     return loads[systems.reindex(loads.index).to_numpy() > 1].to_numpy(float)

@@ -95,7 +95,8 @@ def _without(j: Judgements, reason: str) -> Fit:
     weight = np.ones(len(j)) if j.weight is None else j.weight
     means, none = np.bincount(j.system, weight * j.score) / np.bincount(j.system, weight), np.full((s, s), nan)
     pairs = np.full(s * (s - 1) // 2, nan)
-    return Fit(j.systems, Levels(means, none, none), {}, {}, False, pairs, len(j), people, _sizes(j), note=reason)
+    left_out = dict.fromkeys(PEOPLE, reason)
+    return Fit(j.systems, Levels(means, none, none), {}, left_out, False, pairs, len(j), people, _sizes(j), note=reason)
 
 
 def by_rate(j: Judgements) -> np.ndarray:

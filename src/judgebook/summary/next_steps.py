@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.annotations import population
 from judgebook.annotations.population import FEW
 from judgebook.study.results import ResultRows, where
 from judgebook.study.schema import ITEM
@@ -48,13 +47,13 @@ class NextStep:
 def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     """What to do next, by rule, the gravest first; at most `most`.
 
-    Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
+    Who judged is not recorded: record it. A group has no two annotators of the same system: recruit. Some label was
     never judged twice: have items judged twice, or, of people's own chats, transcripts judged by others. The leader is
     not separated from the second: collect what would separate them. Most comparisons are open: collect more dialogues.
-    Labels are doubtful: define labels better, or average more annotations. Other annotators would often order two
-    systems the other way round: recruit more. Agreement is known too imprecisely: judge more items twice, or, where
-    all are, more items and by more people. Times are not recorded: record them. Where nothing of this holds: report,
-    if comparisons and agreement were computed.
+    Labels are doubtful: define labels better, or average more annotations. Other annotators would often turn the first
+    two systems round: recruit more. Agreement is known too imprecisely: judge more items twice, or, where all are, more
+    items and by more people. Times are not recorded: record them. Where nothing of this holds: report, if comparisons
+    and agreement were computed.
     """
     people, out = evidence.people, list[NextStep]()
     if len(people) and not people["annotator_known"].all():
@@ -65,7 +64,7 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
         out.append(NextStep("record", {"methods": list(unknown) if len(unknown) < len(every) else []}))
     few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW]
     if few:
-        out.append(NextStep("recruit", {"groups": few, "least": population.LEAST}))
+        out.append(NextStep("recruit", {"groups": few}))
     trusted, compared = labels(evidence), sample(evidence)
     twice = judged_twice(evidence)
     if len(twice) and not twice.all():
@@ -78,9 +77,10 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
     if len(doubtful):
         out.append(NextStep("define", {"rows": doubtful.sort_values("estimate")}))
     who = judges(evidence)
-    chance = where(who["reversal"], part="annotators")["estimate"].median() if who["kind"] == "shares" else 0.0
-    if chance >= OFTEN:
-        out.append(NextStep("more", {"chance": float(chance)}))
+    if who["kind"] == "shares":
+        chances = where(who["reversal"], part="annotators")["estimate"]
+        if chances.median() >= OFTEN:
+            out.append(NextStep("more", {"chance": float(chances.median()), "n": len(chances)}))
     if unclear := imprecise(evidence, trusted[trusted["counts"]]):
         out.append(NextStep("overlap", unclear))
     if len(people) and people["seconds"].isna().all():

@@ -15,9 +15,10 @@ from judgebook.extras.gate.requirements import requirement
 from judgebook.pipeline.audit.writing import answered
 from judgebook.pipeline.cli import main
 from judgebook.plugins import UsageError
-from judgebook.questions.sensitivity import differences
+from judgebook.questions.performance import fitted
 from judgebook.study import params
-from judgebook.summary.evidence import AGREEMENT, PERFORMANCE, SENSITIVITY
+from judgebook.study.results import Results, collect
+from judgebook.summary.evidence import AGREEMENT, PERFORMANCE
 
 YAML = """\
 title: Releases
@@ -137,7 +138,7 @@ def test_all_are_decided_and_the_worst_is_the_code(study, capsys):
 @pytest.mark.parametrize(
     ("required", "notebooks"),
     [
-        ("new better than old on quality", [SENSITIVITY, PERFORMANCE]),
+        ("new better than old on quality", [PERFORMANCE]),
         ("reliability on quality at least 0.5", [AGREEMENT]),
     ],
 )
@@ -161,6 +162,36 @@ def known(study):
     found = []
     answered(study, [], lambda step: None, [], found.append)
     return found[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "verdict"),
+    [
+        ("new better than old on quality by 0.2", 0.3, 0.7, Verdict.MET),
+        ("old better than new on quality", -0.7, -0.3, Verdict.NOT_MET),
+        ("old not worse than new on errors by 0.1", 0.3, 0.7, Verdict.MET),
+        ("new not worse than twin on quality by 0.2", nan, nan, Verdict.OPEN),
+    ],
+)
+def test_a_comparison_is_decided_by_the_pairs_own_interval(known, text, low, high, verdict):
+    """Turned to the required system and its direction; not by the interval that holds for all pairs at once."""
+    part = dict(zip(("corpus", "group", "method"), known.evaluations[0], strict=True))
+    wide, own = {"ci_low": -9.0, "ci_high": 9.0}, {"ci_low": 0.3, "ci_high": 0.7}
+    rows = [
+        {**part, "statistic": name, "label": label, "system": "new", "system_b": "old", "estimate": 0.5, **ends}
+        for label in ("quality", "errors") for name, ends in (("contrast", wide), ("plain_contrast", own))
+    ]  # fmt: skip
+    rows.append({**rows[1], "system_b": "twin", "estimate": 0.0, "ci_low": None, "ci_high": None})
+    computed = replace(known, results=dict.fromkeys(known.results, Results()) | {PERFORMANCE: collect(rows)})
+    made = deciding.decide(requirement(text), computed)
+    assert made.verdict == verdict
+    assert (made.low, made.high) == pytest.approx((low, high), nan_ok=True)
+    assert made.people.others
+
+
+def test_systems_that_never_met_are_not_told_apart(known):
+    made = deciding.decide(requirement("new better than old on quality"), known)
+    assert (made.verdict, made.why) == (Verdict.OPEN, "the two systems were not compared on this label")
 
 
 @pytest.mark.parametrize(
@@ -253,9 +284,11 @@ def intervals(**shape):
             columns = {"label": f"x{world}", "system": np.array(["a", "b"])[system], "dialogue": dialogue}
             frames.append(pd.DataFrame(columns | {"annotator": who, "score": score}))
         frame = pd.concat(frames, ignore_index=True).astype({"dialogue": str, "annotator": str})
-        rows = differences.differences(frame.assign(**same, session=frame["dialogue"]), "dialogue_likert", ["a", "b"])
+        frame = frame.assign(**same, session=frame["dialogue"])
+        found = (fitted.plain(one, {"method": "dialogue_likert"}, people=True) for _, one in frame.groupby("label"))
+        rows = pd.DataFrame([row for some in found for row in some])
         assert rows["resample_unit"].str.endswith(" and annotator").all()
-        ends.append(-rows[["ci_high", "ci_low"]].to_numpy().T)
+        ends.append(-rows[["ci_high", "ci_low"]].to_numpy(float).T)
     return np.hstack(ends)
 
 

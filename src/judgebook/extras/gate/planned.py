@@ -34,7 +34,7 @@ from judgebook.summary.evidence import Evidence
 #: releases drawn for a probability, and in the search for a size; numbers drawn at once
 RELEASES, TRIED, LARGEST = 2000, 500, 2_000_000
 POWER = 0.8
-#: of the intervals of differences in notebook 05
+#: of the intervals of single differences
 LEVEL = 0.95
 #: how many times as many dialogues are considered, and judgements at most
 MOST_TIMES, MOST_JUDGEMENTS = 32, 100_000
@@ -135,7 +135,7 @@ def chance(
 
 
 def _df(design: Comparison, model: Clustered, variances: np.ndarray) -> float:
-    """As of `sensitivity.differences`."""
+    """As of `plain_contrast`."""
     if not design.side.any():
         return float(model.df[0])
     clusters = [c for c in (design.session, design.annotator) if c is not None]

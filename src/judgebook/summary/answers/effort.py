@@ -63,8 +63,7 @@ def step(step: NextStep, evidence: Evidence, names: DisplayNames, detectable: fa
         several = len({corpus for corpus, _ in evidence.populations}) > 1
         run = {key: f" ({names.name('corpus', key[0])})" if several else "" for key, _ in filled["groups"]}
         filled["groups"] = [
-            {"name": names.name("group", key[1]) + run[key], "people": one, "lacking": max(0, filled["least"] - one.n)}
-            for key, one in filled["groups"]
+            {"name": names.name("group", key[1]) + run[key], "people": one} for key, one in filled["groups"]
         ]
     elif step.kind == "collect":
         filled = {k: filled[k] for k in ("open", "n")} | {"detectable": detectable}

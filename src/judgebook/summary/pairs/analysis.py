@@ -1,7 +1,7 @@
-"""How do two systems compare? Every pair of systems on every label, from the stored results of notebooks 05 and 07.
+"""How do two systems compare? Every pair of systems on every label, by the fits that notebook 07 stored.
 
-Nothing is estimated here: differences are those of the fits in notebook 07. Two systems are equivalent if the interval
-of their difference lies within the margin of the YAML, and one is not worse if it lies above minus the margin.
+Nothing is estimated here. Two systems are equivalent if the interval of their difference lies within the margin of the
+YAML, and one is not worse if it lies above minus the margin.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ DIFFER, SLIGHTLY, ALIKE, NOT_WORSE, OPEN, FEW = "differ", "slightly", "alike", "
 class Comparisons:
     """All pairs of systems in one evaluation (run, group and method).
 
-    rows : KEYS, estimate (the first system minus the second, on the scale of the label; of comparisons, share won
-    minus share lost), ci_low, ci_high (of all pairs at once; missing where systems cannot be compared), p (adjusted
-    likewise), n (judgements or votes), verdict, margin of the YAML (missing where it has none for the label),
-    not_worse (where the verdict is NOT_WORSE, the system that is not in the direction of scores, else empty). people :
-    whose judgements the verdicts are about. place : of the run and group among those of notebook 05. order : rows of
+    rows : KEYS, estimate (the first system minus the second, on the scale of the label; of comparisons, share won minus
+    share lost), ci_low, ci_high (of all pairs at once; missing where systems cannot be compared), p (adjusted
+    likewise), n (judgements or votes), verdict, margin of the YAML (missing where it has none for the label), not_worse
+    (where the verdict is NOT_WORSE, the system that is not in the direction of scores, else empty). people : whose
+    judgements the verdicts are about. place : of the run and group among those of notebook 07. order : rows of
     `leading.order`, the best system first; may be empty.
     """
 

@@ -63,7 +63,7 @@ def planned():
     ("name", "statistics"),
     [
         ("agreed", ("alpha", "ac", "icc")),
-        ("ranked", ("mean", "rank", "first_place_share", "order_reversal")),
+        ("ranked", ("level", "mean", "rank", "best_chance", "contrast", "order_reversal")),
         ("planned", ("planned_difference", "plan_dialogues", "plan_power", "plan_detectable")),
     ],
 )
@@ -99,6 +99,21 @@ def test_means_are_those_by_hand(ranked):
     prompts = judgements().groupby(["bot", "prompt"])["quality"].mean()
     assert rows["estimate"].to_dict() == pytest.approx(prompts.groupby("bot").mean().to_dict(), abs=0.05)
     assert (rows["ci_low"] < rows["estimate"]).all()
+
+
+def test_rank_has_what_the_fit_of_the_label_says(ranked):
+    """The model of `jb.fit`, and every statistic in a word of the docstring."""
+    frame = judgements().dropna(subset="quality")
+    model = jb.fit(frame, system="bot", score="quality", context="prompt", annotator="who")
+    rows = ranked.estimates
+    levels = rows[rows["statistic"] == "level"].set_index("system")["estimate"]
+    assert levels.to_dict() == pytest.approx(model.levels["estimate"].to_dict(), rel=1e-6)
+    chances = rows[rows["statistic"] == "best_chance"].set_index("system")["estimate"]
+    assert chances.to_dict() == pytest.approx(model.p_best.to_dict())
+    pairs = rows[rows["statistic"] == "contrast"].set_index(["system", "system_b"])[["estimate", "ci_low", "ci_high"]]
+    expected = model.contrasts.set_index(["system", "system_b"])[["estimate", "low", "high"]]
+    assert pairs.loc[expected.index].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-6)
+    assert all(statistic in jb.rank.__doc__ for statistic in rows["statistic"].unique())
 
 
 @pytest.mark.parametrize("side", [False, True])

@@ -35,8 +35,11 @@ class _Notebook(NamedTuple):
 _AGREEMENT = _Notebook("03_iaa", ("alpha", "ac", "raw_agreement", "cohen_kappa", "fleiss_kappa", "icc"), ("alphas",))
 _RANK = _Notebook(
     "07_bot_performance",
-    ("overall_rank", "rank", "overall_mean", "mean", "rate", "share", "win_rate", "strength", "bradley_terry"),
-    ("ranks", "rates", "comparisons"),
+    (
+        *("overall_rank", "overall_level", "overall_best_chance", "rank", "level", "strength", "best_chance"),
+        *("contrast", "mean", "rate", "share", "bradley_terry"),
+    ),
+    ("ranks", "contrasts", "rates", "comparisons"),
 )
 _PLAN = _Notebook(
     "14_planning",
@@ -120,7 +123,7 @@ def rank(
     scale: ByLabel[tuple[float, float]] = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Analysis:
-    """Which system is best? Means, rates or strengths of systems and their ranks, with intervals: notebook 07.
+    """Which system is best? Ranks, differences, chances of being best, means, rates or strengths: notebook 07.
 
     Parameters
     ----------
@@ -134,9 +137,12 @@ def rank(
     Returns
     -------
     Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each estimate:
-        `statistic` (mean, in points; rate of marks; share of comparisons won, tied or lost; strength, log, by
-        Davidson's model with ties; bradley_terry, sum 1; rank, 1 the best; overall_mean and overall_rank over labels),
-        `system`, `label`, `estimate`, `ci_low`, `ci_high`, and `primary` for the rows that reports answer with.
+        `statistic` (of the model of a label: level, in points, or of comparisons strength, log, by Davidson's model
+        with ties; rank, 1 the best; best_chance, that of being the best; contrast, of two systems with the interval of
+        all pairs at once, of comparisons by how much more are won than lost; overall_… over labels, in SD. Without
+        it: mean, in points; rate of marks; share of comparisons won, tied or lost; bradley_terry, sum 1), `system`,
+        `system_b` of contrasts, `label`, `estimate`, `ci_low`, `ci_high`, and `primary`, which of several estimates
+        of one statistic stands in reports.
 
     Raises
     ------
@@ -145,7 +151,7 @@ def rank(
 
     Notes
     -----
-    Davidson (1970), Bradley and Terry (1952); intervals over dialogues and annotators: docs/statistical_choices.md.
+    One fit of each label, a linear mixed model or Davidson's (1970) of comparisons: docs/statistical_choices.md.
 
     Examples
     --------
