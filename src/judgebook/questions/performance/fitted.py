@@ -230,7 +230,8 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
     found = _shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
     median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
-    yield {**head, "n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
+    row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
+    yield {**head, **row, "note": None if isfinite(median) else fit.note or UNKNOWN}
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
