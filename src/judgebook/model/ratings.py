@@ -30,11 +30,12 @@ ONE_EACH = "each system has only one"
 _NO_RESIDUAL = 1e-12
 
 
-def fit(judgements: Judgements, *, others: bool = True) -> Fit:
+def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False) -> Fit:
     """The model of one label's judgements.
 
     others : whether statements are to hold for other annotators; else what annotators think of single systems is
-    theirs, and the dialogues are all that is a sample.
+    theirs, and the dialogues are all that is a sample. intervals : whether shares of annotators in the variance have
+    them, which takes a third of the time.
 
     Where there is nothing to estimate variances from, levels are plain means without covariance, and `note` says why.
     Raises ValueError where there are not two systems.
@@ -81,7 +82,7 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
         n=len(j),
         n_annotators=n,
         sizes=_sizes(j),
-        intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if name in PEOPLE},
+        intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if intervals and name in PEOPLE},
     )
 
 

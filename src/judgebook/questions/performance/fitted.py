@@ -90,7 +90,7 @@ def fit(rows: pd.DataFrame, *, others: bool) -> Fit:
     """The model of one label's judgements. others : whether annotators are a sample."""
     if METHODS[rows["method"].iloc[0]].unit == "pair":
         return comparisons.fit(votes(rows, people=others))
-    return ratings.fit(judgements(rows), others=others)
+    return ratings.fit(judgements(rows), others=others, intervals=True)
 
 
 def judgements(rows: pd.DataFrame) -> Judgements:
@@ -143,7 +143,7 @@ def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fi
     out = [one for s, rows in whole if (one := standardised(rows, s)) is not None]
     if len(out) < 2:
         return None
-    return ratings.fit(judgements(pd.concat(out, ignore_index=True)), others=others), len(out)
+    return ratings.fit(judgements(pd.concat(out, ignore_index=True)), others=others, intervals=True), len(out)
 
 
 def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
