@@ -35,16 +35,18 @@ def mixed(n_annotators: int, n_dialogues: int, n_systems: int, n_each: int) -> C
     return lambda: fit_linear_mixed(y, np.ones((len(y), 1)), [system, annotator, dialogue], None)
 
 
-def davidson(m: int, n: int, n_tables: int) -> Callable[[], object]:
-    from judgebook.questions.performance.davidson_likelihood import strengths_of
+def votes(m: int, n: int, prompts: int, voters: int) -> Callable[[], object]:
+    from judgebook.model.comparisons import Comparisons, fit
 
     rng = np.random.default_rng(1)
-    a = rng.normal(size=m) * 0.7
-    chance = 1 / (1 + np.exp(a[None] - a[:, None]))
-    np.fill_diagonal(chance, 0)
-    wins = rng.poisson(n / m**2 * chance, (n_tables, m, m)).astype(float)
-    ties = np.triu(rng.poisson(0.4 * n / m**2, (n_tables, m, m)), 1).astype(float)
-    return lambda: strengths_of(wins, ties + ties.transpose(0, 2, 1))
+    first = rng.integers(0, m, n)
+    second = (first + rng.integers(1, m, n)) % m
+    level, answer, taste = (spread * rng.normal(size=(k, m)) for spread, k in ((0.7, 1), (0.5, prompts), (0.3, voters)))
+    context, who = (np.resize(np.arange(k), n)[rng.permutation(n)] for k in (prompts, voters))
+    a, b = (level[0, x] + answer[context, x] + taste[who, x] for x in (first, second))
+    odds = np.exp([a, b, (a + b) / 2])
+    score = np.array([1.0, -1.0, 0.0])[(rng.random(n) * odds.sum(axis=0) > odds.cumsum(axis=0)).sum(axis=0)]
+    return lambda: fit(Comparisons(tuple(map(str, range(m))), first, second, score, context, who))
 
 
 def dawid_skene(n_items: int, n_annotators: int, n_each: int) -> Callable[[], object]:
@@ -78,9 +80,8 @@ CASES: dict[str, Callable[[], Callable[[], object]]] = {
     "mixed model, 712 scores, 356 dialogues × 10 annotators": lambda: mixed(10, 356, 5, 2),
     "mixed model, 1,640 scores, 820 dialogues × 500 annotators, 100 systems": lambda: mixed(500, 820, 100, 2),
     "mixed model, 8,000 scores, 4,000 dialogues × 2,000 annotators, 100 systems": lambda: mixed(2000, 4000, 100, 2),
-    "Davidson, 59 systems, 8,931 votes": lambda: davidson(59, 8_931, 1),
-    "Davidson, 10 systems, 2,000 votes, 100 tables": lambda: davidson(10, 2_000, 100),
-    "Davidson, 250 systems, a million votes": lambda: davidson(250, 1_000_000, 1),
+    "votes, 59 systems, 8,931 votes": lambda: votes(59, 8_931, 13, 124),
+    "votes, 10 systems, 2,000 votes": lambda: votes(10, 2_000, 80, 20),
     "Dawid-Skene, 800 answers": lambda: dawid_skene(200, 10, 4),
     "Dawid-Skene, 100,000 answers": lambda: dawid_skene(20_000, 200, 5),
     "sign flips, 60 pairs": lambda: sign_flips(60),

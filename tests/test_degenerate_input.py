@@ -13,14 +13,15 @@ from fixtures import yaml_studies as studies
 from fixtures.session_study import SYSTEMS, annotate
 
 from judgebook.annotations import dialogue_values as values
-from judgebook.annotations import picks, summary
+from judgebook.annotations import picks, population, summary
 from judgebook.display import style
 from judgebook.display.names import display_names
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement import figures, findings, tables, variance
 from judgebook.questions.groups import effects
-from judgebook.questions.performance import ranking, rates
-from judgebook.questions.performance.overall import overall
+from judgebook.questions.performance import analysis as performance
+from judgebook.questions.performance import rates
+from judgebook.questions.performance.fitted import fitted
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity import judged_groups
 from judgebook.questions.validity import coverage, targets
@@ -60,10 +61,9 @@ def rows_of(annotations, talks):
         "alpha": agreement.alpha_table(ext, LABELS, sampling=SAMPLING, first=2),
         "annotators": agreement.alpha_over_annotators(ext, LABELS),
         "rates": collect(rates.published(one), rates.clustered(one, sampling=SAMPLING)),
-        "ranks": collect(ranking.ranks(one[one["group"] == "ext"], LABELS, unit="session", sampling=SAMPLING)),
         "tests": sensitivity.tests(cell, n_permutations=99, **given),
         "alike": sensitivity.alike(cell, margin=0.2),
-        "overall": overall(one[one["group"] == "ext"], LABELS, "all", unit="session"),
+        "fitted": fitted(performance.chosen(ext), LABELS, population.modelled(ext), "all"),
         "groups": collect(
             effects.for_each_label(
                 partial(effects.published, sampling=SAMPLING), one[one["method"] == "dialogue_likert"]

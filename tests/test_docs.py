@@ -98,7 +98,7 @@ def test_the_example_of_audit_answers(tmp_path, monkeypatch):
     names: dict = {}
     exec(block.text, names)
     assert len(names["audit"].answers) == 6
-    assert names["audit"].answers.loc["order", "answer"].startswith("new leads")
+    assert names["audit"].answers.loc["order", "answer"].startswith("new is best of 2 systems")
 
 
 @of("csv", "json", "jsonl")

@@ -20,11 +20,9 @@ from scipy.special import expit, logit
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src")]
 
-from judgebook.questions.performance import ranking, rates  # noqa: E402
+from judgebook.questions.performance import rates  # noqa: E402
 from judgebook.questions.sensitivity import differences  # noqa: E402
 from judgebook.statistics.intervals import Sampling  # noqa: E402
-from judgebook.study.labels import Label  # noqa: E402
-from judgebook.study.results import collect  # noqa: E402
 
 #: share of dialogues that are bad; an annotator marks these, and others, with such a chance
 BAD, HIT, FALSE = 0.15, 0.9, 0.02
@@ -90,8 +88,7 @@ def truth(case: Case) -> dict[str, float]:
 
 
 def measured(frame: pd.DataFrame, *, slow: bool) -> pd.DataFrame:
-    """Estimates with intervals and p-values of A against B, by queue and label. slow : with the bootstrap, and with
-    whether the systems' ranks differ."""
+    """Estimates with intervals and p-values of A against B, by queue and label. slow : with the bootstrap."""
     parts = [rates.with_annotators(frame)]
     parts += [rates.clustered(frame, sampling=Sampling(1000, 0.95, 1))] if slow else []
     scores = pd.concat(parts)
@@ -101,15 +98,7 @@ def measured(frame: pd.DataFrame, *, slow: bool) -> pd.DataFrame:
         for people in (False, True):
             found = differences.differences(part, METHOD, list(SYSTEMS), people=people)
             pairs.append(found.assign(corpus=corpus, interval="people" if people else "dialogue"))
-    if not slow:
-        return pd.concat([scores, *pairs], ignore_index=True)
-    labels = [
-        Label("bad", METHOD, "Bad", (0, 1), direction=-1),
-        Label("quality", METHOD, "Quality", (1, 5), direction=1),
-    ]
-    rank = collect(ranking.ranks(frame, labels, sampling=Sampling(20, 0.95, 1)))["rank"]
-    first = rank[rank["system"] == "A"].assign(statistic="rank", alone=lambda r: r["ci_low"] == r["ci_high"])
-    return pd.concat([scores, *pairs, first], ignore_index=True)
+    return pd.concat([scores, *pairs], ignore_index=True)
 
 
 def rows(case: Case, found: pd.DataFrame, *, weighted: bool) -> list[dict]:
@@ -136,8 +125,6 @@ def rows(case: Case, found: pd.DataFrame, *, weighted: bool) -> list[dict]:
     for (label, interval), part in found[found["statistic"] == "system_difference"].groupby(["label", "interval"]):
         over = "dialogue and annotator" if interval == "people" else "dialogue"
         add(f"size of A v B ({label}), t over {over}", 0.05, (part["p_value"] < 0.05).to_numpy(float))
-    for label, part in found[found["statistic"] == "rank"].groupby("label"):
-        add(f"rank of A not shared ({label})", 0.05, part["alone"].to_numpy(float))
     return out
 
 

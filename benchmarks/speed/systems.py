@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from speed import AT_ONCE, Case, K, Peer, close
+from speed import Case, K, Peer, close
 
 
 def many_tests() -> Case:
@@ -114,45 +114,6 @@ def _variance(x: np.ndarray) -> np.ndarray:
     return x.var(axis=-1, ddof=1)
 
 
-def first_places() -> Case:
-    """20 systems judged on the same 300 items."""
-    from judgebook.questions.performance.ranking import first_place
-    from judgebook.statistics.resampling import replicate_sums
-
-    rng = np.random.default_rng(6)
-    scores = 3 + 0.02 * np.arange(20) + rng.normal(size=(300, 1)) + rng.normal(size=(300, 20))
-
-    def ours() -> np.ndarray:
-        options = {"unit": "item", "rng": np.random.default_rng(1), "n_resamples": K, "jackknife": False}
-        return first_place(replicate_sums(scores, lambda sums: sums / 300, **options).values)
-
-    def by_numpy() -> np.ndarray:
-        rng, first = np.random.default_rng(1), np.zeros(20)
-        for k in np.diff([*range(0, K, AT_ONCE // 300), K]):
-            drawn = rng.integers(0, 300, (k, 300)) + 300 * np.arange(k)[:, None]
-            means = np.bincount(drawn.ravel(), minlength=k * 300).reshape(k, 300) @ scores
-            first += np.bincount(means.argmax(axis=1), minlength=20)
-        return first / K
-
-    def by_evalstats() -> np.ndarray:
-        from evalstats.core.ranking import bootstrap_ranks
-
-        names = [f"s{i}" for i in range(20)]
-        return bootstrap_ranks(scores.T, names, K, np.random.default_rng(1), method="bootstrap").p_best
-
-    def agrees(a: np.ndarray, b: np.ndarray) -> bool:
-        return bool(np.abs(a - b).max() < 0.02)
-
-    return Case(
-        "share of first place, 20 systems, 300 items",
-        ours,
-        [
-            Peer("evalstats, bootstrap_ranks", by_evalstats, agrees, package="evalstats", differs="and expected ranks"),
-            Peer("NumPy: drawn counts times scores", by_numpy, agrees, wins="drawing is most of the work"),
-        ],
-    )
-
-
 def _votes(m: int, n: int) -> np.ndarray:
     """(2, n) numbers of the winner and the loser of n votes on m systems."""
     rng = np.random.default_rng(1)
@@ -164,7 +125,7 @@ def _votes(m: int, n: int) -> np.ndarray:
 
 def strengths(m: int, n: int) -> Case:
     """Of the model of Bradley and Terry, from votes to strengths; with ties all of these fit different models."""
-    from judgebook.questions.performance.davidson_likelihood import strengths_of
+    from judgebook.model.comparisons import Comparisons, fit
 
     winner, loser = _votes(m, n)
     names = [f"s{i:03}" for i in range(m)]
@@ -174,7 +135,7 @@ def strengths(m: int, n: int) -> Case:
         return np.bincount(winner * m + loser, minlength=m * m).reshape(m, m).astype(float)
 
     def ours() -> np.ndarray:
-        return strengths_of(wins()[None], np.zeros((1, m, m)))[0][0]
+        return fit(Comparisons(tuple(names), winner, loser, np.ones(n), np.arange(n))).levels.estimates
 
     def by_evalica() -> np.ndarray:
         import evalica
@@ -274,6 +235,6 @@ def clustered_errors() -> Case:
 
 
 CASES = (
-    *(many_tests, group_effects, first_places, clustered_errors),
+    *(many_tests, group_effects, clustered_errors),
     *(partial(strengths, 59, 8_931), partial(strengths, 250, 1_000_000)),
 )

@@ -38,7 +38,7 @@ class Page(NotebookPage):
         yield without_means(self.annotations, self.labels)
 
     def procedures(self) -> Section:
-        yield from (tables.procedures(self.results, self.names, self.level), tables.harder(self.results, self.level))
+        yield from (tables.procedures(self.results, self.names, self.level), tables.harder(self.results))
 
     def variants(self) -> Section:
         yield tables.variants(self.results, self.names)
@@ -53,7 +53,7 @@ class Page(NotebookPage):
         yield from (figures.coverage(self.results, self.names, self.level), findings.alpha(self.results, self.level))
 
     def questions(self) -> Section:
-        yield from (figures.questions(self.results, self.level), findings.ranks(self.results))
+        yield figures.questions(self.results, self.level)
 
     def intervals(self) -> Section:
         yield tables.intervals(self.results, self.names)

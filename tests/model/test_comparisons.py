@@ -8,10 +8,15 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from judgebook.model import comparisons
-from judgebook.model.comparisons import ANSWER, TASTE, Comparisons, fit
-from judgebook.questions.performance.davidson_likelihood import strengths_of
+from judgebook.model.comparisons import Comparisons, fit
+from judgebook.model.fit import ANSWER, RESIDUAL, TASTE
 from judgebook.statistics.paired_laplace import PairedLaplace, Part
 from judgebook.statistics.paired_large import solve_large
+
+
+def random_parts(found):
+    """Variances of answers and tastes, without what chance adds."""
+    return {part: v for part, v in found.variances.items() if part != RESIDUAL}
 
 
 def drawn(strengths, n, *, contexts=12, annotators=6, answer=0.0, taste=0.0, nu=1.0, seed=0):
@@ -53,7 +58,7 @@ def test_two_systems_as_by_hand():
     # the log of a ratio of two counts
     assert found.levels.errors[0] ** 2 == pytest.approx(1 / 12 + 1 / 6, rel=1e-4)
     assert np.isinf(found.levels.df).all()
-    assert found.variances == {}
+    assert random_parts(found) == {}
     assert not found.others
     assert not found.note
 
@@ -67,7 +72,15 @@ def test_without_random_parts_it_is_davidson():
         else:
             ties[i, j] += 1
             ties[j, i] += 1
-    strengths, log_nu = strengths_of(wins[None], ties[None])
+    i, j = np.triu_indices(len(wins), 1)
+
+    def deviance(b):
+        x = np.append(b[:-1], -b[:-1].sum())
+        logs = np.stack([(x[i] - x[j]) / 2, np.full(len(i), b[-1]), (x[j] - x[i]) / 2])
+        return -(np.stack([wins[i, j], ties[i, j], wins[j, i]]) * (logs - logsumexp(logs, axis=0))).sum()
+
+    best = minimize(deviance, np.zeros(len(wins)), tol=1e-14, options={"gtol": 1e-9}).x
+    strengths, log_nu = [np.append(best[:-1], -best[:-1].sum())], [best[-1]]
     found = fit(c)
     np.testing.assert_allclose(found.levels.estimates, strengths[0], atol=1e-6)
     assert found.log_nu == pytest.approx(log_nu[0], abs=1e-6)
@@ -203,18 +216,23 @@ def test_order_names_and_sides_do_not_matter(votes, fitted):
     )
     np.testing.assert_allclose(other.levels.estimates[name], fitted.levels.estimates, atol=1e-4)
     np.testing.assert_allclose(other.levels.df[np.ix_(name, name)], fitted.levels.df, rtol=1e-2)
-    assert list(other.variances) == [ANSWER, TASTE]
+    assert list(other.variances) == [ANSWER, TASTE, RESIDUAL]
     assert other.others
     np.testing.assert_allclose(list(other.variances.values()), list(fitted.variances.values()), atol=1e-3)
 
 
 def test_the_likelihood_is_largest(votes, fitted):
-    model, _ = model_of(votes)
-    best = np.array(list(fitted.variances.values()))
+    _, parts = model_of(votes)
+    ties = Part(votes.annotator[:, None], votes.annotator, by_d=(0.0,), by_eta=(1.0,))
+    model = PairedLaplace(votes.first, votes.second, votes.score, np.ones(len(votes)), 4, [*parts, ties])
+    best = np.array([*random_parts(fitted).values(), fitted.ties])
     at = model.evaluate(best)
-    assert np.abs(at.gradient).max() < 0.1
+    assert np.abs(at.gradient[:2]).max() < 0.1
+    assert best[2] == pytest.approx(1e-6)  # ties do not differ between annotators here: the likelihood falls from 0
+    assert at.gradient[2] < 0
     assert all(
-        model.evaluate(best * f).log_likelihood < at.log_likelihood for f in ([1.3, 1], [0.7, 1], [1, 1.3], [1, 0.7])
+        model.evaluate(best * f).log_likelihood < at.log_likelihood
+        for f in ([1.3, 1, 1], [0.7, 1, 1], [1, 1.3, 1], [1, 0.7, 1])
     )
     assert np.all(fitted.levels.df[np.triu_indices(4, 1)] > 1)
 
@@ -236,7 +254,7 @@ def test_random_parts_widen(votes, fitted):
 def test_what_is_left_out(votes, change, answer, taste):
     found = fit(replace(votes, **change))
     assert found.left_out == {k: v for k, v in ((ANSWER, answer), (TASTE, taste)) if v}
-    assert set(found.variances) == {ANSWER, TASTE} - set(found.left_out)
+    assert set(random_parts(found)) == {ANSWER, TASTE} - set(found.left_out)
     assert found.others == (taste is None)
 
 
@@ -327,7 +345,7 @@ def test_what_was_planted_is_found():
     strengths, found, inside = np.array([0.0, 0.3, 0.6, 0.9]), [], 0
     for seed in range(12):
         f = fit(drawn(strengths, 500, contexts=20, annotators=12, answer=0.7, taste=0.5, seed=seed))
-        found.append(list(f.variances.values()))
+        found.append(list(random_parts(f).values()))
         d, true = f.levels.differences(), strengths - strengths[:, None]
         inside += bool(np.all((d.low <= true[d.second, d.first]) & (true[d.second, d.first] <= d.high)))
     np.testing.assert_allclose(np.mean(found, axis=0), [0.49, 0.25], atol=0.15)
@@ -336,7 +354,7 @@ def test_what_was_planted_is_found():
 
 def test_no_variance():
     """Where there is none, estimates of it are small, and some are 0."""
-    found = [fit(drawn([0.0, 0.5, 1.0], 300, seed=seed)).variances for seed in range(6)]
+    found = [random_parts(fit(drawn([0.0, 0.5, 1.0], 300, seed=seed))) for seed in range(6)]
     every = [v for f in found for v in f.values()]
     assert max(every) < 0.3
     assert min(every) == 0
@@ -353,8 +371,11 @@ def test_large_is_as_dense(votes, ridge):
     np.testing.assert_allclose(found.covariance, dense.covariance, rtol=1e-4, atol=1e-6)
 
 
-def test_samples_of_groups(votes, fitted, monkeypatch):
-    """Of all groups they find what the whole does; of some, what these say of their own part."""
+def test_samples_of_groups(votes, monkeypatch):
+    """Of all groups they find what the whole does; of some, what these say of their own part. Without ties: of the
+    variance of these between annotators there is none here."""
+    votes = replace(votes, score=np.where(votes.score == 0, 1, votes.score))
+    fitted = fit(votes)
     monkeypatch.setattr(comparisons, "_DENSE", 0)
     whole = fit(votes)
     np.testing.assert_allclose(list(whole.variances.values()), list(fitted.variances.values()), atol=1e-6)

@@ -43,7 +43,7 @@ def test_defaults_are_those_that_every_study_inherits(monkeypatch, inherited, sa
 @pytest.mark.parametrize(
     ("name", "value", "page", "said"),
     [
-        ("least", 7, "six_answers", "amount to those of 7 with"),
+        ("least", 7, "six_answers", "others need 7 with"),
     ],
 )
 def test_limits_are_those_of_the_code(monkeypatch, name, value, page, said):

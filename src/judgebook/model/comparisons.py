@@ -2,9 +2,10 @@
 
 Davidson's model with ties: a vote is won with weight e^a, lost with e^b, tied with nu e^((a + b) / 2), where a and b
 are what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator
-for the system. Both random parts are normal; what a design does not tell apart is left out with the reason. Strengths
-and nu are integrated over together with the random parts (`statistics.paired_laplace`), so that variances are those of
-restricted likelihood. Differences have Satterthwaite's degrees of freedom, as in `ratings`.
+for the system. The tendency to tie differs between annotators, too. All random parts are normal; what a design does not
+tell apart is left out with the reason. Strengths and nu are integrated over together with the random parts
+(`statistics.paired_laplace`), so that variances are those of restricted likelihood. Differences have Satterthwaite's
+degrees of freedom, as in `ratings`.
 
 With ten votes and more on an answer or by an annotator on a system, variances have little bias. With two the
 approximation finds about two thirds of an answer's variance and draws strengths towards each other by about a tenth;
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import inf, log
+from math import inf, log, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -29,13 +30,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from judgebook.model.contrasts import Levels, of_pairs
-from judgebook.model.fit import ANSWER, PEOPLE, TASTE, Fit
+from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import crossed
 from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size
 from judgebook.statistics.paired_large import solve_large
 
 #: least and largest variance that is tried; the least stands for 0
 _VARIANCES = (1e-6, 50.0)
+#: variance of what chance adds to each side, whose difference is logistic
+_CHANCE = pi**2 / 6
 #: SD of centred strengths beforehand where the votes alone do not say how large they are
 _WEAK = 5.0
 #: variances below are 0 where the likelihood does not rise from 0
@@ -83,7 +86,7 @@ def fit(comparisons: Comparisons) -> Fit:
     parts = dict(_parts(c, left_out))
     apart, note = _apart(c, weight)
     group, codes = 0 * c.first, [np.asarray(c.context if name == ANSWER else c.annotator) for name in parts]
-    for code in codes:
+    for code in codes if not _ties_vary(c) else [*codes, np.asarray(c.annotator)]:
         group = crossed(group, code)
     # votes alike in everything are one row with a count, whichever side is named first
     turned = c.first > c.second
@@ -96,19 +99,23 @@ def fit(comparisons: Comparisons) -> Fit:
     for name, code in zip(parts, codes, strict=True):
         a, b = parts[name]
         random.append(Part(np.where(turned[:, None], np.column_stack([b, a]), np.column_stack([a, b]))[row], code[row]))
+    if ties := _ties_vary(c):
+        who = np.asarray(c.annotator)[row]
+        random.append(Part(who[:, None], who, by_d=(0.0,), by_eta=(1.0,)))
     rows = _Rows(low[row], high[row], score[row], counts, s, random, _WEAK**-2 if note else 0.0)
     variances, found, df = _estimated(rows)
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
-    of_parts = {name: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for name, v in zip(parts, variances, strict=True)}
-    kept = np.array([_VARIANCES[0] if name in PEOPLE else v for name, v in zip(parts, variances, strict=True)])
+    named = [*parts, *["ties"] * ties]
+    of_parts = {n: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for n, v in zip(parts, variances, strict=not ties)}
+    kept = np.array([_VARIANCES[0] if name in PEOPLE else v for name, v in zip(named, variances, strict=True)])
     covariance = found.covariance[:s, :s]
     without = _at(rows, kept).covariance[:s, :s] if TASTE in parts else covariance
     sides = np.concatenate([c.first, c.second])
     return Fit(
         c.systems,
         Levels(centred, covariance, df),
-        of_parts,
+        of_parts | {RESIDUAL: _CHANCE},
         left_out,
         others=TASTE in parts,
         people=np.maximum(of_pairs(covariance - without), 0.0),
@@ -116,6 +123,7 @@ def fit(comparisons: Comparisons) -> Fit:
         n_annotators=0 if c.annotator is None else int(c.annotator.max()) + 1,
         sizes=np.bincount(sides, minlength=s),
         log_nu=found.eta,
+        ties=float(variances[-1]) if ties else 0.0,
         note=note,
     )
 
@@ -143,6 +151,13 @@ def _parts(c: Comparisons, left_out: dict[str, str]) -> Iterator[tuple[str, tupl
         else:
             seen[name] = code
             yield name, (a, b)
+
+
+def _ties_vary(c: Comparisons) -> bool:
+    """Whether annotators are told apart by how often they tie: some do and some votes are none."""
+    if c.annotator is None or not (np.any(c.score == 0) and np.any(c.score != 0)):
+        return False
+    return 1 < int(c.annotator.max()) + 1 < len(c) / 2
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -153,6 +153,11 @@ class Levels:
         return drawn @ vectors.T
 
     @cached_property
+    def comparable(self) -> bool:
+        """Whether any two systems can be compared."""
+        return not np.isnan(self.df[self.pairs]).all()
+
+    @cached_property
     def p_best(self) -> np.ndarray:
         """(s,) chance of each system to be the best; NaN without a covariance."""
         if not np.isfinite(self.covariance).all():
@@ -189,7 +194,7 @@ def tail(largest: np.ndarray, t: np.ndarray, df: np.ndarray) -> np.ndarray:
     """Chance that the largest of all differences over their estimated standard errors is beyond t.
 
     largest : (draws,) sorted, over the true ones. df : of each t; the estimated variance is chi-square over it. NaN
-    where t is.
+    where either is.
     """
     t, df = np.broadcast_arrays(np.asarray(t, dtype=float), np.asarray(df, dtype=float))
     out = np.where(np.isnan(t + df), np.nan, 1 - np.searchsorted(largest, t) / len(largest))

@@ -24,7 +24,8 @@ class Fit:
     variances : of each part that is in the model. left_out : part -> why it is not. others : whether statements hold
     for other annotators like these. people : (pairs,) the variance of each difference that is due to annotators. n :
     judgements; n_annotators : 0 where they are not known. sizes : (s,) items or votes of each system. intervals : of
-    parts due to annotators, ends of their share in the variance. log_nu : of ties in comparisons. note : what is
+    parts due to annotators, ends of their share in the variance. log_nu : of ties in comparisons, and ties : its
+    variance between annotators. note : what is
     assumed where levels do not follow from the data alone.
     """
 
@@ -39,6 +40,7 @@ class Fit:
     sizes: np.ndarray
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     log_nu: float | None = None
+    ties: float = 0.0
     note: str = ""
 
     @property

@@ -24,15 +24,18 @@ from judgebook.model.judgements import Judgements, crossed
 from judgebook.model.satterthwaite import uncertainty
 from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
 
+#: why a part is left out that cannot be told from the systems
+ONE_EACH = "each system has only one"
 #: residual variance of scores that range over 1, below which there is none
 _NO_RESIDUAL = 1e-12
 
 
-def fit(judgements: Judgements, *, others: bool = True) -> Fit:
+def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False) -> Fit:
     """The model of one label's judgements.
 
     others : whether statements are to hold for other annotators; else what annotators think of single systems is
-    theirs, and the dialogues are all that is a sample.
+    theirs, and the dialogues are all that is a sample. intervals : whether shares of annotators in the variance have
+    them, which takes a third of the time.
 
     Where there is nothing to estimate variances from, levels are plain means without covariance, and `note` says why.
     Raises ValueError where there are not two systems.
@@ -66,20 +69,20 @@ def fit(judgements: Judgements, *, others: bool = True) -> Fit:
     kept = np.where([name in PEOPLE for name in (parts or [RESIDUAL])], 0.0, ratios)
     without = at.residual * model.with_coefficients(model.solve(kept))[:, model.m :]
     if j.marks:
-        by_rate = _by_rate(j)
-        covariance, without = covariance * by_rate, without * by_rate
+        rates = by_rate(j)
+        covariance, without = covariance * rates, without * rates
     n = 0 if j.annotator is None else int(j.annotator.max()) + 1
     return Fit(
         j.systems,
         Levels(centre + scale * means, scale**2 * covariance, df),
         dict(zip([*parts, RESIDUAL], (scale**2 * np.append(variances, at.residual)).tolist(), strict=True)),
         left_out,
-        others=others and n > 1,
+        others=others and n > 1 and left_out.get(ANNOTATOR) != ONE_EACH,
         people=np.maximum(of_pairs(scale**2 * (covariance - without)), 0.0),
         n=len(j),
         n_annotators=n,
         sizes=_sizes(j),
-        intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if name in PEOPLE},
+        intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if intervals and name in PEOPLE},
     )
 
 
@@ -97,11 +100,11 @@ def _without(j: Judgements, reason: str) -> Fit:
     return Fit(j.systems, Levels(means, none, none), {}, left_out, False, pairs, len(j), people, _sizes(j), note=reason)
 
 
-def _by_rate(j: Judgements) -> np.ndarray:
+def by_rate(j: Judgements) -> np.ndarray:
     """(s, s) what covariances of shares of marks are multiplied by: variances are p (1 - p) times a constant, which the
     linear model takes as equal for all systems. Rates are drawn towards 1/2 by one mark of each kind."""
     n = np.bincount(j.system)
-    rate = (np.bincount(j.system, j.score) + 1) / (n + 2)
+    rate = (np.bincount(j.system, j.score).clip(0, n) + 1) / (n + 2)
     spread = rate * (1 - rate)
     root = np.sqrt(spread / np.average(spread, weights=n))
     return np.outer(root, root)
@@ -158,7 +161,7 @@ def _parts(j: Judgements, left_out: dict[str, str], *, others: bool) -> Iterator
         elif levels == n:
             left_out[name] = "each has a single judgement"
         elif within:
-            left_out[name] = "each system has only one"
+            left_out[name] = ONE_EACH
         elif same:
             left_out[name] = f"the same as {same}"
         else:

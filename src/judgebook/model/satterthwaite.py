@@ -79,11 +79,13 @@ def uncertainty(
     single[-1] = (n - p - single[:rows] @ of_parts) / residual
     traces[-1, -1] = (single[-1] - traces[-1, :rows] @ of_parts) / residual
     slopes[-1] = (covariance - np.tensordot(of_parts, slopes[:rows], 1)) / residual
-    values, vectors = np.linalg.eigh(traces / 2)
+    # each variance in units of its own standard error: those of parts may differ by many powers of ten
+    unit = np.sqrt(np.maximum(np.diag(traces) / 2, 1e-300))
+    values, vectors = np.linalg.eigh(traces / 2 / np.outer(unit, unit))
     real = values > _NULL * values.max()
 
     def degrees(of: np.ndarray, g: np.ndarray) -> np.ndarray:
-        along = vectors[:, real].T @ g
+        along = vectors[:, real].T @ (g / unit[:, None])
         return np.asarray(2 * of**2 / ((along**2 / values[real, None]).sum(axis=0)))
 
     own = np.einsum("kii->ki", slopes)

@@ -13,8 +13,8 @@ class Compared:
     all differences; empty where labels have different ones. ci, n : headings of the interval and of the numbers of
     units. rows : label, the two systems, difference, ends of its interval, p-value, n, verdict, unit. ranks : system,
     rank and the ends of its interval, the best first; ranked : what that order is by. systems : all, in the order in
-    which they are offered. places : ids that a table or figure of all pairs may have on a notebook's page, the best
-    first; page : its address, empty where there is none.
+    which they are offered. places : names, behind the notebook's, of a table of all pairs; page : its address, empty
+    where there is none.
     """
 
     title: str

@@ -25,7 +25,7 @@ from scipy import sparse
 #: with equal variances, t intervals cover 95% with equal shares (1 degree of freedom), 97.5% with shares of 67 and 33%
 #: (0.79) and 98.1% with 70 and 30% (0.72); with more than 75% in one of any number of clusters, over 99%, as the same
 #: cluster makes the mean and its error. Quantiles then exceed 25: nothing is said but that one cluster has most of it
-#: (20,000 runs each, `benchmarks/levels/ranks.py`)
+#: (20,000 runs each, `benchmarks/levels/differences.py`)
 LEAST_DF = 0.75
 
 
@@ -40,13 +40,9 @@ class Covariance:
     first: np.ndarray
     added: np.ndarray | None = None
 
-    def of(self, contrasts: np.ndarray) -> np.ndarray:
-        """(…, q) variances of (q, m) contrasts. None is below that by the first kind of clusters alone."""
-        return self._sum(lambda part: np.einsum("qi,...ij,qj->...q", contrasts, part, contrasts, optimize=True))
-
     @property
     def variances(self) -> np.ndarray:
-        """(…, m) of the estimates."""
+        """(…, m) of the estimates. None is below that by the first kind of clusters alone."""
         return self._sum(lambda part: np.diagonal(part, axis1=-2, axis2=-1))
 
     def pair_errors(self) -> np.ndarray:
@@ -72,9 +68,8 @@ def clustered_covariance(
     scores: np.ndarray,
     weights: np.ndarray,
     clusters: Sequence[np.ndarray],
-    average: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Covariance, np.ndarray]:
-    """Weighted means of m samples, or averages of these, their covariance, and how many clusters each has.
+    """Weighted means of m samples, their covariance, and how many clusters each has.
 
     Parameters
     ----------
@@ -84,8 +79,6 @@ def clustered_covariance(
         A score with weight 0.5 counts half.
     clusters : one or two (n,) arrays
         Which cluster a score belongs to. Samples may share clusters: the covariance of their means says how much.
-    average : (q, m), optional
-        Weights of the samples in each of q averages, which then take the place of the m samples.
 
     Returns
     -------
@@ -107,13 +100,11 @@ def clustered_covariance(
     means = np.bincount(codes, weights * scores, m) / total
     share = weights / total[codes]
     contributions = share * (scores - means[codes])
-    parts = [_by_cluster(codes, contributions, share, c, m, average) for c in clusters]
+    parts = [_by_cluster(codes, contributions, share, c, m) for c in clusters]
     first, fewest, added = parts[0][0], np.min([n for _, n in parts], axis=0), None
     if len(clusters) == 2:
         intersections = crossed(*clusters)
-        added = parts[1][0] - _by_cluster(codes, contributions, share, intersections, m, average)[0]
-    if average is not None:
-        means, fewest = average @ means, np.where(average != 0, fewest, fewest.max()).min(axis=1)
+        added = parts[1][0] - _by_cluster(codes, contributions, share, intersections, m)[0]
     alone = fewest < 2
     first[alone, :] = first[:, alone] = np.nan
     return means, Covariance(first, added), fewest
@@ -208,7 +199,7 @@ def pair_df(
     One less than the smaller of their effective numbers; Welch's where they share no cluster. Satterthwaite's, from the
     variances by either kind of clusters, would make intervals for other annotators shorter where these hardly differ.
     They are not used: with two annotators 95% intervals cover 89%, and with three to five they reject up to 1.5% at the
-    level of 0.1% that many pairs need (`benchmarks/levels/ranks.py`).
+    level of 0.1% that many pairs need (`benchmarks/levels/differences.py`).
 
     variances : (m,) of the means. Other arguments as for `clustered_covariance`.
     """
@@ -277,19 +268,14 @@ def _by_cluster(
     share: np.ndarray,
     clusters: np.ndarray,
     m: int,
-    average: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(m, m) covariance by one kind of clusters, each sample with the factor (c - 1) / c, or that of averages; and (m,)
-    the c of each sample."""
+    """(m, m) covariance by one kind of clusters, each sample with the factor (c - 1) / c; and (m,) the c of each."""
     names = numbered(clusters)
     cell, place = np.unique(names * m + codes, return_inverse=True)
     influence = np.bincount(place, contributions) * left_out(np.bincount(place, share))
     table = by_row(influence, cell, m, int(names.max()) + 1)
     c = np.bincount(cell % m, minlength=m)
     factor = np.sqrt(np.maximum(c - 1, 0) / np.maximum(c, 1))
-    if average is not None:
-        table = table @ sparse.csr_array((average * factor).T)
-        return (table.T @ table).toarray(), c
     return (table.T @ table).toarray() * np.outer(factor, factor), c
 
 

@@ -96,3 +96,28 @@ def simultaneous_t(df: np.ndarray | float, n_pairs: int, confidence: float = 0.9
     [3.141, 2.768]
     """
     return stdtrit(df, (1 + confidence ** (1 / n_pairs)) / 2)
+
+
+def simultaneous_ranks(values: np.ndarray, apart: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(m,) ranks of values, 1 the largest and equal ones alike, and the ends of their intervals, which hold for all at
+    once if the differences do that are told from 0.
+
+    A rank is at least one plus the number of values that are larger, and at most the number of those that are not
+    smaller. apart : (pairs,) of bool, in the order of `itertools.combinations`.
+
+    References
+    ----------
+    Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, Review of Economic Studies 91, 476-518, section 3.2.
+
+    Examples
+    --------
+    >>> rank, low, high = simultaneous_ranks(np.array([3.0, 2.5, 1.0]), np.array([False, True, True]))
+    >>> rank.tolist(), low.tolist(), high.tolist()
+    ([1.0, 2.0, 3.0], [1.0, 1.0, 3.0], [2.0, 2.0, 3.0])
+    """
+    m = len(values)
+    i, j = np.triu_indices(m, 1)
+    first = values[i] > values[j]
+    larger = np.bincount(np.where(first, j, i), apart, m)
+    smaller = np.bincount(np.where(first, i, j), apart, m)
+    return 1.0 + np.sum(values > values[:, None] + 1e-12, axis=1), 1.0 + larger, m - smaller

@@ -26,8 +26,9 @@ import numpy as np
 
 from judgebook.statistics.elimination import cholesky, cholesky_inverse
 
-#: what a step may gain that is not taken any more
-_NEGLIGIBLE = 1e-12
+#: what a step may gain that is not taken any more; without random parts strengths are all that is sought, and those
+#: that are equal are to be so in nine digits
+_NEGLIGIBLE, _EXACT = 1e-12, 1e-20
 #: what a step gains over the one before, with the same factor, as long as that serves
 _SHORTER = 0.6
 #: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
@@ -139,6 +140,7 @@ class PairedLaplace:
         self.prior[-1, -1] += not self.tied.any()
         self._batches(group, main, rest)
         self.x, self.sd = np.zeros(self.n_levels + self.size), np.ones(len(parts))
+        self.negligible = _NEGLIGIBLE if parts else _EXACT
         self.factor: _Factor | None = None
         self.tangent: np.ndarray | None = None  # of the mode by standard deviations
 
@@ -251,7 +253,7 @@ class PairedLaplace:
             fresh = factor is None
             factor = factor or self._factor(at.second, z)
             step = self._solve(factor, gradient)
-            if (gain := float(gradient @ step)) < _NEGLIGIBLE:
+            if (gain := float(gradient @ step)) < self.negligible:
                 break
             if not fresh and gain > _SHORTER * last:
                 factor, last = None, np.inf

@@ -129,14 +129,12 @@ def replicate_sums(
     counts: np.ndarray | Sequence[np.ndarray] | None = None,
     strata: np.ndarray | Sequence[np.ndarray] | None = None,
     n_resamples: int = 10_000,
-    jackknife: bool = True,
 ) -> Replicates:
-    """The resampled and leave-one-out values behind `bootstrap_sums`, for callers that need more than an interval, or
-    less: no leave-one-out values."""
+    """The resampled and leave-one-out values behind `bootstrap_sums`, for callers that need more than an interval."""
     several = isinstance(rows, list | tuple)
     data = _aligned(several, rows, counts, strata)
     samples = [_Sums(r, c, s, child) for (r, c, s), child in zip(data, rng.spawn(len(data)), strict=True)]
-    return _replicates(samples, statistic, unit, n_resamples, jackknife)
+    return _replicates(samples, statistic, unit, n_resamples, jackknife=True)
 
 
 def bootstrap_weights(

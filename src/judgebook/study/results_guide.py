@@ -32,7 +32,7 @@ study = jb.open_study("ji2022")
 study.statistics  # what the notebooks stored
 study.results("mean")  # one row per estimate, with interval
 study.results("mean", label="fluent", interval="session")
-study.results("system_difference", primary=True)  # of several tests of a pair the one that the report answers with
+study.results("contrast")  # every two systems: difference in the fit that the report answers with, p_value, p_adjusted
 study.scores  # one row per judgement
 study.params.systems  # names shown
 ```
@@ -42,9 +42,9 @@ notebook that was left out of it keeps results from its own settings, and its pa
 files: the same rows, with the keys of a statistic in the column `condition`.
 
 A difference is that of `system` minus `system_b`, on the scale of the label, and each pair is stored once: turn the
-sign to ask about `system_b`, and where less of a label is better (its `direction` is -1). `primary` marks differences
-and detectable differences, alpha, Gwet's AC, the reliability of means, and rates, means and shares: one row for each
-thing that is estimated.
+sign to ask about `system_b`, and where less of a label is better (its `direction` is -1). `primary` marks the tests and
+detectable differences of notebook 05, alpha, Gwet's AC, the reliability of means, and rates, means and shares: one row
+for each thing that is estimated.
 
 [Notebooks of your own](own_project.md#a-statistic-of-your-own) store statistics that are not in the list below.
 """

@@ -21,7 +21,7 @@ from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.fitted import MOST, POWER
-from judgebook.questions.performance.leading import PART
+from judgebook.questions.performance.leading import PART, decided
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
 from judgebook.study.schema import ITEM
@@ -187,11 +187,6 @@ def sample(evidence: Evidence) -> dict[str, Any]:
     facts |= {"untested": int(tests["ci_low"].isna().sum()), "by_model": int(by_model.sum())}
     facts |= {"people": evidence.population(corpus, group)}
     return facts | {"detectable": _detectable(evidence, corpus, group), "group": group, "corpus": corpus}
-
-
-def decided(rows: ResultRows) -> pd.Series:
-    """Whether the simultaneous interval of a difference excludes 0."""
-    return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
 
 
 def _detectable(evidence: Evidence, corpus: str, group: str) -> pd.DataFrame:

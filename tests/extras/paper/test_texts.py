@@ -14,7 +14,6 @@ from judgebook.display.text import span
 from judgebook.extras.paper import analysis, files, findings, found, pairs, references
 from judgebook.questions.agreement import population
 from judgebook.questions.agreement.analysis import alpha_table
-from judgebook.questions.sensitivity import power
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.results import collect
@@ -56,21 +55,27 @@ def material(tmp_path_factory):
     cell = {"corpus": "main", "method": "dialogue_likert", "group": "g1"}
     label = cell | {"label": "quality"}
     ends = {"ci_low": 0.125, "ci_high": 0.375}
-    systems = {"a": 0.25, "b": -0.5, "c": 0.0}
-    performance = collect(
-        [cell | {"statistic": "overall_mean", "system": s, "estimate": v, "n": 1} | ends for s, v in systems.items()],
-        [cell | {"statistic": "overall_rank", "system": s, "estimate": r, "ci_low": 1.0, "ci_high": 2.0}
-         for s, r in (("a", 1.0), ("b", 3.0), ("c", 2.0))],
-    )  # fmt: skip
-    test = label | {"statistic": "system_difference", "test": "session", "level": "dialogue", "system": "a"}
-    detectable = label | {"statistic": "detectable_difference", "estimate": 0.625, "power": 0.8, "n": 2}
-    sensitivity = collect(
-        [
-            test | {"system_b": s, "p_value": p, "p_adjusted": p, "within": "session"}
-            for s, p in (("b", 0.01), ("c", 0.4))
-        ],
-        [detectable | {"adjust": "holm", "people": power.SAME}],
-    )
+    systems = {"a": (0.25, 1.0, 0.875), "b": (-0.5, 3.0, 0.0), "c": (0.0, 2.0, 0.125)}
+    order = []
+    for system, (level, rank, chance) in systems.items():
+        row, high = cell | {"system": system}, {"ci_low": 1.0, "ci_high": 2.0}
+        order.append(row | {"statistic": "overall_level", "estimate": level, "n": 2, "n_clusters": 30} | ends)
+        order.append(row | {"statistic": "overall_rank", "estimate": rank, "ci_kind": "simultaneous"} | high)
+        order.append(row | {"statistic": "overall_lead", "estimate": 0.25 - level})
+        order.append(row | {"statistic": "overall_best_chance", "estimate": chance})
+    pair = {"p_value": 0.01, "ci_kind": "simultaneous"}
+    gaps = {("a", "b"): (0.75, 0.5, 1.0), ("a", "c"): (0.25, -0.5, 1.0), ("b", "c"): (-0.5, -1.0, 0.25)}
+    for (one, two), (estimate, low, high) in gaps.items():
+        row = {"system": one, "system_b": two, "estimate": estimate, "ci_low": low, "ci_high": high}
+        adjusted = {"p_adjusted": 0.01 if low > 0 else 0.4}
+        order += [
+            of | {"statistic": s} | row | pair | adjusted for of, s in ((cell, "overall_contrast"), (label, "contrast"))
+        ]
+    order.append(label | {"statistic": "difference_found", "estimate": 0.625, "n": 3})
+    order.append(label | {"statistic": "component_share", "part": "taste", "estimate": 0.1})
+    performance = collect(order)
+    alike = label | {"statistic": "equivalence", "margin": 0.2, "scale": "d", "system": "b", "system_b": "c"}
+    sensitivity = collect([alike | {"p_value": 0.3, "p_adjusted": 0.6}])
     judge = label | {"level": "dialogue", "metric": "g2", "measurement": "ordinal", "resample_unit": "dialogue"}
     judges = collect(
         [judge | {"statistic": "judge_alpha", "pair": "mean", "estimate": 0.25} | ends],
@@ -108,31 +113,39 @@ def test_values_are_those_of_the_results(material):
     text = said_results(material)
     rows = population.primary(material.of("03"))
     assert f"has medians over labels of {span(rows['estimate'])} in 2 evaluator groups" in text
-    assert r"System \$A\$ has the highest standardised mean of 3 systems (0.25 [0.12, 0.38] SD)" in text
-    assert "the simultaneous 95% CI of its rank is 1 to 2." in text
-    assert "B\\_b has the lowest (−0.50" in text
-    assert "1 of 2 comparisons of two systems (1 label) is significant" in text
-    assert "detects differences of 0.62 points (scale 1 to 5) for these annotators" in text
+    assert r"Over 2 labels, System \$A\$ is the first of 3 systems and has a chance of 88% of being the best" in text
+    assert "Its lead over the second (C, third) is 0.25 [−0.50, 1.00] SD, over the last (B\\_b) 0.75 [0.50," in text
+    assert "the CI of its rank is 1 to 2." in text
+    assert "1 of 3 comparisons of two systems (1 label) is decided" in text
+    assert "No pairs are shown to be equivalent within ±0.2 SD" in text
+    assert "detects differences of 0.62 points (scale 1 to 5)" in text
     assert "Experts: alpha with people is 0.25 [0.12, 0.38]. It is lower than among people (95% CI" in text
     assert "the winning rate is 0.75, which suffices" in text
 
 
 def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(material):
     (on,) = pairs.sentences(material)
-    assert (on.evaluation, on.label, len(on.sentences)) == ("Dialogue Likert", "Overall_quality", 2)
+    assert (on.evaluation, on.label, len(on.sentences)) == ("Dialogue Likert", "Overall_quality", 3)
 
     def said(*, others=True, alike=False, **facts):
-        row = {"estimate": -0.5, "ci_low": -0.9, "ci_high": -0.1, "p_adjusted": 0.01, "method": "dialogue_likert"}
+        row = {
+            "estimate": -0.5,
+            "ci_low": -0.9,
+            "ci_high": -0.1,
+            "p_adjusted": 0.01,
+            "decided": True,
+            "method": "dialogue_likert",
+        }
         row |= {"label": "quality", "system": "b", "system_b": "c"} | facts
         return pairs._sentence(material, row, 3, others=others, alike=alike)
 
     assert said() == (
-        "On Overall\\_quality, “C, third” was rated 0.50 points higher than “B\\_b” (scale 1 to 5; unadjusted 95% CI"
-        " 0.10 to 0.90; p = 0.010, Holm-adjusted, 3 pairs)."
+        "On Overall\\_quality, “C, third” was rated 0.50 points higher than “B\\_b” (scale 1 to 5; simultaneous 95%"
+        " CI 0.10 to 0.90; p = 0.010, adjusted for 3 pairs)."
     )
     assert said(others=False).endswith(", for these annotators.")
-    assert "are not shown to differ (0.50 points" in said(p_adjusted=0.06)
-    assert "are equivalent within ±" in said(p_adjusted=0.06, alike=True)
+    assert "are not shown to differ (0.50 points" in said(decided=False)
+    assert "are equivalent within ±" in said(decided=False, alike=True)
     assert "p < 0.001" in said(p_adjusted=1e-5)
 
 
@@ -141,7 +154,7 @@ def test_only_what_ran_is_said_and_cited(material):
     entries = files.works(material, methods, results)
     cited = references.cited(methods + results)
     assert set(cited) <= set(entries)
-    assert {"krippendorff2019", "holm1979", "calderon2025", "small_data"} <= set(entries)
+    assert {"krippendorff2019", "bates2015", "hothorn2008", "holm1979", "calderon2025", "small_data"} <= set(entries)
     assert not {"mcfadden1974", "davidson1970", "deutsch2021", "mann1947"} & set(entries)
     bare = analysis.Material(material.study, material.scores, {}, material.names, MADE)
     assert references.cited(said_methods(bare)) == ["small_data", "small_report_2026", "harris2020", "virtanen2020"]

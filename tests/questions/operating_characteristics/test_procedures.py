@@ -135,7 +135,8 @@ def table():
     rows = [size(0.05, 0.041, 0.06), size(0.06, 0.05, 0.071, label="y"), size(0.15, 0.13, 0.17, people="sampled")]
     rows += [size(0.02, 0.01, 0.03, "two_way", "sampled")]
     rows += [coverage(0.93, of="alpha", interval="policy"), coverage(0.5, of="alpha", interval="policy", sample_size=9)]
-    rows += [coverage(0.99, of="rank", interval="simultaneous", sample_size=n) for n in (13, 27)]
+    rows += [coverage(0.95, of="contrast", interval="simultaneous", scenario="world", people="sampled")]
+    rows += [size(0.04, 0.03, 0.05, "contrast", "sampled")]
     return collect(rows)
 
 
@@ -149,4 +150,6 @@ def test_a_procedure_is_kept_unless_it_is_shown_to_be_off_on_the_wrong_side(tabl
     assert found.loc[("Test of two systems: t over dialogues and annotators", "a sample"), "kept"]
     alpha = found.loc[("Alpha: BCa, bound or profile", "as observed")]
     assert (alpha["kept"], alpha["n_dialogues"], alpha["measure"]) == (False, 58, "coverage")
-    assert found.loc["Ranks of four equal systems", "n_dialogues"].tolist() == [13, 27]
+    contrasts = ["Pairs of equal systems: any decided", "Differences of systems: all intervals at once"]
+    assert found.loc[[(name, "a sample") for name in contrasts], "measure"].tolist() == ["size", "coverage"]
+    assert found.loc[[(name, "a sample") for name in contrasts], "kept"].all()

@@ -9,7 +9,6 @@ from scipy import stats
 
 from judgebook.questions.operating_characteristics import as_used, harder, many_data_sets, worlds
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
-from judgebook.questions.performance import ranking
 from judgebook.statistics import clusters, reml
 
 SYSTEMS = ["a", "b"]
@@ -110,17 +109,6 @@ def test_covariances_of_many_are_those_of_one(crossed, ways):
         assert found.variances[i] == pytest.approx(one[1].variances)
         assert used.fewest.tolist() == one[2].tolist()
         assert found.pair_errors()[i] == pytest.approx(one[1].pair_errors())
-
-
-def test_systems_are_apart_where_rank_intervals_exclude_a_rank():
-    r = rng(9)
-    means = r.normal(0, 0.35, (60, 4))
-    covariance = clusters.Covariance(np.tile(np.eye(4) * 0.02, (60, 1, 1)))
-    apart = many_data_sets.any_apart(means, covariance, 20, 0.95)
-    kept = [ranking.rank_intervals(*one, 20, 0.95)[1:3] for one in zip(means, covariance.pair_errors(), strict=True)]
-    narrowed = np.array([not (np.all(low == 1) and np.all(high == 4)) for low, high in kept])
-    assert (apart == narrowed).all()
-    assert 5 < narrowed.sum() < 55
 
 
 # --- procedures with known truth --------------------------------------------------------------------------------------
@@ -234,10 +222,3 @@ def test_tests_that_hold_are_found_to(sizes, design):
 def test_confounded_annotators_are_found_out(sizes):
     assert sizes["disjoint_annotators", "session"]["ci_low"] > 0.15
     assert sizes["disjoint_annotators", "two_way"]["n"] == 0
-
-
-def test_ranks_of_many_systems_on_few_clusters_hold():
-    one = worlds.world(worlds.design(rated(rng(4), people=3), SYSTEMS))
-    rows = [r for r in harder.ranks(one, SimulationPlan(300)) if r["scenario"] == "few_clusters"]
-    assert [(r["systems"], r["sample_size"]) for r in rows] == list(harder.FEW_CLUSTERS)
-    assert all(r["ci_high"] > 0.95 and r["people"] == "fixed" for r in rows)

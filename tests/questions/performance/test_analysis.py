@@ -1,16 +1,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.made_annotations import comparisons, ratings, study
+from fixtures.made_annotations import comparisons, ratings
 
 from judgebook.annotations import picks
 from judgebook.questions.performance import analysis as performance
-from judgebook.questions.performance import davidson, rates
+from judgebook.questions.performance import rates
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
-LABELS = [Label("quality", "continuous", "Quality", (-9, 9)), Label("quality", "comparative", "Quality", (-1, 1))]
 SAMPLING = Sampling(300, 0.95, 1)
 
 
@@ -82,21 +81,6 @@ class TestUnits:
         (first, of_turns), (second, others) = performance.by_unit(both, "turn")
         assert (first, of_turns["turn"].nunique(), set(of_turns["method"])) == ("turn", 200, {"turn_likert"})
         assert (second, set(others["method"])) == ("dialogue", {"dialogue_likert"})
-
-
-def test_comparisons_have_strengths_beside_ranks_and_a_system_that_is_not_ranked_does_not_enter():
-    rng = np.random.default_rng(2)
-    votes = [(*rng.choice(list("abcd"), 2, replace=False), rng.integers(-1, 2)) for _ in range(90)]
-    both = [judged(study(rng, groups=("all",))), judged(comparisons(votes))]
-    frame = performance.chosen(pd.concat(both, ignore_index=True))
-    found = performance.ranked(frame, LABELS, ["d"], sampling=SAMPLING)
-    three = frame[~frame[["system", "system_b"]].isin(["d"]).any(axis=1)]
-    (fit,) = davidson.fits(three[three["dialogue_b"].notna()], unit="session")
-    strengths = found["strength"].set_index("system")["estimate"]
-    assert strengths[fit.systems].tolist() == pytest.approx(fit.strengths.tolist())
-    assert found["rank"].groupby("method")["system"].agg(sorted).map("".join).to_dict() == {
-        "comparative": "abc", "continuous": "abc",
-    }  # fmt: skip
 
 
 def test_picks_have_the_mean_and_range_of_every_single_pick():

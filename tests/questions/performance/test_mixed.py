@@ -1,22 +1,14 @@
-"""Partially pooled means and severity: known truth, marks, labels without a model; the overall order."""
+"""Partially pooled means and severity: known truth, marks, labels without a model."""
 
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, monte_carlo, ratings
-from scipy import stats
 from scipy.special import expit
 
 from judgebook.annotations import mixed_models
-from judgebook.annotations.scores import weighted
-from judgebook.questions.performance import mixed, overall, ranking
-from judgebook.statistics.intervals import Sampling
-from judgebook.study.labels import Label
-
-LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("fluent", "dialogue_likert", "Fluent", (1, 5))]
-BAD = Label("robotic", "dialogue_likert", "Robotic", (1, 5), direction=-1)
+from judgebook.questions.performance import mixed
 
 
 def rated(rng, systems=(0.0, 0.0, 0.3, 0.6), n=30, people=7, sd=(0.4, 0.3, 0.6, 0.7), label="quality"):
@@ -123,53 +115,3 @@ class TestMarksGivenOnce:
         assert np.mean(rates) == pytest.approx(rate, rel=0.07)
         assert len(hits) > 3.2 * n  # a tenth have fewer than 25 dialogues with a mark
         assert np.mean(hits) > 0.95 - monte_carlo(0.95, n)
-
-
-class TestOverall:
-    def frame(self, seed=6, **keys):
-        rng = np.random.default_rng(seed)
-        parts = [rated(rng, label=x, **keys) for x in ("quality", "fluent", "robotic")]
-        return pd.concat(parts, ignore_index=True)
-
-    def overall(self, frame, wanted="all"):
-        return overall.overall(frame, [*LABELS, BAD], wanted, unit="session")
-
-    def test_is_the_mean_of_standardised_labels_turned_so_that_more_is_better(self):
-        frame = self.frame()
-        found = self.overall(frame)["overall_mean"].set_index("system")["estimate"]
-        items = frame.groupby(["label", "system", "dialogue"])["score"].mean().reset_index()
-        spread = items.groupby("label")["score"].transform("std")
-        items["z"] = (items["score"] - items.groupby("label")["score"].transform("mean")) / spread
-        items.loc[items["label"] == "robotic", "z"] *= -1
-        expected = items.groupby(["system", "label"])["z"].mean().groupby("system").mean()
-        assert found.to_dict() == pytest.approx(expected.to_dict())
-
-    def test_of_equal_labels_is_that_of_one(self):
-        """Three copies of a label: the mean, its error and the ranks are those of the label itself."""
-        one = rated(np.random.default_rng(7))
-        copies = pd.concat([one, one.assign(label="fluent")], ignore_index=True)
-        results = self.overall(copies)
-        spread = one.groupby("dialogue")["score"].mean().std()
-        scores = weighted(one)
-        system, clusters = (scores[c].factorize(sort=True)[0] for c in ("system", "session"))
-        people, weight = scores["annotator"].factorize()[0], scores["weight"].to_numpy()
-        _, cov, n = ranking.clustered_covariance(system, scores["score"].to_numpy(), weight, [clusters, people])
-        # Kish's effective number of annotators, who are fewer than sessions
-        shares = scores.groupby(["system", "annotator"])["weight"].sum() / scores.groupby("system")["weight"].sum()
-        df = (1 / (shares**2).groupby("system").sum()).to_numpy() - 1
-        found = results["overall_mean"]
-        half = (found["ci_high"] - found["estimate"]).to_numpy()
-        assert half == pytest.approx(stats.t.ppf(0.975, df) * np.sqrt(cov.variances) / spread, rel=1e-5)
-        assert (n == 7).all()
-        rank = ranking.ranks(one, LABELS, sampling=Sampling(200, 0.95, 1), unit="session")
-        rank = rank[rank["statistic"] == "rank"].set_index("system")["estimate"]
-        assert results["overall_rank"].set_index("system")["estimate"].to_dict() == rank.to_dict()
-
-    def test_labels_that_are_not_asked_for_or_do_not_vary_do_not_enter(self):
-        frame = self.frame()
-        assert (self.overall(frame, ["quality", "robotic"])["overall_mean"]["n"] == 2).all()
-        constant = frame.assign(score=frame["score"].where(frame["label"] != "fluent", 3.0))
-        assert (self.overall(constant)["overall_mean"]["n"] == 2).all()
-        partly = frame[(frame["label"] != "fluent") | (frame["system"] != "a")]
-        assert (self.overall(partly)["overall_mean"]["n"] == 2).all()
-        assert not self.overall(frame, ["quality"])

@@ -8,7 +8,7 @@ import pytest
 from fixtures.made_annotations import SYSTEMS, comparisons, numbered
 
 from judgebook.questions.performance import arrangement, davidson
-from judgebook.questions.performance.overall import overall
+from judgebook.questions.performance.fitted import standardised
 from judgebook.study.labels import Label
 
 LABELS = [
@@ -42,10 +42,11 @@ def two_labels():
 
 
 def test_by_the_overall_mean(two_labels):
-    """As leader boards show it, and without those that are not ranked."""
+    """Of labels in standard deviations of items, and without systems that are not ranked."""
     for unranked, first in ((), "c"), (("c",), "a"):
         ranked = two_labels[~two_labels["system"].isin(unranked)]
-        means = overall(ranked, LABELS[:2], "all", unit="session")["overall_mean"].set_index("system")["estimate"]
+        parts = [standardised(ranked[ranked["label"] == label.id], label.direction) for label in LABELS[:2]]
+        means = pd.concat(parts).groupby("system")["score"].mean()
         order = means.sort_values(ascending=False).index.tolist()
         assert order[0] == first
         assert arrangement.by_score(study(unranked=unranked), two_labels) == order

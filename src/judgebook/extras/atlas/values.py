@@ -14,7 +14,6 @@ import pandas as pd
 from judgebook.extras.atlas import claims, tables
 from judgebook.questions.agreement import population
 from judgebook.questions.performance import leading
-from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
@@ -37,8 +36,8 @@ def rows(
     of_notebook: Mapping[str, Callable[[Results], Iterator[tuple[str, pd.DataFrame]]]] = {
         "02_collection_stats": _costs,
         "03_iaa": _agreement,
-        "05_sensitivity": partial(_sensitivity, runs=runs),
-        "07_bot_performance": _performance,
+        "05_sensitivity": partial(claims.rows, runs=runs),
+        "07_bot_performance": partial(_performance, tested=stored["05_sensitivity"]["equivalence"]),
         "09_metric_correlation": _metrics,
         "10_quality_control": _replication,
         "13_judges": _judges,
@@ -105,7 +104,7 @@ def _human(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["kind"] == "human"]
 
 
-def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+def _performance(results: Results, tested: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     effects = results["design_effect"].dropna(subset="estimate")
     effects = effects[~effects["outcome"].isin(["tie", "loss"])]
     people = effects["unit"] == "annotator"
@@ -113,25 +112,21 @@ def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "design_effect_annotator", _summary(effects[people], "median")
     ranks = leading.rankings(results).dropna(subset=["label", "rank_low"])
     yield "ranks_resolved", _summary(ranks.assign(estimate=ranks["rank_low"] == ranks["rank_high"]), "sum")
+    pairs = results["contrast"].dropna(subset="ci_low")
+    differ = pairs.assign(estimate=leading.decided(pairs))
+    yield "pairs_different", _summary(differ, "sum")
+    if len(tested):
+        keys = [*CELL, "system", "system_b"]
+        shown = pd.MultiIndex.from_frame(tested.loc[tested["p_adjusted"] < 0.05, keys])
+        alike = pd.MultiIndex.from_frame(pairs[keys]).isin(shown)
+        yield "pairs_decided", _summary(differ.assign(estimate=differ["estimate"] | alike), "sum")
+    yield "detectable_difference", results["difference_found"].dropna(subset="estimate")
 
 
 def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
     """Sum, mean or median of `estimate` by label, with `n` rows."""
     values = rows.assign(estimate=rows["estimate"].astype(float)).groupby(CELL, sort=False, dropna=False)["estimate"]
     return pd.DataFrame({"estimate": values.agg(how), "n": values.size()}).reset_index()
-
-
-def _sensitivity(results: Results, runs: Collection[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    tests = results.select("system_difference", primary=True)
-    differ = tests.assign(estimate=tests["p_adjusted"] < 0.05)
-    yield "pairs_different", _summary(differ, "sum")
-    if len(results["equivalence"]):
-        shown = sensitivity.verdicts(results)
-        pairs = [*CELL, "system", "system_b"]
-        alike = pd.MultiIndex.from_frame(tests[pairs]).isin(pd.MultiIndex.from_frame(shown.loc[shown["alike"], pairs]))
-        yield "pairs_decided", _summary(differ.assign(estimate=differ["estimate"] | alike), "sum")
-    yield "detectable_difference", results.select("detectable_difference", primary=True).dropna(subset="estimate")
-    yield from claims.rows(results, runs)
 
 
 def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -1,4 +1,4 @@
-"""Whether requirements are met, by the intervals that the first page of a report follows from."""
+"""Whether requirements are met: differences by their own intervals without a model, as each is decided by itself."""
 
 from __future__ import annotations
 

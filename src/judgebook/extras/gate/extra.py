@@ -31,8 +31,9 @@ GATE = Command(
     name="gate",
     title="does a study meet what is required of it? An exit code for CI",
     about="""\
-Decide requirements from the study's intervals: the one of the first page, for the annotators that it names. Met means
-that the whole interval lies on the right side, not met that it lies on the wrong one; else it cannot be told.
+Decide requirements from the study's intervals, for the annotators that its first page names; of a difference, by its
+own interval, of means without a model. Met means that the whole interval lies on the right side, not met that it lies
+on the wrong one; else it cannot be told.
 
   NEW better than OLD on LABEL [by D]      D in points of the label's scale, or in %% of cases
   NEW not worse than OLD on LABEL [by D]   without D: the YAML's `margin`, the smallest difference that matters

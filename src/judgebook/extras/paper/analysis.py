@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.annotations.population import Population, populations
+from judgebook.annotations.population import Population, modelled
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.arrangement import in_order
@@ -59,7 +59,7 @@ class Material:
         study = self.study
         counted = of_those_who_passed(self.scores, study.label_list(), study.control_system, study.quality_control)
         judged = chosen(counted, study.unranked_systems, study.label_list())
-        return populations(judged, study.inference.annotators)
+        return modelled(judged, study.inference.annotators)
 
     @property
     def seeds(self) -> dict[str, int]:

@@ -17,11 +17,11 @@ from judgebook.annotations.scores import sampled
 from judgebook.display.text import Phrases
 from judgebook.extras.paper import references
 from judgebook.extras.paper.analysis import Material, items, judged_systems, people
+from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, TASTE
 from judgebook.questions.agreement import population
 from judgebook.questions.judges import analysis as judges_analysis
 from judgebook.questions.performance import analysis as performance_analysis
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import analysis as sensitivity_analysis
 from judgebook.questions.sensitivity import equivalence
 from judgebook.study.labels import METHODS
 
@@ -32,6 +32,8 @@ MANY = 12
 FEW = 5
 #: packages whose versions are named
 PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
+#: what fits may take as random, in the order in which it is named
+PARTS = (CONTEXT, ITEM, ANSWER, ANNOTATOR, TASTE)
 _SIDES = ("dialogue", "dialogue_b")
 Passages = Mapping[str, Callable[[Material], dict | None]]
 #: units of judgement in words
@@ -154,58 +156,53 @@ def agreement_units(rows: pd.DataFrame) -> list[str]:
 
 
 def scores(m: Material) -> dict | None:
-    """How systems were scored and ranked."""
+    """How single systems were scored."""
     results = m.of("07")
-    if not results:
+    if not any(len(results[s]) for s in performance_analysis.SCORES):
         return None
-    rows = (
-        performance_analysis.two_intervals(results)
-        if any(len(results[s]) for s in performance_analysis.SCORES)
-        else pd.DataFrame()
-    )
-    kinds = set(rows["statistic"]) if len(rows) else set()
-    both = rows["resample_unit"].fillna("").str.endswith(" and annotator") if len(rows) else pd.Series(dtype=bool)
-    clusters = sorted({str(u).removesuffix(" and annotator") for u in rows["resample_unit"].dropna()}) if kinds else []
+    rows = performance_analysis.two_intervals(results)
+    kinds, both = set(rows["statistic"]), rows["resample_unit"].fillna("").str.endswith(" and annotator")
     return {
         "statistics": [w for s, w in (("mean", "mean score"), ("rate", "rate of marks"), ("share", "share won"))
                        if s in kinds],
         "people": bool(both.any()),
-        "alone": bool((~both).any()) if kinds else False,
-        "clusters": clusters,
-        "bca": bool((rows["ci_kind"] == "bca").any()) if kinds else False,
+        "alone": bool((~both).any()),
+        "clusters": sorted({str(u).removesuffix(" and annotator") for u in rows["resample_unit"].dropna()}),
+        "bca": bool((rows["ci_kind"] == "bca").any()),
         "n_resamples": m.study.bootstrap.n_resamples,
-        "bounds": bool(rows["ci_kind"].isin(["exact_bound", "clustered_exact"]).any()) if kinds else False,
+        "bounds": bool(rows["ci_kind"].isin(["exact_bound", "clustered_exact"]).any()),
         "level": level(m),
-        "strength": bool(results["strength"]["estimate"].notna().any()),
-        "ranks": bool(len(results["rank"]) or len(results["overall_rank"])),
         "weighted": bool(len(results["unweighted"])),
-        "overall": bool(len(results["overall_mean"])),
     }  # fmt: skip
 
 
-def tests(m: Material) -> dict | None:
-    """How systems were compared."""
-    results = m.of("05")
-    if not results or not len(sensitivity_analysis.primary(results)):
+def order(m: Material) -> dict | None:
+    """How systems were compared and ordered: `ratings` and `votes` by what their fits take as random."""
+    results = m.of("07")
+    if not results or not len(results["contrast"]):
         return None
-    options, rows = m.study.sensitivity, sensitivity_analysis.primary(results)
+    random: dict[bool, set[str]] = {votes: set() for votes in set(results["contrast"]["method"].map(_votes))}
+    for row in results["component_share"].dropna(subset="estimate").itertuples():
+        random[_votes(row.method)].add(row.part)
+    ratings, votes = ([p for p in PARTS if p in random[v]] if v in random else None for v in (False, True))
     return {
-        "n_permutations": options.n_permutations,
-        "weighted": sensitivity_analysis.primary_name(results) != "permutation test",
-        "blocks": _blocks(m, rows),
-        "pairs": bool((rows["level"] == "pair").any()),
-        "people": bool(len(sensitivity_analysis.with_people(results))),
-        "margin": equivalence.within(results["equivalence"]) if len(results["equivalence"]) else None,
-        "bounded": sensitivity_analysis.bounded(rows),
-        "seed": m.study.seeds.permute,
+        "ratings": ratings,
+        "votes": votes,
+        "marks": bool(len(results["rate"])),
+        "level": level(m),
+        "ranks": bool(len(results["rank"]) or len(results["overall_rank"])),
+        "overall": bool(len(results["overall_level"])),
     }
 
 
-def _blocks(m: Material, rows: pd.DataFrame) -> list[str]:
-    """Within what dialogues were permuted; nothing where the data name neither sessions nor contexts."""
-    sessions = m.human["session"].notna().any()
-    within = {w for w in rows["within"].dropna() if sessions or w != "session"}
-    return sorted(within | set(rows["resample_unit"].dropna()) & {"context"})
+def _votes(method: str) -> bool:
+    return METHODS[method].unit == "pair"
+
+
+def tests(m: Material) -> dict | None:
+    """How equivalence was tested."""
+    rows = m.of("05")["equivalence"]
+    return {"margin": equivalence.within(rows)} if len(rows) else None
 
 
 def importance(m: Material) -> dict | None:
@@ -328,6 +325,7 @@ METHODS_PASSAGES: Passages = {
     "filters": filters,
     "agreement": agreement,
     "scores": scores,
+    "order": order,
     "tests": tests,
     "importance": importance,
     "groups": groups,

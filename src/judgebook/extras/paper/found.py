@@ -22,16 +22,13 @@ from judgebook.extras.paper.findings import (
 from judgebook.questions.agreement import population
 from judgebook.questions.groups import analysis as groups_analysis
 from judgebook.questions.metrics import analysis as metrics_analysis
+from judgebook.questions.performance import leading
+from judgebook.questions.performance.fitted import POWER
 from judgebook.questions.quality_control.worker_tests import OVERALL
-from judgebook.questions.sensitivity import analysis as sensitivity_analysis
-from judgebook.questions.sensitivity import equivalence, power
+from judgebook.questions.sensitivity import equivalence
 from judgebook.study.labels import METHODS
 from judgebook.study.results import where
 
-#: with more labels compared, strengths are left to the table
-MOST = 4
-#: of the tests for which the smallest difference found is reported
-POWER = 0.8
 _PART = ["corpus", "method", "group"]
 
 
@@ -66,38 +63,27 @@ def agreement_found(m: Material) -> dict | None:
 
 
 def ranks_found(m: Material) -> dict | None:
-    """Which system is first, overall where labels are combined, and by label."""
+    """Which system is first in each evaluation, by how much and how certainly, on how many labels one surely is."""
     results = m.of("07")
-    if not results:
+    if not (len(results["rank"]) or len(results["overall_rank"])):
         return None
-    overall = []
-    for key, part in _cells(m, results["overall_mean"], _PART):
-        line = _order(m, part, key)
-        ranks = where(results["overall_rank"], **dict(zip(_PART, key, strict=True))).set_index("system")
-        overall.append(line | {"rank": ranks.loc[line["first_id"]].to_dict() if len(ranks) else None})
-    by_label = []
-    for key, part in _cells(m, results["rank"], _PART):
-        sure = part[(part["ci_high"] == 1) & (part["ci_kind"] == "simultaneous")]
-        by_label.append({"key": key, "n": part["label"].nunique(), "n_sure": sure["label"].nunique()})
-    strengths = [
-        _order(m, part, key)
-        for key, part in _cells(m, results["strength"].dropna(subset="estimate"), [*_PART, "label"])
-        if len(set(part["system"])) > 1 and m.names.labels[key[1], key[3]].direction == 1
-    ]
-    if not (overall or by_label or strengths):
-        return None
-    firsts = [line["first"] for line in overall]
-    sure = sum(line["rank"] is not None and line["rank"]["ci_high"] == 1 for line in overall)
+    rows = leading.rankings(results)
+    shown = leading.order(results, list(rows[leading.PART].itertuples(index=False, name=None)))
+    cells = [(key, part) for key, part in shown.groupby(_PART, sort=False) if len(part) > 1]
+    orders = [_order(m, part, key, shown) for key, part in cells]
+    by_label = rows[rows["label"].notna()]
+    sure = by_label[by_label["rank_high"] == 1].groupby(_PART).size()
+    labels = {key: (int(sure.get(key, 0)), part["label"].nunique()) for key, part in by_label.groupby(_PART)}
+    n_labels = sum(n for _, n in labels.values())
     return {
-        "overall": overall,
-        "leaders": sorted(Counter(firsts).items(), key=lambda of: -of[1]),
-        "n_sure": sure,
-        "labels": by_label,
-        "n_rankings": sum(line["n"] for line in by_label),
-        "n_sure_labels": sum(line["n_sure"] for line in by_label),
-        "over": _varying(results["overall_mean" if overall else "rank"]),
+        "orders": orders,
+        "leaders": Counter(line["first"] for line in orders).most_common(),
+        "n_sure": sum(line["sure"] for line in orders),
+        "labels": labels,
+        "n_rankings": n_labels if n_labels > sum(line["label"] is not None for line in orders) else 0,
+        "n_sure_labels": sum(n for n, _ in labels.values()),
+        "over": _varying(shown),
         "level": level(m),
-        "strengths": strengths if len({line["n"] for line in strengths}) == 1 and len(strengths) <= MOST else [],
     }
 
 
@@ -124,66 +110,66 @@ def who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
     return ", ".join(parts)
 
 
-def _order(m: Material, rows: pd.DataFrame, key: tuple) -> dict:
-    """The best and the worst system of rows of estimates, more being better."""
-    ranked = rows.sort_values("estimate", ascending=False, kind="stable")
-    every = m.of("07")["strength" if len(key) == 4 else "overall_mean"]
-    first, last = ranked.iloc[0], ranked.iloc[-1]
+def _order(m: Material, rows: pd.DataFrame, key: tuple, every: pd.DataFrame) -> dict:
+    """The first, the second and the last system of rows of `leading.order`, and what the first has over both."""
+    label, first = rows["label"].iloc[0], rows.iloc[0]
+    single = pd.notna(label)
+    votes = METHODS[key[1]].unit == "pair"
+    place = dict(zip(_PART, key, strict=True)) | ({"label": label} if single else {})
+    contrasts = where(m.of("07")["contrast" if single else "overall_contrast"], **place)
     return {
         "key": key,
         "who": who(m, key, every),
-        "n": len(ranked),
-        "first_id": first["system"],
+        "n": len(rows),
+        "label": m.names.name("label", label, key[1]) if single else None,
+        "labels": int(first["n_labels"]),
         "first": m.names.name("system", first["system"]),
-        "best": first.to_dict(),
-        "last": m.names.name("system", last["system"]),
-        "worst": last.to_dict(),
-        "labels": int(first["n"]) if len(key) == 3 else None,
+        "chance": first["p_best"],
+        "rank": [first["rank_low"], first["rank_high"]],
+        "sure": bool(first["rank_high"] == 1),
+        "unit": unit(m, key[1], [label]) if single else "wins" if votes else "SD",
+        "over": [
+            {"name": m.names.name("system", other)} | _ahead(contrasts, first["system"], other)
+            for other in dict.fromkeys([rows["system"].iloc[1], rows["system"].iloc[-1]])
+        ],
     }
+
+
+def _ahead(contrasts: pd.DataFrame, first: str, other: str) -> dict[str, float]:
+    """How far the first is ahead of another: estimate, ci_low and ci_high of their contrast, turned."""
+    pair = {first, other}
+    (row,) = [r for r in contrasts.to_dict("records") if {r["system"], r["system_b"]} == pair]
+    low, high = (row["ci_low"], row["ci_high"]) if row["estimate"] >= 0 else (-row["ci_high"], -row["ci_low"])
+    return {"estimate": abs(row["estimate"]), "ci_low": low, "ci_high": high}
 
 
 def tests_found(m: Material) -> dict | None:
     """How many pairs of systems differ, are equivalent, and what could have been detected."""
-    results = m.of("05")
-    rows = sensitivity_analysis.primary(results).dropna(subset="p_value") if results else pd.DataFrame()
+    results, tested = m.of("07"), m.of("05")["equivalence"]
+    rows = results["contrast"].dropna(subset="ci_low") if results else pd.DataFrame()
     if not len(rows):
         return None
-    parts, over_people = [], sensitivity_analysis.with_people(results)
-    verdicts = sensitivity_analysis.verdicts(results) if len(results["equivalence"]) else pd.DataFrame()
+    parts, alike = [], tested[tested["p_adjusted"] < 1 - level(m)] if len(tested) else tested
     for key, part in _cells(m, rows, _PART):
         mine = dict(zip(_PART, key, strict=True))
-        alike = where(verdicts, **mine) if len(verdicts) else pd.DataFrame()
-        # too few annotators do not stand for others, whatever a test says
-        others = key[::2] in m.populations and m.populations[key[::2]].others
-        people_ = where(over_people, **mine).dropna(subset="p_adjusted") if others else over_people.iloc[:0]
-        whom = power.SAMPLE if len(people_) else power.SAME
-        detectable = where(sensitivity_analysis.detectable(results, people=whom), **mine)
-        least = detectable["estimate"]
+        found = where(results["difference_found"], **mine).dropna(subset="estimate")
+        least = found["estimate"]
         parts.append(
             {
                 "who": who(m, key, rows),
                 "labels": part["label"].nunique(),
                 "n": len(part),
-                "differ": int((part["p_adjusted"] < 0.05).sum()),
-                "people": int((people_["p_adjusted"] < 0.05).sum()) if len(people_) else None,
-                "n_people": len(people_),
-                "alike": int(alike["alike"].sum()) if len(alike) else None,
+                "differ": int(leading.decided(part).sum()),
+                "alike": len(where(alike, **mine)) if len(where(tested, **mine)) else None,
                 "least": [least.median(), least.min(), least.max()] if len(least) else None,
-                "pairs": int(detectable["n"].max()) if len(least) else 0,
-                "others": whom == power.SAMPLE,
-                "beyond": bool(least.median() > _largest(m, key[1], detectable["label"])),
+                "others": m.populations[key[::2]].others,
+                "beyond": bool(least.median() > _largest(m, key[1], found["label"])),
                 "unit": unit(m, key[1], part["label"].unique()),
             }
         )
-    totals = {name: sum(p[name] or 0 for p in parts) for name in ("n", "differ", "people", "n_people", "alike")}
-    totals["least"] = sum(p["least"] is not None and not p["beyond"] for p in parts)
-    facts = {
-        "parts": parts,
-        "totals": totals,
-        "over": _varying(rows),
-        "margin": equivalence.within(results["equivalence"]),
-    }
-    return facts | {"power": POWER}
+    totals = {name: sum(p[name] or 0 for p in parts) for name in ("n", "differ", "alike")}
+    facts = {"parts": parts, "totals": totals, "over": _varying(rows), "level": level(m), "power": POWER}
+    return facts | {"margin": equivalence.within(tested) if len(tested) else ""}
 
 
 def _largest(m: Material, method: str, labels: pd.Series) -> float:

@@ -21,7 +21,6 @@ from judgebook.display.text import Phrases
 from judgebook.extras.paper import findings
 from judgebook.extras.paper.analysis import Material, items, people
 from judgebook.questions.agreement import population
-from judgebook.questions.sensitivity import analysis as sensitivity_analysis
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import where
 from judgebook.study.sections.heds import HedsCriterion
@@ -114,8 +113,7 @@ def _facts(m: Material) -> dict[str, str]:
     study, say = m.study, _PHRASES.say
     systems = _per_system(m)
     count = people(m.scores)
-    results = m.of("05")
-    least = sensitivity_analysis.detectable(results)["estimate"] if results else pd.Series(dtype=float)
+    least = m.of("07")["difference_found"]["estimate"].dropna()
     paid = study.quality_control.payment
     costs = {
         m.names.name("group", g) if g in m.names.titles["group"] else g: p for g, p in study.costs.payments.items()
@@ -162,9 +160,7 @@ def _alphas(m: Material) -> pd.DataFrame:
 
 def _tested(m: Material) -> set[tuple[str, str]]:
     """Methods and labels on which systems were compared."""
-    results = m.of("05")
-    compared = sensitivity_analysis.primary(results) if results else pd.DataFrame(columns=["method", "label"])
-    return set(compared[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    return set(m.of("07")["contrast"][["method", "label"]].itertuples(index=False, name=None))
 
 
 def _criterion(
@@ -191,7 +187,7 @@ def _of_label(m: Material, method: str, label: Label, alphas: pd.DataFrame, has_
         "4.3.4": say("values", low=low, high=high, categories=list(label.categories)),
         "4.3.6": say("has_scale"),
         "4.3.9": say("aggregated", unit=unit, binary=label.scale == (0, 1)),
-        "4.3.10": say("tested", test=sensitivity_analysis.primary_name(m.of("05"))) if has_tests else "",
+        "4.3.10": say("tested", unit=unit) if has_tests else "",
         "4.3.11.1": say("alpha_measure", level=rows[0][1]["measurement"]) if rows else "",
         "4.3.11.2": say("alphas", rows=rows) if rows else "",
         "4.3.12.1": say("never_repeated"),

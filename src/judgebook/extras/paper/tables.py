@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.display.cells import Cell, of_interval
 from judgebook.display.tables import texts
 from judgebook.display.text import Phrases, interval, span
 from judgebook.display.views import Table
@@ -80,51 +79,27 @@ def _of_label(row: Mapping[str, Any]) -> str:
 
 
 def _ranks(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
-    if facts is None:
+    if facts is None or len(facts["orders"]) < 2:
         return
-    if len(facts["strengths"]) > 1:
-        shown = [
-            {"Evaluation": line["who"], "Strongest": _led(line["first"], line["best"])}
-            | {"Weakest": _led(line["last"], line["worst"])}
-            for line in facts["strengths"]
-        ]
-        yield Table(pd.DataFrame(shown), "strengths", _PHRASES.say("strengths_caption", level=facts["level"]))
-    if len(facts["overall"]) < 2:
-        return
-    sure = {line["key"]: f"{line['n_sure']} of {line['n']}" for line in facts["labels"]}
     rows = []
-    for line in facts["overall"]:
-        row = {"Evaluation": line["who"], "Labels": line["labels"], "Highest mean": _led(line["first"], line["best"])}
-        row |= {"Rank": _rank(line["rank"]), "Lowest mean": _led(line["last"], line["worst"])}
-        rows.append(row | {"Certain by label": sure.get(line["key"])})
-    n = span([line["n"] for line in facts["overall"]], 0)
+    for line in facts["orders"]:
+        row = {"Evaluation": line["who"], "Labels": line["labels"], "Leader": line["first"]}
+        row |= {"Best": f"{line['chance']:.0%}", "Rank": span(line["rank"], 0)}
+        row["Lead"] = _PHRASES.say("lead", other=line["over"][0], unit=line["unit"])
+        rows.append(row | {"Certain by label": "{} of {}".format(*facts["labels"].get(line["key"], (0, 0)))})
+    n = span([line["n"] for line in facts["orders"]], 0)
     yield Table(pd.DataFrame(rows), "leaders", _PHRASES.say("leaders_caption", level=facts["level"], n=n))
-
-
-def _led(system: str, row: Mapping[str, Any]) -> str:
-    return f"{system}: {interval(row['estimate'], row['ci_low'], row['ci_high'])}"
-
-
-def _rank(row: Mapping[str, Any] | None) -> Cell | None:
-    if row is None:
-        return None
-    return of_interval(row["estimate"], row["ci_low"], row["ci_high"], 0)
 
 
 def _tests(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
     if facts is None or len(facts["parts"]) < 2:
         return
-    rows = []
-    for part in facts["parts"]:
-        row = {"Evaluation": part["who"], "Comparisons": part["n"], "Significant": part["differ"]}
-        row["With other annotators"] = None if part["people"] is None else f"{part['people']} of {part['n_people']}"
-        rows.append(row | {"Equivalent": part["alike"], "Detected": _PHRASES.say("detected", part=part)})
-    caption = _PHRASES.say("tests_caption", margin=facts["margin"], power=facts["power"])
-    frame = pd.DataFrame(rows)
-    why = {
-        "With other annotators": "Annotators are too few to stand for others, or not known individually.",
-        "Equivalent": "Not tested.",
-    }
-    if not frame["Detected"].astype(bool).any():
-        frame = frame.drop(columns="Detected")
-    yield Table(frame.astype({"Equivalent": "Int64"}), "tests", caption, why=why)
+    rows = [
+        {"Evaluation": part["who"], "Comparisons": part["n"], "Decided": part["differ"], "Equivalent": part["alike"]}
+        | {"Detected": _PHRASES.say("detected", part=part), "Annotators": "others, too" if part["others"] else "these"}
+        for part in facts["parts"]
+    ]
+    caption = _PHRASES.say("tests_caption", margin=facts["margin"], power=facts["power"], level=facts["level"])
+    frame = pd.DataFrame(rows).astype({"Equivalent": "Int64"})
+    empty = [c for c in ("Equivalent", "Detected") if not frame[c].notna().any() or not frame[c].astype(bool).any()]
+    yield Table(frame.drop(columns=empty), "tests", caption, why={"Equivalent": "Not tested."})

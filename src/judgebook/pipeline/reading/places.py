@@ -15,7 +15,7 @@ from judgebook.summary.pairs import words
 
 #: notebook -> what its page shows
 Shown: TypeAlias = Mapping[str, list[Block]]
-#: key of an answer -> ends of the names of figures and tables that show what it says, the best first
+#: key of an answer -> names, behind the notebook's, of figures and tables that show what it says, the best first
 EVIDENCE = {
     "order": ("leaderboard", "overall", "ranks"),
     "labels": ("alpha", "repeat"),
@@ -34,13 +34,15 @@ def place(every: Shown, notebook: str, wanted: Iterable[str]) -> tuple[str, str]
     """Number and address of the first figure or table on the page of a notebook that shows one of `wanted`, else of the
     first that it has; of the page where it has none, and empty where there is no page.
 
-    wanted : ends of the names of figures and tables, the best first.
+    wanted : how the names of figures and tables go on behind the notebook's, the best first.
     """
     if notebook not in every:
         return "", ""
     named = {b.name: f"{b.kind.capitalize()} {b.number}" for b in reversed(every[notebook]) if b.number and b.name}
     first = next(reversed(named), "")
-    name = next((name for view in wanted if (name := f"{notebook}_{view}") in named), first)
+    # one table of a kind for each method has the method in its name
+    places = (name for view in wanted for name in reversed(named) if f"{name}_".startswith(f"{notebook}_{view}_"))
+    name = next(places, first)
     number = notebook.split("_")[0]
     return (f"{number}, {named[name]}", f"{notebook}.html#{name}") if name else (number, f"{notebook}.html")
 

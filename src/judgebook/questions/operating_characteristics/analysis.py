@@ -18,10 +18,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations import population
 from judgebook.execution.tasks import run
 from judgebook.questions.metrics import ceiling
 from judgebook.questions.metrics.items import human_means, join, scored_items
-from judgebook.questions.operating_characteristics import alpha_coverage, as_used, harder
+from judgebook.questions.operating_characteristics import alpha_coverage, as_used, fits, harder
 from judgebook.questions.operating_characteristics import estimate_coverage as estimates
 from judgebook.questions.operating_characteristics import other_procedures as others
 from judgebook.questions.operating_characteristics.alpha_coverage import evenly
@@ -85,7 +86,7 @@ def analyse(
 
     Returns
     -------
-    Results: null_rejection, power, false_crossing, interval_coverage, interval_width, interval_power, top_share,
+    Results: null_rejection, power, false_crossing, interval_coverage, interval_width, interval_power,
     group_difference_bias.
 
     Raises
@@ -109,7 +110,9 @@ def analyse(
     pieces = [piece for part in parts for piece in part(data, plan, sizes)]
     plan = replace(plan, n_runs=min(plan.n_runs, sizes.runs_as_used))
     pieces += [
-        piece for part in (_worlds, _harder, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)
+        piece
+        for part in (_worlds, _harder, _fits, _reliability, _judges, _metrics)
+        for piece in part(data, plan, sizes)
     ]
     rows = [row for made in run(_rows_of, [(piece,) for piece in pieces], doing="simulations") for row in made]
     rows += _replication(data, plan, families or {})
@@ -158,23 +161,11 @@ def _agreement(data: SimulationInput, plan: SimulationPlan, sizes: Operating) ->
 
 
 def _estimates(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
-    """Rates and means of labels from the lowest to the highest mean; ranks of the first method's middle label."""
-    yield partial(_estimates_of, [one for one in data.panels if one.unit != "pair"], plan, sizes)
-
-
-def _estimates_of(panels: Sequence[Panel], plan: SimulationPlan, sizes: Operating) -> Iterator[Row]:
-    ranked = False
-    for one in panels:
+    """Rates and means of labels from the lowest to the highest mean."""
+    for one in data.panels:
         order = np.argsort(one.total.sum(axis=0) / np.maximum(one.n.sum(axis=0), 1), kind="stable")
-        rows = [
-            row
-            for i in evenly(len(order), sizes.labels)
-            for row in estimates.estimate_coverage(one, int(order[i]), plan)
-        ]
-        yield from rows
-        if rows and not ranked:
-            yield from estimates.first_place(one, int(order[len(order) // 2]), plan, sizes=sizes.ranks)
-        ranked |= bool(rows)
+        for i in evenly(len(order), sizes.labels) if one.unit != "pair" else ():
+            yield partial(estimates.estimate_coverage, one, int(order[i]), plan)
 
 
 def _correlations(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
@@ -186,22 +177,26 @@ def _correlations(data: SimulationInput, plan: SimulationPlan, sizes: Operating)
 
 
 def _worlds(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
-    """The tests, intervals and ranks of notebooks 05 and 07, and the alternative annotator test of one label."""
+    """The tests and intervals of means of notebooks 05 and 07, and the alternative annotator test of one label."""
     for i, one in enumerate(data.worlds):
         yield partial(as_used.rejections, one, plan)
-        yield partial(as_used.means_and_ranks, one, plan)
+        yield partial(as_used.means, one, plan)
         if not i:
             yield partial(_first_judge, data.worlds, plan, data.levels)
 
 
 def _harder(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
-    """Harder designs, from the label of a rating (mark) and that of a comparison with the fewest judgements."""
+    """Harder designs, from the label of a rating (mark) with the fewest judgements."""
     few = sorted(data.worlds, key=lambda one: len(one.design.score))
     for one in [w for w in few if not w.design.pairwise][:1]:
         yield partial(harder.tests, one, plan)
-        yield partial(harder.ranks, one, plan)
-    for one in [w for w in few if w.design.pairwise][:1]:
-        yield partial(harder.strengths, one, plan)
+
+
+def _fits(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
+    """The fit of notebook 07, of one label of each method."""
+    for rows in data.fitted:
+        others = population.modelled(rows)[data.corpus, data.group].others
+        yield partial(fits.contrasts, rows, plan, others=others)
 
 
 def _first_judge(

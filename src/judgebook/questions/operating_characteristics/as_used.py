@@ -1,4 +1,4 @@
-"""Tests of systems, intervals of their means and ranks, as the notebooks use them, in placebo worlds (`worlds`).
+"""Tests of systems and intervals of their means, as the notebooks use them, in placebo worlds (`worlds`).
 
 Everything keeps the study's design: sessions with dialogues of two systems, several ratings of an item, few annotators.
 Two kinds of worlds: with `people` fixed, annotators are lenient or strict, but favour no system, and a difference
@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import logit, stdtr, stdtrit
 
-from judgebook.questions.operating_characteristics.many_data_sets import Clustered, any_apart
+from judgebook.questions.operating_characteristics.many_data_sets import Clustered
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, share, shared_out
 from judgebook.questions.operating_characteristics.worlds import AnnotationDesign, PlaceboWorld
 from judgebook.questions.sensitivity.contrasts import blocks
@@ -228,16 +228,15 @@ def samples(
     return np.concatenate([a, b]), twice[0], twice[1:], arranged
 
 
-def means_and_ranks(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row]:
-    """Coverage of the intervals of systems' means (shares won) and of the simultaneous rank intervals.
+def means(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row]:
+    """Coverage of the intervals of systems' means (shares won).
 
-    Means: `t` over dialogues (sessions, where a system has several dialogues in one), and `two_way` over annotators
-    as well; of rates the t interval of the logit, where neither value is rare. Ranks: simultaneous, over sessions
-    (and annotators): all ranks of all systems are right, as all are equal.
+    `t` over dialogues (sessions, where a system has several dialogues in one), and `two_way` over annotators as well;
+    of rates the t interval of the logit, where neither value is rare.
 
     Yields
     ------
-    `interval_coverage` with `scenario` world and `people`; `n` counts worlds times systems for means, worlds for ranks.
+    `interval_coverage` with `scenario` world and `people`; `n` counts worlds times systems.
     """
     d = placebo.design
     truth = 0.5 if d.pairwise else placebo.mean
@@ -248,10 +247,8 @@ def means_and_ranks(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row
         codes, weights, clusters, to_scores = samples(d, "row")
         kinds = {"t": Clustered(codes, weights, clusters[:1])}
         kinds |= {"two_way": Clustered(codes, weights, clusters)} if len(clusters) == 2 else {}
-        codes, weights, clusters, _ = samples(d, "session")
-        of_ranks = Clustered(codes, weights, clusters)
         present = np.unique(codes)
-        hits = {kind: np.zeros(2, dtype=int) for kind in (*kinds, "rank")}
+        hits = {kind: np.zeros(2, dtype=int) for kind in kinds}
         per_run: dict[str, list[np.ndarray]] = {kind: [] for kind in kinds}
         for scores in one.draw(plan.n_runs, rng):
             x = to_scores(scores)
@@ -269,33 +266,15 @@ def means_and_ranks(placebo: PlaceboWorld, plan: SimulationPlan) -> Iterator[Row
                     inside = estimable & (np.abs(means - truth) <= half + 1e-12)
                 hits[kind] += np.array([inside.sum(), estimable.sum()])
                 per_run[kind].append(inside.sum(axis=1) / np.maximum(estimable.sum(axis=1), 1))
-            apart = ranks_apart(of_ranks, x, plan.confidence)
-            hits["rank"] += np.array([np.sum(apart == 0), np.sum(np.isfinite(apart))])
         head = base(placebo, people)
         head["sample_size"] = head.pop("n_dialogues")
-        over = {"t": "dialogue", "two_way": "dialogue and annotator", "rank": "session and annotator"}
+        over = {"t": "dialogue", "two_way": "dialogue and annotator"}
         for kind, (inside, estimable) in hits.items():
             if estimable:
-                of = "rank" if kind == "rank" else "share" if d.pairwise else "mean"
-                keys = {"of": of, "interval": "simultaneous" if kind == "rank" else kind, "over": over[kind]}
+                keys = {"of": "share" if d.pairwise else "mean", "interval": kind, "over": over[kind]}
                 keys |= {"sample": "world", "scenario": "world"}
                 row = share("interval_coverage", int(inside), int(estimable))
-                if kind != "rank":  # systems of a world share its annotators: the error is that between worlds
-                    values = np.concatenate(per_run[kind])
-                    half = 1.96 * np.std(values, ddof=1) / np.sqrt(len(values))
-                    row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half,
-                            "ci_kind": "monte_carlo"}  # fmt: skip
-                total = plan.n_runs * (len(present) if kind != "rank" else 1)
-                yield head | keys | row | {"n_undefined": total - int(estimable)}
-
-
-def ranks_apart(model: Clustered, scores: np.ndarray, confidence: float) -> np.ndarray:
-    """(k,) `any_apart` for (k, n) scores of equal systems, each pair with its own degrees of freedom; NaN where these
-    are too few."""
-    present = np.unique(model.codes)
-    i, j = np.triu_indices(len(present), 1)
-    df = np.minimum(model.df[present][i], model.df[present][j])
-    if not len(df) or df.min() < LEAST_DF:
-        return np.full(len(scores), np.nan)
-    means, covariance = model.covariance(scores)
-    return any_apart(means[:, present], covariance.only(present), df, confidence)
+                values = np.concatenate(per_run[kind])  # systems of a world share its annotators
+                half = 1.96 * np.std(values, ddof=1) / np.sqrt(len(values))
+                row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half, "ci_kind": "monte_carlo"}
+                yield head | keys | row | {"n_undefined": plan.n_runs * len(present) - int(estimable)}

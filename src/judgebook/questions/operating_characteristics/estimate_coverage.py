@@ -1,4 +1,4 @@
-"""Coverage of intervals of rates, means, correlations, group differences and ranks, by simulation.
+"""Coverage of intervals of rates, means, correlations and group differences, by simulation.
 
 As in `alpha_coverage`, dialogues (interactors, for correlations) are drawn from the study's own with replacement, and
 the true value is that of all of them.
@@ -6,7 +6,6 @@ the true value is that of all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy.special import chdtr, chndtr, stdtrit
 from judgebook.annotations.dialogue_values import Design
 from judgebook.questions.groups.effects import pair_effects
 from judgebook.questions.groups.joint_resampling import mean_square_difference
-from judgebook.questions.operating_characteristics.many_data_sets import Ends, any_apart, cluster_ends, times
+from judgebook.questions.operating_characteristics.many_data_sets import Ends, cluster_ends
 from judgebook.questions.operating_characteristics.monte_carlo import (
     Row,
     SimulationPlan,
@@ -25,10 +24,8 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
     share,
     shared_out,
 )
-from judgebook.questions.performance import ranking
 from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, wilson_of
 from judgebook.questions.sensitivity.panels import Panel
-from judgebook.statistics.clusters import Covariance
 from judgebook.statistics.intervals import MIN_MINORITY
 
 #: runs for which whole intervals of the debiased difference are solved for; its coverage needs no solving
@@ -248,63 +245,6 @@ def holds(estimate: np.ndarray, covariance: np.ndarray, truth: float, confidence
         return np.where(at > 0, chndtr(x, noise / c, np.where(at > 0, at, 1.0)), central)
 
     return (below(q / c) <= 1 - tail) & (below(np.maximum(q, noise) / c) >= tail)
-
-
-def first_place(
-    data: Panel, column: int, plan: SimulationPlan, *, n_systems: int = 4, sizes: Sequence[int] = ()
-) -> list[Row]:
-    """Bootstrap share of first place among equal systems, all of which are samples of one real system.
-
-    sizes : dialogues per system for which ranks are tried, in addition to the system's own.
-
-    Returns rows of `top_share` (the largest share: its median and 95% point over runs), and `interval_coverage` of the
-    simultaneous rank intervals (`ranking.rank_intervals`): the share of runs in which they allow every rank for every
-    system.
-    """
-    label, parts = data.labels[column], _systems_of(data, column)
-    if not parts:
-        return []
-    median_size = int(np.median([len(p) for p in parts]))
-    base: Row = {"level": data.row, "method": data.method, "label": label, "resample_unit": data.row}
-    rng, top = plan.rng("first_place", data.method, label), []
-    for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):
-        n = len(table)
-        samples = [table[rng.integers(0, n, (n_runs, n)).T][:, :, :2] for _ in range(n_systems)]
-        sums = [np.tensordot(times(n, plan.n_resamples, rng), x, axes=(1, 0)) for x in samples]
-        stacked = np.stack(sums, axis=2)
-        values = stacked[..., 1] / stacked[..., 0]  # (resamples, runs, systems)
-        top += [ranking.first_place(values[:, i]).max() for i in range(n_runs)]
-    shares = base | {
-        "statistic": "top_share",
-        "of": "mean",
-        "systems": n_systems,
-        "n": len(top),
-        "sample_size": median_size,
-    }
-    out = [shares | {"point": p, "estimate": float(np.quantile(top, q))} for p, q in (("median", 0.5), ("q95", 0.95))]
-    keys = {"of": "rank", "interval": "simultaneous", "over": data.row, "sample": data.row}
-    for n in sorted({median_size, *sizes}):
-        apart = _apart(parts, n, n_systems, plan, plan.rng("ranks", data.method, label, str(n)))
-        decided = apart[np.isfinite(apart)]
-        row = share("interval_coverage", int(np.sum(decided == 0)), len(decided))
-        out.append(base | keys | {"sample_size": n, "n_undefined": len(apart) - len(decided)} | row)
-    return out
-
-
-def _apart(
-    parts: list[np.ndarray], n: int, n_systems: int, plan: SimulationPlan, rng: np.random.Generator
-) -> np.ndarray:
-    """(n_runs,) whether any two of several equal systems of n dialogues differ; missing where nothing varies."""
-    out = []
-    for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):
-        samples = table[rng.integers(0, len(table), (n_runs, n_systems, n))][..., :2]
-        number, total = np.moveaxis(samples.sum(axis=2), -1, 0)
-        means = total / number
-        residual = samples[..., 1] - means[..., None] * samples[..., 0]
-        variance = n / (n - 1) * np.sum(residual**2, axis=2) / number**2
-        covariance = Covariance(variance[..., None] * np.eye(n_systems))
-        out.append(any_apart(means, covariance, n - 1, plan.confidence))
-    return np.concatenate(out)
 
 
 def shared_scores(values: pd.DataFrame, method: str, label: str, groups: tuple[str, str]) -> list[np.ndarray]:

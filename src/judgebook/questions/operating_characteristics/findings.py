@@ -36,7 +36,7 @@ FEW_ITEMS, FEW_MARKS = 25, 30
 def findings(results: Results, names: DisplayNames, *, confidence: float, simulated: bool) -> Iterator[Prose]:
     """The headlines: primary procedures, published tests and intervals; type I error by method; sequential testing."""
     yield from procedures(results, names, confidence)
-    yield harder(results, confidence)
+    yield harder(results)
     rates = names.sort(rejection_rates(results))
     rates = rates[rates["role"] != ALTERNATIVE]
     name = [test_name(t, level) for t, level in zip(rates["test"], rates["level"], strict=True)]
@@ -65,9 +65,9 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Iter
     yield Prose(_PHRASES.say("people", **facts))
 
 
-def harder(results: Results, confidence: float) -> Prose:
-    """Which primary procedures do not keep their rate at harder designs."""
-    rows = under_harder_designs(results, confidence)
+def harder(results: Results) -> Prose:
+    """Which tests do not keep their rate at harder designs."""
+    rows = under_harder_designs(results)
     rows = rows[rows["used"]] if len(rows) else rows
     facts = [r | {"design": HARDER[r["scenario"]], "rate": rate(r)} for r in rows.to_dict("records")]
     broken = [r for r in facts if not r["kept"]]
@@ -152,11 +152,3 @@ def _few(rows: pd.DataFrame, size: str, enough: int) -> dict[str, dict | None]:
         )
         out[key] = facts
     return out if len(rows) else {}
-
-
-def ranks(results: Results) -> Prose:
-    """How large the bootstrap share of first place gets among equal systems."""
-    rows = results["top_share"]
-    median, high = (rows.loc[rows["point"] == p, "estimate"].median() for p in ("median", "q95"))
-    n = int(rows["systems"].iloc[0]) if len(rows) else 0
-    return Prose(_PHRASES.say("ranks", n=n, median=median, high=high))

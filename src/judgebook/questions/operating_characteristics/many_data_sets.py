@@ -5,7 +5,7 @@ samples go through the same steps as one array:
 
 - `cluster_ends`: samples of n units drawn from a population of units, statistics of column sums (as `bootstrap_sums`);
 - `pattern_ends`: samples given as counts of patterns, so that the cost does not grow with their size;
-- `Clustered`, `any_apart`: `statistics.clusters` for data sets of one design.
+- `Clustered`: `statistics.clusters` for data sets of one design.
 
 Up to fifty samples share one set of resampling counts. This leaves the distribution of each interval unchanged, and
 makes intervals of the same fifty hardly dependent.
@@ -24,7 +24,6 @@ from scipy.special import ndtr, ndtri
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.statistics.clusters import Covariance, crossed, effective_number, left_out
 from judgebook.statistics.intervals import expansion
-from judgebook.statistics.multiplicity import simultaneous_t
 
 #: samples that share resampling counts
 SHARED = 50
@@ -266,16 +265,3 @@ class _Kind:
             table[:, self.cluster, self.sample] = sums
             out = table.transpose(0, 2, 1) @ table
         return out * np.outer(self.factor, self.factor)
-
-
-def any_apart(means: np.ndarray, covariance: Covariance, df: np.ndarray | float, confidence: float) -> np.ndarray:
-    """(k,): whether any two systems differ by the simultaneous comparisons of `ranking.rank_intervals`.
-
-    Where no system differs in truth, rank intervals contain all ranks unless this is so. means : (k, m). covariance :
-    of (k, m, m) parts. df : of each pair. Missing (NaN) where a covariance is, or where nothing varies.
-    """
-    i, j = np.triu_indices(means.shape[1], 1)
-    se = covariance.pair_errors()
-    t = np.abs(means[:, i] - means[:, j]) / np.where(se > 0, se, np.inf)
-    apart = np.any(t > simultaneous_t(df, len(i), confidence), axis=1)
-    return np.where(np.isfinite(se).all(axis=1) & (se > 0).any(axis=1), apart, np.nan)

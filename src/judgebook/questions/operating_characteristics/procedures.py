@@ -161,9 +161,9 @@ PROCEDURES = (
               {"of": ["mean", "share"], "interval": "two_way", **_WORLD}),
     Procedure("Rate of a system: BCa or exact bound", "07", "interval_coverage", {"of": "rate", "interval": "policy"}),
     Procedure("Mean of a system: BCa", "07", "interval_coverage", {"of": "mean", "interval": "bca", "scenario": None}),
-    Procedure("Ranks: simultaneous intervals", "07", "interval_coverage", {"of": "rank", **_WORLD}),
-    Procedure("Ranks of four equal systems", "07", "interval_coverage", {"of": "rank", "scenario": None},
-              own_size=False, by=("sample_size",)),
+    Procedure("Pairs of equal systems: any decided", "07", "null_rejection", {"test": "contrast", **_WORLD}),
+    Procedure("Differences of systems: all intervals at once", "07", "interval_coverage",
+              {"of": "contrast", **_WORLD}),
     Procedure("Alpha: BCa, bound or profile", "03", "interval_coverage",
               {"of": "alpha", "interval": "policy", "marks": None, "scenario": None}),
     Procedure("Alpha near 1: bound", "03", "interval_coverage", {"interval": "bound", "scenario": "near_perfect"}),
@@ -256,37 +256,23 @@ def _pooled(part: pd.DataFrame) -> dict[str, float]:
 
 #: designs of `harder`, in their order
 HARDER = ("unequal_n", "unequal_spread", "few_vary_more", "few_vary_less", "polarised_v_peaked", "zipf_loads",
-          "disjoint_annotators", "few_clusters", "own_voters", "dominant_voter")  # fmt: skip
-_OF_HARDER = (
-    ("null_rejection", {"test": "session"}, "Permutation test of two systems"),
-    ("null_rejection", {"test": "two_way"}, "T test of two systems, over dialogues and annotators"),
-    ("interval_coverage", {"of": "rank"}, "Simultaneous ranks"),
-    ("interval_coverage", {"of": "strength"}, "Strength of a system"),
-    ("interval_coverage", {"of": "strength_rank"}, "Simultaneous ranks by strength"),
-)
+          "disjoint_annotators")  # fmt: skip
+_OF_HARDER = {
+    "session": "Permutation test of two systems",
+    "two_way": "T test of two systems, over dialogues and annotators",
+}
 
 
-def under_harder_designs(results: Results, confidence: float) -> pd.DataFrame:
-    """How primary procedures perform at the designs of `harder`: a row for each procedure and design.
+def under_harder_designs(results: Results) -> pd.DataFrame:
+    """How tests of two systems perform at the designs of `harder`: a row for each test and design.
 
-    Columns as of `primary_procedures` where they apply, with `scenario` and `systems`. `used` : whether the notebooks
-    use the procedure there; without, there are no runs, and nothing is kept or not.
+    Columns as of `primary_procedures` where they apply, with `scenario`. `used` : whether the notebooks use the test
+    there; without, there are no runs, and nothing is kept or not.
     """
     out = []
-    for statistic, keys, title in _OF_HARDER:
-        rows = results.select(statistic, scenario=list(HARDER), **keys)
-        test = statistic == "null_rejection"
-        for row in rows.to_dict("records"):
-            added = {
-                "procedure": title,
-                "measure": SIZE if test else COVERAGE,
-                "nominal": NOMINAL if test else confidence,
-            }
-            added |= {
-                "n_dialogues": row["n_dialogues" if test else "sample_size"],
-                "systems": 2 if test else row["systems"],
-            }
-            holds = row["ci_low"] <= NOMINAL if test else row["ci_high"] >= confidence
-            added |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "used": row["n"] > 0, "kept": bool(holds)}
+    for test, title in _OF_HARDER.items():
+        for row in results.select("null_rejection", scenario=list(HARDER), test=test).to_dict("records"):
+            added = {"procedure": title, "measure": SIZE, "nominal": NOMINAL, "used": row["n"] > 0}
+            added |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "kept": row["ci_low"] <= NOMINAL}
             out.append(row | added)
     return pd.DataFrame(out)

@@ -34,10 +34,6 @@ class Operating(Section):
     dialogues: list[Annotated[int, Field(ge=8, le=limits.COUNT)]] = Field(
         [27], description="dialogues per sample, in addition to the study's own number"
     )
-    ranks: list[Annotated[int, Field(ge=4, le=limits.COUNT)]] = Field(
-        [13, 27, 58],
-        description="dialogues per system in samples that are ranked, in addition to the study's own",
-    )
 
 
 QUESTIONS = [

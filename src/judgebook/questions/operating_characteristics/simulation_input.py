@@ -16,6 +16,7 @@ from judgebook.questions.operating_characteristics import estimate_coverage as e
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, evenly
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.worlds import PlaceboWorld, design, world
+from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.quality_control import replication
 from judgebook.questions.sensitivity.panels import Panel, panel
 from judgebook.study.labels import Label
@@ -31,7 +32,8 @@ class SimulationInput:
 
     twice : labels judged twice by `group`. panels, picked : one per method, of all annotations, and of one per item for
     tests as published. all_values : dialogue values of every group of the corpus. design : labels against quality as
-    interactors rated it, or None. worlds : of labels of each method. judged : by people and models. rated : annotations
+    interactors rated it, or None. worlds : of labels of each method. fitted : judgements of ranked systems on the first
+    label of each method. judged : by people and models. rated : annotations
     by people, metric scores and labels, if any. runs : ratings of several corpora, and which, if they share systems.
     """
 
@@ -43,6 +45,7 @@ class SimulationInput:
     all_values: pd.DataFrame
     design: values.Design | None
     worlds: list[PlaceboWorld]
+    fitted: list[pd.DataFrame]
     judged: list[JudgedItems]
     rated: tuple[pd.DataFrame, pd.DataFrame]
     runs: tuple[pd.DataFrame, list[str], list[str]]
@@ -82,9 +85,11 @@ def simulation_input(
     talks = dialogues[dialogues["corpus"] == corpus]
     ranked = [s for s in order if s not in set(unranked)]
     judged = of_corpus[of_corpus["group"] == group]
+    worlds = list(_placebo_worlds(judged, ranked, min(sizes.labels, MOST_WORLDS) if sizes else 1))
     return SimulationInput(
         corpus, group, twice, panels, picked, all_values, _design(all_values, of_group, talks),
-        worlds=list(_placebo_worlds(judged, ranked, min(sizes.labels, MOST_WORLDS) if sizes else 1)),
+        worlds=worlds,
+        fitted=list(_fitted(chosen(judged, unranked, labels), set(unranked), worlds)),
         judged=list(judged_items(annotations[annotations["corpus"] == corpus], labels)),
         rated=(judged, metric_scores if metric_scores is not None else pd.DataFrame()),
         runs=_runs(people, group, ranked),
@@ -100,6 +105,15 @@ def _placebo_worlds(annotations: pd.DataFrame, systems: list[str], most: int) ->
             placebo_design = design(rows[rows["label"] == means.index[i]], systems)
             if placebo_design is not None and as_used.compared(placebo_design):
                 yield world(placebo_design)
+
+
+def _fitted(judged: pd.DataFrame, unranked: set[str], worlds: list[PlaceboWorld]) -> Iterator[pd.DataFrame]:
+    """Judgements of ranked systems on the label of the first world of each method."""
+    first = {one.design.method: one.design.label for one in reversed(worlds)}
+    ranked = judged[~judged["system"].isin(unranked) & ~judged["system_b"].isin(unranked)]
+    for method, rows in ranked.groupby("method", sort=False):
+        if method in first:
+            yield rows[rows["label"] == first[method]]
 
 
 def _runs(people: pd.DataFrame, group: str, systems: list[str]) -> tuple[pd.DataFrame, list[str], list[str]]:

@@ -58,7 +58,7 @@ _VARIANTS = {
     "session_plain": "Difference permuted, ties counted fully",
     "two_way": "t over dialogues and annotators",
 }
-#: designs of `harder`; of tests and ranks, n is the number of dialogues of the smaller system, clusters or comparisons
+#: designs of `harder`
 HARDER = {
     "unequal_n": "a system with a sixth of the dialogues",
     "unequal_spread": "SD 2:1",
@@ -67,9 +67,6 @@ HARDER = {
     "polarised_v_peaked": "a sixth of the dialogues, polarised v peaked Likert",
     "zipf_loads": "Zipf loads",
     "disjoint_annotators": "disjoint annotators",
-    "few_clusters": "few clusters",
-    "own_voters": "the study's own voters",
-    "dominant_voter": "one voter with 40% of votes",
 }
 #: display names of what is varied within a procedure
 _DETAILS = {
@@ -128,15 +125,14 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Tabl
     return Table(out, "procedures", caption)
 
 
-def harder(results: Results, confidence: float) -> Table | None:
-    """Primary procedures at harder designs: what was changed, the rate, and whether it is kept; None without any."""
-    rows = under_harder_designs(results, confidence)
+def harder(results: Results) -> Table | None:
+    """Tests of two systems at harder designs: what was changed, the rate, and whether it is kept; None without any."""
+    rows = under_harder_designs(results)
     if rows.empty:
         return None
     out = pd.DataFrame({
         "Procedure": rows["procedure"],
         "Design": [HARDER[s] for s in rows["scenario"]],
-        "Systems": rows["systems"].astype("Int64"),
         "n": rows["n_dialogues"].astype("Int64"),
         "Annotators": rows["people"],
         "Nominal": cells.percents(rows["nominal"]),
@@ -144,11 +140,14 @@ def harder(results: Results, confidence: float) -> Table | None:
         "Runs": rows["n"].astype("Int64"),
         "Verdict": np.where(rows["used"], np.where(rows["kept"], "kept", "not kept"), "not used there"),
     })  # fmt: skip
-    caption = "Under harder designs: primary procedures where one feature of the study's design is changed and systems"
-    caption += " are equal. Size of tests and coverage of intervals have 95% Monte Carlo CIs. n: dialogues"
-    caption += " of the smaller system for tests; clusters or comparisons for ranks and strengths. Not used there: the"
-    caption += " notebooks take annotators as a sample only from five effective ones who judged several systems."
-    why = {"Measured": "The procedure is not used with so few annotators."}
+    caption = (
+        "Under harder designs: tests of two equal systems where one feature of the study's design is changed, with"
+    )
+    caption += (
+        " 95% Monte Carlo CIs. n: dialogues of the smaller system. Not used there: the test takes annotators as a"
+    )
+    caption += " sample only from five effective ones who judged several systems."
+    why = {"Measured": "The test is not used with so few annotators."}
     return Table(out, "harder", caption, why=why)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations.scores import sampling_weights
+from judgebook.annotations.scores import sampling_weights, sides, weighted
 from judgebook.annotations.summary import evaluated, evaluations
 from judgebook.codes import distinct
 from judgebook.codes import rows as rows_of
@@ -15,8 +15,7 @@ from judgebook.display.many import DRAWN, MANY, MOST
 from judgebook.display.names import DisplayNames
 from judgebook.questions.performance import davidson
 from judgebook.questions.performance.analysis import chosen, of_wins
-from judgebook.questions.performance.overall import standardised
-from judgebook.questions.performance.ranking import BLOCK, system_scores
+from judgebook.questions.performance.fitted import BLOCK, standardised
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
@@ -215,6 +214,14 @@ def _scores(rows: Annotations, sign: int) -> pd.Series:
         if strengths.notna().all():
             return sign * strengths
     return sign * _means(system_scores(rows))
+
+
+def system_scores(rows: Annotations) -> pd.DataFrame:
+    """A row per annotation and judged system, with `weight`; a comparison gives two, ties worth a half."""
+    if METHODS[rows["method"].iloc[0]].unit != "pair":
+        return weighted(rows)
+    either_side = weighted(sides(rows))
+    return either_side.assign(score=(either_side["score"] + 1) / 2)
 
 
 def _means(scores: pd.DataFrame) -> pd.Series:

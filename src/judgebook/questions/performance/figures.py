@@ -166,8 +166,8 @@ def _rank_intervals(rows: pd.DataFrame, names: DisplayNames, note: str) -> Itera
         title = names.name("method", method)
         over = clusters(of_method.assign(interval=of_method["resample_unit"]))
         arranged = arrange(of_method, names)
-        caption = f"{title}: rank of each system by label, 1 being best. Lines: {names.ci} over {over}, which hold"
-        caption += " simultaneously for the systems of a label; a line that reaches 1: the system may be best."
+        caption = f"{title}: rank of each system by label, 1 being best. Lines: {names.ci} of the fitted model, with"
+        caption += f" {over} as samples, for all systems of a label at once; a line that reaches 1: it may be best."
         yield from _pages(
             arranged,
             f"ranks_{names.stem(method)}",
@@ -187,9 +187,10 @@ def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:
     if rows["estimate"].notna().any():
         over = " and ".join(f"{unit}s" for unit in str(rows["resample_unit"].dropna().iloc[0]).split(" and "))
         caption = (
-            "Strength of each system in Davidson's model of comparisons with ties, on a logarithmic scale, 0 being the"
+            "Strength of each system in Davidson's model of comparisons with ties, on a logarithmic scale, 0 being"
         )
-        caption += f" mean of all systems. Lines: {names.ci} over {over}; {counted(rows['n'], 'comparisons')}."
+        caption += f" the mean of all systems. Lines: {names.ci} of the fitted model, with {over} as samples;"
+        caption += f" {counted(rows['n'], 'comparisons')}."
         caption += weights(results)
         arranged = arrange(rows, names)
         caption += _hollow(rows) + _directions(arranged)

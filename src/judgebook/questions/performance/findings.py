@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
+from scipy.special import expit
 
 from judgebook.annotations.features import undirected
 from judgebook.annotations.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
@@ -87,12 +88,22 @@ def leader(
     facts |= {"who": names.name("method", part[2]) + (f", {where_}" if where_ else ""), "people": people.get(part[:2])}
     by_method = where(judged, corpus=part[0], group=part[1], method=part[2])
     facts |= {"judged": by_method["annotator"].nunique(), "method": names.name("method", part[2])}
-    facts["worse"] = [names.name("system", s) for s in main["system"][main["verdict"] == leading.WORSE]]
+    facts["tiers"] = [[names.name("system", s) for s in tier] for tier in leading.tiers(results, main)]
+    facts["second"] = _second(main.iloc[1], names) if len(main) > 1 else None
     facts |= {
         "others": _others(part, facts["top"]["system"], dict(others), names),
         "by_label": _by_label(results, names),
     }
     return Prose(_PHRASES.say("leader", **facts))
+
+
+def _second(row: pd.Series, names: DisplayNames) -> dict[str, Any]:
+    """Its name, whether it may be best, and how far the first is ahead with ends: points, SD, percentage points, or of
+    strengths the percentage of decided votes against it that the first wins."""
+    ends = row[["lead", "lead_low", "lead_high"]].to_numpy(float)
+    values = 100 * expit(ends) if row["unit"] == "strength" else 100 * ends if row["unit"] == "share" else ends
+    about = {"name": names.name("system", row["system"]), "rival": bool(row["rank_low"] == 1)}
+    return about | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
 
 
 def _others(

@@ -26,6 +26,7 @@ from judgebook.model.fit import Fit
 from judgebook.model.judgements import Judgements, coded, crossed
 from judgebook.questions.performance.rates import with_people
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
+from judgebook.statistics.multiplicity import simultaneous_ranks
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import SYSTEM_CELL
@@ -89,7 +90,7 @@ def fit(rows: pd.DataFrame, *, others: bool) -> Fit:
     """The model of one label's judgements. others : whether annotators are a sample."""
     if METHODS[rows["method"].iloc[0]].unit == "pair":
         return comparisons.fit(votes(rows, people=others))
-    return ratings.fit(judgements(rows), others=others)
+    return ratings.fit(judgements(rows), others=others, intervals=True)
 
 
 def judgements(rows: pd.DataFrame) -> Judgements:
@@ -142,7 +143,7 @@ def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fi
     out = [one for s, rows in whole if (one := standardised(rows, s)) is not None]
     if len(out) < 2:
         return None
-    return ratings.fit(judgements(pd.concat(out, ignore_index=True)), others=others), len(out)
+    return ratings.fit(judgements(pd.concat(out, ignore_index=True)), others=others, intervals=True), len(out)
 
 
 def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
@@ -229,7 +230,8 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
     found = _shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
     median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
-    yield {**head, "n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
+    row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
+    yield {**head, **row, "note": None if isfinite(median) else fit.note or UNKNOWN}
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
@@ -278,7 +280,7 @@ def _levels(fit: Fit, head: dict[str, Any], name: str, confidence: float) -> Ite
             yield {**row, "outcome": outcome, "estimate": estimate, **ends}
 
 
-def outcomes(gap: np.ndarray, log_nu: float) -> np.ndarray:
+def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
     """(3, n) chances that the stronger of two systems wins, ties and loses, by the difference of their strengths
     (Davidson 1970, equation 2.1)."""
     logs = np.stack([gap / 2, np.broadcast_to(log_nu, gap.shape), -gap / 2])
@@ -293,19 +295,14 @@ def _sized(fit: Fit, head: dict[str, Any], i: int) -> dict[str, Any]:
 def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """`rank`, `lead` and `best_chance` of each system. levels : more being better."""
     m, x = len(levels), levels.estimates
-    # a rank is at least one plus the systems that are better, at most those that are not worse (Mogstad et al. 2024,
-    # Review of Economic Studies 91, 476-518, section 3.2)
-    better, worse = np.zeros(m), np.zeros(m)
-    np.add.at(better, np.where(d.estimate > 0, d.second, d.first), d.decided)
-    np.add.at(worse, np.where(d.estimate > 0, d.first, d.second), d.decided)
-    known, first = bool(np.isfinite(d.low).any()), int(np.argmax(x))
-    rank = 1.0 + np.sum(x > x[:, None] + 1e-12, axis=1)
+    rank, least, most = simultaneous_ranks(x, d.decided)
+    known, first = levels.comparable, int(np.argmax(x))
     low, high = np.full((m, m), nan), np.full((m, m), nan)
     low[d.first, d.second], high[d.first, d.second] = d.low, d.high
     low[d.second, d.first], high[d.second, d.first] = -d.high, -d.low
     for i, system in enumerate(fit.systems):
         row = _sized(fit, head, i) | {"system": system}
-        ends = (1 + better[i], m - worse[i]) if known else (nan, nan)
+        ends = (least[i], most[i]) if known else (nan, nan)
         yield {
             **row,
             "statistic": f"{name}rank",
@@ -315,7 +312,8 @@ def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name:
         ends = (float(low[first, i]), float(high[first, i]))
         lead = {} if i == first else _interval(ends[0], ends[1], "simultaneous", fit.note)
         yield {**row, "statistic": f"{name}lead", "estimate": x[first] - x[i], **lead}
-        yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i]}
+        note = None if known else fit.note or UNKNOWN
+        yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i], "note": note}
 
 
 def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
@@ -333,10 +331,13 @@ def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], na
     if not d.decided[k]:
         needed = (d.high[k] - d.low[k]) / 2 + ndtri(POWER) * se
         times = float((needed / gap) ** 2) if gap > 0 else nan
-    far, known = not times <= MOST, isfinite(d.high[k])
-    note = FAR if known else fit.note or UNKNOWN
-    row = {"estimate": nan if far else times, "note": note if far else None}
-    yield {**pair, "statistic": f"{name}data_to_separate", **row}
+    far = not times <= MOST
+    yield {
+        **pair,
+        "statistic": f"{name}data_to_separate",
+        "estimate": nan if far else times,
+        "note": (FAR if isfinite(d.high[k]) else fit.note or UNKNOWN) if far else None,
+    }
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
         if fit.others and isfinite(variance):
             chance = float(ndtr(-gap / sqrt(2 * variance))) if variance > 0 else 0.0

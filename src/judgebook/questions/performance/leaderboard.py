@@ -153,8 +153,8 @@ def _drawn(systems: list[str]) -> tuple[list[str], bool]:
 
 
 def _over(rows: pd.DataFrame) -> str:
-    units = (unit.split(" and ") for unit in rows["over"].dropna().unique())
-    return " or ".join(" and ".join(f"{u}s" for u in parts) for parts in units)
+    kinds = ([f"{u}s" for u in unit.split(" and ")] for unit in rows["over"].dropna().unique())
+    return " or ".join(" and ".join(filter(None, [", ".join(units[:-1]), units[-1]])) for units in kinds)
 
 
 def _figure(order: Order, shown: list[str], names: DisplayNames) -> Figure:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, once, where
 
 #: an evaluation: run, group and method
@@ -84,7 +85,8 @@ def verdicts(rows: pd.DataFrame) -> np.ndarray:
 def _overall(results: Results) -> pd.DataFrame:
     keys = [*PART, "system"]
     mean = results["overall_level"].rename(columns={"n": "n_labels", "n_clusters": "n"})
-    return _joined(mean, results, keys, "overall_").assign(label=None, unit="SD")
+    votes = [METHODS[method].unit == "pair" for method in mean["method"]]
+    return _joined(mean, results, keys, "overall_").assign(label=None, unit=np.where(votes, "strength", "SD"))
 
 
 def _of_labels(results: Results) -> pd.DataFrame:
@@ -108,13 +110,18 @@ def _joined(rows: pd.DataFrame, results: Results, keys: list[str], name: str) ->
     return out.join(results[f"{name}best_chance"].set_index(keys)["estimate"].rename("p_best"), on=keys)
 
 
+def decided(rows: pd.DataFrame) -> pd.Series:
+    """Whether the simultaneous interval of a difference excludes 0."""
+    return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+
+
 def tiers(results: Results, rows: pd.DataFrame) -> list[list[str]]:
     """Systems of one evaluation's order in tiers: the first and all that cannot be told from it, then the next and
     those of the rest that cannot be told from it, and so on. rows : of `order`, the best system first."""
     place, single = rows.iloc[0], pd.notna(rows["label"].iloc[0])
     stored = results["contrast" if single else "overall_contrast"]
     pairs = where(stored, **{k: place[k] for k in [*PART, *["label"] * single]})
-    apart = pairs[(pairs["ci_low"] > 0) | (pairs["ci_high"] < 0)]
+    apart = pairs[decided(pairs)]
     differ = {frozenset(pair) for pair in apart[["system", "system_b"]].itertuples(index=False, name=None)}
     rest, out = list(rows["system"]), []
     while rest:
@@ -126,19 +133,14 @@ def tiers(results: Results, rows: pd.DataFrame) -> list[list[str]]:
 def leaders(rows: pd.DataFrame) -> dict[str, Any]:
     """What simultaneous rank intervals say of one evaluation's order.
 
-    rows : of one evaluation, from `order`. Returns `top` (its row), `n` systems, `sure` (first with confidence),
-    `wins` and `ties` of the first system: systems certainly worse, and not distinguishable from it; `rivals`, the
-    others that may be first; `between`, how many ties are certainly worse than some other system.
+    rows : of one evaluation, from `order`. Returns `top` (its row), `n` systems, `known` (whether all have a rank
+    interval), `sure` (first with confidence), `wins`, how many are certainly worse than the first, `rivals`, the others
+    that may be first, and `any`, whether these are all.
     """
     top = rows.iloc[0]
     ranked = rows["rank_low"].notna().all()
     wins = int(len(rows) - top["rank_high"]) if ranked else 0
     rivals = list(rows["system"].iloc[1:][rows["rank_low"].iloc[1:] == 1]) if ranked else list(rows["system"].iloc[1:])
-    facts = {
-        "top": top.to_dict(),
-        "n": len(rows),
-        "known": bool(ranked),
-        "sure": bool(ranked and top["rank_high"] == 1),
-    }
-    facts |= {"wins": wins, "ties": len(rows) - 1 - wins, "between": len(rows) - 1 - wins - len(rivals)}
+    sure = bool(ranked and top["rank_high"] == 1)
+    facts = {"top": top.to_dict(), "n": len(rows), "known": bool(ranked), "sure": sure, "wins": wins}
     return facts | {"rivals": rivals, "any": len(rivals) == len(rows) - 1}

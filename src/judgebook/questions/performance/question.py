@@ -18,7 +18,9 @@ class Performance(Section):
         20, ge=2, le=limits.COUNT, description="random picks of one annotation per item, to show their effect"
     )
     overall: Literal["all"] | list[str] = Field(
-        "all", description="labels whose standardised mean orders the systems, by method; all: those with a direction"
+        "all",
+        description="labels whose standardised mean, in one fit, orders the systems, by method (of comparisons: "
+        "votes for the side that more of them favour); all: those with a direction",
     )
     note: str = Field("", description="shown with printed numbers")
 

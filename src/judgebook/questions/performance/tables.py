@@ -137,7 +137,7 @@ def contrasts(results: Results, names: DisplayNames) -> Iterator[Table]:
     """Every difference of two systems, by method."""
     for method, rows in names.sort(names.pairs(results["contrast"])).groupby("method", sort=False):
         scale = 1 if METHODS[str(method)].unit != "pair" else 100
-        out = names.named(rows[["corpus", "group", "label", "system"]])
+        out = names.named(rows[["corpus", "group", "method", "label", "system"]]).drop(columns="Method")
         out["Other system"] = [names.name("system", s) for s in rows["system_b"]]
         out["Difference"] = intervals(rows[["estimate", "ci_low", "ci_high"]] * scale).to_numpy()
         out["p"], out["p of all"] = rows["p_value"].to_numpy(), rows["p_adjusted"].to_numpy()
@@ -187,7 +187,7 @@ def strengths(results: Results, names: DisplayNames) -> Table | None:
         return None
     rows = names.sort(rows).assign(text=lambda f: intervals(f))
     table = _by_system(rows, "Strength", names).drop(columns="Method")
-    caption = "Strengths by Davidson's model with ties (log scale, mean 0). A difference is the log odds of winning."
+    caption = "Strengths in the fitted model, Davidson's with ties (log scale, mean 0). Differences: log odds of a win."
     if rows["system"].nunique() > MANY:
         score = results["bradley_terry"].set_index(_PLACE)["estimate"].rename("Leaderboard score")
         table[score.name] = rows.join(score, on=_PLACE)[score.name].to_numpy()
@@ -213,7 +213,7 @@ def chances(results: Results, names: DisplayNames) -> Table | None:
     for outcome in ("win", "tie", "loss"):
         out[f"{outcome.capitalize()} (%)"] = wide[outcome]
     caption = "Probabilities of a win, tie and loss (%, with CI) of the strongest system against each of the others,"
-    caption += " by Davidson's model."
+    caption += " by the fitted model (Davidson's)."
     return Table(out, "chances", caption)
 
 

@@ -1,4 +1,4 @@
-"""Which rows of notebook 05 reports answer with, where it stores several for the same thing."""
+"""Which rows of notebook 05 are its own answer, where it stores several for the same thing."""
 
 from __future__ import annotations
 

@@ -21,12 +21,12 @@ import pandas as pd
 from scipy.special import fdtrc
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, Design
-from judgebook.questions.performance.ranking import rank_intervals
 from judgebook.questions.validity.coverage import Row
 from judgebook.statistics import logit
 from judgebook.statistics.clusters import Covariance, jackknife_covariance
 from judgebook.statistics.correlation import moments, pearson_of_sums
 from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, Sampling, jackknife_t
+from judgebook.statistics.multiplicity import simultaneous_ranks, simultaneous_t
 from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.results import Results, collect
 
@@ -238,15 +238,21 @@ def importance_ranks(design: Design, *, confidence: float = 0.95) -> list[Row]:
     two there are no ranks.
     """
     x = design.x.to_numpy(float)
-    live = [i for i in range(x.shape[1]) if np.isfinite(x[:, i]).sum() > 3 and np.ptp(x[np.isfinite(x[:, i]), i]) > 0]
-    if len(live) < 2 or np.ptp(design.y) == 0:
+    known, y = np.isfinite(x), design.y
+    live = [i for i, k in enumerate(known.T) if k.sum() > 3 and np.ptp(x[k, i]) > 0 and np.ptp(y[k]) > 0]
+    if len(live) < 2:
         return []
     people, code = np.unique(design.clusters.astype(str), return_inverse=True)
     sums = np.zeros((len(people), 6 * len(live)))
     np.add.at(sums, code, moments(x[:, live], design.y))
     whole = sums.sum(axis=0, keepdims=True)
     errors = Covariance(jackknife_covariance(_strength(whole - sums))).pair_errors()
-    rank, low, high, reason = rank_intervals(_strength(whole)[0], errors, len(people) - 1, confidence)
+    strength, (i, j) = _strength(whole)[0], np.triu_indices(len(live), 1)
+    critical = simultaneous_t(len(people) - 1, len(i), confidence)
+    apart = (errors > 0) & (np.abs(strength[i] - strength[j]) > critical * errors)
+    rank, low, high = simultaneous_ranks(strength, apart)
+    reason = "" if (errors > 0).any() else "no difference between labels varies"
+    low, high = (np.full(len(live), nan) if reason else ends for ends in (low, high))
     fixed = {
         "statistic": "importance_rank",
         "level": design.level,

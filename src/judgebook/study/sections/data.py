@@ -210,8 +210,9 @@ class Inference(Section):
 
     annotators: Literal["auto", "sample", "fixed"] = Field(
         "auto",
-        description="sample: other annotators like these; fixed: these annotators only; auto: a sample where the "
-        "judgements of annotators who judged several systems amount to five annotators with equal loads, or more",
+        description="sample: other annotators like these; fixed: these annotators only; auto: in fitted models "
+        "(order of systems, differences) a sample from two known annotators on; of single rates and means where "
+        "annotators who judged several systems amount to five with equal loads, or more",
     )
 
 
@@ -224,9 +225,7 @@ class Seeds(Section):
     permute: int = Field(
         1, ge=0, description="permutation tests, random halves and folds, repeated picks, simulated samples"
     )
-    bootstrap: int = Field(
-        1, ge=0, description="intervals and what is derived from them: widths, shares of first place, verdicts"
-    )
+    bootstrap: int = Field(1, ge=0, description="intervals and what is derived from them: widths, verdicts")
 
 
 class Figures(Section):

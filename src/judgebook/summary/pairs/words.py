@@ -15,14 +15,12 @@ from judgebook.report.first_page import Compared
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.sections.margins import told
 from judgebook.summary import wording
-from judgebook.summary.evidence import PERFORMANCE, Evidence
+from judgebook.summary.evidence import Evidence
 from judgebook.summary.pairs.analysis import Comparisons, comparisons
 
 _PHRASES, _SUMMARY = Phrases(__package__), Phrases("judgebook.summary")
 #: width of a scale from which differences have one decimal
 WIDE = 20
-#: tables of notebook 07 with pairs of systems
-VIEWS = ("contrasts",)
 #: comparisons beyond which a page would be too large: later evaluations are left to notebook 07
 MOST = 2500
 
@@ -54,7 +52,7 @@ def _compared(one: Comparisons, evidence: Evidence, names: DisplayNames) -> Comp
         ranks=tuple(order),
         ranked=_PHRASES.say("ranks", level=f"{names.confidence:.0%}", over_labels=_over_labels(one)) if order else "",
         systems=_systems(one, names),
-        places=tuple(f"{PERFORMANCE}_{view}" for view in VIEWS),
+        places=(f"contrasts_{names.stem(method)}",),
     )
 
 

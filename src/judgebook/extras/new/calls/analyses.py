@@ -123,7 +123,7 @@ def rank(
     scale: ByLabel[tuple[float, float]] = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Analysis:
-    """Which system is best? Means, rates or strengths of systems and their ranks, with intervals: notebook 07.
+    """Which system is best? Ranks, differences, chances of being best, means, rates or strengths: notebook 07.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def rank(
 
     Notes
     -----
-    Davidson (1970), Bradley and Terry (1952); intervals over dialogues and annotators: docs/statistical_choices.md.
+    One fit of each label, a linear mixed model or Davidson's (1970) of comparisons: docs/statistical_choices.md.
 
     Examples
     --------
