@@ -246,7 +246,7 @@ SAID = {
     ),
     "rivals are those that may be first": (
         {"n07": OPEN},
-        {"order": ["**Beta is probably best (83%).** It is 0.40 [−0.21, 1.01] SD better than Alpha, but Alpha may be",
+        {"order": ["**Beta is probably best (83%).** It is 0.40 [−0.21, 1.01] SD better than Alpha, which may be as",
                    "Of the other 2 systems, 1 may be best and 1 is clearly worse than Beta.",
                    "Tiers: (1) Beta and Alpha; (2) Gamma."]},
     ),
@@ -391,7 +391,7 @@ def test_ties_rivals_and_worse_systems_add_up(study):
         ([], 0.3, "It is 1.00 [−0.51, 2.51] SD better than Alpha, but any other may be best."),
         (["bf"], 0.3, "better than Alpha; 1 of the others is clearly worse."),
         (["ac", "bd"], 0.6, "better than Alpha, but Alpha, e or f may be best."),
-        (["bc", "bd", "be", "bf"], 0.99, "better than Alpha, but Alpha may be best."),
+        (["bc", "bd", "be", "bf"], 0.99, "better than Alpha, which may be as good."),
     ],
 )
 def test_who_else_may_be_best_is_named_where_they_are_few(study, apart, chance, said):
@@ -860,6 +860,7 @@ def test_the_gain_of_more_can_be_drawn_from_one_dialogue_on(study):
     facts = analysis.sample(found)
     assert facts["detectable"]["per_system"].tolist() == [1, 1, 1]
     assert figures.cost(facts).name == "cost"
+    assert "- With 1 dialogue per system, a difference" in said_of("sample", found)
 
 
 def test_a_share_of_wins_has_ends_however_vague_it_is():
