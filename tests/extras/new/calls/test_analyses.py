@@ -53,18 +53,12 @@ def ranked():
     return jb.rank(judgements(), **ROLES)
 
 
-@pytest.fixture(scope="module")
-def planned():
-    return jb.plan(judgements(), **ROLES)
-
-
 @pytest.mark.verify
 @pytest.mark.parametrize(
     ("name", "statistics"),
     [
         ("agreed", ("alpha", "ac", "icc")),
         ("ranked", ("level", "mean", "rank", "best_chance", "contrast", "order_reversal")),
-        ("planned", ("planned_difference", "plan_dialogues", "plan_power", "plan_detectable")),
     ],
 )
 def test_numbers_are_those_of_the_audit(audited, request, name, statistics):
