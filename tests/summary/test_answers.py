@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from math import exp
 
 import pandas as pd
 import pytest
@@ -19,7 +20,7 @@ from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary import analysis, figures, findings
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
-from judgebook.summary.answers.facts import SampleFacts
+from judgebook.summary.answers.facts import Ranked, SampleFacts
 from judgebook.summary.cost import cost
 from judgebook.summary.counted import stages
 from judgebook.summary.evidence import (
@@ -265,6 +266,10 @@ SAID = {
                    "In the other evaluation (Dialogue Likert, few), Beta is certain to be best."]},
     ),
     "without an interval": ({"n07": NO_ENDS}, {"order": ["3 clusters"], "not order": ["is best", "Chance of"]}),
+    "nothing varies": (
+        {"n07": [row | ({"estimate": 0.0} if row["statistic"] == "overall_lead" else {}) for row in NO_ENDS]},
+        {"order": ["**No system leads, and the uncertainty cannot be estimated**: 3 clusters."]},
+    ),
     "no order": ({"reasons": {PERFORMANCE: "Two systems at least."}}, {"order": ["Two systems at least."]}),
     "one system": ({"frame": ALONE}, {"order": ["only one system"]}),
     "labels by verdict": (
@@ -332,6 +337,14 @@ SAID = {
     "too close": (
         {"n07": [*ranked(), *apart(None)]},
         {"next": ["They are too close: more than 100 times the 72 judgements would be needed"]},
+    ),
+    "of two labels one varies": (
+        {"n07": [*ranked(), *(row | {"label": "relevant", "ci_low": None, "ci_high": None} for row in ranked())]},
+        {"order": ["**Gamma is probably best (60%).**", "- By Quality (Dialogue Likert), for other annotators"]},
+    ),
+    "no label is judged on all systems": (
+        {"n07": [*ranked(), *(row | {"label": "relevant"} for row in ranked())]},
+        {"order": ["**No answer:** Fewer than two labels that vary were judged on all systems, so there is no order"]},
     ),
     "separated already": (
         {"n07": [*ranked(), *apart(1.0), *compared([UNDECIDED] * 3)]},
@@ -503,7 +516,7 @@ def test_comparisons_are_counted_also_where_they_could_not_be_tested(study):
     assert (facts["n"], facts["n_differ"], facts["open"], facts["untested"]) == (3, 1, 2, 2)
     said = said_of("sample", found)
     assert "the other 2 remain undecided." in said
-    assert "They are undecided because there are too few data to compare the two systems." in said
+    assert "They are undecided because the data do not allow the two systems to be compared." in said
 
 
 def test_with_unequal_systems_the_smallest_difference_is_that_of_the_middle_pair(study):
@@ -840,6 +853,19 @@ def test_figures_of_the_answers_can_be_read(study):
     drawn = [answer.plot for answer in findings.answers(found) if answer.plot]
     assert {plot.name for plot in drawn} >= {"order", "labels", "judges", "sample", "cost"}
     assert unreadable(drawn) == {}
+
+
+def test_the_gain_of_more_can_be_drawn_from_one_dialogue_on(study):
+    found = evidence(study, annotations(n=1), n07=TESTED)
+    facts = analysis.sample(found)
+    assert facts["detectable"]["per_system"].tolist() == [1, 1, 1]
+    assert figures.cost(facts).name == "cost"
+
+
+def test_a_share_of_wins_has_ends_however_vague_it_is():
+    one = {"estimate": 1.0, "rank": 2, "name": "a", "verdict": "may be best"}
+    found = Ranked(**one, lead=0.4, lead_low=-2000.0, lead_high=2000.0)
+    assert found.beaten == pytest.approx((1 / (1 + exp(-0.4)), 0.0, 1.0))
 
 
 def test_every_answer_has_a_link_only_where_there_is_evidence(study):

@@ -146,18 +146,24 @@ def fit(
     import narwhals
 
     pair = [system] if isinstance(system, str) else list(system)
+    if len(pair) not in (1, 2):
+        raise FitError(f"system: expected one column, or the two of comparisons, found {len(pair)}")
+    if direction not in (-1, 1):
+        raise FitError(f"direction: expected 1 or -1, found {direction!r}")
+    if not 0 < confidence < 1:
+        raise FitError(f"confidence: expected more than 0 and less than 1, found {confidence!r}")
     named = [*pair, score, *(c for c in (item, context, annotator) if c is not None)]
     table = narwhals.from_native(frame, eager_only=True)
     if absent := [name for name in named if name not in table.columns]:
         raise FitError(f"column {absent[0]!r}: expected one of {', '.join(table.columns)}")
     rows = table.select(list(dict.fromkeys(named))).to_pandas().dropna(subset=score).reset_index(drop=True)
+    if rows.empty:
+        raise FitError(f"column {score!r}: expected scores, found none")
     for name in named:
         if rows[name].isna().any():
             raise FitError(
                 f"column {name!r}: expected a value in every row, found none in row {rows[name].isna().argmax()}"
             )
-    if direction not in (-1, 1):
-        raise FitError(f"direction: expected 1 or -1, found {direction!r}")
     people = coded(rows[annotator])[0] if annotator else None
     try:
         if len(pair) == 2:

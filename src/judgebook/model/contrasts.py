@@ -137,6 +137,7 @@ class Levels:
         along = self.estimates @ vectors
         df = float(np.nanmedian(self.df[self.pairs])) if s > 1 else inf
         at = (np.arange(_SCALES) + 0.5) / _SCALES
+        df = max(df, 1.0)  # with less, nothing is known of the scale, and quantiles are 0
         scale = np.ones(_SCALES) if np.isinf(df) else df / chdtri(df, at)
         kept = (np.arange(_SHRINKAGE) + 0.5) / _SHRINKAGE
         between = values.mean() * scale[:, None] * (1 - kept) / kept  # (scales, shrinkages) variance between systems

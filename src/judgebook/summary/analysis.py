@@ -227,7 +227,7 @@ def without_order(evidence: Evidence) -> str:
 
 def separation(evidence: Evidence) -> dict[str, Any] | None:
     """How many times the data would separate the leader of the main evaluation from the second, where they are not
-    separated.
+    separated and that can be told.
 
     Returns `first`, `second`, `times` (NaN: more than `most`), `n` judgements or comparisons, which `votes` says, and
     `others`, whether annotators are a sample; None where it does not apply.
@@ -239,7 +239,7 @@ def separation(evidence: Evidence) -> dict[str, Any] | None:
     single = pd.notna(top["label"])
     stored = evidence.results[PERFORMANCE]["data_to_separate" if single else "overall_data_to_separate"]
     apart = where(stored, **{k: top[k] for k in [*PART, *["label"] * single]})
-    if apart.empty or apart["estimate"].iloc[0] == 1:
+    if apart.empty or apart["estimate"].iloc[0] == 1 or pd.isna(top["rank_low"]):
         return None
     row = apart.iloc[0]
     facts = {"first": row["system"], "second": row["system_b"], "times": row["estimate"], "n": int(row["n"])}

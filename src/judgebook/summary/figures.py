@@ -222,7 +222,7 @@ def cost(facts: Mapping[str, Any]) -> Plot | None:
     ax.plot(size, middle, "o", color=INK, markersize=5)
     ax.annotate(f"now: {size}", (size, middle), xytext=(6, 6), textcoords="offset points", fontsize=7.5)
     ax.set(xscale="log", ylim=(0, None), xlabel="Dialogues or pairs per system", ylabel="Detectable difference")
-    ticks = sorted({round(size / 2), size, 2 * size, 4 * size})
+    ticks = sorted({max(1, round(size / 2)), size, 2 * size, 4 * size})
     ax.set_xticks(ticks, [str(t) for t in ticks])
     found = [middle * np.sqrt(size / t) for t in ticks]
     tips(ax, [f"{t:,} per system: {number(float(d))}" for t, d in zip(ticks, found, strict=True)], ticks, found)

@@ -137,6 +137,8 @@ def _order(evidence: Evidence, names: DisplayNames) -> PageAnswer:
     rows, codes = analysis.order(evidence), verdicts.Order
     if rows.empty:
         undirected, reason = analysis.without_order(evidence), evidence.reasons.get(PERFORMANCE, "")
+        if evidence.results[PERFORMANCE] and not reason:
+            reason = _PHRASES.say("no_overall")
         one = len({*evidence.annotations["system"], *evidence.annotations["system_b"].dropna()}) < 2
         absent = codes.NOT_RUN if not_run(reason) else codes.NO_ANSWER
         verdict = codes.ONE_SYSTEM if one else codes.NO_DIRECTION if undirected else absent

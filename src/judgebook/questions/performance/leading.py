@@ -20,7 +20,8 @@ LEADS, RIVAL, TIED, WORSE, OPEN = "leads", "may be best", "not clearly worse", "
 
 
 def order(results: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
-    """Every evaluation's order of the systems: of the overall mean, or of its only label.
+    """Every evaluation's order of the systems: of the overall mean, or of its only label. Where labels besides one do
+    not vary, or say nothing for another reason, it is that one.
 
     parts : the evaluations, the main one first (`annotations.summary.evaluations`); no others are in it.
 
@@ -28,8 +29,12 @@ def order(results: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFra
     """
     rows = rankings(results, parts)
     judged = pd.MultiIndex.from_frame(rows[PART]).isin(list(parts))
-    labels = rows.groupby(PART)["label"].transform(lambda label: label.nunique() + label.isna().any())
-    return rows[(rows["label"].isna() | (labels == 1)) & judged]
+    single, part = rows["label"].notna(), [rows[c] for c in PART]
+    overall = (~single).groupby(part).transform("any")
+    known = rows.groupby([*PART, "label"], dropna=False)["rank_low"].transform("count") > 0
+    n, n_known = (rows["label"].where(some).groupby(part).transform("nunique") for some in (single, known))
+    alone = ~overall & ((n == 1) | (known & (n_known == 1)))
+    return rows[(~single | alone) & judged]
 
 
 @once

@@ -5,7 +5,7 @@ Fields are data; properties are the same in the words or under the names that `t
 
 from __future__ import annotations
 
-from math import exp
+from math import tanh
 from typing import Any, Literal
 
 from pydantic import Field
@@ -33,7 +33,7 @@ class Ranked(Estimate):
     @property
     def beaten(self) -> tuple[float, ...]:
         """Of strengths: share of decided votes that the first wins against this one, and its ends."""
-        return tuple(1 / (1 + exp(-x)) for x in (self.lead, self.lead_low, self.lead_high) if x is not None)
+        return tuple((1 + tanh(x / 2)) / 2 for x in (self.lead, self.lead_low, self.lead_high) if x is not None)
 
 
 class Certain(Model):

@@ -1,0 +1,238 @@
+"""`jb.fit`: which frames it takes, what it refuses with what it expected, and what its tables say."""
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pytest
+from scipy.special import ndtri
+
+import judgebook as jb
+
+SECONDS = 20
+ROLES = {"system": "bot", "score": "quality", "context": "prompt", "annotator": "who"}
+VOTES = {"system": ("one", "two"), "score": "winner", "context": "prompt", "annotator": "who"}
+
+
+def judgements(*, people=6, prompts=12):
+    """Three systems on the same prompts, all judged by all people; scores are whole numbers."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"prompt {i}", bot, f"rater {who}", int(np.clip(round(2 + k + rng.normal(0, 0.8)), 1, 5)))
+        for i in range(prompts)
+        for k, bot in enumerate(("old", "mid", "new"))
+        for who in range(people)
+    ]
+    return pd.DataFrame(rows, columns=["prompt", "bot", "who", "quality"])
+
+
+def votes():
+    """Of three systems by three people: `new` wins most, and some are ties."""
+    sides = [("old", "new"), ("mid", "new"), ("old", "mid")]
+    rows = [
+        (f"prompt {i}", f"rater {k}", one, two, "tie" if (i + k) % 4 == 0 else one if (i * k) % 3 == 2 else two)
+        for i in range(20)
+        for one, two in sides
+        for k in range(3)
+    ]
+    return pd.DataFrame(rows, columns=["prompt", "who", "one", "two", "winner"])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return jb.fit(judgements(), **ROLES)
+
+
+@pytest.fixture(scope="module")
+def voted():
+    return jb.fit(votes(), **VOTES)
+
+
+def test_levels_of_a_balanced_design_are_means_the_best_first(model):
+    means = judgements().groupby("bot")["quality"].mean().sort_values(ascending=False)
+    assert list(model.levels.index) == list(means.index) == ["new", "mid", "old"]
+    assert model.levels["estimate"].to_numpy() == pytest.approx(means.to_numpy())
+    assert model.p_best.to_dict() == model.levels["p_best"].to_dict()
+    assert model.p_best.sum() == pytest.approx(1)
+    assert model.levels["expected_rank"].sum() == pytest.approx(6)
+    assert model.levels["tier"].tolist() == [1, 2, 3]
+
+
+def test_contrasts_are_differences_of_levels_and_decided_by_their_intervals(model):
+    level, pairs = model.levels["estimate"], model.contrasts
+    assert list(pairs[["system", "system_b"]].itertuples(index=False, name=None)) == [
+        ("mid", "new"), ("mid", "old"), ("new", "old"),
+    ]  # fmt: skip
+    gaps = pairs["system"].map(level) - pairs["system_b"].map(level)
+    assert pairs["estimate"].to_numpy() == pytest.approx(gaps.to_numpy())
+    assert ((pairs["low"] + pairs["high"]) / 2).to_numpy() == pytest.approx(pairs["estimate"].to_numpy())
+    assert pairs["decided"].tolist() == ((pairs["low"] > 0) | (pairs["high"] < 0)).tolist() == [True] * 3
+    assert (pairs["p_adjusted"] >= pairs["p_value"]).all()
+
+
+def test_shares_of_parts_sum_to_one_and_what_is_left_out_has_a_reason(model):
+    parts = model.components
+    assert set(parts.index) == {"context", "item", "annotator", "taste", "residual"}
+    assert parts["share"].sum() == pytest.approx(1)
+    alone = jb.fit(judgements(people=1), **ROLES).components
+    assert alone.loc["annotator", "note"] == "there is only one"
+    assert alone.loc["item", "note"] == "each has a single judgement"
+    assert alone.loc[["annotator", "item"], "variance"].isna().all()
+    unknown = jb.fit(judgements(), **(ROLES | {"annotator": None})).components
+    assert unknown.loc[["annotator", "taste"], "note"].tolist() == ["who judged is not known"] * 2
+
+
+def test_votes_leave_room_for_what_no_part_explains(voted):
+    """Half the variance of the logistic distribution, on the scale of log strengths."""
+    parts = voted.components.dropna(subset="variance")
+    total = parts["variance"].sum() + np.pi**2 / 6
+    assert parts["share"].to_numpy() == pytest.approx((parts["variance"] / total).to_numpy())
+
+
+def test_of_low_scores_that_are_good_the_order_turns_and_differences_do_not(model):
+    turned = jb.fit(judgements(), **ROLES, direction=-1)
+    assert list(turned.levels.index) == ["old", "mid", "new"]
+    assert turned.levels["tier"].tolist() == [1, 2, 3]
+    assert turned.p_best["old"] == pytest.approx(model.p_best["new"], abs=0.02)
+    pd.testing.assert_frame_equal(turned.contrasts, model.contrasts)
+    pd.testing.assert_series_equal(turned.levels["estimate"].sort_index(), model.levels["estimate"].sort_index())
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_votes_are_names_or_signs(voted, coded):
+    frame = votes()
+    if coded:
+        won = (frame["winner"] == frame["one"]).astype(int) - (frame["winner"] == frame["two"]).astype(int)
+        frame = frame.assign(winner=won)
+    found = jb.fit(frame, **VOTES)
+    pd.testing.assert_frame_equal(found.levels, voted.levels)
+    assert found.levels.index[0] == "new"
+    assert found.levels["estimate"].sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_names_may_be_numbers():
+    frame = votes().replace({"old": 0, "new": 2, "mid": 1}).infer_objects()
+    assert list(jb.fit(frame, **VOTES).levels.index) == ["2", "1", "0"]
+
+
+def test_which_side_was_named_first_does_not_matter(voted):
+    turned = votes().rename(columns={"one": "two", "two": "one"})
+    assert jb.fit(turned, **VOTES).levels["estimate"].to_dict() == pytest.approx(voted.levels["estimate"].to_dict())
+
+
+def test_other_frames_give_the_same(model):
+    table = jb.fit(pyarrow.Table.from_pandas(judgements()), **ROLES)
+    pd.testing.assert_frame_equal(table.contrasts, model.contrasts)
+    polars = pytest.importorskip("polars")
+    pd.testing.assert_frame_equal(jb.fit(polars.from_pandas(judgements()), **ROLES).contrasts, model.contrasts)
+
+
+def test_order_and_index_of_rows_do_not_matter(model):
+    shuffled = judgements().sample(frac=1, random_state=1)
+    assert jb.fit(shuffled, **ROLES).contrasts["se"].to_numpy() == pytest.approx(
+        model.contrasts["se"].to_numpy(), rel=1e-4
+    )
+
+
+def test_rows_without_a_score_are_left_out():
+    frame = judgements().astype({"quality": float})
+    frame.loc[::7, "quality"] = np.nan
+    expected = jb.fit(frame.dropna(), **ROLES)
+    assert jb.fit(frame, **ROLES).fit.n == len(frame.dropna())
+    pd.testing.assert_frame_equal(jb.fit(frame, **ROLES).levels, expected.levels)
+
+
+def test_turns_of_a_dialogue_count_as_their_mean(model):
+    """A judgement is one of an annotator and item."""
+    twice = pd.concat([judgements().assign(quality=lambda f, step=step: f["quality"] + step) for step in (-0.5, 0.5)])
+    assert jb.fit(twice, **ROLES).fit.n == model.fit.n
+    pd.testing.assert_frame_equal(jb.fit(twice, **ROLES).levels, model.levels)
+
+
+def test_items_may_be_named_instead_of_contexts():
+    frame = judgements().assign(dialogue=lambda f: f["bot"] + f["prompt"])
+    parts = jb.fit(frame, system="bot", score="quality", item="dialogue", annotator="who").components
+    assert parts.loc["context", "note"] == "the same as item"
+    assert parts.loc["item", "variance"] >= 0
+
+
+def test_a_prediction_is_by_the_components_and_the_criterion_of_contrasts(model):
+    v = model.components["variance"]
+    found = model.predict(50, 10, 2)
+    se = np.sqrt(2 * (v["item"] / 50 + v["residual"] / 100 + v["taste"] / 10))
+    assert found["se"] == pytest.approx(se)
+    pairs = model.contrasts
+    critical = ((pairs["high"] - pairs["low"]) / 2 / pairs["se"]).median()
+    assert found["difference_found"] == pytest.approx((critical + ndtri(0.8)) * se)
+    assert model.predict(100, 10, 2)["se"] <= found["se"]
+    here = model.predict(12, 6, 6)
+    assert here["se"] == pytest.approx(pairs["se"].median(), rel=0.01)
+
+
+def test_what_cannot_be_predicted_is_refused(model, voted):
+    with pytest.raises(jb.FitError, match="expected a model of ratings, found one of comparisons"):
+        voted.predict(10, 3)
+    with pytest.raises(jb.FitError, match="expected from 1 to 3 judgements per dialogue, found 4"):
+        model.predict(10, 3, 4)
+    with pytest.raises(jb.FitError, match="expected from 1 to 3 judgements per dialogue, found 0"):
+        model.predict(10, 3, 0)
+
+
+def test_a_fit_prints_whom_it_is_about_what_is_decided_and_the_order(model):
+    head, *table = repr(model).splitlines()
+    assert head == "216 judgements of 3 systems, for other annotators like these; 3 of 3 differences decided"
+    assert [line.split()[0] for line in table] == ["estimate", "system", "new", "mid", "old"]
+    alone = repr(jb.fit(judgements(people=1), **ROLES)).splitlines()[0]
+    assert "36 judgements of 3 systems, for these annotators; " in alone
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"score": "qualty"}, "column 'qualty': expected one of prompt, bot, who, quality"),
+        ({"system": "prompt_"}, "column 'prompt_': expected one of"),
+        ({"score": "who"}, "column 'who': expected numbers, found 'rater 0'"),
+        ({"direction": 0}, "direction: expected 1 or -1, found 0"),
+        ({"system": ("bot", "bot", "bot")}, "system: expected one column, or the two of comparisons, found 3"),
+        ({"confidence": 95}, "confidence: expected more than 0 and less than 1, found 95"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_was_expected(changes, said):
+    with pytest.raises(jb.FitError, match=said):
+        jb.fit(judgements(), **(ROLES | changes))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda f: f[f["bot"] == "old"], "expected two systems, found 1"),
+        (
+            lambda f: f.assign(bot=f["bot"].where(f.index != 4)),
+            "column 'bot': expected a value in every row, found none",
+        ),
+        (lambda f: f.assign(quality=np.nan), "expected scores, found none"),
+        (lambda f: f.iloc[:0], "expected scores, found none"),
+    ],
+)
+def test_frames_that_no_model_can_be_fitted_to(change, said):
+    with pytest.raises(jb.FitError, match=said):
+        jb.fit(change(judgements()), **ROLES)
+
+
+def test_votes_that_name_no_system_are_refused():
+    with pytest.raises(jb.FitError, match="column 'winner': expected 1, 0 and -1, or the name of the system that wins"):
+        jb.fit(votes().assign(winner="tie"), **VOTES)
+    with pytest.raises(jb.FitError, match="column 'winner': expected 1, 0 and -1, or the name"):
+        jb.fit(votes().assign(winner=3), **VOTES)
+
+
+def test_a_fit_error_is_an_error_of_the_package_and_of_values():
+    assert issubclass(jb.FitError, jb.JudgebookError)
+    assert issubclass(jb.FitError, ValueError)
+
+
+def test_without_variance_there_are_means_and_no_claims():
+    found = jb.fit(judgements().assign(quality=3), **ROLES)
+    assert found.levels["estimate"].tolist() == [3.0] * 3
+    assert not found.contrasts["decided"].any()
+    assert found.contrasts[["low", "high"]].isna().all(axis=None)
+    assert "0 of 3 differences decided" in repr(found)
