@@ -30,8 +30,9 @@ KERNELS = ("Haswell", "Prescott")
 NUMERICAL = ["annotations", "statistics"]
 NUMERICAL += [f"questions/{q}" for q in ("agreement", "annotators", "fragility", "groups", "judges")]
 NUMERICAL += [f"questions/{q}" for q in ("performance", "planning", "validity")]
-#: the long tests of a file carry one of these
+#: the long tests of a file carry one of these, or a fixture that it imports gives it to them
 _MARK = re.compile(r"mark\.evidence\b")
+_FIXTURES = re.compile(r"^from fixtures\.(\w+) import", re.MULTILINE)
 #: what starts the pipeline, whose notebooks can load any module
 _RUNS = re.compile(r"run_all|-m\W+judgebook|subprocess|notebook_runs|project_copy")
 _RUNNING = {"judgebook.pipeline.run", "judgebook.pipeline.cli", "judgebook.pipeline.audit", "judgebook.__main__"}
@@ -54,7 +55,9 @@ class Piece:
 
 def all_pieces() -> list[Piece]:
     """Every piece, in a fixed order."""
-    long = [p for p in sorted(TESTS.rglob("test_*.py")) if _MARK.search(p.read_text("utf-8"))]
+    marking = {p.stem for p in (TESTS / "fixtures").glob("*.py") if _MARK.search(p.read_text("utf-8"))}
+    texts = {p: p.read_text("utf-8") for p in sorted(TESTS.rglob("test_*.py"))}
+    long = [p for p, text in texts.items() if _MARK.search(text) or marking & {*_FIXTURES.findall(text)}]
     return [
         *(Piece(p.relative_to(ROOT).as_posix()) for p in long),
         *(Piece(f"tests/{folder}", kernel) for kernel in KERNELS for folder in NUMERICAL),

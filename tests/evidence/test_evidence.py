@@ -43,6 +43,12 @@ def test_a_piece_is_stale_when_a_module_it_can_load_has_changed(digests):
     assert renew.stale(EVERY, record, after) == [EVERY[0], EVERY[2]]
 
 
+def test_a_file_whose_fixture_marks_its_tests_is_a_piece():
+    names = {p.name for p in pieces.all_pieces()}
+    assert {"tests/display/test_every_figure.py", "tests/statistics/test_hard_cases.py"} <= names
+    assert "tests/test_codes.py" not in names
+
+
 def test_what_failed_never_ran_or_had_no_test_is_not_vouched_for():
     assert renew.vouched(passed(digest="d"), "d")
     for entry in (None, passed(digest="e"), passed(digest="d", failed=1), passed(digest="d", passed=0)):
