@@ -95,9 +95,7 @@ def _population(part: pd.DataFrame, wanted: str) -> Population:
         return Population(False, None, 0, 0.0, UNKNOWN)
     shares, loads = people["annotator"].value_counts(normalize=True), _loads(people)
     effective = float(loads.sum() ** 2 / np.sum(loads**2)) if len(loads) else 0.0
-    # where each system has an annotator of its own, the two cannot be told apart
-    apart = people.groupby("system", observed=True)["annotator"].nunique().max() > 1 or people["system_b"].notna().any()
-    enough = len(shares) > 1 and apart if wanted == "sample" else round(effective, 1) >= LEAST
+    enough = len(shares) > 1 if wanted == "sample" else round(effective, 1) >= LEAST
     why = FIXED if wanted == "fixed" else "" if enough else FEW
     return Population(not why, len(shares), len(loads), effective, why, float(shares.max()))
 

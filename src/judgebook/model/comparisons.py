@@ -37,7 +37,8 @@ from judgebook.statistics.paired_large import solve_large
 
 #: least and largest variance that is tried; the least stands for 0
 _VARIANCES = (1e-6, 50.0)
-#: variance of what chance adds to each side, whose difference is logistic
+#: variance of what no part explains of each side, half of that of the logistic distribution (Nakagawa and Schielzeth
+#: 2010, Biological Reviews 85, 935-956)
 _CHANCE = pi**2 / 6
 #: SD of centred strengths beforehand where the votes alone do not say how large they are
 _WEAK = 5.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import pi
 
 import numpy as np
 
@@ -45,10 +44,8 @@ class Fit:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Of each part in the variance of judgements of one system; of votes on the scale of log strengths, where half
-        the variance of the logistic distribution is what no part explains (Nakagawa and Schielzeth 2010, Biological
-        Reviews 85, 935-956)."""
-        total = sum(self.variances.values()) + (0.0 if self.log_nu is None else pi**2 / 6)
+        """Of each part in the variance of judgements of one system; of votes on the scale of log strengths."""
+        total = sum(self.variances.values())
         return {part: variance / total if total else 0.0 for part, variance in self.variances.items()}
 
     @property
