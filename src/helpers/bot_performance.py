@@ -37,7 +37,6 @@ class Page(Sections):
             n_picks=self.study.performance.picks,
             pick_seed=self.study.seeds.pick,
             overall=self.study.performance.overall,
-            modelled=self.study.mixed_models.labels,
             unit=self.study.bootstrap.unit,
             sampling=self.sampling,
         )

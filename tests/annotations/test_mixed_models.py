@@ -69,14 +69,12 @@ class TestReml:
         assert found.deviance == pytest.approx(deviance)
         assert found.gradient == pytest.approx(approx_fprime(logs, lambda v: model.solve(np.exp(v)).deviance), abs=1e-2)
         projection = inverse - inverse @ x @ of_x @ x.T @ inverse
-        effects, errors, totals = model.effects(ratios, found)
+        effects, errors = model.effects(ratios, found)
         for i, (r, f) in enumerate(zip(ratios, factors, strict=True)):
             z = np.eye(f.max() + 1)[f]
             assert effects[i] == pytest.approx(r * z.T @ inverse @ error)
             variance = np.diag(r * np.eye(z.shape[1]) - r**2 * z.T @ projection @ z)
             assert errors[i] == pytest.approx(np.sqrt(s2 * variance))
-            with_first = variance + of_x[0, 0] - 2 * r * (of_x @ x.T @ inverse @ z)[0]
-            assert totals[i] == pytest.approx(np.sqrt(s2 * with_first))
 
     def test_balanced_data_give_the_analysis_of_variance(self):
         rng = np.random.default_rng(2)
@@ -234,49 +232,6 @@ class TestModels:
         assert mixed.fit(frame, "linear") == "the restricted likelihood did not converge"
 
 
-class TestMeans:
-    def test_marginal_probabilities_are_averages_over_the_other_effects(self):
-        effects = np.random.default_rng(1).normal(0, 1.3, 400_000)
-        logits = np.array([-2.0, 0.0, 1.0])
-        expected = [np.mean(1 / (1 + np.exp(-(v + effects)))) for v in logits]
-        assert mixed.marginal(logits, 1.3) == pytest.approx(expected, abs=2e-3)
-        assert mixed.marginal(logits, 0.0) == pytest.approx(1 / (1 + np.exp(-logits)))
-
-    def test_many_systems_are_drawn_in_by_the_known_amount(self):
-        """With 60 systems, their variance is known well and the average over it changes little."""
-        rng = np.random.default_rng(2)
-        truth = rng.normal(0, 0.5, 60)
-        system, y = np.repeat(np.arange(60), 10), rng.normal(size=600)
-        found = reml.fit_linear_mixed(y + truth[system], np.ones((600, 1)), [system], None, pooled=0)
-        plain = pd.Series(y + truth[system]).groupby(system).mean().to_numpy()
-        ratio = found.variances[0] / (found.variances[0] + found.residual / 10)
-        drawn = plain.mean() + ratio * (plain - plain.mean())
-        assert found.effects[0] + found.coefficients[0] == pytest.approx(drawn)
-        assert found.pooled == pytest.approx(drawn, abs=0.02)
-        assert (found.pooled_se > 0.98 * found.total_se[0]).all()
-        assert found.pooled_se == pytest.approx(found.total_se[0], rel=0.1)
-
-    def test_the_average_over_a_standard_deviation_is_that_of_a_uniform_prior(self):
-        """Two level means with known errors: posterior by brute force over levels and standard deviation."""
-        seen, se = np.array([0.0, 1.0, 3.0]), 0.7
-
-        def given(sd):
-            total = np.hypot(sd, se)
-            logs = -np.sum(seen**2) / (2 * total**2) - 3 * np.log(total)
-            weight = sd**2 / total**2
-            return logs, weight * seen, np.full(3, np.sqrt(weight) * se)
-
-        mean, error = variance_shares.pool(given, 1.0)
-        rng = np.random.default_rng(5)
-        sd = rng.uniform(0, 8, 2_000_000)
-        levels = sd[:, None] * rng.normal(size=(len(sd), 3))
-        weight = np.exp(-np.sum((levels - seen) ** 2, axis=1) / (2 * se**2))
-        expected = weight @ levels / weight.sum()
-        assert mean == pytest.approx(expected, abs=0.03)
-        spread = np.sqrt(weight @ (levels - expected) ** 2 / weight.sum())
-        assert error == pytest.approx(spread, abs=0.03)
-
-
 class TestMarksGivenOnce:
     def frame(self, rate=0.3, times=2):
         rng = np.random.default_rng(3)
@@ -287,29 +242,11 @@ class TestMarksGivenOnce:
         assert mixed.fit(self.frame(), "logistic", confidence=0.95) == mixed.FEW
         assert mixed.first_fit(self.frame(), confidence=0.95).model == "linear"
         assert mixed.first_fit(self.frame(0.1), confidence=0.95) == mixed.FEW
-        found = mixed.first_fit(self.frame(0.1, times=6), confidence=0.95)
-        assert found.model == "logistic"
-        with pytest.raises(ValueError, match="a model fitted with means"):
-            found.rates  # noqa: B018
+        assert mixed.first_fit(self.frame(0.1, times=6), confidence=0.95).model == "logistic"
 
-    def test_means_have_no_dialogues(self):
-        assert "dialogue" not in mixed.first_fit(self.frame(0.1), means=True).parts
-        assert "dialogue" in mixed.first_fit(self.frame(0.1, times=6), means=True).parts
-
-    def test_the_design_effect_is_that_of_a_cluster_robust_variance(self):
-        """Scores doubled: two. Independent scores: about one. By hand, of one system with marks 11, 10, 00, 00."""
-        frame = self.frame(times=1)
-        twice = pd.concat([frame, frame])
-        assert mixed.design_effect(twice) == pytest.approx(2, rel=0.05)
-        assert mixed.design_effect(frame.assign(dialogue=np.arange(len(frame)))) == pytest.approx(1, rel=0.05)
-        rows = pd.DataFrame({"system": "a", "dialogue": list("aabbccdd"), "score": [1, 1, 1, 0, 0, 0, 0, 0]})
-        # rate 3/8; sums of residuals 5/4, 1/4, -3/4, -3/4; 4/3 of their squares, by 8 x 15/64
-        assert mixed.design_effect(rows) == pytest.approx(4 / 3 * (25 + 1 + 9 + 9) / 16 / (15 / 8))
-
-    def test_a_rate_unlike_the_raw_one_is_refused(self, monkeypatch):
-        frame = self.frame(0.1)
-        monkeypatch.setattr(mixed, "marginal", lambda logits, sd: np.full(len(logits), 0.3))
-        assert "far from that of the marks, 10.0%" in mixed.first_fit(frame, means=True)
+    def test_effects_of_annotators_have_no_dialogues(self):
+        assert "dialogue" not in mixed.fit(self.frame(0.1), "logistic").parts
+        assert "dialogue" in mixed.fit(self.frame(0.1, times=6), "logistic").parts
 
     def test_a_standard_deviation_that_runs_away_is_not_found(self):
         """Two marks per dialogue that nearly always agree, in a model with dialogues (glmer: 97)."""

@@ -65,9 +65,6 @@ def of_performance(size: Size) -> Iterator[Plot]:
         level,
         strength,
         made("design_effect", size, of="system", low=0.5, high=9, odd=False, unit="dialogue"),
-        made("pooled_mean", size, only="single", of="system", low=1, high=5, model="linear").query(
-            "label == 'quality'"
-        ),
     )
     lead = made("lead", size, of="system", low=0, high=2, odd=False)
     chance = made("best_chance", size, of="system")
@@ -79,7 +76,7 @@ def of_performance(size: Size) -> Iterator[Plot]:
         if method in {m for m, _ in size.methods_and_labels()}:
             yield from performance.scores(results, names, method)
     yield from flat(performance.ranks(results, names, orders), performance.strengths(results, names))
-    yield from flat(performance.design_effects(results, names), performance.pooled(results, names))
+    yield from flat(performance.design_effects(results, names))
 
 
 def of_sensitivity(size: Size) -> Iterator[Plot]:

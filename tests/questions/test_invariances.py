@@ -75,7 +75,7 @@ def performance_of(told: Told) -> Results:
     unranked = told.study.unranked_systems
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
-    given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1, "modelled": modelled(told)}
+    given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1}
     return performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
 
 
@@ -271,12 +271,6 @@ MOVES = (
         },
     ),
     Moves(
-        "Whose scores are the highest becomes whose are the lowest.",
-        ("turned",),
-        frozenset({"estimate", "note"}),
-        {"performance": ("severity",)},
-    ),
-    Moves(
         "Fits of cumulative models end where a step changes little.",
         ("reordered", "renamed_backwards", "turned"),
         frozenset({"estimate", "ci_low", "ci_high"}),
@@ -299,7 +293,7 @@ SIGNED = dict.fromkeys(
 )
 #: what becomes of an estimate and its interval where two systems change places
 OTHER_FIRST = SIGNED | dict.fromkeys(("effective_win_rate", "technique_win_rate"), lambda x: 1 - x)
-MEANS = ("mean", "pooled_mean", "judge_rate", "technique_score")
+MEANS = ("mean", "judge_rate", "technique_score")
 #: change -> statistic -> what becomes of an estimate and its interval; of means by what the label's scale adds up to
 BECOMES: dict[str, dict[str, Callable[[pd.Series], pd.Series]]] = {
     "shifted": dict.fromkeys((*MEANS, "mean_raw"), lambda x: x + 10),

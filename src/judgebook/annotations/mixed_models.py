@@ -1,13 +1,12 @@
-"""Mixed models of the scores of one label: where their variance comes from, and means drawn towards the average.
+"""Mixed models of the scores of one label: where their variance comes from, and how severe annotators are.
 
 Systems, annotators, dialogues, and annotators within systems (how differently an annotator judges the systems) are
 random and crossed. Marks given fewer than FEW_MARKS times per dialogue do not tell how much dialogues differ: the
-Laplace approximation of so few 0/1 scores per level lets the standard deviation of dialogues run away, and with it the
-rates (2 marks per dialogue, a rate of 5%: 2 to 4 times the truth). Their model has no dialogues; means take the
-dependence within dialogues into account by the design effect of Rao and Scott, and shares of variance are those of the
-linear model, where marks are not rare. Turns of a dialogue are part of the residual. Scores enter as numbers (`linear`,
-by REML), as ordered categories of a latent scale (`ordinal`) or as marks (`logistic`; both by maximum likelihood with
-the Laplace approximation, which estimates variances a little too low).
+Laplace approximation of so few 0/1 scores per level lets the standard deviation of dialogues run away. Their model has
+no dialogues, and shares of variance are those of the linear model, where marks are not rare. Turns of a dialogue are
+part of the residual. Scores enter as numbers (`linear`, by REML), as ordered categories of a latent scale (`ordinal`)
+or as marks (`logistic`; both by maximum likelihood with the Laplace approximation, which estimates variances a little
+too low).
 
 The models need annotators who are people and enough of them: a variance estimated from two degrees of freedom (three
 annotators) has a 95% interval whose ends differ by a factor of 146.
@@ -15,19 +14,16 @@ annotators) has a 95% interval whose ends differ by a factor of 146.
 References
 ----------
 Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (crossed random effects). Agresti 2002,
-Categorical Data Analysis, sections 7.2 and 12.1 (ordinal and logistic models), 12.2.1 (marginal probabilities). Rao
-and Scott 1992, Biometrics 48, 577-585 (counts of clustered marks, divided by their design effect).
+Categorical Data Analysis, sections 7.2 and 12.1 (ordinal and logistic models).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import log, sqrt
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
 
 from judgebook.statistics import ordinal_mixed, reml
 from judgebook.statistics.intervals import MIN_MINORITY
@@ -35,7 +31,7 @@ from judgebook.statistics.intervals import MIN_MINORITY
 #: fewer annotators or systems than these are no sample to estimate a variance from
 MIN_ANNOTATORS, MIN_SYSTEMS = 5, 3
 #: most levels of systems, annotators and annotators within systems together with which the last are a part of their
-#: own: where shares have intervals, and where only means are estimated, which costs less
+#: own: where shares have intervals, and where only effects are estimated, which costs less
 MOST_LEVELS, MOST_EFFECTS = 150, 450
 #: rows times levels above which the ordinal and logistic models are left out: they would take seconds per label
 MOST_WORK = 200_000
@@ -45,19 +41,15 @@ MOST_CATEGORIES = 10
 NO_RESIDUAL = 1e-7
 #: marks per dialogue below which these do not tell how much dialogues differ
 FEW_MARKS = 5
-#: dialogues with a mark of the rarer kind, below which there are no rates of so few marks. Of 640 or 960 judgements,
-#: 1.5% of which are expected to be marks, fewer than 1% of studies have as many (and then rates twice the true one); of
-#: 5%, 58% to 98% do, and of 10% all
+#: dialogues with a mark of the rarer kind, below which so few marks have no model. Of 640 or 960 judgements, 1.5% of
+#: which are expected to be marks, fewer than 1% of studies have as many; of 5%, 58% to 98% do, and of 10% all
 LEAST_MARKED = 25
 #: share of the rarer mark below which no linear model takes the place of the logistic one: of marks given two or three
 #: times per dialogue, its intervals of the share of dialogues cover 92% to 96% at 30%, and 53% to 94% at 5% and 10%
 RARE = 0.2
-#: largest factor between the odds of the modelled rate of all systems together and those of the raw rate
-MOST_ODDS = 1.5
 FEW = f"fewer than {FEW_MARKS} marks per dialogue, from which the variance of dialogues cannot be estimated"
 TOO_LARGE = "too many scores and levels for the Laplace approximation"
 RESIDUAL = "residual"
-MODELS = ("linear", "ordinal", "logistic")
 _BOTH = "system_annotator"
 
 
@@ -67,10 +59,7 @@ class Fitted:
 
     parts : names of the factors. levels : per part the (k,) names of its levels. sd : per part, on the scale of the
     scores or on the logit scale. shares, share_low, share_high : per part and of the residual. effects, errors : per
-    part the (k,) predicted effects and their standard errors, which take the variances as known. means, mean_errors :
-    (systems,) level of each system (a mean; a logit) and its standard error, which accounts for the variance of systems
-    being estimated; None unless asked for. mean_sd : standard deviation of all effects but those of systems, over which
-    rates of marks are averaged on the logit scale.
+    part the (k,) predicted effects and their standard errors, which take the variances as known.
     """
 
     model: str
@@ -82,16 +71,6 @@ class Fitted:
     share_high: dict[str, float]
     effects: dict[str, np.ndarray]
     errors: dict[str, np.ndarray]
-    means: np.ndarray | None
-    mean_errors: np.ndarray | None
-    mean_sd: float = 0.0
-
-    @property
-    def rates(self) -> np.ndarray:
-        """(systems,) of a logistic model whose means were asked for; raises ValueError where they were not."""
-        if self.means is None:
-            raise ValueError("rates: expected a model fitted with means")
-        return marginal(self.means, self.mean_sd)
 
 
 def models(scores: pd.Series) -> tuple[str, ...]:
@@ -140,7 +119,7 @@ def factors(rows: pd.DataFrame, most_levels: int = MOST_LEVELS) -> dict[str, tup
     return {name: (codes, np.asarray(levels)) for name, (codes, levels) in out.items() if name not in gone}
 
 
-def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, means: bool = False) -> Fitted | str:
+def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None) -> Fitted | str:
     """A model of the scores of one label, or why it could not be fitted.
 
     Parameters
@@ -151,19 +130,17 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
     confidence : float, optional
         Of the intervals of shares: profile intervals (linear), Wald intervals on the logit scale (ordinal, logistic);
         None leaves them out.
-    means : bool
-        Whether means of systems are wanted.
     """
     levels_of = factors(rows, MOST_LEVELS if confidence else MOST_EFFECTS)
     codes, score = [c for c, _ in levels_of.values()], rows["score"].to_numpy(dtype=float)
     if model == "linear":
-        fitted = reml.fit_linear_mixed(score, np.ones((len(rows), 1)), codes, confidence, pooled=0 if means else None)
+        fitted = reml.fit_linear_mixed(score, np.ones((len(rows), 1)), codes, confidence)
         if not fitted.converged:
             return "the restricted likelihood did not converge"
         if fitted.shares[-1] < NO_RESIDUAL:
             return "the factors explain every score: there is no residual to hold their variance against"
         return _named(model, levels_of, fitted, np.sqrt(fitted.variances))
-    if few := model == "logistic" and _few_marks(rows, levels_of):
+    if model == "logistic" and _few_marks(rows, levels_of):
         if confidence is not None:
             return FEW
         if (marked := _marked_dialogues(rows)) < LEAST_MARKED:
@@ -175,8 +152,6 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
     cells, counts = same.index.to_frame().to_numpy(), same.to_numpy()
     if len(cells) * (sum(len(levels) for _, levels in levels_of.values()) - max(map(np.max, codes))) > MOST_WORK:
         return TOO_LARGE
-    if few and means:
-        counts = counts / design_effect(rows)
     columns = [np.ascontiguousarray(c) for c in cells.T]
     latent = ordinal_mixed.fit_ordinal_mixed(
         columns[-1],
@@ -185,12 +160,10 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
         counts=counts,
         confidence=confidence,
         interval="wald",
-        pooled=0 if means else None,
     )
     if not latent.converged:
         return "the likelihood did not converge"
-    out = _named(model, levels_of, latent, latent.sd)
-    return wrong if means and model == "logistic" and (wrong := _unlike_raw(rows, out)) else out
+    return _named(model, levels_of, latent, latent.sd)
 
 
 def _few_marks(rows: pd.DataFrame, levels_of: dict) -> bool:
@@ -203,34 +176,7 @@ def _marked_dialogues(rows: pd.DataFrame) -> int:
     return int(rows.loc[rows["score"] == rarer, "dialogue"].nunique())
 
 
-def design_effect(rows: pd.DataFrame) -> float:
-    """How many times as large the variances of rates are as if marks of a dialogue were independent; at least 1.
-
-    Rao and Scott 1992, section 2, pooled over systems: the variance over dialogues, by the binomial one.
-    """
-    system, dialogue, y = *(pd.factorize(rows[c])[0] for c in ("system", "dialogue")), rows["score"].to_numpy(float)
-    n = np.bincount(system)
-    rate = np.bincount(system, y) / n
-    by_dialogue = pd.DataFrame({"system": system, "dialogue": dialogue, "rest": y - rate[system]})
-    totals = by_dialogue.groupby(["system", "dialogue"])["rest"].sum() ** 2
-    size = totals.groupby("system").size()
-    # a system with a single dialogue does not tell how much these differ
-    size, known = size.clip(lower=2), (size > 1).to_numpy()
-    between = (totals.groupby("system").sum() * size / (size - 1)).to_numpy()[known].sum()
-    within = (n * rate * (1 - rate))[known].sum()
-    return max(float(between / within), 1.0) if within > 0 else 1.0
-
-
-def _unlike_raw(rows: pd.DataFrame, fitted: Fitted) -> str:
-    """'' or why modelled rates are not to be believed: together they are not those of the marks."""
-    n = rows["system"].value_counts().reindex(fitted.levels["system"]).to_numpy()
-    modelled, raw = float(np.average(fitted.rates, weights=n)), float(rows["score"].mean())
-    if abs(logit(modelled) - logit(raw)) <= log(MOST_ODDS):
-        return ""
-    return f"the modelled rate, {modelled:.1%}, is far from that of the marks, {raw:.1%}"
-
-
-def first_fit(rows: pd.DataFrame, *, confidence: float | None = None, means: bool = False) -> Fitted | str:
+def first_fit(rows: pd.DataFrame, *, confidence: float) -> Fitted | str:
     """The logistic model of marks, or the linear one where that cannot be fitted and marks are not rare or too many for
     it; the linear one of other scores."""
     names = ("logistic", "linear") if "logistic" in models(rows["score"]) else ("linear",)
@@ -238,7 +184,7 @@ def first_fit(rows: pd.DataFrame, *, confidence: float | None = None, means: boo
     if fits[0]:
         return fits[0]
     for name in names:
-        fits.append(fit(rows, name, confidence=confidence, means=means))
+        fits.append(fit(rows, name, confidence=confidence))
         if not isinstance(fits[-1], str) or (name == "logistic" and fits[-1] != TOO_LARGE and _rare(rows)):
             break
     return fits[-1]
@@ -262,16 +208,4 @@ def _named(
         share_high=dict(zip([*parts, RESIDUAL], fitted.share_high.tolist(), strict=True)),
         effects=dict(zip(parts, fitted.effects, strict=True)),
         errors=dict(zip(parts, fitted.effect_se, strict=True)),
-        means=fitted.pooled,
-        mean_errors=fitted.pooled_se,
-        mean_sd=sqrt(float(np.sum(sd[1:] ** 2))),
     )
-
-
-def marginal(logits: np.ndarray, sd: float) -> np.ndarray:
-    """Probabilities over a normal distribution of further effects on the logit scale, with standard deviation sd.
-
-    By Gauss-Hermite quadrature; monotone, so that ends of an interval may be passed.
-    """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-    return expit(np.asarray(logits)[..., None] + sd * nodes) @ weights / weights.sum()

@@ -6,7 +6,7 @@ Mächler, Bolker and Walker 2015, Journal of Statistical Software 67(1) (spheric
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import exp, log
 
 import numpy as np
@@ -269,47 +269,9 @@ class LaplaceLikelihood:
         return best.parameters, float(best.value), settled
 
 
-def effects_of(model: LaplaceLikelihood, sd: np.ndarray) -> list[np.ndarray]:
-    """Conditional modes by factor, those found last."""
-    return [sd[i] * (model.u[0] if i == model.main else model.u[1][model.at(i)]) for i in range(len(sd))]
-
-
-def with_level(
-    model: LaplaceLikelihood,
-    sd: np.ndarray,
-    weight: np.ndarray,
-    d: np.ndarray,
-    border: np.ndarray,
-    schur: np.ndarray,
-    *,
-    wanted: Iterable[int],
-) -> dict[int, np.ndarray]:
-    """Errors of the effects of the factors wanted with the level of all scores. d, schur : of `_solver`; border : the
-    dense one."""
-    # the level is one more column, of which nothing is known beforehand
-    s, sums = sd[model.main], sd[model.main] * np.bincount(model.level, weight, model.levels)
-    column = np.r_[model._sums(weight, sd) - border.T @ (sums / d), weight.sum() - sums @ (sums / d)]
-    joint = np.linalg.inv(np.block([[schur, column[:-1, None]], [column[None, :]]]))
-    out = {}
-    for i in wanted:
-        if i == model.main:
-            slope = np.column_stack([border, sums]) / d[:, None]
-            variance = s**2 * (1 / d + np.einsum("ij,ij->i", slope @ joint, slope)) - 2 * s * slope @ joint[:, -1]
-        else:
-            at = model.at(i)
-            variance = sd[i] ** 2 * np.diag(joint)[at] + 2 * sd[i] * joint[at, -1]
-        out[i] = np.sqrt(variance + joint[-1, -1])
-    return out
-
-
 def _solved(schur: np.ndarray, factor: np.ndarray | None, side: np.ndarray) -> np.ndarray:
     """By Cholesky's method, in half the time of others, where there is a factor."""
     if factor is None:
         return np.linalg.solve(schur, side)
     solution: np.ndarray = lapack.dpotrs(factor, side, lower=True)[0] if len(side) else side
     return solution
-
-
-def log_det(d: np.ndarray, schur: np.ndarray) -> float:
-    """Of the Hessian whose main block is diagonal."""
-    return float(np.log(d).sum() + np.linalg.slogdet(schur)[1])

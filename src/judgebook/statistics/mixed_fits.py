@@ -30,8 +30,7 @@ class MixedFit:
 
     shares : (f + 1,) of the factors and, last, of the residual in the total variance; share_low, share_high : ends of
     their intervals (NaN where not asked for). effects : per factor the (levels,) predicted effects, shrunken towards 0;
-    effect_se : their errors; total_se : those of the effect with the common level of all scores. pooled, pooled_se :
-    (levels,) effect and common level of one factor, averaged over its variance, and the errors.
+    effect_se : their errors.
     """
 
     shares: np.ndarray
@@ -39,10 +38,7 @@ class MixedFit:
     share_high: np.ndarray
     effects: list[np.ndarray]
     effect_se: list[np.ndarray]
-    total_se: list[np.ndarray]
     converged: bool
-    pooled: np.ndarray | None = None
-    pooled_se: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ Software 67(1) (spherical random effects).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from math import isnan, log, pi
+from dataclasses import dataclass
+from math import isnan, pi
 
 import numpy as np
 from scipy.special import gammaincinv
 
 from judgebook.statistics import variance_shares
-from judgebook.statistics.laplace import FAR, LOG_SD, LaplaceLikelihood, effects_of, log_det, with_level
+from judgebook.statistics.laplace import FAR, LOG_SD, LaplaceLikelihood
 from judgebook.statistics.mixed_fits import MixedFit, PinnedSearch
 
 #: variance of the logistic distribution, which is the residual variance on the latent scale
@@ -37,8 +37,7 @@ class OrdinalMixedFit(MixedFit):
     """A fitted model on the logit scale; see `MixedFit` for the other numbers.
 
     thresholds : (k - 1,) between the k categories. coefficients : (p,). covariance : of both, thresholds first. sd :
-    (f,) standard deviations of the factors. Shares are of the latent variance; effects are conditional modes. pooled :
-    effect minus the mean threshold.
+    (f,) standard deviations of the factors. Shares are of the latent variance; effects are conditional modes.
     """
 
     thresholds: np.ndarray
@@ -56,7 +55,6 @@ def fit_ordinal_mixed(
     counts: np.ndarray | None = None,
     confidence: float | None = None,
     interval: str = "profile",
-    pooled: int | None = None,
 ) -> OrdinalMixedFit:
     """Maximum likelihood (Laplace) estimates of a cumulative logit model with crossed random effects.
 
@@ -75,9 +73,6 @@ def fit_ordinal_mixed(
     interval : {"profile", "wald"}
         Profile intervals, or Wald intervals on the logit scale, at about a tenth of the time; where a variance is
         nearly 0 (`variance_shares.wald`) its share has a profile interval in any case.
-    pooled : int, optional
-        A factor whose level means are wanted with errors that account for its variance being estimated
-        (`variance_shares.pool`); the other parameters are held.
 
     Raises
     ------
@@ -114,8 +109,8 @@ def fit_ordinal_mixed(
     if confidence is not None:
         wald = 4 * spread if interval == "wald" else None
         low, high = _share_intervals(model, best, deviance, shares, wald, confidence)
-    effects, errors, totals = _modes(model, best)
-    fitted = OrdinalMixedFit(
+    effects, errors = _modes(model, best)
+    return OrdinalMixedFit(
         thresholds=thresholds,
         coefficients=beta,
         covariance=covariance,
@@ -126,23 +121,8 @@ def fit_ordinal_mixed(
         share_high=high,
         effects=effects,
         effect_se=errors,
-        total_se=totals,
         converged=True,
     )
-    if pooled is None:
-        return fitted
-
-    def at_sd(value: float) -> tuple[float, np.ndarray, np.ndarray]:
-        trial = best.copy()
-        trial[len(best) - m + pooled] = log(max(value, 1e-3))
-        thresholds, beta, sd = model.split(trial)
-        highest, parts, (d, entries, schur, _) = model.mode(thresholds, beta, sd)
-        border = model.border.dense(entries)
-        errors = with_level(model, sd, parts["weight"], d, border, schur, wanted=[pooled])[pooled]
-        return highest - log_det(d, schur) / 2, effects_of(model, sd)[pooled] - thresholds.mean(), errors
-
-    means, mean_se = variance_shares.pool(at_sd, max(sd[pooled], float(np.max(totals[pooled]))))
-    return replace(fitted, pooled=means, pooled_se=mean_se)
 
 
 def _share_intervals(
@@ -224,17 +204,17 @@ def _covariance(
     return jacobian @ inverse[:size, :size] @ jacobian.T, spread
 
 
-def _modes(model: LaplaceLikelihood, best: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Conditional modes by factor, their errors given the thresholds, and those with the level of all scores."""
+def _modes(model: LaplaceLikelihood, best: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Conditional modes by factor, and their errors given the thresholds."""
     thresholds, beta, sd = model.split(best)
-    _, parts, (d, entries, schur, _) = model.mode(thresholds, beta, sd)
+    d, entries, schur, _ = model.mode(thresholds, beta, sd)[2]
     border = model.border.dense(entries)
     inverse, slope = np.linalg.inv(schur), border / d[:, None]
     alone = 1 / d + np.einsum("ij,ij->i", slope @ inverse, slope)
     variances = (alone if i == model.main else np.diag(inverse)[model.at(i)] for i in range(len(sd)))
     errors = [s * np.sqrt(variance) for s, variance in zip(sd, variances, strict=True)]
-    totals = with_level(model, sd, parts["weight"], d, border, schur, wanted=range(len(sd)))
-    return effects_of(model, sd), errors, [totals[i] for i in range(len(sd))]
+    modes = [s * (model.u[0] if i == model.main else model.u[1][model.at(i)]) for i, s in enumerate(sd)]
+    return modes, errors
 
 
 def _not_converged(model: LaplaceLikelihood) -> OrdinalMixedFit:
@@ -251,6 +231,5 @@ def _not_converged(model: LaplaceLikelihood) -> OrdinalMixedFit:
         share_high=none,
         effects=levels,
         effect_se=levels,
-        total_se=levels,
         converged=False,
     )

@@ -46,8 +46,7 @@ class LinearMixedFit(MixedFit):
     """A fitted linear model; see `MixedFit` for the other numbers.
 
     variances : (f,) of the factors; residual : of the error; coefficients : (p,) and their covariance (p, p). Intervals
-    of shares are profile intervals; effects are BLUPs, and their errors take the variances as known. total_se : errors
-    of the effect plus the first coefficient; pooled : effect plus first coefficient.
+    of shares are profile intervals; effects are BLUPs, and their errors take the variances as known.
     """
 
     variances: np.ndarray
@@ -162,25 +161,14 @@ class RestrictedDeviance:
         best, settled = search(evaluate, start.copy(), limits, settles, precision=precision, gradient=1e-6)
         return best.parameters, best.value, settled
 
-    def effects(
-        self, ratios: np.ndarray, at: Solution, only: int | None = None
-    ) -> tuple[list[Any], list[Any], list[Any]]:
-        """Of each factor the predicted effects, their errors, and those of the effect plus the first coefficient.
-
-        only : a factor, where the main one is not needed, which takes longest.
-        """
-        out: list[tuple[np.ndarray, ...]] = [()] * len(ratios)
-        sd = np.append(np.sqrt(ratios[self.rest]), 1.0)  # of each factor but the main one
-        s = sd[self.of[: self.m]]
-        diagonal, first = at.inverse[self.diagonal], self.with_coefficients(at)[0]
-        variance = s**2 * diagonal[: self.m]
-        total = variance + 2 * s * first[: self.m] + first[self.m]
+    def effects(self, ratios: np.ndarray, at: Solution) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Of each factor the predicted effects and their errors."""
+        out: list[tuple[np.ndarray, np.ndarray]] = [self._main_effects(ratios, at)] * len(ratios)
+        variance = at.inverse[self.diagonal]
         for block, i in zip(self.blocks, self.rest, strict=True):
-            out[i] = (s[block] * at.values[: self.m][block], variance[block], total[block])
-        if only is None or only == self.main:
-            out[self.main] = self._main_effects(ratios[self.main], sd, at, first)
-        errors = [[np.sqrt(at.residual * np.maximum(part[k], 0)) if part else None for part in out] for k in (1, 2)]
-        return [part[0] if part else None for part in out], errors[0], errors[1]
+            out[i] = np.sqrt(ratios[i]) * at.values[block], ratios[i] * variance[block]
+        errors = [np.sqrt(at.residual * np.maximum(variance, 0)) for _, variance in out]
+        return [effects for effects, _ in out], errors
 
     def with_coefficients(self, at: Solution) -> np.ndarray:
         """(p, m + p) rows of the inverse."""
@@ -191,19 +179,15 @@ class RestrictedDeviance:
         out[:, self.m :] += np.tril(out[:, self.m :], -1).T
         return out
 
-    def _main_effects(
-        self, r: float, s: np.ndarray, at: Solution, first: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Effects of the main factor, their variances and those with the first coefficient, by back-substitution.
-
-        s : roots of the ratios of the other factors, then 1. first : (m + p,) of the inverse."""
+    def _main_effects(self, ratios: np.ndarray, at: Solution) -> tuple[np.ndarray, np.ndarray]:
+        """Effects of the main factor and their variances, by back-substitution."""
+        r, s = ratios[self.main], np.append(np.sqrt(ratios[self.rest]), 1.0)
         shrink, scale = r / (1 + r * self.counts), np.outer(s, s).ravel()[self.of_entry]
         inverse, by = self.equations.matrix(at.inverse * scale), s[self.of]
         value = shrink * (self.totals - self.sums @ (by * np.append(at.values, 0.0)))
-        moved = shrink * (self.sums @ (by * np.append(first, 0.0)))  # against the first coefficient
         pieces = (self.sums[i : i + _PIECE] for i in range(0, len(shrink), _PIECE))
-        variance = shrink + shrink**2 * np.concatenate([((piece @ inverse) * piece).sum(axis=1) for piece in pieces])
-        return value, variance, variance - 2 * moved + first[self.m]
+        squares = np.concatenate([((piece @ inverse) * piece).sum(axis=1) for piece in pieces])
+        return value, shrink + shrink**2 * squares
 
 
 def _columns(levels: Sequence[np.ndarray], dense: Sequence[np.ndarray]) -> sparse.csr_array:
@@ -215,12 +199,7 @@ def _columns(levels: Sequence[np.ndarray], dense: Sequence[np.ndarray]) -> spars
 
 
 def fit_linear_mixed(
-    y: np.ndarray,
-    x: np.ndarray,
-    factors: Sequence[np.ndarray],
-    confidence: float | None = 0.95,
-    *,
-    pooled: int | None = None,
+    y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence: float | None = 0.95
 ) -> LinearMixedFit:
     """REML estimates of y = x b + one random effect for each level of each factor + error.
 
@@ -231,9 +210,6 @@ def fit_linear_mixed(
     factors : (n,) numbers from 0 without gaps, one array per factor
     confidence : float or None
         Of the profile intervals of shares; None leaves them out.
-    pooled : int, optional
-        A factor whose level means are wanted with errors that account for its variance being estimated
-        (`variance_shares.pool`); the other ratios are held.
 
     Raises
     ------
@@ -264,7 +240,7 @@ def fit_linear_mixed(
     plain = np.linalg.lstsq(x, y / scale, rcond=None)[0]
     rest = y / scale - x @ plain
     finer = _power(rest)
-    return _scaled(_fit(rest / finer, x, factors, confidence, pooled), plain / finer, scale * finer)
+    return _scaled(_fit(rest / finer, x, factors, confidence), plain / finer, scale * finer)
 
 
 def _power(values: np.ndarray) -> float:
@@ -275,18 +251,13 @@ def _power(values: np.ndarray) -> float:
 
 def _scaled(fitted: LinearMixedFit, plain: np.ndarray, scale: float) -> LinearMixedFit:
     """A fit of (y / scale - x plain) as that of y."""
-    sums = {"coefficients": scale * (fitted.coefficients + plain)}
-    if fitted.pooled is not None and fitted.pooled_se is not None:
-        sums |= {"pooled": scale * (fitted.pooled + plain[0]), "pooled_se": scale * fitted.pooled_se}
-    for name in ("effects", "effect_se", "total_se"):
-        sums[name] = [scale * part for part in getattr(fitted, name)]
+    sums: dict[str, Any] = {"coefficients": scale * (fitted.coefficients + plain)}
+    sums |= {name: [scale * part for part in getattr(fitted, name)] for name in ("effects", "effect_se")}
     squares = {name: scale**2 * getattr(fitted, name) for name in ("variances", "residual", "covariance")}
     return replace(fitted, **sums, **squares)
 
 
-def _fit(
-    y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence: float | None, pooled: int | None
-) -> LinearMixedFit:
+def _fit(y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence: float | None) -> LinearMixedFit:
     (_, p), model, m = x.shape, RestrictedDeviance(y, x, factors), len(factors)
     logs, deviance, converged = _away_from_zero(model, *model.minimise(np.full(m, log(0.5))))
     if not converged:
@@ -301,7 +272,6 @@ def _fit(
             share_high=none,
             effects=levels,
             effect_se=levels,
-            total_se=levels,
             converged=False,
         )
     ratios, deviance = _without_noise(model, np.exp(logs), deviance)
@@ -314,8 +284,8 @@ def _fit(
         for i in range(m + 1):
             rise = _rise(model, quick, i, logs, deviance)
             low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m)
-    effects, errors, totals = model.effects(ratios, at)
-    fitted = LinearMixedFit(
+    effects, errors = model.effects(ratios, at)
+    return LinearMixedFit(
         variances=ratios * at.residual,
         residual=at.residual,
         coefficients=at.values[model.m :],
@@ -325,21 +295,8 @@ def _fit(
         share_high=high,
         effects=effects,
         effect_se=errors,
-        total_se=totals,
         converged=True,
     )
-    if pooled is None:
-        return fitted
-
-    def at_sd(sd: float) -> tuple[float, np.ndarray, np.ndarray]:
-        trial = np.where(np.arange(m) == pooled, sd**2, ratios)
-        at = model.solve(trial)
-        effects, _, errors = model.effects(trial, at, only=pooled)
-        return -at.deviance / 2, at.values[model.m] + effects[pooled], errors[pooled]
-
-    scale = float(np.max(totals[pooled])) / np.sqrt(at.residual)
-    means, mean_se = variance_shares.pool(at_sd, max(np.sqrt(ratios[pooled]), scale))
-    return replace(fitted, pooled=means, pooled_se=mean_se)
 
 
 def best_ratios(model: RestrictedDeviance) -> np.ndarray:

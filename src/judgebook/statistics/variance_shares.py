@@ -16,12 +16,10 @@ from functools import cache
 
 import numpy as np
 from scipy import optimize
-from scipy.special import expit, logit, logsumexp, ndtri, softmax
+from scipy.special import expit, logit, logsumexp, ndtri
 
 #: free values -> (m,) log variances, and their derivatives (m, free)
 Pinned = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-#: standard deviations tried in `pool`
-_POINTS = 25
 #: standard error of a log variance above which a Wald interval says little
 VAGUE = 1.5
 #: nearer to 0 or 1 an end of an interval is not looked for
@@ -145,18 +143,3 @@ def wald(logs: np.ndarray, covariance: np.ndarray, base: float, confidence: floa
     half = ndtri((1 + confidence) / 2) * error
     with np.errstate(divide="ignore"):
         return expit(logit(parts) - half), expit(logit(parts) + half)
-
-
-def pool(at_sd: Callable[[float], tuple[float, np.ndarray, np.ndarray]], scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the levels of a factor averaged over its standard deviation, and their standard errors.
-
-    With few levels their variance is poorly known, and may be estimated as 0 by chance; errors that take it as known
-    are then too small. The average has a uniform prior of the standard deviation, as Gelman 2006, Bayesian Analysis 1,
-    515-534, advises for three levels or more.
-
-    at_sd : standard deviation -> log-likelihood, means and their errors. scale : where it is likely to lie.
-    """
-    logs, means, errors = zip(*(at_sd(sd) for sd in np.linspace(0, 8 * scale, _POINTS)), strict=True)
-    weights, means, errors = softmax(np.array(logs)), np.array(means), np.array(errors)
-    average = weights @ means
-    return average, np.sqrt(weights @ (errors**2 + (means - average) ** 2))

@@ -17,7 +17,7 @@ from judgebook import codes
 from judgebook.annotations import picks, population
 from judgebook.annotations.scales import within_scale
 from judgebook.annotations.summary import CIRCUMSTANCES, with_means
-from judgebook.questions.performance import davidson, mixed, rates
+from judgebook.questions.performance import davidson, rates
 from judgebook.questions.performance.fitted import fitted
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
@@ -69,7 +69,6 @@ def analyse(
     pick_seed: int,
     sampling: Sampling,
     overall: str | Sequence[str] = (),
-    modelled: Collection[str] | None = None,
     unit: str | None = None,
     people: Mapping[tuple[str, str], population.Population] | None = None,
     whose: Mapping[tuple[str, str], population.Population] | None = None,
@@ -87,13 +86,11 @@ def analyse(
         which is the first.
     overall : "all" or sequence of str
         Labels of the overall order.
-    modelled : collection of str, optional
-        Labels with mixed models; None: all.
     unit : str, optional
         What intervals of rates, means and shares resample (`bootstrap.unit`); None: `interval_unit`.
     people : mapping, optional
         Of `population.populations`: whether annotators of a corpus and group are a sample. None: wherever they are
-        known. Intervals of rates, means and shares follow it; partially pooled means are always about other annotators.
+        known. Intervals of rates, means and shares follow it.
     whose : mapping, optional
         Likewise, of fitted models; of `population.modelled`.
     """
@@ -114,15 +111,12 @@ def analyse(
         rates.composition(judged),
         rates.over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(everybody),
-        mixed.pooled(inside, confidence=confidence, only=modelled),
         fitted(inside, labels, whose or population.modelled(inside), overall, confidence=confidence),
         davidson.printed_scores(inside[inside["dialogue_b"].notna()]),
     )
     if len(means := results["mean"]):
         ours = means["interval"] != "independent"
         results["mean"] = pd.concat([within_scale(means[ours], labels), means[~ours]]).loc[means.index]
-    if len(pooled := results["pooled_mean"]):
-        results["pooled_mean"] = within_scale(pooled, labels)
     return mark_primary(results, **{s: _primary(results[s], [*SYSTEM_CELL, "outcome"]) for s in SCORES})
 
 
@@ -255,12 +249,3 @@ def won(scores: ResultRows) -> ResultRows:
 def of_wins(effects: ResultRows) -> ResultRows:
     """Design effects that are defined; of comparisons, those of the share won."""
     return effects[effects["outcome"].fillna("win") == "win"].dropna(subset="estimate")
-
-
-def with_plain(results: Results) -> ResultRows:
-    """Partially pooled means with the plain one (`plain`, and of which statistic) and its interval over clusters, as
-    `light_low` and `light_high`."""
-    rows = results["pooled_mean"].dropna(subset="estimate")
-    scores = two_intervals(results) if any(len(results[s]) for s in SCORES) else pd.DataFrame(columns=SYSTEM_CELL)
-    plain = scores.set_index(SYSTEM_CELL)[["estimate", "ci_low", "ci_high", "statistic"]]
-    return rows.join(plain.set_axis(["plain", *LIGHT, "plain_statistic"], axis=1), on=SYSTEM_CELL)

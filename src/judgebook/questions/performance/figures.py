@@ -15,7 +15,7 @@ from judgebook.display.plots import HOLLOW
 from judgebook.display.text import counted, listing, span
 from judgebook.display.views import Plot
 from judgebook.questions.performance import leaderboard
-from judgebook.questions.performance.analysis import two_intervals, with_plain, won
+from judgebook.questions.performance.analysis import two_intervals, won
 from judgebook.questions.performance.arrangement import (
     DIRECTIONS,
     SIGNS,
@@ -226,30 +226,3 @@ def design_effects(results: Results, names: DisplayNames) -> Plot | None:
         " scores. Points: medians; lines: ranges over labels and systems (not CIs). At 1, clustering has no effect."
     )
     return Plot(fig, "design_effects", alt, caption)
-
-
-def pooled(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Partially pooled means, and the plain ones' intervals over clusters, by method."""
-    rows = with_plain(results)
-    for method, of_method in rows.groupby("method", sort=False):
-        arranged = arrange(of_method.assign(statistic=of_method["plain_statistic"]), names)
-        rate = set(of_method["plain_statistic"].dropna()) == {"rate"}
-        keys = grid_plots.interval_keys(f"partially pooled, {names.ci}", f"plain, {names.ci}", of_method)
-        xlabel = what(names, method, "rate" if rate else "mean")
-        caption = f"{xlabel}. Thick lines: partially pooled means of a mixed model with {names.ci}; thin lines:"
-        caption += (
-            f" {names.ci} of the plain means; {counted(of_method['n'], 'scores')}."
-            + _hollow(of_method)
-            + _directions(arranged)
-        )
-        yield from _pages(
-            arranged,
-            f"pooled_{names.stem(method)}",
-            grid_plots.intervals,
-            caption,
-            names=names,
-            xlabel=xlabel,
-            keys=keys,
-            sharex=one_axis(arranged),
-            percent=rate,
-        )

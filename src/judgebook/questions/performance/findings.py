@@ -11,7 +11,6 @@ from markupsafe import Markup
 from scipy.special import expit
 
 from judgebook.annotations.features import undirected
-from judgebook.annotations.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
 from judgebook.annotations.population import Population
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
@@ -23,7 +22,6 @@ from judgebook.questions.performance.analysis import (
     every_interval,
     of_wins,
     with_and_without,
-    with_plain,
 )
 from judgebook.questions.performance.arrangement import CROWDED, part_names
 from judgebook.questions.performance.fitted import MOST, POWER
@@ -242,26 +240,3 @@ def printed(cells: pd.DataFrame, names: DisplayNames) -> Prose:
         k: int(read.get(v, 0)) for k, v in {"n_hold": "holds", "n_open": "open", "n_not": "does not hold"}.items()
     }
     return Prose(_PHRASES.say("printed", n_inside=int(read.get("inside", 0)), outside=outside, **bounds))
-
-
-def pooled(results: Results, names: DisplayNames) -> Prose:
-    """How far means are drawn in and how much wider their intervals are; severity; what has no model, and why."""
-    rows, severity = with_plain(results), results.select("severity", summary="sd")
-    parts = []
-    for method, of_method in names.sort(rows).groupby("method", sort=False):
-        centre = of_method.groupby(["corpus", "group", "label"])[["estimate", "plain"]].transform("mean")
-        spread = (of_method["plain"] - centre["plain"]).abs().sum()
-        drawn = 1 - (of_method["estimate"] - centre["estimate"]).abs().sum() / spread if spread > 0 else np.nan
-        ratio = (of_method["ci_high"] - of_method["ci_low"]) / (of_method["light_high"] - of_method["light_low"])
-        of_systems = of_method.groupby(["corpus", "group", "label"])["estimate"].std().median()
-        facts = {"who": names.name("method", method), "drawn": drawn, "ratio": ratio[np.isfinite(ratio)].median()}
-        linear = severity[(severity["method"] == method) & (severity["model"] == "linear")]
-        parts.append(facts | {"severity": linear["estimate"].median(), "systems": of_systems})
-    reasons: dict[str, list[str]] = {}
-    none = names.sort(results.select("pooled_mean", estimate=None)).assign(part=lambda f: part_names(f, names))
-    several = len(set(none["part"])) > 1 or len(rows) > 0
-    for (method, group, note), _ in none.groupby(["method", "group", "note"], sort=False):
-        who = names.name("method", method) + (f", {names.name('group', group)}" if several and group != "all" else "")
-        reasons.setdefault(note, []).append(who)
-    few = {"annotators": MIN_ANNOTATORS, "systems": MIN_SYSTEMS}
-    return Prose(_PHRASES.say("pooled", parts=parts, reasons=list(reasons.items()), few=few))

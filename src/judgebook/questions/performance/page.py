@@ -73,10 +73,6 @@ class Sections(NotebookPage):
 
     def other_annotators(self) -> Section:
         yield tables.components(self.results, self.names)
-        yield findings.pooled(self.results, self.names)
-        yield figures.pooled(self.results, self.names)
-        yield tables.pooled(self.results, self.names, self.study.bootstrap.confidence)
-        yield tables.severity(self.results, self.names)
 
     def units(self) -> Section:
         yield findings.widths(self.results, self.names, self.study.performance.picks)

@@ -35,7 +35,6 @@ QUESTIONS = [
         reads=["annotations", "dialogues", "data/published/*.csv", "data/published/*_mapping.yaml"],
         sections=[
             "inference",
-            "mixed_models",
             "simulate",
             "quality_control",
             "control_system",

@@ -16,7 +16,7 @@ from judgebook.display.views import Table
 from judgebook.published import verdicts
 from judgebook.published.comparison import places
 from judgebook.questions.performance import leaderboard
-from judgebook.questions.performance.analysis import LIGHT, two_intervals, with_and_without, with_plain, won
+from judgebook.questions.performance.analysis import LIGHT, two_intervals, with_and_without, won
 from judgebook.questions.performance.arrangement import (
     any_clustering,
     clusters,
@@ -289,40 +289,3 @@ def printed(scores: pd.DataFrame, names: DisplayNames) -> Table:
     why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
     caption = "Numbers printed in the paper's text, and those of this study, in percent."
     return Table(out.assign(Reading=scores["reading"]), "beside", caption, why=why)
-
-
-def pooled(results: Results, names: DisplayNames, confidence: float) -> Iterator[Table]:
-    """Plain and partially pooled means, a table per method."""
-    rows = with_plain(results)
-    for method, of_method in names.sort(rows).groupby("method", sort=False):
-        scale, decimals = (100, 1) if set(of_method["plain_statistic"].dropna()) == {"rate"} else (1, 2)
-        ends = of_method[["estimate", "ci_low", "ci_high"]] * scale
-        of_method["text"] = (
-            cells.numbers(scale * of_method["plain"], decimals, "plain") + " → " + intervals(ends, decimals)
-        )
-        caption = (
-            f"{names.name('method', method)}: plain → partially pooled {'rate (percent)' if scale == 100 else 'mean'}"
-        )
-        caption += f", with {percent(confidence)} CI over dialogues and annotators."
-        yield Table(
-            _by_system(of_method, "Mean", names).drop(columns="Method"), f"pooled_{names.stem(method)}", caption
-        )
-
-
-def severity(results: Results, names: DisplayNames) -> Table | None:
-    """How much annotators differ in severity, by label."""
-    rows = results["severity"]
-    if rows.empty:
-        return None
-    keys = ["corpus", "group", "method", "label", "model", "n_annotators"]
-    wide = rows.set_index([*keys, "summary"])["estimate"].unstack("summary").reset_index()  # noqa: PD010
-    wide = names.sort(wide)
-    out = wide[keys[:-2]].assign(Annotators=wide["n_annotators"].astype(int), SD=wide["sd"])
-    out["Most severe to most lenient"] = cells.ranges(wide[["lowest", "highest"]])
-    out["Severer than average"], out["More lenient"] = wide["below"].astype(int), wide["above"].astype(int)
-    out["Scale"] = np.where(wide["model"] == "logistic", "log odds", "scores")
-    caption = (
-        "Severity of annotators by a mixed model: standard deviation, shrunken effects, and how many annotators have"
-    )
-    caption += " a CI that excludes the average."
-    return Table(names.named(out), "severity", caption)

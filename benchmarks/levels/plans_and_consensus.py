@@ -1,10 +1,10 @@
-"""Rates of rare marks, plans, consensus labels and judge-assisted estimates where the truth is known.
+"""Plans, consensus labels and judge-assisted estimates where the truth is known.
 
-    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py
-    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py --part consensus --runs 200
+    PYTHONPATH=src python benchmarks/levels/plans_and_consensus.py
+    PYTHONPATH=src python benchmarks/levels/plans_and_consensus.py --part consensus --runs 200
 
-Parts and their numbers of studies per case are those of RUNS. Writes rates_and_plans.csv next to this file, a row at a
-time (others stay): part, case, procedure, nominal, measured, mc_error, n_runs, note. A study has random numbers
+Parts and their numbers of studies per case are those of RUNS. Writes plans_and_consensus.csv next to this file, a row
+at a time (others stay): part, case, procedure, nominal, measured, mc_error, n_runs, note. A study has random numbers
 of its own.
 """
 
@@ -18,17 +18,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
-from judgebook.annotations import mixed_models
 from judgebook.questions.annotators.consensus import dawid_skene, mace
 from judgebook.questions.judges.prediction_powered import Sums, estimate, selection
-from judgebook.questions.performance.mixed import pooled
 from judgebook.questions.planning import simulated
 from judgebook.questions.planning.components import PilotVariances
 from judgebook.questions.planning.designs import Prices, cheapest
-
-SYSTEMS, DIALOGUES, PEOPLE = 4, 80, 8
 
 
 def row(case: str, procedure: str, nominal: float, hits: list, note: str = "") -> dict:
@@ -38,35 +33,6 @@ def row(case: str, procedure: str, nominal: float, hits: list, note: str = "") -
     measured = by_study.mean() if len(by_study) else np.nan
     numbers = {"measured": round(measured, 4), "mc_error": round(error, 4), "n_runs": len(by_study)}
     return {"case": case, "procedure": procedure, "nominal": nominal, **numbers, "note": note}
-
-
-def marks(rng: np.random.Generator, rate: float, each: int, spread: float, strict: float = 0.5) -> pd.DataFrame:
-    """Marks given once by each of `each` of PEOPLE annotators; dialogues differ by `spread` on the logit scale."""
-    grid = np.linspace(-15, 5, 4000)
-    level = np.interp(rate, mixed_models.marginal(grid, np.hypot(spread, strict)), grid)
-    people, frames = strict * rng.standard_normal(PEOPLE), []
-    for s in range(SYSTEMS):
-        who = np.argsort(rng.random((DIALOGUES, PEOPLE)), axis=1)[:, :each]
-        y = rng.random(who.shape) < expit(level + spread * rng.standard_normal((DIALOGUES, 1)) + people[who])
-        dialogue = np.repeat([f"{s}-{d}" for d in range(DIALOGUES)], each)
-        frames.append(pd.DataFrame({"system": f"s{s}", "dialogue": dialogue, "annotator": who.ravel().astype(str),
-                                    "score": y.ravel().astype(float)}))  # fmt: skip
-    head = {"corpus": "main", "group": "all", "method": "dialogue_rating", "label": "x", "dialogue_b": None}
-    return pd.concat(frames, ignore_index=True).assign(**head, annotator_known=True)
-
-
-def rates(n: int) -> Iterator[dict]:
-    for rate, each, spread in product((0.015, 0.05, 0.1), (2, 3), (1.5, 3.0)):
-        covered, ratio = [], []
-        for i in range(n):
-            found = pooled(marks(np.random.default_rng([1, i]), rate, each, spread))["pooled_mean"]
-            if found["estimate"].notna().all():
-                covered.append((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
-                ratio.append(found["estimate"] / rate)
-        case = f"marks at {rate:.1%}, {each} per dialogue, SD of dialogues {spread:g}"
-        note = f"{n - len(ratio)} of {n} studies refused (too few marks, or dialogues with one)"
-        yield row(case, "pooled rate, 95% CI covers", 0.95, covered, note)
-        yield row(case, "pooled rate by the true one", 1.0, ratio, note)
 
 
 def plans(n: int) -> Iterator[dict]:
@@ -139,9 +105,9 @@ def choice(n: int) -> Iterator[dict]:
         yield row(case, "test of the random sample rejects", 0.05 if tilt == 0 else 1.0, rejected)
 
 
-PARTS = {"rates": rates, "plans": plans, "consensus": consensus, "choice": choice}
+PARTS = {"plans": plans, "consensus": consensus, "choice": choice}
 #: studies per case
-RUNS = {"rates": 200, "plans": 4000, "consensus": 2000, "choice": 2000}
+RUNS = {"plans": 4000, "consensus": 2000, "choice": 2000}
 OUT = Path(__file__).with_suffix(".csv")
 
 
