@@ -225,6 +225,26 @@ def without_order(evidence: Evidence) -> str:
     return "" if any(label.direction for label in ordered) else undirected(ordered)
 
 
+def highest(evidence: Evidence) -> list[dict[str, Any]]:
+    """On each label of the main evaluation the system with the highest level, whatever that means: `method`, `label`,
+    `system`, `value`, `second` and the row of the difference of the two (`contrast`; None of a single system)."""
+    stored, first = evidence.results[PERFORMANCE], next(iter(parts(evidence)), None)
+    out = []
+    for statistic in ("level", "strength"):
+        rows = where(stored[statistic], **dict(zip(PART, first, strict=True))) if first else stored[statistic].iloc[:0]
+        for label, of_label in rows.dropna(subset="estimate").groupby("label", sort=False):
+            top, *others = of_label.sort_values("estimate", ascending=False, kind="stable").to_dict("records")
+            one = {"method": top["method"], "label": label, "system": top["system"], "value": top["estimate"]}
+            if others:
+                pair = where(stored["contrast"], **{k: top[k] for k in [*PART, "label"]})
+                both = pair["system"].isin([top["system"], others[0]["system"]]) & pair["system_b"].isin(
+                    [top["system"], others[0]["system"]]
+                )
+                one |= {"second": others[0]["system"], "contrast": pair[both].iloc[0].to_dict()}
+            out.append(one)
+    return out
+
+
 def separation(evidence: Evidence) -> dict[str, Any] | None:
     """How many times the data would separate the leader of the main evaluation from the second, where they are not
     separated and that can be told.

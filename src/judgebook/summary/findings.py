@@ -143,7 +143,9 @@ def _order(evidence: Evidence, names: DisplayNames) -> PageAnswer:
         absent = codes.NOT_RUN if not_run(reason) else codes.NO_ANSWER
         verdict = codes.ONE_SYSTEM if one else codes.NO_DIRECTION if undirected else absent
         why = Markup(undirected) if undirected and not one else reason
-        text = _PHRASES.say("no_order", verdict=verdict, reason=why)
+        highest = analysis.highest(evidence) if verdict == codes.NO_DIRECTION else []
+        told = [systems.highest(one, names) for one in highest]
+        text = _PHRASES.say("no_order", verdict=verdict, reason=why, highest=told)
         return _answer(evidence, "order", verdict, text, PERFORMANCE, reason=why)
     facts = systems.order(evidence, rows, names)
     verdict = systems.order_verdict(facts)

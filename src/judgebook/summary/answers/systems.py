@@ -64,6 +64,21 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
     )
 
 
+def highest(one: Mapping[str, Any], names: DisplayNames) -> dict[str, Any]:
+    """What is told of the highest system on a label without direction. one : of `analysis.highest`."""
+    said: dict[str, Any] = {
+        "label": names.name("label", one["label"], one["method"]),
+        "system": names.name("system", one["system"]),
+    }
+    said |= {"value": one["value"], "second": "", "lead": None}
+    if pair := one.get("contrast"):
+        turn = 1 if pair["system"] == one["system"] else -1
+        ends = sorted((turn * pair["ci_low"], turn * pair["ci_high"]))
+        lead = {"estimate": turn * pair["estimate"], "ci_low": ends[0], "ci_high": ends[1]}
+        said |= {"second": names.name("system", one["second"]), "lead": lead}
+    return said
+
+
 def _ranked(evidence: Evidence, row: pd.Series, names: DisplayNames) -> facts.Ranked:
     """A system of an order; its estimate stands where its label's or the overall mean does."""
     given = row.get("statistic")
