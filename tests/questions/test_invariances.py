@@ -288,12 +288,13 @@ SIGNED = dict.fromkeys(
     (
         *("system_difference", "equivalence", "effect_size", "effect_difference", "judge_contrast", "contrast_change"),
         *("conclusion", "specification", "without_person", "without_session", "moderation_lead"),
+        *("contrast", "plain_contrast", "overall_contrast"),
     ),
     negated,
 )
 #: what becomes of an estimate and its interval where two systems change places
 OTHER_FIRST = SIGNED | dict.fromkeys(("effective_win_rate", "technique_win_rate"), lambda x: 1 - x)
-MEANS = ("mean", "judge_rate", "technique_score")
+MEANS = ("mean", "level", "judge_rate", "technique_score")
 #: change -> statistic -> what becomes of an estimate and its interval; of means by what the label's scale adds up to
 BECOMES: dict[str, dict[str, Callable[[pd.Series], pd.Series]]] = {
     "shifted": dict.fromkeys((*MEANS, "mean_raw"), lambda x: x + 10),

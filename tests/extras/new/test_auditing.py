@@ -52,7 +52,7 @@ def test_a_file_is_answered_in_a_folder_of_its_own(called):
     assert code == 0, said
     assert sorted(p.name for p in folder.iterdir()) == ["ratings.csv", "ratings_audit"]
     assert all((folder / "ratings_audit" / name).is_file() for name in FILES)
-    assert re.search(r"Which system is best.*\n\s+new ranks first", said)
+    assert re.search(r"Which system is best.*\n\s+new is best of 3 systems", said)
 
 
 @pytest.mark.verify
@@ -65,7 +65,7 @@ def test_a_yaml_that_was_corrected_is_used(called, monkeypatch, capsys):
     assert main(["audit", "ratings.csv"]) == 0
     said = capsys.readouterr().out
     assert "using ratings_audit/ratings.yaml" in said
-    assert "old ranks first" in said
+    assert "old is best of 3 systems" in said
     path.write_text(text, encoding="utf-8")
 
 
@@ -84,7 +84,7 @@ def test_what_is_open_is_said_and_has_an_exit_code(tmp_path, monkeypatch, capsys
 @pytest.mark.verify
 def test_a_frame_is_answered(audited):
     answers = audited.answers
-    assert answers.loc["order", "answer"].startswith("new ranks first of 3 systems")
+    assert answers.loc["order", "answer"].startswith("new is best of 3 systems (over 99% sure). It is ")
     means = audited.frames["mean"]
     assert set(means["label"]) == {"quality"}, "columns that were not named are left out"
     of_bot = where(means, interval="dialogue and annotator").set_index("system")["estimate"]

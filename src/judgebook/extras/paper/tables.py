@@ -101,5 +101,5 @@ def _tests(facts: Mapping[str, Any] | None, m: Material) -> Iterator[Table]:
     ]
     caption = _PHRASES.say("tests_caption", margin=facts["margin"], power=facts["power"], level=facts["level"])
     frame = pd.DataFrame(rows).astype({"Equivalent": "Int64"})
-    empty = [c for c in ("Equivalent", "Detected") if not frame[c].notna().any() or not frame[c].astype(bool).any()]
+    empty = [c for c in ("Equivalent", "Detected") if not any(map(bool, frame[c].dropna()))]
     yield Table(frame.drop(columns=empty), "tests", caption, why={"Equivalent": "Not tested."})
