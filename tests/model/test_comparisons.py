@@ -1,4 +1,4 @@
-"""The model of votes: against closed forms, other estimators, quadrature, brute force; what is left out; recovery."""
+"""The model of votes: against closed forms, other estimators, brute force; what is left out; recovery."""
 
 from dataclasses import replace
 
@@ -65,39 +65,17 @@ def test_two_systems_as_by_hand():
 
 def test_without_random_parts_it_is_davidson():
     c = unclustered(drawn([0.0, 0.5, 1.0, -0.5, 0.2], 400))
-    wins, ties = np.zeros((5, 5)), np.zeros((5, 5))
-    for i, j, y in zip(c.first, c.second, c.score, strict=True):
-        if y:
-            wins[(i, j) if y > 0 else (j, i)] += 1
-        else:
-            ties[i, j] += 1
-            ties[j, i] += 1
-    i, j = np.triu_indices(len(wins), 1)
 
     def deviance(b):
         x = np.append(b[:-1], -b[:-1].sum())
-        logs = np.stack([(x[i] - x[j]) / 2, np.full(len(i), b[-1]), (x[j] - x[i]) / 2])
-        return -(np.stack([wins[i, j], ties[i, j], wins[j, i]]) * (logs - logsumexp(logs, axis=0))).sum()
+        d = x[c.first] - x[c.second]
+        logs = np.stack([-d / 2, np.full(len(c), b[-1]), d / 2])
+        return logsumexp(logs, axis=0).sum() - logs[c.score + 1, np.arange(len(c))].sum()
 
-    best = minimize(deviance, np.zeros(len(wins)), tol=1e-14, options={"gtol": 1e-9}).x
-    strengths, log_nu = [np.append(best[:-1], -best[:-1].sum())], [best[-1]]
+    best = minimize(deviance, np.zeros(5), tol=1e-14, options={"gtol": 1e-9}).x
     found = fit(c)
-    np.testing.assert_allclose(found.levels.estimates, strengths[0], atol=1e-6)
-    assert found.log_nu == pytest.approx(log_nu[0], abs=1e-6)
-
-
-def test_without_ties_it_is_a_logistic_regression():
-    c = unclustered(drawn([0.0, 0.5, 1.0, -0.5], 300, nu=0.0))
-    x = np.zeros((300, 4))
-    x[np.arange(300), c.first], x[np.arange(300), c.second] = 1, -1
-    y = c.score > 0
-    best = minimize(lambda b: np.logaddexp(0, np.where(y, -1, 1) * (x[:, 1:] @ b)).sum(), np.zeros(3), tol=1e-12)
-    p = 1 / (1 + np.exp(-x[:, 1:] @ best.x))
-    covariance = np.linalg.inv((x[:, 1:] * (p * (1 - p))[:, None]).T @ x[:, 1:])
-    found = fit(c)
-    np.testing.assert_allclose(found.levels.estimates[1:] - found.levels.estimates[0], best.x, atol=1e-5)
-    np.testing.assert_allclose(found.levels.errors[:3] ** 2, np.diag(covariance), rtol=1e-4)
-    assert found.log_nu == -np.inf
+    np.testing.assert_allclose(found.levels.estimates, np.append(best[:-1], -best[:-1].sum()), atol=1e-6)
+    assert found.log_nu == pytest.approx(best[-1], abs=1e-6)
 
 
 def model_of(c, counts=None):
@@ -176,29 +154,6 @@ def test_gradient(votes):
         np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-3)
 
 
-def test_near_quadrature():
-    """Two systems, 20 votes on each of eight contexts without ties: an integral over the effect of each context, and
-    one over the difference of strengths."""
-    wins, n = np.array([4, 9, 12, 15, 8, 17, 10, 6]), 20
-    context = np.repeat(np.arange(8), n)
-    score = np.concatenate([np.repeat([1, -1], [w, n - w]) for w in wins])
-    first, second = np.zeros(160, int), np.ones(160, int)
-    model = PairedLaplace(
-        first, second, score, np.ones(160), 2, [Part(np.column_stack([2 * context, 2 * context + 1]), context)]
-    )
-    node, weight = np.polynomial.hermite_e.hermegauss(40)
-    theta = np.linspace(-4, 4, 801)
-
-    def exact(variance):
-        d = theta[:, None] + np.sqrt(2 * variance) * node  # of two answers
-        log_p = -wins[:, None, None] * np.logaddexp(0, -d) - (n - wins)[:, None, None] * np.logaddexp(0, d)
-        return logsumexp(logsumexp(log_p, b=weight / weight.sum(), axis=2).sum(axis=0))
-
-    for low, high in ((0.02, 0.2), (0.2, 0.6), (0.6, 2.0)):
-        by_laplace = model.evaluate(np.array([high])).log_likelihood - model.evaluate(np.array([low])).log_likelihood
-        assert by_laplace == pytest.approx(exact(high) - exact(low), abs=0.05)
-
-
 def test_order_names_and_sides_do_not_matter(votes, fitted):
     rng = np.random.default_rng(1)
     order, name = rng.permutation(len(votes)), np.array([2, 0, 3, 1])
@@ -216,8 +171,6 @@ def test_order_names_and_sides_do_not_matter(votes, fitted):
     )
     np.testing.assert_allclose(other.levels.estimates[name], fitted.levels.estimates, atol=1e-4)
     np.testing.assert_allclose(other.levels.df[np.ix_(name, name)], fitted.levels.df, rtol=1e-2)
-    assert list(other.variances) == [ANSWER, TASTE, RESIDUAL]
-    assert other.others
     np.testing.assert_allclose(list(other.variances.values()), list(fitted.variances.values()), atol=1e-3)
 
 
@@ -230,15 +183,6 @@ def test_the_likelihood_is_largest(votes, fitted):
     assert np.abs(at.gradient[:2]).max() < 0.1
     assert best[2] == pytest.approx(1e-6)  # ties do not differ between annotators here: the likelihood falls from 0
     assert at.gradient[2] < 0
-    assert all(
-        model.evaluate(best * f).log_likelihood < at.log_likelihood
-        for f in ([1.3, 1, 1], [0.7, 1, 1], [1, 1.3, 1], [1, 0.7, 1])
-    )
-    assert np.all(fitted.levels.df[np.triu_indices(4, 1)] > 1)
-
-
-def test_random_parts_widen(votes, fitted):
-    assert np.all(fitted.levels.errors > 1.2 * fit(unclustered(votes)).levels.errors)
 
 
 @pytest.mark.parametrize(
@@ -249,6 +193,7 @@ def test_random_parts_widen(votes, fitted):
         ({"context": np.zeros(240, int)}, "there is only one context", None),
         ({"annotator": np.zeros(240, int)}, None, "there is only one annotator"),
         ({"annotator": np.arange(240)}, None, "each annotator has a single vote"),
+        (dict.fromkeys(("context", "annotator"), np.arange(240) % 12), None, "the same as answer"),
     ],
 )
 def test_what_is_left_out(votes, change, answer, taste):
@@ -268,12 +213,6 @@ def test_answers_that_were_judged_once_are_part_of_the_vote():
     found = fit(Comparisons(tuple("abcd"), first, second, score, context, context))
     assert found.left_out[ANSWER] == "each answer was judged once"
     assert found.left_out[TASTE] == "each annotator saw a system once"
-
-
-def test_parts_with_the_same_levels_are_one(votes):
-    found = fit(replace(votes, annotator=votes.context))
-    assert found.left_out == {TASTE: "the same as answer"}
-    assert not found.others
 
 
 def test_nested_systems():
@@ -298,7 +237,6 @@ def test_a_system_that_never_wins():
     assert "never win" in found.note
     assert "SD 5" in found.note
     assert found.levels.estimates.argmin() == 2
-    assert np.isfinite(found.levels.estimates).all()
     assert np.abs(found.levels.estimates).max() < 10
     assert np.isfinite(d.low).all()
     assert d.decided[(d.first < 2) & (d.second == 2)].all()
@@ -376,6 +314,7 @@ def test_samples_of_groups(votes, monkeypatch):
     variance of these between annotators there is none here."""
     votes = replace(votes, score=np.where(votes.score == 0, 1, votes.score))
     fitted = fit(votes)
+    assert fitted.log_nu == -np.inf
     monkeypatch.setattr(comparisons, "_DENSE", 0)
     whole = fit(votes)
     np.testing.assert_allclose(list(whole.variances.values()), list(fitted.variances.values()), atol=1e-6)

@@ -54,14 +54,11 @@ def test_levels_of_a_balanced_design_are_means_the_best_first(model):
     assert model.p_best.to_dict() == model.levels["p_best"].to_dict()
     assert model.p_best.sum() == pytest.approx(1)
     assert model.levels["expected_rank"].sum() == pytest.approx(6)
-    assert model.levels["tier"].tolist() == [1, 2, 3]
 
 
 def test_contrasts_are_differences_of_levels_and_decided_by_their_intervals(model):
     level, pairs = model.levels["estimate"], model.contrasts
-    assert list(pairs[["system", "system_b"]].itertuples(index=False, name=None)) == [
-        ("mid", "new"), ("mid", "old"), ("new", "old"),
-    ]  # fmt: skip
+    assert (pairs["system"] + " " + pairs["system_b"]).tolist() == ["mid new", "mid old", "new old"]
     gaps = pairs["system"].map(level) - pairs["system_b"].map(level)
     assert pairs["estimate"].to_numpy() == pytest.approx(gaps.to_numpy())
     assert ((pairs["low"] + pairs["high"]) / 2).to_numpy() == pytest.approx(pairs["estimate"].to_numpy())
@@ -97,48 +94,25 @@ def test_of_low_scores_that_are_good_the_order_turns_and_differences_do_not(mode
     pd.testing.assert_series_equal(turned.levels["estimate"].sort_index(), model.levels["estimate"].sort_index())
 
 
-@pytest.mark.parametrize("coded", [False, True])
-def test_votes_are_names_or_signs(voted, coded):
+def test_votes_are_names_or_signs(voted):
     frame = votes()
-    if coded:
-        won = (frame["winner"] == frame["one"]).astype(int) - (frame["winner"] == frame["two"]).astype(int)
-        frame = frame.assign(winner=won)
-    found = jb.fit(frame, **VOTES)
+    won = (frame["winner"] == frame["one"]).astype(int) - (frame["winner"] == frame["two"]).astype(int)
+    found = jb.fit(frame.assign(winner=won), **VOTES)
     pd.testing.assert_frame_equal(found.levels, voted.levels)
     assert found.levels.index[0] == "new"
     assert found.levels["estimate"].sum() == pytest.approx(0, abs=1e-9)
 
 
-def test_names_may_be_numbers():
-    frame = votes().replace({"old": 0, "new": 2, "mid": 1}).infer_objects()
-    assert list(jb.fit(frame, **VOTES).levels.index) == ["2", "1", "0"]
-
-
-def test_which_side_was_named_first_does_not_matter(voted):
-    turned = votes().rename(columns={"one": "two", "two": "one"})
-    assert jb.fit(turned, **VOTES).levels["estimate"].to_dict() == pytest.approx(voted.levels["estimate"].to_dict())
-
-
 def test_other_frames_give_the_same(model):
     table = jb.fit(pyarrow.Table.from_pandas(judgements()), **ROLES)
     pd.testing.assert_frame_equal(table.contrasts, model.contrasts)
-    polars = pytest.importorskip("polars")
-    pd.testing.assert_frame_equal(jb.fit(polars.from_pandas(judgements()), **ROLES).contrasts, model.contrasts)
-
-
-def test_order_and_index_of_rows_do_not_matter(model):
-    shuffled = judgements().sample(frac=1, random_state=1)
-    assert jb.fit(shuffled, **ROLES).contrasts["se"].to_numpy() == pytest.approx(
-        model.contrasts["se"].to_numpy(), rel=1e-4
-    )
 
 
 def test_rows_without_a_score_are_left_out():
     frame = judgements().astype({"quality": float})
     frame.loc[::7, "quality"] = np.nan
-    expected = jb.fit(frame.dropna(), **ROLES)
     assert jb.fit(frame, **ROLES).fit.n == len(frame.dropna())
-    pd.testing.assert_frame_equal(jb.fit(frame, **ROLES).levels, expected.levels)
+    pd.testing.assert_frame_equal(jb.fit(frame, **ROLES).levels, jb.fit(frame.dropna(), **ROLES).levels)
 
 
 def test_turns_of_a_dialogue_count_as_their_mean(model):
@@ -146,13 +120,6 @@ def test_turns_of_a_dialogue_count_as_their_mean(model):
     twice = pd.concat([judgements().assign(quality=lambda f, step=step: f["quality"] + step) for step in (-0.5, 0.5)])
     assert jb.fit(twice, **ROLES).fit.n == model.fit.n
     pd.testing.assert_frame_equal(jb.fit(twice, **ROLES).levels, model.levels)
-
-
-def test_items_may_be_named_instead_of_contexts():
-    frame = judgements().assign(dialogue=lambda f: f["bot"] + f["prompt"])
-    parts = jb.fit(frame, system="bot", score="quality", item="dialogue", annotator="who").components
-    assert parts.loc["context", "note"] == "the same as item"
-    assert parts.loc["item", "variance"] >= 0
 
 
 def test_a_prediction_is_by_the_components_and_the_criterion_of_contrasts(model):
@@ -163,7 +130,6 @@ def test_a_prediction_is_by_the_components_and_the_criterion_of_contrasts(model)
     pairs = model.contrasts
     critical = ((pairs["high"] - pairs["low"]) / 2 / pairs["se"]).median()
     assert found["difference_found"] == pytest.approx((critical + ndtri(0.8)) * se)
-    assert model.predict(100, 10, 2)["se"] <= found["se"]
     here = model.predict(12, 6, 6)
     assert here["se"] == pytest.approx(pairs["se"].median(), rel=0.01)
 
@@ -171,10 +137,9 @@ def test_a_prediction_is_by_the_components_and_the_criterion_of_contrasts(model)
 def test_what_cannot_be_predicted_is_refused(model, voted):
     with pytest.raises(jb.FitError, match="expected a model of ratings, found one of comparisons"):
         voted.predict(10, 3)
-    with pytest.raises(jb.FitError, match="expected from 1 to 3 judgements per dialogue, found 4"):
-        model.predict(10, 3, 4)
-    with pytest.raises(jb.FitError, match="expected from 1 to 3 judgements per dialogue, found 0"):
-        model.predict(10, 3, 0)
+    for n in (4, 0):
+        with pytest.raises(jb.FitError, match=f"expected from 1 to 3 judgements per dialogue, found {n}"):
+            model.predict(10, 3, n)
 
 
 def test_a_fit_prints_whom_it_is_about_what_is_decided_and_the_order(model):
@@ -186,7 +151,7 @@ def test_a_fit_prints_whom_it_is_about_what_is_decided_and_the_order(model):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("change", "said"),
     [
         ({"score": "qualty"}, "column 'qualty': expected one of prompt, bot, who, quality"),
         ({"system": "prompt_"}, "column 'prompt_': expected one of"),
@@ -194,45 +159,27 @@ def test_a_fit_prints_whom_it_is_about_what_is_decided_and_the_order(model):
         ({"direction": 0}, "direction: expected 1 or -1, found 0"),
         ({"system": ("bot", "bot", "bot")}, "system: expected one column, or the two of comparisons, found 3"),
         ({"confidence": 95}, "confidence: expected more than 0 and less than 1, found 95"),
-    ],
-)
-def test_what_is_wrong_is_named_with_what_was_expected(changes, said):
-    with pytest.raises(jb.FitError, match=said):
-        jb.fit(judgements(), **(ROLES | changes))
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
         (lambda f: f[f["bot"] == "old"], "expected two systems, found 1"),
-        (
-            lambda f: f.assign(bot=f["bot"].where(f.index != 4)),
-            "column 'bot': expected a value in every row, found none",
-        ),
+        (lambda f: f.assign(bot=f["bot"].where(f.index != 4)), "column 'bot': expected a value in every row"),
         (lambda f: f.assign(quality=np.nan), "expected scores, found none"),
         (lambda f: f.iloc[:0], "expected scores, found none"),
     ],
 )
-def test_frames_that_no_model_can_be_fitted_to(change, said):
+def test_what_is_wrong_is_named_with_what_was_expected(change, said):
+    """With a role or with the frame."""
+    frame, roles = (change(judgements()), {}) if callable(change) else (judgements(), change)
     with pytest.raises(jb.FitError, match=said):
-        jb.fit(change(judgements()), **ROLES)
+        jb.fit(frame, **(ROLES | roles))
 
 
 def test_votes_that_name_no_system_are_refused():
-    with pytest.raises(jb.FitError, match="column 'winner': expected 1, 0 and -1, or the name of the system that wins"):
-        jb.fit(votes().assign(winner="tie"), **VOTES)
-    with pytest.raises(jb.FitError, match="column 'winner': expected 1, 0 and -1, or the name"):
-        jb.fit(votes().assign(winner=3), **VOTES)
-
-
-def test_a_fit_error_is_an_error_of_the_package_and_of_values():
-    assert issubclass(jb.FitError, jb.JudgebookError)
-    assert issubclass(jb.FitError, ValueError)
+    for none in ("tie", 3):
+        with pytest.raises(jb.FitError, match="column 'winner': expected 1, 0 and -1, or the name of the system that"):
+            jb.fit(votes().assign(winner=none), **VOTES)
 
 
 def test_without_variance_there_are_means_and_no_claims():
     found = jb.fit(judgements().assign(quality=3), **ROLES)
     assert found.levels["estimate"].tolist() == [3.0] * 3
-    assert not found.contrasts["decided"].any()
     assert found.contrasts[["low", "high"]].isna().all(axis=None)
     assert "0 of 3 differences decided" in repr(found)

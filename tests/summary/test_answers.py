@@ -14,12 +14,12 @@ from markupsafe import Markup
 
 from judgebook.annotations.population import Population
 from judgebook.questions.collection import costs
-from judgebook.questions.performance import leading
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary import analysis, figures, findings
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
+from judgebook.summary.answers import systems
 from judgebook.summary.answers.facts import Ranked, SampleFacts
 from judgebook.summary.cost import cost
 from judgebook.summary.counted import stages
@@ -44,9 +44,7 @@ LABELS = ("quality", "relevant", "engaging")
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    path = tmp_path_factory.mktemp("study") / "s.yaml"
-    path.write_text(YAML, encoding="utf-8")
-    return params.load(path)
+    return study_of(tmp_path_factory.mktemp("study"), YAML)
 
 
 def annotations(*, n=12, annotators=("A1", "A2"), known=True, seconds=60.0, **columns):
@@ -190,17 +188,9 @@ def joined(*frames):
 
 def ranked():
     """One label, ordered by its own levels and ranks: c, a, b, of which any may be first."""
-    head = {**PART, "label": "quality", "resample_unit": "session", "n": 12, "n_clusters": 12}
-    rows = []
-    for rank, (s, level, p) in enumerate((("c", 4.1, 0.6), ("a", 3.4, 0.3), ("b", 2.2, 0.1)), start=1):
-        one, ends = head | {"system": s}, {"ci_low": level - 1, "ci_high": level + 1, "ci_kind": "t"}
-        rows.append(one | {"statistic": "level", "estimate": level} | ends)
-        ends = {"ci_low": 1.0, "ci_high": 3.0, "ci_kind": "simultaneous"}
-        rows.append(one | {"statistic": "rank", "estimate": rank} | ends)
-        lead = {"ci_low": 4.1 - level - 2, "ci_high": 4.1 - level + 2} if rank > 1 else {}
-        rows.append(one | {"statistic": "lead", "estimate": 4.1 - level, "ci_kind": "simultaneous"} | lead)
-        rows.append(one | {"statistic": "best_chance", "estimate": p})
-    return rows
+    rows = ordered({"c": 4.1, "a": 3.4, "b": 2.2}, [], {"c": 0.6, "a": 0.3, "b": 0.1}, label="quality", n=12)
+    own = [row for row in rows if row["statistic"] != "overall_contrast"]
+    return [row | {"statistic": row["statistic"].removeprefix("overall_")} for row in own]
 
 
 def apart(times):
@@ -233,6 +223,9 @@ BEYOND = [row | {"estimate": 5.0} for row in DETECTABLE]
 NO_ENDS = [row | {"ci_low": None, "ci_high": None, "ci_kind": "not_estimable", "note": "3 clusters"} for row in SURE]
 UNDEFINED = [row | {"note": "all 36 annotations have the same value"} for row in alphas((float("nan"), float("nan")))]
 ALONE = annotations().query("system == 'a'")
+ONCE = annotations(annotators=EIGHT).query(f"not (dialogue == 'a0' and label == '{LABELS[1]}' and annotator != 'A0')")
+BOTH = {"resample": "dialogue and annotator", "ci_kind": "not_estimable", "note": "3.0 effective"}
+FEW_SHARED = [row | BOTH | {"ci_low": None, "ci_high": None} for row in RELIABLE_TWO]
 #: what is given -> what is said under a key, and (`not …`) what is not
 SAID = {
     "first where the rank interval says so": (
@@ -264,6 +257,51 @@ SAID = {
          "n07": [*(row | {"group": "few"} for row in SURE), *OPEN]},
         {"order": ["Beta is probably best (83%)",
                    "In the other evaluation (Dialogue Likert, few), Beta is certain to be best."]},
+    ),
+    "few judged the same items": (
+        {"frame": annotations(annotators=EIGHT), "n03": [*RELIABLE_TWO, *FEW_SHARED], "n07": SURE},
+        {"labels": ["(for these annotators only)",
+                    "these 8 annotators only, as too few of them judged the same items to stand for others"]},
+    ),
+    "comparisons that could not be tested count": (
+        {"n07": compared([DIFFER, NONE, NONE])},
+        {"sample": ["2 of 3 ", "the other 2 remain undecided.",
+                    "They are undecided because the data do not allow the two systems to be compared."]},
+    ),
+    "it matters who judged": (
+        {"n07": who(3, *MUCH)},
+        {"judges": ["**Other people: it matters for single judgements on all 3 labels.** As many others would turn the",
+                    "with a chance of 10%.", "(median over labels)",
+                    "A whole new study of this size, with other items too, would turn them round with a chance of 20%.",
+                    "strictness accounts for 20% (median label; 20% to 20%) and preferences for systems for 30% (med"]},
+    ),
+    "it matters on the only label": (
+        {"n07": who(1, *MUCH)},
+        {"judges": ["**Other people: it matters for single judgements.** As many others would turn the first two",
+                    "strictness accounts for 20% [10%, 50%] and preferences for systems for 30% [20%, 40%]"],
+         "not judges": ["(median over labels)"]},
+    ),
+    "it matters little": (
+        {"n07": who(3, *LITTLE)}, {"judges": ["it matters little for single judgements.** As many others would turn"]},
+    ),
+    "it may matter": (
+        {"n07": who(3, *UNCLEAR)}, {"judges": ["share in single judgements is small, but may be up to 35%.** As many"]},
+    ),
+    "how much it may matter is unknown": (
+        {"n07": who(1, (0.01, None, None), (0.02, None, None))},
+        {"judges": ["their share in single judgements is small; how large it may be"]},
+    ),
+    "annotators account for much on some labels": (
+        {"n07": [*(row | {"label": LABELS[1]} for row in who(1, *MUCH)), *who(1, *LITTLE)]},
+        {"judges": ["**Other people: it matters for single judgements on 1 of 2 labels.**"]},
+    ),
+    "more annotators where all items were judged twice": (
+        {"frame": annotations(annotators=EIGHT), "n03": alphas((0.7, 0.9), (0.5, 0.8)), "n07": DECIDED},
+        {"next": ["All were judged twice or more, but for 1 of 2 labels"], "not next": ["judged twice."]},
+    ),
+    "more items judged twice where one was judged once": (
+        {"frame": ONCE, "n03": alphas((0.7, 0.9), (0.5, 0.8)), "n07": DECIDED},
+        {"next": ["Have more items judged twice.** For 1 of 2 labels"]},
     ),
     "without an interval": ({"n07": NO_ENDS}, {"order": ["3 clusters"], "not order": ["is best", "Chance of"]}),
     "nothing varies": (
@@ -304,6 +342,9 @@ SAID = {
                   "from 0.60 to 0.44 points.", "With the same annotators, the gain is smaller"],
          "not sample": ["rest on the model", "equivalent"]},
     ),
+    "of one dialogue": (
+        {"frame": annotations(n=1), "n07": TESTED}, {"sample": ["- With 1 dialogue per system, a difference"]},
+    ),
     "beyond the scale": (
         {"n07": [*compared([DIFFER, UNDECIDED, DIFFER]), *BEYOND]},
         {"sample": ["Not even the largest possible difference"], "cost": ["What more would buy cannot be computed"],
@@ -329,7 +370,7 @@ SAID = {
     ),
     "what would separate the leader": (
         {"n07": [*ranked(), *apart(12.7), *compared([UNDECIDED] * 3)]},
-        {"order": ["**Gamma is probably best (60%).** It is 0.70 [−1.30, 2.70] points better than Alpha, but any"],
+        {"order": ["**Gamma is probably best (60%).** It is 0.70 [−0.36, 1.76] points better than Alpha, but any"],
          "next": ["Collect more dialogues to separate Gamma from the second, Alpha.",
                   "about 13 times the 72 judgements would do so with 80% power, with new annotators and dialogues or"],
          "not next": ["comparisons are undecided"]},
@@ -376,15 +417,6 @@ def test_what_is_said(study, case):
             assert (word in said[key.removeprefix("not ")]) != key.startswith("not "), (word, said)
 
 
-def test_ties_rivals_and_worse_systems_add_up(study):
-    """Of five others one may be best, two are worse than the leader, two are worse than the second only."""
-    rows = ordered(dict(zip("bacdef", range(6, 0, -1), strict=True)), ["be", "bf", "ac", "ad"], {"b": 0.6, "a": 0.4})
-    assert (
-        "Of the other 5 systems, 1 may be best and 2 are clearly worse than Beta; 2 cannot be told from Beta, but are "
-        "worse than another system."
-    ) in said_of("order", evidence(study, n07=rows))
-
-
 @pytest.mark.parametrize(
     ("apart", "chance", "said"),
     [
@@ -392,32 +424,22 @@ def test_ties_rivals_and_worse_systems_add_up(study):
         (["bf"], 0.3, "better than Alpha; 1 of the others is clearly worse."),
         (["ac", "bd"], 0.6, "better than Alpha, but Alpha, e or f may be best."),
         (["bc", "bd", "be", "bf"], 0.99, "better than Alpha, which may be as good."),
+        (["be", "bf", "ac", "ad"], 0.6, "Of the other 5 systems, 1 may be best and 2 are clearly worse than Beta; 2 "
+                                        "cannot be told from Beta, but are worse than another system."),
     ],
-)
-def test_who_else_may_be_best_is_named_where_they_are_few(study, apart, chance, said):
+)  # fmt: skip
+def test_who_else_may_be_best_is_named_where_they_are_few_and_counts_add_up(study, apart, chance, said):
     rows = ordered(dict(zip("bacdef", range(6, 0, -1), strict=True)), apart, {"b": chance, "a": 1 - chance})
-    assert said in said_of("order", evidence(study, n07=rows)).partition("\n\n")[0]
-
-
-def test_who_leads_and_whom_the_order_is_of(study):
-    found = [leading.leaders(analysis.order(evidence(study, n07=rows))) for rows in (SURE, OPEN, NO_ENDS)]
-    assert [(lead["top"]["system"], lead["sure"]) for lead in found] == [("b", True), ("b", False), ("b", False)]
-    assert [lead["wins"] for lead in found[:2]] == [2, 1]
-    assert (found[1]["rivals"], found[1]["any"]) == (["a"], False)
-    assert leading.tiers(collect(OPEN), analysis.order(evidence(study, n07=OPEN))) == [["b", "a"], ["c"]]
-    rows = analysis.order(evidence(study, n07=ranked()))
-    assert list(rows["system"]) == ["c", "a", "b"]
-    assert list(rows["estimate"]) == [4.1, 3.4, 2.2]
+    assert said in said_of("order", evidence(study, n07=rows))
 
 
 def test_a_winner_by_one_annotators_judgements_is_named_with_their_share(study):
     """In the same sentence, and above all answers."""
     found = evidence(study, UNEQUAL, n07=[*SURE, *DECIDED])
-    said, whom = texts(found, "order", "sample"), findings.preface(found).whom
-    first = said["order"].split("**")[1]
+    whom = findings.preface(found).whom
+    first = said_of("order", found).split("**")[1]
     assert first == "Beta ranks first of 3 systems, but one annotator made 85% of the judgements."
     assert "for other annotators like these 8. One annotator made 85% of the judgements." in whom
-    assert "for other annotators like these 8" in said["sample"]
 
 
 @pytest.mark.parametrize(
@@ -448,18 +470,14 @@ def study_of(folder, text):
     return params.load(folder / "s.yaml")
 
 
-@pytest.mark.parametrize(
-    ("ends", "kind", "verdict"),
-    [
-        ((0.70, 0.90), "bca", RELIABLE),
-        ((0.667, 0.90), "bca", TOO_FEW),
-        ((0.10, 0.60), "bca", DOUBTFUL),
-        ((0.50, 0.80), "bca", TOO_FEW),
-        ((0.70, 0.90), "exact_bound", TOO_FEW),
-    ],
-)
-def test_a_label_is_what_the_interval_of_alpha_says(study, ends, kind, verdict):
-    assert list(analysis.labels(evidence(study, n03=alphas(ends, kind=kind)))["verdict"]) == [verdict]
+def test_a_label_is_what_the_interval_of_alpha_says(study):
+    """At the threshold it is no longer above it; a bound is no interval."""
+
+    def said(*ends, **more):
+        return list(analysis.labels(evidence(study, n03=alphas(*ends, **more)))["verdict"])
+
+    assert said((0.70, 0.90), (0.667, 0.90), (0.10, 0.60)) == [RELIABLE, TOO_FEW, DOUBTFUL]
+    assert said((0.70, 0.90), kind="exact_bound") == [TOO_FEW]
 
 
 @pytest.mark.parametrize(
@@ -490,35 +508,6 @@ def test_the_threshold_is_that_of_the_study(tmp_path):
     assert not re.search(r"0\.66?7", "".join(said.values()))
 
 
-def test_alpha_says_so_where_it_speaks_of_others_than_the_rest_of_the_page(study):
-    both = [row | {"resample": "dialogue and annotator"} for row in RELIABLE_TWO]
-    few = [row | {"ci_low": None, "ci_high": None, "ci_kind": "not_estimable", "note": "3.0 effective"} for row in both]
-
-    def said(rows, annotators):
-        return said_of(
-            "labels", evidence(study, annotations(annotators=annotators), n03=[*RELIABLE_TWO, *rows], n07=SURE)
-        )
-
-    assert "for other annotators like these 8." in said(both, EIGHT)
-    alone = said(few, EIGHT)
-    assert "(for these annotators only)" in alone.partition("\n\n")[0]
-    assert "these 8 annotators only, as too few of them judged the same items to stand for others" in alone
-
-
-def test_comparisons_are_counted_also_where_they_could_not_be_tested(study):
-    """They are comparisons of the study: without them, a design that compares few systems well looks decided."""
-    found = analysis.sample(evidence(study, n07=TESTED))
-    assert (found["n"], found["n_differ"], found["open"]) == (3, 2, 1)
-    assert list(found["detectable"]["per_system"]) == [12, 12, 12]
-    assert found["detectable"]["more"].tolist() == pytest.approx([e * (12 / 22) ** 0.5 for e in (0.5, 0.6, 0.9)])
-    found = evidence(study, n07=compared([DIFFER, NONE, NONE]))
-    facts = analysis.sample(found)
-    assert (facts["n"], facts["n_differ"], facts["open"], facts["untested"]) == (3, 1, 2, 2)
-    said = said_of("sample", found)
-    assert "the other 2 remain undecided." in said
-    assert "They are undecided because the data do not allow the two systems to be compared." in said
-
-
 def test_with_unequal_systems_the_smallest_difference_is_that_of_the_middle_pair(study):
     one, two = (12 / 22) ** 0.5, ((1 / 22 + 1 / 13) / (1 / 12 + 1 / 3)) ** 0.5
     more = analysis.sample(evidence(study, SHORT, n07=TESTED))["detectable"]["more"]
@@ -541,36 +530,6 @@ def test_of_comparisons_each_system_has_the_pairs_it_is_a_side_of(study):
     assert "With 2 to 6 pairs per system, a difference of 50.0 percentage points" in said_of("sample", found)
 
 
-@pytest.mark.parametrize(
-    ("n", "shares", "starts"),
-    [
-        (3, MUCH, "it matters for single judgements on all 3 labels.** As many others would turn the first two"),
-        (1, MUCH, "it matters for single judgements.** As many others would turn the first two systems round with"),
-        (3, LITTLE, "it matters little for single judgements.** As many others would turn"),
-        (3, UNCLEAR, "their share in single judgements is small, but may be up to 35%.** As many"),
-        (1, ((0.01, None, None), (0.02, None, None)), "their share in single judgements is small; how large it may be"),
-    ],
-)
-def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, n, shares, starts):
-    found = evidence(study, n07=who(n, *shares))
-    said = said_of("judges", found)
-    assert said.startswith(f"**Other people: {starts}")
-    assert "with a chance of 10%." in said.partition("\n\n")[0]
-    assert "A whole new study of this size, with other items too, would turn them round with a chance of 20%." in said
-    assert ("(median over labels)" in said) == (n > 1)
-    if shares == MUCH:
-        one = "strictness accounts for 20% [10%, 50%] and preferences for systems for 30% [20%, 40%]"
-        many = "strictness accounts for 20% (median label; 20% to 20%) and preferences for systems for 30% (median"
-        assert (one if n == 1 else many) in said
-
-
-def test_labels_on_which_annotators_account_for_much_are_counted(study):
-    rows = [row | {"label": LABELS[1]} for row in who(1, *MUCH)] + who(1, *LITTLE)
-    found = evidence(study, n07=rows)
-    assert (analysis.judges(found)["n"], analysis.judges(found)["large"]) == (2, 1)
-    assert said_of("judges", found).startswith("**Other people: it matters for single judgements on 1 of 2 labels.**")
-
-
 def apiece():
     """Each system judged by one annotator of its own."""
     frame = annotations(annotators=["A1", "A2", "A3"])
@@ -581,7 +540,6 @@ def apiece():
     ("annotators", "known", "whose", "also", "judges"),
     [
         (EIGHT, True, "for other annotators like these 8", "", "it matters"),
-        (EIGHT[:2], True, "for other annotators like these 2", "", "it matters"),
         (
             EIGHT[:1], True, "for this annotator only", "For other annotators, nothing can be said with one.",
             "unknown with one annotator.**",
@@ -618,19 +576,15 @@ def test_a_group_of_three_cannot_show_that_people_differ(study):
         annotations(annotators=[f"{g}{i}" for i in range(n)], group=g) for g, n in (("few", 3), ("many", 7))
     )
     head = {"corpus": "main", "method": "dialogue_likert", "group": "few", "group_b": "many", "n": 72, "estimate": 0.3}
+    difference, test = {"statistic": "group_difference"}, {"statistic": "group_difference_test"}
     rows = []
     for i in range(8):
-        difference = {"statistic": "group_difference", "resample": "session"}
-        null = {"statistic": "group_difference_null", "exchange": "judgement"}
-        own = [difference | {"ci_low": 0.1, "ci_high": 0.5}]
+        own = [difference | {"resample": "session", "ci_low": 0.1, "ci_high": 0.5}]
         own += [difference | {"resample": "none", "over": over} for over in ("people", "picks")]
-        own += [null | {"point": point, "estimate": 0.2} for point in ("mean", "q95")]
-        own.append({"statistic": "equivalence_margin", "estimate": 0.6, "p_adjusted": 0.5})
         for exchange, p in (("judgement", 0.01), ("annotator", 0.07)):
-            own.append({"statistic": "group_difference_test", "exchange": exchange, "p_value": p, "p_adjusted": p})
+            own.append(test | {"exchange": exchange, "p_value": p, "p_adjusted": p})
         debiased = {"statistic": "group_difference_debiased", "scale": "root", "estimate": 0.1 * i}
-        own.append(debiased | {"ci_low": 0.0, "ci_high": 1.0})
-        rows += [head | {"label": f"l{i}"} | row for row in own]
+        rows += [head | {"label": f"l{i}"} | row for row in (*own, debiased | {"ci_low": 0.0, "ci_high": 1.0})]
     said = said_of("judges", evidence(study, joined(three, seven), n08=rows))
     assert "cannot be tested: with 3 people in a group (few), the smallest possible p after adjustment is 0.067" in said
     assert "The median standardised size of differences between groups, corrected for noise, is 0.35." in said
@@ -678,31 +632,19 @@ def test_a_model_as_judge_is_compared_with_how_people_agree(study, models, rows,
 EVERYBODY = Population(True, 8, 8, 8.0, "")
 
 
-def of_sample(n, differ, alike, **more):
-    """What is said of n comparisons of which some are decided."""
-    counts = {"n": n, "n_decided": differ + alike, "n_differ": differ, "n_alike": alike, "open": n - differ - alike}
-    rest = {"who": "", "untested": 0, "by_model": 0, "detectable": None}
-    whose = {"people": EVERYBODY, "main": EVERYBODY}
-    return findings.of_sample(SampleFacts(**(counts | rest | whose | more)))[1]
-
-
 @pytest.mark.parametrize(
     ("n", "differ", "alike", "answer", "counts"),
     [
         (1, 0, 0, "Not enough: the only comparison remains undecided", "The only comparison of"),
-        (
-            1,
-            0,
-            1,
-            "Enough: the only comparison shows equivalence",
-            "Equivalent means: the whole interval lies within your",
-        ),
+        (1, 0, 1, "Enough: the only comparison shows equivalence", "Equivalent means: the whole interval lies"),
         (6, 2, 1, "Enough for half of the comparisons: 3 of 6 are undecided", "2 differ and 1 is equivalent within"),
         (6, 6, 0, "Enough: all 6 comparisons are decided", "All 6 comparisons of"),
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, answer, counts):
-    said = of_sample(n, differ, alike, margins=True)
+    facts = {"n": n, "n_decided": differ + alike, "n_differ": differ, "n_alike": alike, "open": n - differ - alike}
+    rest = {"who": "", "untested": 0, "by_model": 0, "detectable": None, "people": EVERYBODY, "main": EVERYBODY}
+    said = findings.of_sample(SampleFacts(**facts, **rest, margins=True))[1]
     assert said.startswith(f"**{answer}.**")
     assert counts in said
 
@@ -732,8 +674,7 @@ def test_what_was_paid_comes_before_what_it_would_cost(tmp_path):
     said = said_of("cost", paid)
     assert said.startswith("**71 USD was paid** (11.88 USD an hour).")
     assert "About 6.0 hours of annotation would cost 120 USD at 20 USD an hour." in said
-    unjudged_too = said_of("cost", replace(paid, work_units=75))
-    assert unjudged_too.startswith("**74 USD was paid**")
+    assert said_of("cost", replace(paid, work_units=75)).startswith("**74 USD was paid**")
 
 
 def test_hours_are_the_sum_of_durations_where_each_judgement_has_one(study):
@@ -790,11 +731,8 @@ def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):
 
 def test_who_was_counted_closes_over_runs_and_steps(study):
     """Two people judge in two runs, one of them only in the second; a model judges, too; a pilot is no evaluation."""
-    frame = joined(
-        annotations(annotators=["A1"]),
-        annotations(corpus="again"),
-        annotations(annotators=["gpt"], annotator_kind="llm"),
-    )
+    model = annotations(annotators=["gpt"], annotator_kind="llm")
+    frame = joined(annotations(annotators=["A1"]), annotations(corpus="again"), model)
     whole = joined(frame, annotations(annotators=["P"], n=1, corpus="annotation_pilot_1"))
     found = replace(evidence(study, frame), enrolled=5, everything=whole)
     rows = {row.kind: row for row in stages(found)}
@@ -829,21 +767,9 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
         assert (step.kind, step.facts) == ("unknown", {"missing": ["comparisons of systems", "agreement"]})
     (step,) = steps(evidence(study, many[(many["label"] == LABELS[0]) | mine], n03=alphas((0.7, 0.9))))
     assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)
-    assert steps(evidence(study, annotations(known=False), n07=TESTED))[0].kind == "record"
     both = joined(annotations(annotators=["A1"]), apiece().assign(corpus="other"), annotations(corpus="third"))
     groups = steps(evidence(study, both))[0].facts["groups"]
     assert [(key[0], one.n) for key, one in groups] == [(PART["corpus"], 1), ("other", 3)]
-
-
-def test_what_makes_agreement_precise_fits_the_design(study):
-    """Where all items were judged twice, more items judged twice are no way out; one item judged once, they are."""
-    frame, rows = annotations(annotators=EIGHT), {"n03": alphas((0.7, 0.9), (0.5, 0.8)), "n07": DECIDED}
-    said = said_of("next", evidence(study, frame, **rows))
-    assert "All were judged twice or more, but for 1 of 2 labels" in said
-    assert "judged twice." not in said
-    first = (frame["dialogue"] == "a0") & (frame["label"] == LABELS[1])
-    once = frame[~first | (frame["annotator"] == EIGHT[0])]
-    assert "Have more items judged twice.** For 1 of 2 labels" in said_of("next", evidence(study, once, **rows))
 
 
 def test_figures_of_the_answers_can_be_read(study):
@@ -853,14 +779,8 @@ def test_figures_of_the_answers_can_be_read(study):
     drawn = [answer.plot for answer in findings.answers(found) if answer.plot]
     assert {plot.name for plot in drawn} >= {"order", "labels", "judges", "sample", "cost"}
     assert unreadable(drawn) == {}
-
-
-def test_the_gain_of_more_can_be_drawn_from_one_dialogue_on(study):
-    found = evidence(study, annotations(n=1), n07=TESTED)
-    facts = analysis.sample(found)
-    assert facts["detectable"]["per_system"].tolist() == [1, 1, 1]
-    assert figures.cost(facts).name == "cost"
-    assert "- With 1 dialogue per system, a difference" in said_of("sample", found)
+    one = analysis.sample(evidence(study, annotations(n=1), n07=TESTED))
+    assert figures.cost(one).name == "cost"
 
 
 def test_a_share_of_wins_has_ends_however_vague_it_is():
@@ -877,38 +797,14 @@ def test_every_answer_has_a_link_only_where_there_is_evidence(study):
     assert findings.answers(evidence(study, annotations().iloc[:0])) == []
 
 
-class _Read(dict):
-    """Results of notebooks, which remember whose were asked for."""
-
-    def __init__(self, results):
-        super().__init__(results)
-        self.names = set()
-
-    def __getitem__(self, name):
-        self.names.add(name)
-        return super().__getitem__(name)
-
-
 @pytest.mark.parametrize("frame", [annotations(), annotations(seconds=None), annotations(annotators=["A1"])])
-def test_an_answer_draws_on_no_notebook_that_does_not_say_so(tmp_path, monkeypatch, frame):
-    """Else the page would not say of an answer that a notebook of an earlier run is in it."""
+def test_an_answer_draws_on_no_notebook_that_does_not_say_so(tmp_path, frame):
+    """Else the page would not say of an answer that a notebook of an earlier run is in it. Of others, there is none."""
     own = study_of(tmp_path, YAML + "quality_control: {payment: 0.99}\n")
     found = evidence(own, frame, n03=alphas((0.1, 0.2)), n07=[*SURE, *compared([UNDECIDED] * 3)])
-    read_, drawn_on = _Read(found.results), {}
-
-    def recorded(builder):
-        def build(*args):
-            read_.names.clear()
-            answer = builder(*args)
-            drawn_on[answer.key] = {*read_.names}
-            return answer
-
-        return build
-
-    for key in findings.QUESTIONS:
-        monkeypatch.setattr(findings, f"_{key}", recorded(getattr(findings, f"_{key}")))
-    findings.answers(replace(found, results=read_))
-    assert {*drawn_on} == {*findings.QUESTIONS}
-    assert {
-        key: names - {*findings.USED[key]} for key, names in drawn_on.items() if names - {*findings.USED[key]}
-    } == {}
+    names, sample = found.names, analysis.sample(found)
+    able = systems.detectable(found, sample, names)
+    given = {"sample": (sample, names), "cost": (sample, able, names), "next": (names, able)}
+    for key, used in findings.USED.items():
+        few = replace(found, results={name: found.results[name] for name in used if name in found.results})
+        assert getattr(findings, f"_{key}")(few, *given.get(key, (names,))).key == key

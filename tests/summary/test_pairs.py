@@ -8,7 +8,6 @@ from judgebook.annotations.population import Population
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
-from judgebook.summary.analysis import sample
 from judgebook.summary.evidence import NOTEBOOKS, PERFORMANCE, Evidence
 from judgebook.summary.pairs import words
 from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, NOT_WORSE, OPEN, SLIGHTLY, comparisons
@@ -118,11 +117,3 @@ def test_nothing_compared_no_finder(study):
     found = evidence(study, rows_of("fluent", OPEN_, OPEN_, OPEN_))
     found.results[PERFORMANCE] = Results()
     assert words.compared(found) == []
-
-
-def test_pairs_of_the_finder_are_those_that_the_page_counts(study):
-    found = evidence(study, rows_of("fluent", OPEN_, HIGHER, MISSING), rows_of("wrong", HIGHER, OPEN_, OPEN_))
-    (one,), facts = comparisons(found), sample(found)
-    assert facts["n_differ"] == verdicts(one).count(DIFFER) == 2
-    assert facts["untested"] == verdicts(one).count(FEW) == 1
-    assert facts["n"] == len(one.rows) == 6

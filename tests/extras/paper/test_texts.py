@@ -128,20 +128,12 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
     assert (on.evaluation, on.label, len(on.sentences)) == ("Dialogue Likert", "Overall_quality", 3)
 
     def said(*, others=True, alike=False, **facts):
-        row = {
-            "estimate": -0.5,
-            "ci_low": -0.9,
-            "ci_high": -0.1,
-            "p_adjusted": 0.01,
-            "decided": True,
-            "method": "dialogue_likert",
-        }
-        row |= {"label": "quality", "system": "b", "system_b": "c"} | facts
+        row = material.of("07")["contrast"].to_dict("records")[-1] | {"p_adjusted": 0.01, "decided": True} | facts
         return pairs._sentence(material, row, 3, others=others, alike=alike)
 
     assert said() == (
         "On Overall\\_quality, “C, third” was rated 0.50 points higher than “B\\_b” (scale 1 to 5; simultaneous 95%"
-        " CI 0.10 to 0.90; p = 0.010, adjusted for 3 pairs)."
+        " CI −0.25 to 1.00; p = 0.010, adjusted for 3 pairs)."
     )
     assert said(others=False).endswith(", for these annotators.")
     assert "are not shown to differ (0.50 points" in said(decided=False)

@@ -28,35 +28,29 @@ def estimates(labels, systems, **columns):
     return out.assign(**fixed | {"statistic": "rate", "outcome": "", "interval": "dialogue"} | columns)
 
 
-class TestScores:
-    def test_shares_won_carry_the_share_tied(self):
-        rows = estimates([RATED[1]] * 3, "ab", statistic="share", outcome=np.repeat(["win", "tie", "loss"], 2))
-        independent = rows.assign(interval="independent", ci_low=0.0, ci_high=1.0)
-        results = collect(pd.concat([rows, independent]))
-        won = analysis.won(analysis.two_intervals(results))
-        assert won[["estimate", "tie", "light_low", "light_high"]].to_numpy().tolist() == [
-            pytest.approx([0.1, 0.1, 0, 1]),
-            pytest.approx([0.2, 0.2, 0, 1]),
-        ]
+def test_shares_won_carry_the_share_tied():
+    rows = estimates([RATED[1]] * 3, "ab", statistic="share", outcome=np.repeat(["win", "tie", "loss"], 2))
+    independent = rows.assign(interval="independent", ci_low=0.0, ci_high=1.0)
+    won = analysis.won(analysis.two_intervals(collect(pd.concat([rows, independent]))))
+    found = won[["estimate", "tie", "light_low", "light_high"]].to_numpy()
+    assert found == pytest.approx(np.array([[0.1, 0.1, 0, 1], [0.2, 0.2, 0, 1]]))
 
 
-class TestEffects:
-    def effects(self, **columns):
-        rows = estimates([BAD], "ab", statistic="design_effect", of="rate", unit="dialogue", n_clusters=30)
-        return rows.drop(columns="interval").assign(**{"outcome": None, "estimate": 4.0, **columns})
+def test_widths_are_roots_of_design_effects():
+    rows = estimates([BAD], "ab", statistic="design_effect", of="rate", unit="dialogue", n_clusters=30)
+    rows = rows.drop(columns="interval").assign(outcome=None, estimate=4.0)
+    results = collect(rows, rows.assign(unit="annotator", estimate=9.0, n_clusters=12))
+    (line,) = findings._widths(results, SHOWN)
+    assert (line["who"], line["median"], line["low"], line["high"]) == ("Behaviour", 2, 2, 2)
 
-    def test_widths_are_roots_of_design_effects(self):
-        results = collect(self.effects(), self.effects(unit="annotator", estimate=9.0, n_clusters=12))
-        (line,) = findings._widths(results, SHOWN)
-        assert (line["who"], line["median"], line["low"], line["high"]) == ("Behaviour", 2, 2, 2)
 
-    def test_annotators_as_a_sample_are_told_by_the_ratio_of_widths(self):
-        alone = estimates([BAD], "ab", n_annotators=7)
-        both = alone.assign(interval="dialogue and annotator", ci_low=alone["estimate"] - 0.15)
-        found, unknown = findings._people(collect(alone, both.assign(ci_high=both["estimate"] + 0.15)), SHOWN)
-        (line,) = found
-        assert (line["median"], line["n"], unknown) == (pytest.approx(3), [7], [])
-        assert findings._people(collect(alone), SHOWN) == ([], ["Behaviour"])
+def test_annotators_as_a_sample_are_told_by_the_ratio_of_widths():
+    alone = estimates([BAD], "ab", n_annotators=7)
+    both = alone.assign(interval="dialogue and annotator", ci_low=alone["estimate"] - 0.15)
+    found, unknown = findings._people(collect(alone, both.assign(ci_high=both["estimate"] + 0.15)), SHOWN)
+    (line,) = found
+    assert (line["median"], line["n"], unknown) == (pytest.approx(3), [7], [])
+    assert findings._people(collect(alone), SHOWN) == ([], ["Behaviour"])
 
 
 @pytest.mark.parametrize(
