@@ -154,6 +154,29 @@ def test_gradient(votes):
         np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-3)
 
 
+def test_near_quadrature():
+    """Two systems, 20 votes on each of eight contexts without ties: an integral over the effect of each context, and
+    one over the difference of strengths."""
+    wins, n = np.array([4, 9, 12, 15, 8, 17, 10, 6]), 20
+    context = np.repeat(np.arange(8), n)
+    score = np.concatenate([np.repeat([1, -1], [w, n - w]) for w in wins])
+    first, second = np.zeros(160, int), np.ones(160, int)
+    model = PairedLaplace(
+        first, second, score, np.ones(160), 2, [Part(np.column_stack([2 * context, 2 * context + 1]), context)]
+    )
+    node, weight = np.polynomial.hermite_e.hermegauss(40)
+    theta = np.linspace(-4, 4, 801)
+
+    def exact(variance):
+        d = theta[:, None] + np.sqrt(2 * variance) * node  # of two answers
+        log_p = -wins[:, None, None] * np.logaddexp(0, -d) - (n - wins)[:, None, None] * np.logaddexp(0, d)
+        return logsumexp(logsumexp(log_p, b=weight / weight.sum(), axis=2).sum(axis=0))
+
+    for low, high in ((0.02, 0.2), (0.2, 0.6), (0.6, 2.0)):
+        by_laplace = model.evaluate(np.array([high])).log_likelihood - model.evaluate(np.array([low])).log_likelihood
+        assert by_laplace == pytest.approx(exact(high) - exact(low), abs=0.05)
+
+
 def test_order_names_and_sides_do_not_matter(votes, fitted):
     rng = np.random.default_rng(1)
     order, name = rng.permutation(len(votes)), np.array([2, 0, 3, 1])

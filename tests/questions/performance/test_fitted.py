@@ -9,7 +9,7 @@ from scipy import stats
 from judgebook.annotations import population
 from judgebook.model.contrasts import Levels
 from judgebook.model.fit import ANNOTATOR, RESIDUAL, TASTE, Fit
-from judgebook.questions.performance import analysis
+from judgebook.questions.performance import analysis, leading
 from judgebook.questions.performance.fitted import MOST, POWER, fitted, of_fit, outcomes, standardised
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
@@ -139,3 +139,13 @@ def test_scores_are_in_standard_deviations_of_items():
     found = standardised(frame, -1)
     assert found["score"].tolist() == pytest.approx([1.5, 0.5, 0.0, -1.0])
     assert standardised(frame.assign(score=2.0), 1) is None
+
+
+def test_verdicts_follow_the_intervals():
+    head = {k: v for k, v in HEAD.items() if k != "label"} | {"n": 2}
+    order = leading.rankings(rows(made([0, -0.1, -0.7, -1.2, -3, -4], df=50.0), head=head))
+    assert order["system"].tolist() == list("abcdef")
+    assert order["verdict"].tolist() == ["leads", *["may be best"] * 2, *["clearly worse"] * 3]
+    some = order.assign(rank_low=[1, 1, 2, 2, np.nan, 5], lead_low=[np.nan, -1, -0.1, 0.1, np.nan, 1])
+    expected = ["not clearly worse", "clearly worse", "no interval", "clearly worse"]
+    assert leading.verdicts(some).tolist()[2:] == expected
