@@ -26,7 +26,6 @@ def of(j, people):
 
 
 def test_more_annotators_make_no_answer_vaguer():
-    """Half-widths and pairs decided, of 2, 3, 5 and 8 of the same annotators."""
     rng = np.random.default_rng(4)
     widths, decided = [], []
     for _ in range(20):
