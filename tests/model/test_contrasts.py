@@ -23,13 +23,6 @@ def test_of_balanced_designs_the_critical_value_is_that_of_tukeys_range(m, df):
     assert found == pytest.approx(stats.studentized_range.ppf(0.95, m, df) / np.sqrt(2), rel=0.02)
 
 
-def test_of_two_systems_it_is_students_t_alone():
-    d = levels([1.0, 0.0], 0.1 * np.eye(2), df=7).differences()
-    assert d.high - d.estimate == pytest.approx(stats.t.ppf(0.975, 7) * np.sqrt(0.2), rel=0.02)
-    assert d.p_value == pytest.approx(2 * stats.t.sf(1 / np.sqrt(0.2), 7))
-    assert d.p_adjusted == pytest.approx(d.p_value, abs=0.004)
-
-
 def unequal(seed=1, m=5):
     root = np.random.default_rng(seed).normal(size=(m, m)) / np.sqrt(m)
     return root @ root.T + 0.05 * np.eye(m)

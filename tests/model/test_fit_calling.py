@@ -63,7 +63,6 @@ def test_contrasts_are_differences_of_levels_and_decided_by_their_intervals(mode
     assert pairs["estimate"].to_numpy() == pytest.approx(gaps.to_numpy())
     assert ((pairs["low"] + pairs["high"]) / 2).to_numpy() == pytest.approx(pairs["estimate"].to_numpy())
     assert pairs["decided"].tolist() == ((pairs["low"] > 0) | (pairs["high"] < 0)).tolist() == [True] * 3
-    assert (pairs["p_adjusted"] >= pairs["p_value"]).all()
 
 
 def test_shares_of_parts_sum_to_one_and_what_is_left_out_has_a_reason(model):
@@ -99,7 +98,6 @@ def test_votes_are_names_or_signs(voted):
     won = (frame["winner"] == frame["one"]).astype(int) - (frame["winner"] == frame["two"]).astype(int)
     found = jb.fit(frame.assign(winner=won), **VOTES)
     pd.testing.assert_frame_equal(found.levels, voted.levels)
-    assert found.levels.index[0] == "new"
     assert found.levels["estimate"].sum() == pytest.approx(0, abs=1e-9)
 
 
@@ -116,7 +114,6 @@ def test_rows_without_a_score_are_left_out():
 
 
 def test_turns_of_a_dialogue_count_as_their_mean(model):
-    """A judgement is one of an annotator and item."""
     twice = pd.concat([judgements().assign(quality=lambda f, step=step: f["quality"] + step) for step in (-0.5, 0.5)])
     assert jb.fit(twice, **ROLES).fit.n == model.fit.n
     pd.testing.assert_frame_equal(jb.fit(twice, **ROLES).levels, model.levels)

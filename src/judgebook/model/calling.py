@@ -14,7 +14,7 @@ from judgebook.errors import JudgebookError
 from judgebook.model import comparisons, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Levels
-from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, RESIDUAL, TASTE, Fit
+from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, PEOPLE, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import Judgements, coded, crossed
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ class FittedModel:
     @property
     def components(self) -> pd.DataFrame:
         """A row per part of the variance: variance, share in the variance of judgements of one system, and note, why a
-        part is left out."""
-        rows = [(part, v, self.fit.shares[part], "") for part, v in self.fit.variances.items()]
+        part is left out, or is not that of annotators alone."""
+        alone = {part: self.fit.confounded for part in PEOPLE}
+        rows = [(part, v, self.fit.shares[part], alone.get(part, "")) for part, v in self.fit.variances.items()]
         rows += [(part, np.nan, np.nan, why) for part, why in self.fit.left_out.items()]
         return pd.DataFrame(rows, columns=["part", "variance", "share", "note"]).set_index("part")
 

@@ -31,7 +31,7 @@ from scipy.sparse.csgraph import connected_components
 
 from judgebook.model.contrasts import Levels, of_pairs
 from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, TASTE, Fit
-from judgebook.model.judgements import crossed
+from judgebook.model.judgements import confounded, crossed
 from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size
 from judgebook.statistics.paired_large import solve_large
 
@@ -123,6 +123,7 @@ def fit(comparisons: Comparisons) -> Fit:
         n=len(c),
         n_annotators=0 if c.annotator is None else int(c.annotator.max()) + 1,
         sizes=np.bincount(sides, minlength=s),
+        confounded=confounded(c.annotator, ("prompt or session", c.context)),
         log_nu=found.eta,
         ties=float(variances[-1]) if ties else 0.0,
         note=note,

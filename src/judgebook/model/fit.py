@@ -24,8 +24,8 @@ class Fit:
     for other annotators like these. people : (pairs,) the variance of each difference that is due to annotators. n :
     judgements; n_annotators : 0 where they are not known. sizes : (s,) items or votes of each system. intervals : of
     parts due to annotators, ends of their share in the variance. log_nu : of ties in comparisons, and ties : its
-    variance between annotators. note : what is
-    assumed where levels do not follow from the data alone.
+    variance between annotators. note : what is assumed where levels do not follow from the data alone. confounded :
+    why nothing is said of annotators, whose effects are in the model, or ''.
     """
 
     systems: tuple[str, ...]
@@ -41,6 +41,7 @@ class Fit:
     log_nu: float | None = None
     ties: float = 0.0
     note: str = ""
+    confounded: str = ""
 
     @property
     def shares(self) -> dict[str, float]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+#: share of judgements by annotators with one level of something, alone in it, from which the two are one thing
+COINCIDE = 0.5
+
 
 @dataclass(frozen=True)
 class Judgements:
@@ -37,6 +40,19 @@ def coded(values: Sequence[object] | pd.Series) -> tuple[np.ndarray, np.ndarray]
     """(n,) codes from 0 in the order of sorted values, and the (k,) values."""
     codes, levels = pd.factorize(pd.Series(values), sort=True)
     return codes.astype(np.intp), np.asarray(levels)
+
+
+def confounded(annotator: np.ndarray | None, *others: tuple[str, np.ndarray]) -> str:
+    """Why effects of annotators cannot be told from those of what they judged: most judgements are by annotators with a
+    single level of it, alone in that; '' where they can. others : names of levels and their (n,) codes."""
+    if annotator is None:
+        return ""
+    for name, codes in others:
+        pairs = np.unique(np.column_stack([annotator, codes]), axis=0)
+        single = np.bincount(pairs[:, 0])[annotator] == 1
+        if np.mean(single & (np.bincount(pairs[:, 1])[codes] == 1)) >= COINCIDE:
+            return f"most annotators judged one {name} each, alone"
+    return ""
 
 
 def crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from scipy.special import chdtri
 
 from judgebook.model.contrasts import Levels, of_pairs
 from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, PEOPLE, RESIDUAL, TASTE, Fit
-from judgebook.model.judgements import Judgements, crossed
+from judgebook.model.judgements import Judgements, confounded, crossed
 from judgebook.model.satterthwaite import uncertainty
 from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
 
@@ -82,6 +82,7 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
         n=len(j),
         n_annotators=n,
         sizes=_sizes(j),
+        confounded=confounded(j.annotator, ("prompt or session", j.context), ("dialogue", j.item)),
         intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if intervals and name in PEOPLE},
     )
 

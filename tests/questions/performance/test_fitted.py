@@ -9,6 +9,7 @@ from scipy import stats
 from judgebook.annotations import population
 from judgebook.model.contrasts import Levels
 from judgebook.model.fit import ANNOTATOR, RESIDUAL, TASTE, Fit
+from judgebook.model.judgements import confounded
 from judgebook.questions.performance import analysis, leading
 from judgebook.questions.performance.fitted import MOST, POWER, fitted, of_fit, outcomes, standardised
 from judgebook.study.labels import Label
@@ -85,6 +86,15 @@ def test_shares_of_parts_have_intervals_or_reasons():
     assert found["estimate"].dropna().to_dict() == {ANNOTATOR: 0.25, RESIDUAL: 0.75}
     assert found.loc[ANNOTATOR, ["ci_low", "ci_high", "ci_kind"]].tolist() == [0.1, 0.6, "profile"]
     assert found.loc[TASTE, "note"] == "each has a single judgement"
+
+
+def test_annotators_who_are_one_with_what_they_judged_have_no_share():
+    who, session = np.array([0, 1, 2, 3, 3, 4]), np.array([0, 1, 2, 3, 4, 4])
+    assert confounded(who, ("session", session)) == "most annotators judged one session each, alone"
+    assert confounded(who[1:], ("session", session[1:])) == ""  # two of five judgements
+    found = rows(made([3.0, 2.0], confounded="one each"))
+    assert found["component_share"].set_index("part").loc[[ANNOTATOR, TASTE], "note"].tolist() == ["one each"] * 2
+    assert found["order_reversal"]["part"].tolist() == ["study"]
 
 
 def test_votes_are_told_as_shares_won_less_lost():

@@ -22,7 +22,7 @@ from judgebook.codes import distinct
 from judgebook.model import comparisons, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Differences, Levels
-from judgebook.model.fit import Fit
+from judgebook.model.fit import PEOPLE, Fit
 from judgebook.model.judgements import Judgements, coded, crossed
 from judgebook.questions.performance.rates import with_people
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
@@ -237,11 +237,13 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         yield from _order(fit, levels, d, head, name)
         yield from _repeated(fit, levels, d, head, name)
     head |= {"n": fit.n}
-    for part, share in fit.shares.items():
+    shares = {part: share for part, share in fit.shares.items() if not (fit.confounded and part in PEOPLE)}
+    left_out = fit.left_out | (dict.fromkeys(PEOPLE, fit.confounded) if fit.confounded else {})
+    for part, share in shares.items():
         low, high = fit.intervals.get(part, (nan, nan))
         row = {"part": part, "estimate": share, "ci_low": low, "ci_high": high}
         yield {**head, "statistic": f"{name}component_share", **row, "ci_kind": "profile" if isfinite(low) else None}
-    for part, reason in fit.left_out.items():
+    for part, reason in left_out.items():
         yield {**head, "statistic": f"{name}component_share", "part": part, "note": reason}
 
 
@@ -339,6 +341,6 @@ def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], na
         "note": (FAR if isfinite(d.high[k]) else fit.note or UNKNOWN) if far else None,
     }
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
-        if fit.others and isfinite(variance):
+        if fit.others and isfinite(variance) and not (fit.confounded and who == "annotators"):
             chance = float(ndtr(-gap / sqrt(2 * variance))) if variance > 0 else 0.0
             yield {**pair, "statistic": f"{name}order_reversal", "part": who, "estimate": chance}
