@@ -234,7 +234,7 @@ SAID = {
                    "By the mean of 3 labels, each in standard deviations (SD) of items (Dialogue Likert), for other",
                    "Chance of being best: Beta 97%, Alpha 3%.",
                    "Of the other 2 systems, none may be best and 2 are clearly worse than Beta.",
-                   "Tiers: (1) Beta; (2) Alpha and Gamma. Systems of a tier cannot be told from the first in it."],
+                   "Tiers: (1) Beta; (2) Alpha and Gamma. Systems of a tier cannot be distinguished from the first"],
          "not order": ["judged by this method"]},
     ),
     "rivals are those that may be first": (
@@ -270,19 +270,19 @@ SAID = {
     ),
     "it matters who judged": (
         {"n07": who(3, *MUCH)},
-        {"judges": ["**Other people: it matters for single judgements on all 3 labels.** As many others would turn the",
+        {"judges": ["**Other people: it matters for single judgements on all 3 labels.** As many others would reverse",
                     "with a chance of 10%.", "(median over labels)",
-                    "A whole new study of this size, with other items too, would turn them round with a chance of 20%.",
+                    "A whole new study of this size, with other items too, would reverse that order with",
                     "strictness accounts for 20% (median label; 20% to 20%) and preferences for systems for 30% (med"]},
     ),
     "it matters on the only label": (
         {"n07": who(1, *MUCH)},
-        {"judges": ["**Other people: it matters for single judgements.** As many others would turn the first two",
+        {"judges": ["**Other people: it matters for single judgements.** As many others would reverse the order",
                     "strictness accounts for 20% [10%, 50%] and preferences for systems for 30% [20%, 40%]"],
          "not judges": ["(median over labels)"]},
     ),
     "it matters little": (
-        {"n07": who(3, *LITTLE)}, {"judges": ["it matters little for single judgements.** As many others would turn"]},
+        {"n07": who(3, *LITTLE)}, {"judges": ["it matters little for single judgements.** As many others would"]},
     ),
     "it may matter": (
         {"n07": who(3, *UNCLEAR)}, {"judges": ["share in single judgements is small, but may be up to 35%.** As many"]},
@@ -391,9 +391,9 @@ SAID = {
         {"n07": [*ranked(), *apart(1.0), *compared([UNDECIDED] * 3)]},
         {"next": ["comparisons are undecided"], "not next": ["Collect more dialogues to separate"]},
     ),
-    "others would turn the first two round": (
+    "others would reverse the first two": (
         {"n03": RELIABLE_ALL, "n07": [*DECIDED, *who(3, *MUCH, chance=0.14)]},
-        {"next": ["As many others would turn the first two systems round with a chance of 14% (median label)."]},
+        {"next": ["would reverse the order of the first two systems with a chance of 14% (median label)."]},
     ),
     "unknown annotators": (
         {"frame": annotations(known=False), "n07": TESTED}, {"next": ["**Record who judged.**"]},

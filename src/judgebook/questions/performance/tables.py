@@ -170,10 +170,8 @@ def components(results: Results, names: DisplayNames) -> Table | None:
     caption = (
         "Shares of the variance of judgements of one system (%) in the fitted model. Other annotators, another study:"
     )
-    caption += (
-        " chance that as many other annotators of the same items, or a whole repetition, would turn the first two"
-    )
-    caption += " systems round."
+    caption += " chance that as many other annotators of the same items, or a whole repetition, would reverse the"
+    caption += " order of the first two systems."
     if left:
         caption += f" Left out where the design does not tell parts apart: {'; '.join(left)}."
     why = dict.fromkeys(out.columns, "Not told apart by the design, or for these annotators only.")
