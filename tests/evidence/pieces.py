@@ -101,12 +101,18 @@ class Sources:
             return found | self._everything
         known = closure.modules(self.cache)
         paths = {known[name] for name in modules if known[name].is_file()}
-        beside = {p for path in paths for p in self.cache.listed(path.parent) if p.suffix not in (".py", ".pyi")}
+        beside = {p for path in paths for p in self._beside(path.parent)}
         data = [("published", "judgebook.published"), ("embedded", "judgebook.sources.instead")]
         more = [d for d, module in data if any(name.startswith(module) for name in modules)]
         folders = [self.root / "data" / d for d in more] + [self.root / "tests" / "reference"]
         folders += [self.root / "params"] * ("params" in text)
         return found | paths | beside | {p for folder in folders for p in self.cache.listed(folder)}
+
+    def _beside(self, package: Path) -> list[Path]:
+        """Templates, registries and the like of a package; those of the packages in it are theirs."""
+        listed = [p for p in self.cache.listed(package) if p.suffix not in (".py", ".pyi")]
+        inner = {p.parent for p in self.cache.listed(package) if p.name == "__init__.py"} - {package}
+        return [p for p in listed if not inner & {*p.parents}]
 
     @cached_property
     def _everything(self) -> set[Path]:
