@@ -11,7 +11,7 @@ from judgebook.model.judgements import Judgements, coded
 
 DATA = pd.read_csv(REFERENCE / "ratings_data.csv")
 R = pd.read_csv(REFERENCE / "ratings.csv")
-PARTS = ["item", "context", "annotator", "taste", "residual"]
+PARTS = ["run", "item", "context", "annotator", "taste", "residual"]
 
 
 def fitted(name: str) -> Fit:
@@ -19,7 +19,8 @@ def fitted(name: str) -> Fit:
     codes = {column: coded(rows[column]) for column in ("system", "item", "context", "annotator")}
     system, names = codes["system"]
     item, context, annotator = (codes[column][0] for column in ("item", "context", "annotator"))
-    return ratings.fit(Judgements(tuple(names), system, item, context, annotator, rows["score"].to_numpy()))
+    run = coded(rows["run"])[0] if rows["run"].notna().all() else None
+    return ratings.fit(Judgements(tuple(names), system, item, context, annotator, rows["score"].to_numpy(), run=run))
 
 
 @pytest.mark.parametrize("name", R["data_set"].unique())

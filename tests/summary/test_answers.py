@@ -222,6 +222,7 @@ TESTED = [*compared([DIFFER, UNDECIDED, DIFFER]), *DETECTABLE]
 BEYOND = [row | {"estimate": 5.0} for row in DETECTABLE]
 NO_ENDS = [row | {"ci_low": None, "ci_high": None, "ci_kind": "not_estimable", "note": "3 clusters"} for row in SURE]
 UNDEFINED = [row | {"note": "all 36 annotations have the same value"} for row in alphas((float("nan"), float("nan")))]
+RUNS = ["main", "second", "third"]
 ALONE = annotations().query("system == 'a'")
 ONCE = annotations(annotators=EIGHT).query(f"not (dialogue == 'a0' and label == '{LABELS[1]}' and annotator != 'A0')")
 BOTH = {"resample": "dialogue and annotator", "ci_kind": "not_estimable", "note": "3.0 effective"}
@@ -257,6 +258,14 @@ SAID = {
          "n07": [*(row | {"group": "few"} for row in SURE), *OPEN]},
         {"order": ["Beta is probably best (83%)",
                    "In the other evaluation (Dialogue Likert, few), Beta is certain to be best."]},
+    ),
+    "all runs together": (
+        {"frame": joined(*(annotations(corpus=c) for c in RUNS)),
+         "n07": [row | {"corpus": c} for c in ("all runs", *RUNS) for row in (OPEN if c in RUNS else SURE)]},
+        {"order": ["**Beta is best of 3 systems over all runs** (97% sure).", "(Dialogue Likert, all runs), for",
+                   "like these 2 and other runs like these 3.",
+                   "- Each run by itself: Beta leads in Main (83%), Second (83%) and Third (83%). In brackets"],
+         "not order": ["other evaluation"]},
     ),
     "few judged the same items": (
         {"frame": annotations(annotators=EIGHT), "n03": [*RELIABLE_TWO, *FEW_SHARED], "n07": SURE},

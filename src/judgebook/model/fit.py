@@ -8,8 +8,10 @@ import numpy as np
 
 from judgebook.model.contrasts import Levels
 
-#: parts of the variance: what several systems answered; an answer of one system (a dialogue, or in comparisons what a
-#: system says to a context); how high an annotator scores all systems; what an annotator thinks of one; the rest
+#: parts of the variance: how a system does in one run of a study; what several systems answered; an answer of one
+#: system (a dialogue, or in comparisons what a system says to a context); how high an annotator scores all systems;
+#: what an annotator thinks of one; the rest
+RUN = "run"
 CONTEXT, ITEM, ANSWER, ANNOTATOR, TASTE, RESIDUAL = "context", "item", "answer", "annotator", "taste", "residual"
 #: parts that other annotators would change
 PEOPLE = (ANNOTATOR, TASTE)
@@ -52,6 +54,13 @@ class Fit:
     @property
     def over(self) -> str:
         """What differences treat as samples."""
-        named = {CONTEXT: "context", ITEM: "dialogue", ANSWER: "answer", ANNOTATOR: "annotator", TASTE: "annotator"}
+        named = {
+            RUN: "run",
+            CONTEXT: "context",
+            ITEM: "dialogue",
+            ANSWER: "answer",
+            ANNOTATOR: "annotator",
+            TASTE: "annotator",
+        }
         kinds = dict.fromkeys(kind for part, kind in named.items() if part in self.variances)
         return " and ".join(kind for kind in kinds if kind != "annotator" or self.others) or "judgement"

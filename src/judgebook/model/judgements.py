@@ -20,7 +20,7 @@ class Judgements:
     a dialogue of one system; context : what several systems answered (a prompt), each item its own where there is none.
     annotator : None where nobody knows who judged. score : (n,), one of each annotator and item. weight : (n,) of how
     many items of the population each stands for; None where all count alike. marks : whether scores are marks, 0 or 1,
-    or shares of turns with one.
+    or shares of turns with one. run : (n,) codes of the runs of a study where these are a sample, three at least.
     """
 
     systems: tuple[str, ...]
@@ -31,6 +31,7 @@ class Judgements:
     score: np.ndarray
     weight: np.ndarray | None = None
     marks: bool = False
+    run: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.score)

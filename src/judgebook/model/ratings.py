@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import chdtri
 
 from judgebook.model.contrasts import Levels, of_pairs
-from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, PEOPLE, RESIDUAL, TASTE, Fit
+from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, PEOPLE, RESIDUAL, RUN, TASTE, Fit
 from judgebook.model.judgements import Judgements, confounded, crossed
 from judgebook.model.satterthwaite import uncertainty
 from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
@@ -46,8 +46,8 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
     if len(j) <= len(j.systems):
         return _without(j, "no system has two judgements")
     parts = dict(_parts(j, left_out, others=others))
-    x = np.zeros((len(j), len(j.systems)))
-    x[np.arange(len(j)), j.system] = 1.0
+    s = len(j.systems)
+    x = np.column_stack([_columns(j.system), *_above_mean(j.run)])
     # sums of squares of scores far from 0 would be lost in rounding
     centre, scale = float(j.score.mean()), float(np.ptp(j.score)) or 1.0
     codes = list(parts.values())
@@ -61,13 +61,13 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
     if at.residual < _NO_RESIDUAL:
         return _without(j, "judgements of a system do not vary, or other parts of the design explain all of them")
     variances = at.residual * ratios[: len(parts)]
-    covariance, df = uncertainty(x, codes, variances, at.residual)
+    covariance, df = (of[:s, :s] for of in uncertainty(x, codes, variances, at.residual))
     if j.weight is not None:
         means, covariance = _weighted(j, parts, variances, at.residual, (j.score - centre) / scale)
     else:
-        means = at.values[model.m :]
+        means = at.values[model.m : model.m + s]
     kept = np.where([name in PEOPLE for name in (parts or [RESIDUAL])], 0.0, ratios)
-    without = at.residual * model.with_coefficients(model.solve(kept))[:, model.m :]
+    without = at.residual * model.with_coefficients(model.solve(kept))[:s, model.m : model.m + s]
     if j.marks:
         rates = by_rate(j)
         covariance, without = covariance * rates, without * rates
@@ -85,6 +85,16 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
         confounded=confounded(j.annotator, ("prompt or session", j.context), ("dialogue", j.item)),
         intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if intervals and name in PEOPLE},
     )
+
+
+def _columns(codes: np.ndarray) -> np.ndarray:
+    """(n, levels) indicators of codes."""
+    return np.asarray(codes[:, None] == np.arange(int(codes.max()) + 1), dtype=float)
+
+
+def _above_mean(run: np.ndarray | None) -> list[np.ndarray]:
+    """Columns of how far runs lie above their mean, so that levels of systems are for the mean run."""
+    return [] if run is None else list((_columns(run)[:, :-1] - (run == run.max())[:, None]).T)
 
 
 def _sizes(j: Judgements) -> np.ndarray:
@@ -150,7 +160,8 @@ def _parts(j: Judgements, left_out: dict[str, str], *, others: bool) -> Iterator
     """What is random: name and (n,) codes of its levels. What the design does not tell apart is noted in `left_out`."""
     n, seen = len(j), dict[str, np.ndarray]()
     taste = None if j.annotator is None else crossed(j.annotator, j.system)
-    for name, codes in ((ITEM, j.item), (CONTEXT, j.context), (ANNOTATOR, j.annotator), (TASTE, taste)):
+    parts = [] if j.run is None else [(RUN, crossed(j.run, j.system))]
+    for name, codes in (*parts, (ITEM, j.item), (CONTEXT, j.context), (ANNOTATOR, j.annotator), (TASTE, taste)):
         if codes is None or (name == TASTE and not others):
             left_out[name] = "who judged is not known" if codes is None else "statements are about these annotators"
             continue

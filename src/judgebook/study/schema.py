@@ -67,6 +67,8 @@ KEY = [
 ITEM = ["corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
 #: one estimate for each combination of these, and where systems are estimated of these and the system
 CELL = ["corpus", "group", "method", "label"]
+#: stands for a corpus in results over all runs of a study
+ALL_RUNS = "all runs"
 SYSTEM_CELL = ["corpus", "method", "label", "group", "system"]
 #: frames by what a row is: a judgement with columns of ANNOTATIONS, a turn with columns of DIALOGUES, a fact about a
 #: dialogue. For type checkers they are any frame: `conform` and `validate` see to the columns

@@ -24,7 +24,7 @@ from judgebook.questions.performance.fitted import MOST, POWER
 from judgebook.questions.performance.leading import PART, decided
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows, where
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ALL_RUNS, ITEM
 from judgebook.summary.cost import MORE
 from judgebook.summary.evidence import (
     AGREEMENT,
@@ -32,6 +32,7 @@ from judgebook.summary.evidence import (
     PERFORMANCE,
     REPEAT,
     Evidence,
+    first_part,
     of_main,
     parts,
 )
@@ -47,8 +48,10 @@ RELIABLE, DOUBTFUL, TOO_FEW = "reliable", "doubtful", "too few data"
 
 
 def order(evidence: Evidence) -> ResultRows:
-    """Every evaluation's order of the systems, the main evaluation first: `performance.leading.order`."""
-    return leading.order(evidence.results[PERFORMANCE], parts(evidence))
+    """Every evaluation's order of the systems, that of the first answer first: `performance.leading.order`."""
+    one = first_part(evidence)
+    every = [*([one] if one else []), *(part for part in parts(evidence) if part != one)]
+    return leading.order(evidence.results[PERFORMANCE], every)
 
 
 def labels(evidence: Evidence) -> ResultRows:
@@ -249,8 +252,8 @@ def separation(evidence: Evidence) -> dict[str, Any] | None:
     """How many times the data would separate the leader of the main evaluation from the second, where they are not
     separated and that can be told.
 
-    Returns `first`, `second`, `times` (NaN: more than `most`), `n` judgements or comparisons, which `votes` says, and
-    `others`, whether annotators are a sample; None where it does not apply.
+    Returns `first`, `second`, `times` (NaN: more than `most`), `n` judgements or comparisons, which `votes` says,
+    `others`, whether annotators are a sample, and `runs`, whether runs are; None where it does not apply.
     """
     rows = order(evidence)
     if rows.empty:
@@ -264,4 +267,5 @@ def separation(evidence: Evidence) -> dict[str, Any] | None:
     row = apart.iloc[0]
     facts = {"first": row["system"], "second": row["system_b"], "times": row["estimate"], "n": int(row["n"])}
     facts |= {"most": MOST, "power": POWER, "votes": METHODS[row["method"]].unit == "pair"}
-    return facts | {"others": evidence.population(row["corpus"], row["group"]).others}
+    others = evidence.population(row["corpus"], row["group"]).others
+    return facts | {"others": others, "runs": row["corpus"] == ALL_RUNS}

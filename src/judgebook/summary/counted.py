@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from judgebook.questions.performance.analysis import chosen
-from judgebook.questions.performance.leading import PART
-from judgebook.study.results import where
 from judgebook.summary.answers.parts import Stage
-from judgebook.summary.evidence import Evidence, parts
+from judgebook.summary.evidence import Evidence, first_part, of_part
 
 
 def stages(evidence: Evidence) -> list[Stage]:
@@ -34,16 +32,15 @@ def _stages(evidence: Evidence) -> Iterator[Stage]:
         yield _stage("models", models)
     if len(evidence.counted) < len(every):
         yield _stage("passed", evidence.counted)
-    main = next(iter(parts(evidence)), None)
-    if main:
-        yield _stage("used", used(evidence, main))
+    if one := first_part(evidence):
+        yield _stage("used", used(evidence, one))
 
 
-def used(evidence: Evidence, main: tuple[str, str, str]) -> pd.DataFrame:
+def used(evidence: Evidence, part: tuple[str, str, str]) -> pd.DataFrame:
     """The judgements from which the systems of an evaluation (PART) are ranked."""
     study = evidence.study
     rows = chosen(evidence.counted, study.unranked_systems, study.label_list())
-    rows = where(rows, **dict(zip(PART, main, strict=True)))
+    rows = of_part(rows, part)
     aside = [*study.unranked_systems, *([study.control_system] if study.control_system else [])]
     return rows[~rows["system"].isin(aside) & ~rows["system_b"].isin(aside)]
 

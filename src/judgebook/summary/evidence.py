@@ -19,11 +19,12 @@ from judgebook.annotations.population import UNKNOWN, Population
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.arrangement import in_order
+from judgebook.questions.performance.fitted import LEAST_RUNS
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study import params, questions, results, store
 from judgebook.study.params import Study
 from judgebook.study.results import ResultRows, Results, where
-from judgebook.study.schema import ANNOTATIONS, Annotations
+from judgebook.study.schema import ALL_RUNS, ANNOTATIONS, Annotations
 
 COST, AGREEMENT = "02_collection_stats", "03_iaa"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
@@ -75,7 +76,10 @@ class Evidence:
     def populations(self) -> dict[tuple[str, str], Population]:
         """As notebook 07 has them."""
         judged = chosen(self.counted, self.study.unranked_systems, self.study.label_list())
-        return population.modelled(judged, self.study.inference.annotators)
+        found = population.modelled(judged, self.study.inference.annotators)
+        if judged["corpus"].nunique() >= LEAST_RUNS:
+            found |= population.modelled(judged.assign(corpus=ALL_RUNS), self.study.inference.annotators)
+        return found
 
     def population(self, corpus: str, group: str) -> Population:
         """Whose judgements statements on a run and group are about."""
@@ -125,6 +129,22 @@ def of_main(evidence: Evidence, rows: ResultRows) -> ResultRows:
     with_rows = set(rows[["corpus", "group"]].drop_duplicates().itertuples(index=False, name=None))
     main = next((part[:2] for part in parts(evidence) if part[:2] in with_rows), None)
     return where(rows, corpus=main[0], group=main[1]) if main else rows.iloc[:0]
+
+
+def first_part(evidence: Evidence) -> tuple[str, str, str] | None:
+    """The evaluation that the first answer is about: all runs together, where notebook 07 has fitted them, else the
+    main one; also where the YAML has margins, which are compared with differences in one run."""
+    main = next(iter(parts(evidence)), None)
+    if main is None or evidence.study.margins:
+        return main
+    whole = where(evidence.results[PERFORMANCE]["overall_level"], corpus=ALL_RUNS, group=main[1], method=main[2])
+    return (ALL_RUNS, *main[1:]) if len(whole) else main
+
+
+def of_part(rows: pd.DataFrame, part: tuple[str, str, str]) -> pd.DataFrame:
+    """Annotations of an evaluation, or of all its runs."""
+    keys = dict(zip(("corpus", "group", "method"), part, strict=True))
+    return where(rows, **{k: v for k, v in keys.items() if v != ALL_RUNS})
 
 
 def parts(evidence: Evidence) -> list[tuple[str, str, str]]:

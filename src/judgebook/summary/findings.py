@@ -28,6 +28,7 @@ from judgebook.summary.evidence import (
     PERFORMANCE,
     REPEAT,
     Evidence,
+    first_part,
     parts,
 )
 from judgebook.summary.next_steps import steps
@@ -82,15 +83,16 @@ class Preface:
 
 def preface(evidence: Evidence) -> Preface | None:
     """What readers know before the answers; None for a study without annotations."""
-    main = next(iter(parts(evidence)), None)
-    if main is None:
+    main, one = next(iter(parts(evidence)), None), first_part(evidence)
+    if main is None or one is None:
         return None
     names = evidence.names
     rows = counted.stages(evidence)
     who = wording.run_and_group(main, evidence, names)
     runs = evidence.people["corpus"].nunique()
-    table = _PHRASES.say("counted", rows=rows, who=who)
-    line = _PHRASES.say("counted_line", rows=rows, who=who, runs=runs, judged=len(evidence.people))
+    of_first = wording.run_and_group(one, evidence, names)
+    table = _PHRASES.say("counted", rows=rows, who=of_first)
+    line = _PHRASES.say("counted_line", rows=rows, who=of_first, runs=runs, judged=len(evidence.people))
     used = next((row.people for row in rows if row.kind == "used"), None)
     about = _PHRASES.say("about", people=evidence.population(*main[:2]), who=who, used=used)
     return Preface(table, line, about)

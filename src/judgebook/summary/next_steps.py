@@ -9,7 +9,7 @@ import pandas as pd
 
 from judgebook.annotations.population import FEW
 from judgebook.study.results import ResultRows, where
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ALL_RUNS, ITEM
 from judgebook.summary.analysis import DOUBTFUL, TOO_FEW, judged_twice, judges, labels, sample, separation
 from judgebook.summary.evidence import Evidence
 
@@ -62,7 +62,7 @@ def steps(evidence: Evidence, most: int = 3) -> list[NextStep]:
             people["method"].unique(),
         )
         out.append(NextStep("record", {"methods": list(unknown) if len(unknown) < len(every) else []}))
-    few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW]
+    few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW and key[0] != ALL_RUNS]
     if few:
         out.append(NextStep("recruit", {"groups": few}))
     trusted, compared = labels(evidence), sample(evidence)

@@ -12,6 +12,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement.population import SAMPLE
 from judgebook.questions.performance.leading import PART
 from judgebook.study.results import ResultRows, where
+from judgebook.study.schema import ALL_RUNS
 from judgebook.summary.evidence import Evidence
 
 
@@ -26,7 +27,8 @@ def evaluation(part: tuple[str, str, str | None], evidence: Evidence, names: Dis
     several = {c: len(evidence.annotations[c].unique()) > 1 for c in ("corpus", "group")}
     words = [names.name("method", method)] if method else []
     words += [names.name("group", group)] if several["group"] else []
-    return ", ".join(words + ([names.name("corpus", corpus)] if several["corpus"] else []))
+    run = ALL_RUNS if corpus == ALL_RUNS else names.name("corpus", corpus)
+    return ", ".join(words + [run] * several["corpus"])
 
 
 def run_and_group(part: tuple[str, ...], evidence: Evidence, names: DisplayNames) -> str:

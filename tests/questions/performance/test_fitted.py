@@ -1,9 +1,11 @@
 """Rows of a fit: small exact cases, and that no two of them contradict each other."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.made_annotations import comparisons, ratings
+from fixtures.made_annotations import comparisons, numbered, ratings
 from scipy import stats
 
 from judgebook.annotations import population
@@ -13,7 +15,8 @@ from judgebook.model.judgements import confounded
 from judgebook.questions.performance import analysis, leading
 from judgebook.questions.performance.fitted import MOST, POWER, fitted, of_fit, outcomes, standardised
 from judgebook.study.labels import Label
-from judgebook.study.results import collect
+from judgebook.study.results import collect, where
+from judgebook.study.schema import ALL_RUNS
 
 HEAD = {"corpus": "main", "group": "x", "method": "dialogue_likert", "label": "quality"}
 VOTES = HEAD | {"method": "comparative"}
@@ -159,3 +162,23 @@ def test_verdicts_follow_the_intervals():
     some = order.assign(rank_low=[1, 1, 2, 2, np.nan, 5], lead_low=[np.nan, -1, -0.1, 0.1, np.nan, 1])
     expected = ["not clearly worse", "clearly worse", "no interval", "clearly worse"]
     assert leading.verdicts(some).tolist()[2:] == expected
+
+
+def test_three_runs_of_the_same_systems_have_an_order_over_all_of_them():
+    rng, frames = np.random.default_rng(4), []
+    for corpus, label in product(["one", "two", "three"], ["clear", "kind"]):
+        gains = rng.normal(0, 0.1, 3)
+        scores = [(f"d{s}{i}", s, 3 + j + gains[j] + rng.normal()) for j, s in enumerate("abc") for i in range(12)]
+        frames.append(numbered(scores, corpus=corpus, label=label))
+    labels = [Label(x, "dialogue_likert", x, (1, 5)) for x in ("clear", "kind")]
+
+    def found(runs):
+        judged = pd.concat([f for f in frames if f["corpus"].iloc[0] in runs], ignore_index=True).assign(session=None)
+        out = fitted(judged, labels, population.modelled(judged), "all")
+        return {s: where(out[s], corpus=ALL_RUNS).set_index("system") for s in ("overall_level", "overall_rank")}
+
+    whole = found({"one", "two", "three"})
+    assert whole["overall_level"]["resample_unit"].unique().tolist() == ["run"]
+    assert whole["overall_level"][["n", "n_clusters"]].drop_duplicates().to_numpy().tolist() == [[2, 36]]
+    assert whole["overall_rank"]["estimate"].sort_values().index.tolist() == ["c", "b", "a"]
+    assert found({"one", "two"})["overall_level"].empty

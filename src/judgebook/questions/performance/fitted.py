@@ -29,12 +29,14 @@ from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effect
 from judgebook.statistics.multiplicity import simultaneous_ranks
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
-from judgebook.study.schema import SYSTEM_CELL
+from judgebook.study.schema import ALL_RUNS, SYSTEM_CELL
 
 CELL = SYSTEM_CELL[:-1]
 BLOCK = ["corpus", "method", "group"]
 #: chance of telling two systems apart whose difference counts as detectable
 POWER = 0.8
+#: runs of a study from which they are a sample of others
+LEAST_RUNS = 3
 #: what several systems may share, the widest first
 SHARED = ("session", "context")
 FAMILY = "all pairs of systems, multivariate t"
@@ -53,7 +55,8 @@ def fitted(
     *,
     confidence: float = 0.95,
 ) -> Results:
-    """Rows of every label's fit, and of the overall one.
+    """Rows of every label's fit, and of the overall one; where LEAST_RUNS runs or more have rated the same systems,
+    also of the overall one over all of them, with ALL_RUNS for the corpus.
 
     Parameters
     ----------
@@ -70,6 +73,7 @@ def fitted(
     direction = {(x.method, x.id): x.direction for x in labels}
     entering = {x.id for x in labels if x.direction and (wanted == "all" or x.id in set(wanted))}
     rows: list[dict[str, Any]] = []
+    runs = dict[tuple[str, str], list[tuple[list[tuple[int, pd.DataFrame]], bool]]]()
     for block, part in in_turn(annotations, BLOCK):
         others = populations[block[0], block[2]].others
         scores = []
@@ -83,7 +87,32 @@ def fitted(
                 scores.append((sign, of_label))
         if len(scores) > 1 and (one := overall(scores, others=others)) is not None:
             rows += of_fit(one[0], dict(zip(BLOCK, block, strict=True)) | {"n": one[1]}, 1, confidence)
+            runs.setdefault(block[1:], []).append((scores, others))
+    for (method, group), each in runs.items():
+        if (one := over_runs([scores for scores, _ in each], others=all(others for _, others in each))) is not None:
+            head = dict(zip(BLOCK, (ALL_RUNS, method, group), strict=True)) | {"n": one[1]}
+            rows += of_fit(one[0], head, 1, confidence)
     return collect(rows)
+
+
+def over_runs(runs: list[list[tuple[int, pd.DataFrame]]], *, others: bool) -> tuple[Fit, int] | None:
+    """The fit of several labels together over the runs of a study, which are a sample of others: how a system does in
+    one run is random. None where there are too few, where they compare other systems or labels, or votes.
+
+    runs : of each run the sign and judgements of each label.
+    """
+    asked = [({rows["label"].iloc[0] for _, rows in run}, set(run[0][1]["system"])) for run in runs]
+    if len(runs) < LEAST_RUNS or any(one != asked[0] for one in asked) or runs[0][0][1]["dialogue_b"].notna().any():
+        return None
+    whole = []
+    for run in runs:
+        for sign, rows in run:
+            named = {
+                c: rows["corpus"].astype(str) + " " + rows[c].astype(str) for c in ("dialogue", *SHARED) if c in rows
+            }
+            named = {c: x.where(rows[c].notna()) for c, x in named.items()}
+            whole.append((sign, rows.assign(**named)))
+    return overall(whole, others=others)
 
 
 def fit(rows: pd.DataFrame, *, others: bool) -> Fit:
@@ -104,8 +133,10 @@ def judgements(rows: pd.DataFrame) -> Judgements:
     weight = rows["sampling_weight"].fillna(1.0).to_numpy(float)[first] if sampled(rows) else None
     context = item if shared is None else coded(rows[shared])[0]
     people = annotator[first] if rows["annotator_known"].all() else None
+    run, runs = coded(rows["corpus"])
     names, marks = tuple(map(str, systems)), bool(rows["score"].isin([0, 1]).all())
-    return Judgements(names, system[first], item[first], context[first], people, score, weight, marks)
+    of_run = run[first] if len(runs) >= LEAST_RUNS else None
+    return Judgements(names, system[first], item[first], context[first], people, score, weight, marks, of_run)
 
 
 def votes(rows: pd.DataFrame, *, people: bool) -> Comparisons:
@@ -141,9 +172,10 @@ def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fi
         together["score"] = np.sign(sums["score"].sum().to_numpy())
         return comparisons.fit(votes(together, people=others)), len(varied)
     out = [one for s, rows in whole if (one := standardised(rows, s)) is not None]
-    if len(out) < 2:
+    every = pd.concat(out, ignore_index=True) if out else pd.DataFrame(columns=["label"])
+    if (n := every["label"].nunique()) < 2:
         return None
-    return ratings.fit(judgements(pd.concat(out, ignore_index=True)), others=others, intervals=True), len(out)
+    return ratings.fit(judgements(every), others=others, intervals=True), n
 
 
 def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:

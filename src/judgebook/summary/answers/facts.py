@@ -43,6 +43,14 @@ class Certain(Model):
     evaluation: str
 
 
+class Alone(Model):
+    """The first system of one run by itself."""
+
+    system: str
+    run: str
+    p_best: Number
+
+
 class Elsewhere(Model):
     """The evaluations besides the main one."""
 
@@ -50,6 +58,7 @@ class Elsewhere(Model):
     n_certain: int = Field(description="in how many a system ranks first")
     certain: list[Certain]
     names: list[str]
+    alone: list[Alone] = Field(description="who leads in each run, where the first answer is about all of them")
 
     @property
     def sure(self) -> list[tuple[str, str]]:
@@ -59,6 +68,7 @@ class Elsewhere(Model):
 class OrderFacts(Model):
     of: Literal["order"] = "order"
     evaluation: Evaluation
+    runs: int = Field(description="how many the order is about, which are a sample of others; 0: one, or none")
     method: str
     people: Population
     judged: int = Field(description="annotators who judged by this method")

@@ -13,12 +13,13 @@ from judgebook.questions.performance import leading
 from judgebook.questions.performance.fitted import POWER
 from judgebook.questions.performance.leading import PART
 from judgebook.study.labels import METHODS
-from judgebook.study.results import ResultRows, where
+from judgebook.study.results import ResultRows
+from judgebook.study.schema import ALL_RUNS
 from judgebook.summary import wording
 from judgebook.summary.answers import facts, margins, verdicts
 from judgebook.summary.answers.parts import Evaluation, Sizes, Span
 from judgebook.summary.answers.sources import estimate
-from judgebook.summary.evidence import PERFORMANCE, Evidence, parts
+from judgebook.summary.evidence import PERFORMANCE, Evidence, of_part, parts
 
 #: length of a scale above which differences are told with one decimal instead of two
 FINE = 20
@@ -41,11 +42,13 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
     label, n_labels = wording.label_of_order(main, names), int(main["n_labels"].iloc[0])
     systems = [_ranked(evidence, row, names) for _, row in main.iterrows()]
     rivals = [names.name("system", s) for s in lead["rivals"]]
+    whole = part[0] == ALL_RUNS
     return facts.OrderFacts(
+        runs=of_part(evidence.counted, part)["corpus"].nunique() if whole else 0,
         evaluation=Evaluation(**dict(zip(PART, part, strict=True)), title=wording.evaluation(part, evidence, names)),
         method=names.name("method", part[2]),
         people=evidence.population(*part[:2]),
-        judged=where(evidence.counted, **dict(zip(PART, part, strict=True)))["annotator"].nunique(),
+        judged=of_part(evidence.counted, part)["annotator"].nunique(),
         top=systems[0],
         second=systems[1] if len(systems) > 1 else None,
         systems=systems,
@@ -59,7 +62,7 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
         label=label,
         n_labels=n_labels,
         level=evidence.confidence,
-        others=_elsewhere(others, evidence, names),
+        others=_elsewhere(others, evidence, names, part if whole else None),
         margin=margins.against_first(evidence, part, list(main["system"]), names),
     )
 
@@ -87,7 +90,10 @@ def _ranked(evidence: Evidence, row: pd.Series, names: DisplayNames) -> facts.Ra
     return estimate(evidence, PERFORMANCE, statistic, row, unit=row["unit"], kind=facts.Ranked, **more)
 
 
-def _elsewhere(others: Any, evidence: Evidence, names: DisplayNames) -> facts.Elsewhere:
+def _elsewhere(
+    others: Any, evidence: Evidence, names: DisplayNames, whole: tuple[str, str, str] | None
+) -> facts.Elsewhere:
+    """whole : the evaluation of all runs that the order is about."""
     leads = [(leading.leaders(rows), wording.evaluation(part, evidence, names)) for part, rows in others]
     certain = [
         facts.Certain(system=names.name("system", lead["top"]["system"]), evaluation=who)
@@ -95,7 +101,14 @@ def _elsewhere(others: Any, evidence: Evidence, names: DisplayNames) -> facts.El
         if lead["sure"]
     ]
     titles = [who for _, who in leads]
-    return facts.Elsewhere(n=len(leads), n_certain=len(certain), certain=certain, names=titles)
+    tops = [rows.iloc[0] for part, rows in others if whole and part[1:] == whole[1:]]
+    alone = [
+        facts.Alone(
+            system=names.name("system", top["system"]), run=names.name("corpus", top["corpus"]), p_best=top["p_best"]
+        )
+        for top in tops
+    ]
+    return facts.Elsewhere(n=len(leads), n_certain=len(certain), certain=certain, names=titles, alone=alone)
 
 
 def sample_verdict(n: int, open_: int) -> verdicts.Sample:
