@@ -5,21 +5,12 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fixtures.reference import REFERENCE
+from fixtures.reference import REGRESSION as r_values
+from fixtures.reference import REGRESSION_DATA as data
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgebook.statistics import logit
-
-
-@pytest.fixture(scope="module")
-def data():
-    return pd.read_csv(REFERENCE / "regression_data.csv")
-
-
-@pytest.fixture(scope="module")
-def r_values():
-    frame = pd.read_csv(REFERENCE / "regression.csv", keep_default_na=False)
-    return frame.set_index(["model", "statistic", "term"])["value"].astype(float).to_dict()
 
 
 def table(a, b, c, d):
@@ -33,7 +24,7 @@ def binary_sum(*cells):
 
 
 @pytest.mark.parametrize(("model", "columns"), [("one", ["steady"]), ("two", ["steady", "count"])])
-def test_fit_equals_r(data, r_values, model, columns):
+def test_fit_equals_r(model, columns):
     found = logit.fit_logit(data[columns].to_numpy(), data["chosen"].to_numpy())
     assert found.separation == "none"
     assert found.log_likelihood == pytest.approx(r_values[model, "log_likelihood", ""], abs=1e-10)
@@ -75,7 +66,7 @@ def test_separation_that_no_single_predictor_shows():
     assert logit.fit_logit(x, y).separation == "complete"
 
 
-def test_collinear_predictors_have_a_fit_but_no_coefficients(data):
+def test_collinear_predictors_have_a_fit_but_no_coefficients():
     x = data[["steady", "count"]].to_numpy()
     twice = logit.fit_logit(np.column_stack([x, x.sum(axis=1)]), data["chosen"].to_numpy())
     assert twice.log_likelihood == pytest.approx(logit.fit_logit(x, data["chosen"].to_numpy()).log_likelihood, abs=1e-9)
@@ -151,7 +142,7 @@ def test_all_subsets_under_separation_equal_single_fits():
 @pytest.mark.parametrize(
     ("model", "columns"), [("separated", ["steady", "rare"]), ("all", ["steady", "rare", "count"])]
 )
-def test_firth_equals_r_and_firthmodels(data, r_values, model, columns):
+def test_firth_equals_r_and_firthmodels(model, columns):
     found = logit.fit_firth(data[columns].to_numpy(float), data["chosen"].to_numpy())
     terms = ["(Intercept)", *columns]
     # R's optimiser works with numerical derivatives: 1e-6
@@ -169,13 +160,13 @@ def test_firth_adds_half_to_each_cell_of_a_table(cells):
     assert found.coefficients == pytest.approx([log(a / b), log(c / d) - log(a / b)], abs=1e-9)
 
 
-def test_firth_refuses_collinear_predictors(data):
+def test_firth_refuses_collinear_predictors():
     x = data[["steady"]].to_numpy()
     with pytest.raises(ValueError, match="collinear"):
         logit.fit_firth(np.column_stack([x, 2 * x]), data["chosen"].to_numpy())
 
 
-def test_firth_says_when_it_does_not_converge(data, monkeypatch):
+def test_firth_says_when_it_does_not_converge(monkeypatch):
     monkeypatch.setattr(logit, "STEPS", 1)
     found = logit.fit_firth(data[["steady"]].to_numpy(), data["chosen"].to_numpy())
     assert np.isnan(found.coefficients).all()

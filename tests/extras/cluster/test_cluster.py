@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from fixtures.project_copy import ROOT, Project
-from fixtures.sleeper import gone, sleeper
+from fixtures.sleeper import killed
 from fixtures.waiting import wait_for
 
 SECONDS = 45
@@ -170,16 +170,7 @@ def test_a_killed_run_leaves_nothing_half_made_and_a_worker_that_takes_the_next(
     project = Project(tmp_path / "project")
     shutil.copy(ROOT / "pyproject.toml", project.folder)
     with cluster(tmp_path, workers=1) as address:
-        with sleeper(project, "--executor", where or address) as (process, kernel):
-            process.send_signal(number)
-            _, errors = process.communicate(timeout=600)
-        if number != signal.SIGKILL:
-            assert process.returncode == 130
-            assert "interrupted" in errors
-            assert not project.out("data", "processed", "tiny", ".work").exists()
-        wait_for(lambda: gone(kernel))
-        assert not project.out("data", "processed", "tiny", "notebooks").exists()
-        assert "01_sleeps" not in project.manifest()["nodes"]
+        killed(project, number, "--executor", where or address)
         project.edit("notebooks/01_sleeps.ipynb", "time.sleep(600)", "time.sleep(0)")
         assert project.states("--executor", address)["01_sleeps"] == ("done", "new")
     assert not [path for pattern in (".*.tmp", ".*.mark", ".work") for path in project.folder.rglob(pattern)]

@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from fixtures.reference import REFERENCE
+from fixtures.reference import REGRESSION as r_values
+from fixtures.reference import REGRESSION_DATA as data
 from scipy.stats import pearsonr, rankdata
 
 from judgebook.annotations import dialogue_values as values
@@ -35,18 +36,7 @@ def row(found, statistic, label=None):
     return rows[rows["label"] == (label or rows["label"].iloc[0])].iloc[0]
 
 
-@pytest.fixture(scope="module")
-def data():
-    return pd.read_csv(REFERENCE / "regression_data.csv")
-
-
-@pytest.fixture(scope="module")
-def r_values():
-    frame = pd.read_csv(REFERENCE / "regression.csv", keep_default_na=False)
-    return frame.set_index(["model", "statistic", "term"])["value"].astype(float).to_dict()
-
-
-def test_linear_importance_equals_r_and_scipy(data, r_values):
+def test_linear_importance_equals_r_and_scipy():
     x = data["steady"].to_numpy()
     found = validity.importance(design({"steady": x}, data["y"]), sampling=sampling(200, seed=1))
     at = estimates(found)
@@ -57,14 +47,14 @@ def test_linear_importance_equals_r_and_scipy(data, r_values):
     assert row(found, "f_test")["p_value"] == pytest.approx(r_values["one", "f_test_p", ""], abs=1e-12)
 
 
-def test_linear_test_equals_statsmodels_for_several_predictors(data):
+def test_linear_test_equals_statsmodels_for_several_predictors():
     model = sm.OLS(data["y"], sm.add_constant(data[["steady", "rare", "count"]])).fit()
     found = validity.linear_test(np.sqrt(model.rsquared), len(data), 3)
     assert found == pytest.approx((model.fvalue, model.f_pvalue), rel=1e-9)
     assert validity.linear_test(1.0, 10) == (np.inf, 0.0)
 
 
-def test_logit_importance_equals_r(data, r_values):
+def test_logit_importance_equals_r():
     x = data["steady"].to_numpy()
     found = validity.importance(
         design({"steady": x}, data["chosen"], target=values.COMPARATIVE_QUALITY), sampling=sampling(200, seed=1)
