@@ -434,7 +434,7 @@ def test_what_is_said(study, case):
         (["ac", "bd"], 0.6, "better than Alpha, but Alpha, e or f may be best."),
         (["bc", "bd", "be", "bf"], 0.99, "better than Alpha, which may be as good."),
         (["be", "bf", "ac", "ad"], 0.6, "Of the other 5 systems, 1 may be best and 2 are clearly worse than Beta; 2 "
-                                        "cannot be told from Beta, but are worse than another system."),
+                                        "cannot be distinguished from Beta, but are worse than another system."),
     ],
 )  # fmt: skip
 def test_who_else_may_be_best_is_named_where_they_are_few_and_counts_add_up(study, apart, chance, said):

@@ -53,7 +53,7 @@ WIDEST = {"share": 1.0, "strength": np.log(99)}
 
 #: why a cell of `behind` is empty
 NOT_BEHIND = (
-    "The leader; or the difference cannot be told from so few units (n): no interval, or one wider than the scale."
+    "The leader; or the difference cannot be determined from so few units (n): no interval, or wider than the scale."
 )
 
 

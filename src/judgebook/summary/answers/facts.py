@@ -81,7 +81,7 @@ class OrderFacts(Model):
     n_rivals: int = Field(description="other systems that may be best")
     rivals: list[str]
     wins: int = Field(description="systems shown to be worse than the first")
-    tiers: list[list[str]] = Field(description="systems that cannot be told from the best of their tier, best first")
+    tiers: list[list[str]] = Field(description="systems not distinguishable from the best of their tier, best first")
     label: str = Field(description="the label that orders the systems; empty: the mean of several")
     n_labels: int
     level: float = Field(description="confidence in all ranks together")
