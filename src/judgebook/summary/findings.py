@@ -94,7 +94,8 @@ def preface(evidence: Evidence) -> Preface | None:
     table = _PHRASES.say("counted", rows=rows, who=of_first)
     line = _PHRASES.say("counted_line", rows=rows, who=of_first, runs=runs, judged=len(evidence.people))
     used = next((row.people for row in rows if row.kind == "used"), None)
-    about = _PHRASES.say("about", people=evidence.population(*main[:2]), who=who, used=used)
+    whole = None if one == main else evidence.population(*one[:2])
+    about = _PHRASES.say("about", people=evidence.population(*main[:2]), who=who, used=used, whole=whole)
     return Preface(table, line, about)
 
 
