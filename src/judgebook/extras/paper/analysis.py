@@ -75,7 +75,8 @@ def gather(stored: StoredStudy, made: Made) -> Material:
     folder = stored.folder / "results"
     paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
     results = {path.stem: read(path) for path in paths if not path.stem.startswith("05_")}
-    names = in_order(display_names(stored.params, scores), stored.params, scores)
+    fitted = results.get("07_bot_performance", Results())
+    names = in_order(display_names(stored.params, scores), stored.params, scores, fitted)
     counts = stored.frame("counts")
     return Material(stored.params, scores, results, names, made, counts)
 
