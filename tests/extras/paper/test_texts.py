@@ -141,6 +141,7 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
     assert "are equivalent within ±1.1 points (0.50 points" in said(decided=False, verdict="alike")
     assert "are equivalent within ±1.1 points" in on.sentences[-1]
     assert "p < 0.001" in said(p_adjusted=1e-5)
+    assert "was rated 0.0040 points higher" in said(estimate=0.004, ci_low=0.001, ci_high=0.007)
 
 
 def test_only_what_ran_is_said_and_cited(material):

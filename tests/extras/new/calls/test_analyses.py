@@ -86,6 +86,7 @@ def test_alpha_uses_what_is_there(agreed):
     rows = agreed.estimates.query("statistic == 'alpha'")
     assert rows["estimate"].to_numpy() == pytest.approx(alpha)
     assert set(rows["n"]) == {int((table.notna().sum() > 1).sum())}
+    assert "alpha of 1 label with intervals" in " ".join(getattr(view, "alt", "") for view in agreed._views)
 
 
 def test_means_are_those_by_hand(ranked):
