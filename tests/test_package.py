@@ -114,4 +114,4 @@ def test_what_pages_say_of_python_runs(page, capsys):
     for block in blocks:
         exec(compile(block, page, "exec"), names)
     if page == "docs/python.md":
-        assert "level of helpful: " in capsys.readouterr().out
+        assert "direction of length: " in capsys.readouterr().out

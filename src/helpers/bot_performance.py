@@ -42,7 +42,7 @@ class Page(Sections):
         )
         self.run.save_results(self.results)
         self.rankings = leading.rankings(self.results, evaluations(self.everybody))
-        self.names = in_order(display_names(self.study, self.judged), self.study, self.everybody)
+        self.names = in_order(display_names(self.study, self.judged), self.study, self.everybody, self.results)
 
     def findings(self) -> Section:
         yield from super().findings()

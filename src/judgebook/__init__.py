@@ -12,8 +12,8 @@ In a notebook, a frame of judgements is enough:
 
     roles = {"item": "prompt", "annotator": "rater", "system": "model", "score": "helpful"}
     jb.audit(frame, **roles)                        # an Audit: six answers about the judgements
-    jb.agreement(frame, **roles, level="ordinal")   # an Analysis: do annotators agree?
-    jb.rank(frame, **roles, direction=1)            # which system is best?
+    jb.agreement(frame, **roles)                    # an Analysis: do annotators agree?
+    jb.rank(frame, **roles)                         # which system is best?
     jb.plan(frame, **roles)                         # how many dialogues does the next study need?
     jb.fit(frame, system=…, score=…)                # a FittedModel: levels, contrasts, components, P(best)
     jb.compare(june, july)                          # ComparedStudies: are the results of one reproduced in the other?

@@ -18,16 +18,7 @@ from PIL import Image
 
 from judgebook.display import marks, style
 from judgebook.display import plots as plotting
-from judgebook.display.names import (
-    BAD,
-    GOOD,
-    NEUTRAL,
-    OPEN,
-    PALETTES,
-    SYSTEM_PALETTES,
-    DisplayNames,
-    display_names,
-)
+from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, PALETTES, SYSTEM_PALETTES, DisplayNames, display_names
 from judgebook.report import blocks
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.sections.data import Figures
@@ -75,6 +66,15 @@ THREE = [
 
 def texts(ax):
     return [t.get_text() for t in ax.texts]
+
+
+def test_by_hand_titles_of_figures_are_marked_as_such(tmp_path, monkeypatch):
+    """A title is Markdown, a caption is not."""
+    out, run = [], make_run(tmp_path)
+    run.run_id = None
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: out.append(data))
+    style.save(line_figure(), "f", alt="x", title=r"Of a\_b, 1 is below", caption="Points: a_b.", run=run)
+    assert out[-1].data == r"**Figure 1. Of a\_b, 1 is below.** Points: a\_b."
 
 
 def test_a_saved_figure_carries_name_and_alt_text_in_file_and_display(tmp_path, shown):

@@ -267,7 +267,7 @@ MOVES = (
         frozenset({"row"}),
         {
             "importance": ("*",),
-            "design": ("design_evidence", "design_finding", "design_load"),
+            "design": ("design_evidence", "design_finding", "design_load")
         },
     ),
     Moves(

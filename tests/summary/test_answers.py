@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from math import exp
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from markupsafe import Markup
 
 from judgebook.annotations.population import Population
 from judgebook.questions.collection import costs
+from judgebook.questions.performance import findings as in_07
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
@@ -23,13 +25,7 @@ from judgebook.summary.answers import systems
 from judgebook.summary.answers.facts import Ranked, SampleFacts
 from judgebook.summary.cost import cost
 from judgebook.summary.counted import stages
-from judgebook.summary.evidence import (
-    AGREEMENT,
-    COST,
-    NOTEBOOKS,
-    PERFORMANCE,
-    Evidence,
-)
+from judgebook.summary.evidence import AGREEMENT, COST, NOTEBOOKS, PERFORMANCE, Evidence
 from judgebook.summary.next_steps import steps
 
 PART = {"corpus": "main", "group": "all", "method": "dialogue_likert"}
@@ -40,6 +36,7 @@ sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, s
 systems: {a: Alpha, b: Beta, c: Gamma}
 """
 LABELS = ("quality", "relevant", "engaging")
+ENDS = ["lead", "lead_low", "lead_high"]
 
 
 @pytest.fixture(scope="module")
@@ -440,6 +437,29 @@ def test_what_is_said(study, case):
 def test_who_else_may_be_best_is_named_where_they_are_few_and_counts_add_up(study, apart, chance, said):
     rows = ordered(dict(zip("bacdef", range(6, 0, -1), strict=True)), apart, {"b": chance, "a": 1 - chance})
     assert said in said_of("order", evidence(study, n07=rows))
+
+
+@pytest.mark.parametrize(
+    ("unit", "gap", "said"),
+    [
+        ("score", (0.001, -0.5, 0.502), "It is equal to Old to two decimals (difference 0.00 [−0.50, 0.50] points)"),
+        ("score", (0.004, 0.001, 0.007), "It is 0.0040 [0.0010, 0.0070] points better than Old, which may be as good"),
+        ("share", (0.001, -0.03, 0.03), "equal to Old to the percentage point (difference 0 [−3, 3] percentage"),
+        ("strength", (3.0, -7.0, 13.0), "How often it beats Old cannot be estimated: with so few votes or annotators, "
+                                        "the interval is 0% to 100%"),
+        ("strength", (1.0, 0.0, 2.0), "It wins 73% [50%, 88%] of the decided votes against Old, which may be as good"),
+    ],
+)  # fmt: skip
+def test_a_gap_of_zero_or_an_interval_that_says_nothing_is_said_so(unit, gap, said):
+    """On the first page, and in short by notebook 07."""
+    row = pd.Series({"system": "o", "unit": unit, "rank_low": 1} | dict(zip(ENDS, gap, strict=True)))
+    second = SimpleNamespace(name="Old", beaten=Ranked.beaten.fget(row), **row[ENDS])
+    facts = {"top": SimpleNamespace(unit=unit, p_best=0.6), "known": True, "sure": False, "any": True, "wins": 0}
+    assert said in findings._PHRASES.say("rest", second=second, n_others=1, n_rivals=1, rivals=[], **facts)
+    facts |= {"second": in_07._second(row, SimpleNamespace(name=lambda kind, key: "Old")), "n": 2, "level": 0.95}
+    facts |= {"others": {"n": 0}, "by_label": {"n": 0}, "tiers": [], "label": "q", "name": "New", "who": "r"}
+    rest = dict.fromkeys(("rivals", "n_labels", "people", "judged", "method"))
+    assert said in in_07._PHRASES.say("leader", **facts | rest)
 
 
 def test_a_winner_by_one_annotators_judgements_is_named_with_their_share(study):

@@ -90,11 +90,11 @@ def numbered(kind: str, name: str) -> int:
     return numbers.setdefault(name, len(numbers) + 1)
 
 
-def say_below(name: str, caption: str) -> None:
-    """Show the number of a figure and its caption."""
+def say_below(name: str, title: str, caption: str) -> None:
+    """Show the number of a figure, its title (Markdown) if it has one, and its caption (plain text)."""
     from IPython.display import Markdown, display
 
-    display(Markdown(PHRASES.say("caption", number=numbered("figure", name), text=caption)))
+    display(Markdown(PHRASES.say("caption", number=numbered("figure", name), title=Markup(title), text=caption)))
 
 
 def folded(html: Callable[[pd.DataFrame], str], cells: pd.DataFrame) -> str:

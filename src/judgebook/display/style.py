@@ -160,7 +160,7 @@ def save(
     else:
         _display("image/svg+xml", files[f"{stem}.svg"].decode("utf-8"), about)
     if not run.run_id:
-        by_hand.say_below(stem, f"**{title}** {caption}" if title else caption)
+        by_hand.say_below(stem, title, caption)
 
 
 def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import reduce, wraps
-from operator import and_
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, TypeAlias
@@ -254,22 +253,9 @@ def _value(text: str) -> str:
     return text.replace("%3B", ";").replace("%25", "%")
 
 
-def read(
-    path: Path, without: Collection[str] = (), only: Mapping[str, Mapping[str, Collection[str]]] = MappingProxyType({})
-) -> Results:
-    """`Results` from a file, or only part of them where there are many (such as a row for each pair of systems).
-
-    without : statistics that are not read. only : statistic -> key -> values; rows with other values are not read.
-    """
-    statistic, condition = pc.field("statistic"), pc.coalesce(pc.field("condition"), pc.scalar(""))
-    wanted = [~statistic.isin([*without])] if without else []
-    for name, keys in only.items():
-        for key, values in keys.items():
-            has = pc.match_substring_regex(
-                condition, f"(^|;){key}=({'|'.join(re.escape(_text(v)) for v in values)})(;|$)"
-            )
-            wanted.append((statistic != name) | has)
-    filters = reduce(and_, wanted) if wanted else None
+def read(path: Path, without: Collection[str] = ()) -> Results:
+    """`Results` from a file. without : statistics that are not read, as some have a row for each pair of systems."""
+    filters = ~pc.field("statistic").isin([*without]) if without else None
     # an earlier version may have stored fewer columns
     there = {*pq.read_schema(path).names}
     wanted_columns = ["statistic", "condition", *IDS, *(column for column in VALUES if column in there)]

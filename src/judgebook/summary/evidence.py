@@ -70,7 +70,8 @@ class Evidence:
     @cached_property
     def names(self) -> DisplayNames:
         """Display names, systems from best to worst."""
-        return in_order(display_names(self.study, self.annotations), self.study, self.annotations)
+        names = display_names(self.study, self.annotations)
+        return in_order(names, self.study, self.annotations, self.results[PERFORMANCE])
 
     @cached_property
     def populations(self) -> dict[tuple[str, str], Population]:

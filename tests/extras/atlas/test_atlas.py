@@ -58,7 +58,6 @@ TRUTH = {
         "claims": 1.0,
         "claims_dialogues": 1.0,
         "pairs_different": 1.0,
-        "pairs_decided": 1.0,
         "ranks_resolved": 2.0,
     },
     "fault": {

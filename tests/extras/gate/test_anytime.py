@@ -118,6 +118,7 @@ def folder(tmp_path_factory):
         ("old better than new on quality", [], "Not met"),
         ("new better than old on lapses", [], "Met"),
         ("new better than twin on quality", [], "Cannot be told"),
+        ("new better than old", [], "is valid at every look: name a label"),
         ("agreement on quality at least 0.1", [], "only two systems can be compared like this"),
         ("new better than old on quality", ["inference.annotators=sample"], "the same people judge again"),
     ],

@@ -40,7 +40,7 @@ systems: {new: Same, twin: Same}
     [
         ("new better than old on quality", "superior", 0.0),
         ("new not worse than old on quality", "not_inferior", None),
-        ("new equal to old on quality", "equivalent", None),
+        ("new equal to old", "equivalent", None),
         ("new not worse than old on quality by 5%", "not_inferior", 0.05),
         ("GPT better than 4 not worse than old on q by 1", "not_inferior", 1.0),
         ("new  equal to\nold on quality within .2", "equivalent", 0.2),
@@ -53,7 +53,7 @@ def test_requirements_are_read_as_written(text, kind, size):
     assert (one.kind, one.size) == (kind, size)
 
 
-@pytest.mark.parametrize("text", ["", "new beats old on quality", "new not worse than old", "new equal to old"])
+@pytest.mark.parametrize("text", ["", "new beats old on quality", "new not worse than", "agreement at least 0.5"])
 def test_what_is_not_understood_says_what_can_be_written(text):
     with pytest.raises(UsageError, match="expected 'new better than old on quality'"):
         requirement(text)
@@ -126,21 +126,35 @@ def test_all_are_decided_and_the_worst_is_the_code(study, capsys):
         "new equal to twin on quality within 0.5",
         "new better than twin on quality",
         "reliability on quality at least 0.5",
+        "new not worse than old by 0.2",
+        "old not worse than new by 0.2",
+        "new better than twin",
     )
-    lines = said.out.splitlines()
-    assert [line.split(":")[0] for line in lines[:6]] == ["Met", "Met", "Not met", "Met", "Cannot be told", "Met"], said
+    lines, (met, not_met, untold) = said.out.splitlines(), ("Met", "Not met", "Cannot be told")
+    said_each = [line.split(":")[0] for line in lines[:9]]
+    assert said_each == [met, met, not_met, met, untold, met, met, not_met, untold], said
     assert code == 1
     assert "other annotators like these 6" in lines[0]
-    assert lines[6].startswith("4 of 6 requirements are met; 1 is not")
-    assert gate(study, capsys, "new better than old on quality")[0] == 0
+    gap = f"{_overall_gap(study):.2f} ["
+    assert f"by 0.2 ({gap}" in lines[6]
+    assert "] standard deviations of items, over 3 labels, for other annotators like these 6)." in lines[6]
+    assert f"by 0.2 (−{gap}" in lines[7]
+    assert lines[9].startswith("5 of 9 requirements are met; 2 are not")
+    assert gate(study, capsys, "new better than old")[0] == 0
+    assert gate(study, capsys, "new better than twin")[0] == 3
+
+
+def _overall_gap(study) -> float:
+    """By how much `new` is better than `old` in the mean of its labels, in standard deviations of dialogues."""
+    frame = pd.read_csv(study.parent / "ratings.csv")
+    items = frame.groupby(["bot", "prompt"])[["quality", "errors", "fault"]].mean()
+    means = ((items - items.mean()) / items.std(ddof=1) * [1, -1, -1]).groupby("bot").mean().mean(axis=1)
+    return means["new"] - means["old"]
 
 
 @pytest.mark.parametrize(
     ("required", "notebooks"),
-    [
-        ("new better than old on quality", [PERFORMANCE]),
-        ("reliability on quality at least 0.5", [AGREEMENT]),
-    ],
+    [("new better than old on quality", [PERFORMANCE]), ("reliability on quality at least 0.5", [AGREEMENT])],
 )
 @pytest.mark.parametrize("in_yaml", [False, True])
 def test_only_what_decides_is_computed(study, tmp_path, monkeypatch, capsys, required, notebooks, in_yaml):
@@ -171,6 +185,9 @@ def known(study):
         ("old better than new on quality", -0.7, -0.3, Verdict.NOT_MET),
         ("old not worse than new on errors by 0.1", 0.3, 0.7, Verdict.MET),
         ("new not worse than twin on quality by 0.2", nan, nan, Verdict.OPEN),
+        ("old not worse than new by 0.2", -0.7, -0.3, Verdict.NOT_MET),
+        ("old not worse than new by 0.5", -0.7, -0.3, Verdict.OPEN),
+        ("old equal to new within 0.8", -0.7, -0.3, Verdict.MET),
     ],
 )
 def test_a_comparison_is_decided_by_the_pairs_own_interval(known, text, low, high, verdict):
@@ -182,6 +199,11 @@ def test_a_comparison_is_decided_by_the_pairs_own_interval(known, text, low, hig
         for label in ("quality", "errors") for name, ends in (("contrast", wide), ("plain_contrast", own))
     ]  # fmt: skip
     rows.append({**rows[1], "system_b": "twin", "estimate": 0.0, "ci_low": None, "ci_high": None})
+    rows.append({**rows[0], "statistic": "overall_contrast", "label": None, **own})
+    rows += [
+        {**part, "statistic": name, "system": "new", "estimate": 1.0, "n": 3}
+        for name in ("overall_level", "overall_rank")
+    ]
     computed = replace(known, results=dict.fromkeys(known.results, Results()) | {PERFORMANCE: collect(rows)})
     made = deciding.decide(requirement(text), computed)
     assert made.verdict == verdict
@@ -189,9 +211,16 @@ def test_a_comparison_is_decided_by_the_pairs_own_interval(known, text, low, hig
     assert made.people.others
 
 
-def test_systems_that_never_met_are_not_told_apart(known):
-    made = deciding.decide(requirement("new better than old on quality"), known)
-    assert (made.verdict, made.why) == (Verdict.OPEN, "the two systems were not compared on this label")
+@pytest.mark.parametrize(
+    ("about", "why"),
+    [
+        (" on quality", "the two systems were not compared on this label"),
+        ("", "fewer than two labels vary and have both systems; `on LABEL` decides by one label"),
+    ],
+)
+def test_systems_that_never_met_are_not_told_apart(known, about, why):
+    made = deciding.decide(requirement(f"new better than old{about}"), known)
+    assert (made.verdict, made.why) == (Verdict.OPEN, why)
 
 
 @pytest.mark.parametrize(
@@ -207,6 +236,9 @@ def test_systems_that_never_met_are_not_told_apart(known):
         ("new equal to old on quality within 0", "expected more than 0 and less than the scale of quality"),
         ("new not worse than old on quality by 0,2", "expected it to end like `by 0.2`, found `by 0,2`"),
         ("agreement on quality at least 67", "expected less than 1, the most it can be, found 67"),
+        ("new not worse than old", "expected a margin, found none: write `by 0.2` behind it"),
+        ("new not worse than old by 20%", "expected standard deviations of items, as several labels have no scale"),
+        ("new not worse than old by 0,2", "expected it to end like `by 0.2`, found `by 0,2`"),
         ("Same better than old on quality", "several systems are called 'Same': write new or twin"),
     ],
 )
@@ -231,11 +263,15 @@ def test_it_is_refused_before_anything_is_computed(study, capsys, required, said
         ("0.3", "new not worse than twin on quality", 0.3),
         ("{quality: 0.01}", "new equal to twin on quality", 0.01),
         ("{quality: 0.01}", "new equal to twin on quality within 0.3", 0.3),
+        ("0.3", "new equal to twin", 0.3),
     ],
 )
 def test_the_margin_of_the_yaml_holds_where_the_requirement_has_none(study, known, margin, text, size):
-    stated = replace(known, study=params.load(study, params.parse_set([f"margin={margin}"])))
-    assert deciding.compared(requirement(text), stated)[0].size == size
+    """Of the only label that says which system is better, if none is named."""
+    only = ["labels.errors.direction=0", "labels.fault.direction=0"] if " on " not in text else []
+    stated = replace(known, study=params.load(study, params.parse_set([f"margin={margin}", *only])))
+    required, label, *_ = deciding.compared(requirement(text), stated)
+    assert (required.size, label.id) == (size, "quality")
 
 
 @pytest.mark.verify

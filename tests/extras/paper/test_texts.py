@@ -31,6 +31,7 @@ labels:
 systems: {a: "System $A$", b: B_b, c: "C, third", d: D}
 groups: {g1: {title: Students}, g2: {title: Experts}}
 iaa: {first: 2}
+margin: {quality: 1.1}
 heds:
   recruitment: By *email*, [see](x).
   criteria: {quality: {quality: goodness, question: "How good is it?"}}
@@ -41,7 +42,7 @@ BOOT = {"n_resamples": 200, "confidence": 0.95, "seed": 1}
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory):
-    """A study of four systems and two groups, with results of 03 as computed, and of 05, 07 and 13 as made up."""
+    """A study of four systems and two groups, with results of 03 as computed, and of 07 and 13 as made up."""
     path = tmp_path_factory.mktemp("study") / "small.yaml"
     path.write_text(YAML, encoding="utf-8")
     study = params.load(path)
@@ -74,15 +75,13 @@ def material(tmp_path_factory):
     order.append(label | {"statistic": "difference_found", "estimate": 0.625, "n": 3})
     order.append(label | {"statistic": "component_share", "part": "taste", "estimate": 0.1})
     performance = collect(order)
-    alike = label | {"statistic": "equivalence", "margin": 0.2, "scale": "d", "system": "b", "system_b": "c"}
-    sensitivity = collect([alike | {"p_value": 0.3, "p_adjusted": 0.6}])
     judge = label | {"level": "dialogue", "metric": "g2", "measurement": "ordinal", "resample_unit": "dialogue"}
     judges = collect(
         [judge | {"statistic": "judge_alpha", "pair": "mean", "estimate": 0.25} | ends],
         [judge | {"statistic": "judge_alpha", "pair": "difference", "estimate": -0.2, "ci_low": -0.3, "ci_high": -0.1}],
         [label | {"statistic": "winning_rate", "metric": "g2", "test": "items", "cost": 0.15, "estimate": 0.75}],
     )
-    results = {"03_iaa": collect(found), "07_bot_performance": performance, "05_sensitivity": sensitivity}
+    results = {"03_iaa": collect(found), "07_bot_performance": performance}
     return analysis.Material(study, twice, results | {"13_judges": judges}, display_names(study, twice), MADE)
 
 
@@ -117,7 +116,8 @@ def test_values_are_those_of_the_results(material):
     assert "Its lead over the second (C, third) is 0.25 [−0.50, 1.00] SD, over the last (B\\_b) 0.75 [0.50," in text
     assert "the CI of its rank is 1 to 2." in text
     assert "1 of 3 comparisons of two systems (1 label) is decided" in text
-    assert "No pairs are shown to be equivalent within ±0.2 SD" in text
+    assert "2 pairs are shown to be equivalent within ±1.1 points" in text, "those that the first page calls so"
+    assert "excludes 0, and are equivalent where it lies within ±1.1 points." in said_methods(material)
     assert "detects differences of 0.62 points (scale 1 to 5)" in text
     assert "Experts: alpha with people is 0.25 [0.12, 0.38]. It is lower than among people (95% CI" in text
     assert "the winning rate is 0.75, which suffices" in text
@@ -127,9 +127,10 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
     (on,) = pairs.sentences(material)
     assert (on.evaluation, on.label, len(on.sentences)) == ("Dialogue Likert", "Overall_quality", 3)
 
-    def said(*, others=True, alike=False, **facts):
-        row = material.of("07")["contrast"].to_dict("records")[-1] | {"p_adjusted": 0.01, "decided": True} | facts
-        return pairs._sentence(material, row, 3, others=others, alike=alike)
+    def said(*, others=True, **facts):
+        made = {"p_adjusted": 0.01, "decided": True, "verdict": "differ", "margin": 1.1}
+        row = material.of("07")["contrast"].to_dict("records")[-1] | made | facts
+        return pairs._sentence(material, row, 3, others=others)
 
     assert said() == (
         "On Overall\\_quality, “C, third” was rated 0.50 points higher than “B\\_b” (scale 1 to 5; simultaneous 95%"
@@ -137,8 +138,10 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
     )
     assert said(others=False).endswith(", for these annotators.")
     assert "are not shown to differ (0.50 points" in said(decided=False)
-    assert "are equivalent within ±" in said(decided=False, alike=True)
+    assert "are equivalent within ±1.1 points (0.50 points" in said(decided=False, verdict="alike")
+    assert "are equivalent within ±1.1 points" in on.sentences[-1]
     assert "p < 0.001" in said(p_adjusted=1e-5)
+    assert "was rated 0.0040 points higher" in said(estimate=0.004, ci_low=0.001, ci_high=0.007)
 
 
 def test_only_what_ran_is_said_and_cited(material):
@@ -146,7 +149,7 @@ def test_only_what_ran_is_said_and_cited(material):
     entries = files.works(material, methods, results)
     cited = references.cited(methods + results)
     assert set(cited) <= set(entries)
-    assert {"krippendorff2019", "bates2015", "hothorn2008", "holm1979", "calderon2025", "small_data"} <= set(entries)
+    assert {"krippendorff2019", "bates2015", "hothorn2008", "calderon2025", "small_data"} <= set(entries)
     assert not {"mcfadden1974", "davidson1970", "deutsch2021", "mann1947"} & set(entries)
     bare = analysis.Material(material.study, material.scores, {}, material.names, MADE)
     assert references.cited(said_methods(bare)) == ["small_data", "small_report_2026", "harris2020", "virtanen2020"]

@@ -1,5 +1,6 @@
-"""Systems stand in one order everywhere: that of the first leader board, whatever orders it."""
+"""Systems stand in the order of the first leader board, or of plain means where there is no fit."""
 
+from collections import defaultdict
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import SYSTEMS, comparisons, numbered
 
-from judgebook.questions.performance import arrangement, davidson
+from judgebook.questions.performance import arrangement, davidson, fitted
 from judgebook.questions.performance.fitted import standardised
 from judgebook.study.labels import Label
 
@@ -16,6 +17,10 @@ LABELS = [
     Label("dull", "dialogue_likert", "Dull", (1, 5), direction=-1),
     Label("quality", "comparative", "Quality", (-1, 1)),
 ]
+
+
+#: who judged most dialogues of which system
+MOST = {("a", "kind"), ("b", "strict")}
 
 
 def study(labels=LABELS, unranked=(), overall="all"):
@@ -50,6 +55,19 @@ def test_by_the_overall_mean(two_labels):
         order = means.sort_values(ascending=False).index.tolist()
         assert order[0] == first
         assert arrangement.by_score(study(unranked=unranked), two_labels) == order
+
+
+def test_by_the_fit_where_there_is_one():
+    """`b` is better for everybody, but most of its dialogues were judged by those who are strict."""
+    gap = {"a": 0.0, "b": 0.5, "kind": 1.0, "strict": -1.0}
+    each = [(s, who, i) for i in range(20) for s in "ab" for who in ("kind", "strict") if i < 6 or (s, who) in MOST]
+    rng = np.random.default_rng(2)
+    rows = [(f"d{s}{i}{who}", s, f"s{i}", 3 + gap[s] + gap[who] + rng.normal(0, 0.3)) for s, who, i in each]
+    frame = numbered(rows, label="quality").assign(context=None, annotator=[who for _, who, _ in each])
+    results = fitted.fitted(frame, LABELS[:1], defaultdict(lambda: SimpleNamespace(others=True)), "all")
+    assert arrangement.by_score(study(LABELS[:1]), frame) == ["a", "b"]
+    assert arrangement.by_fit(results, frame) == ["b", "a"]
+    assert arrangement.by_fit(arrangement.NO_RESULTS, frame) == []
 
 
 def test_compared_systems_by_their_strengths():

@@ -87,7 +87,7 @@ def test_messages_are_turns_of_judged_dialogues(tmp_path):
         ),
         (
             {"skip_speakers": ["system"]},
-            {"talk_csv": MESSAGES.replace("c1,1,", "c1,0,system,Be kind.\nc1,1,")},
+            {"talk_csv": MESSAGES.replace("c1,1,", "c1,0,system,Be kind.\nc1,1,")}
         ),
     ],
     ids=["lists of messages", "a system prompt"],

@@ -37,7 +37,7 @@ def rows(
         "02_collection_stats": _costs,
         "03_iaa": _agreement,
         "05_sensitivity": partial(claims.rows, runs=runs),
-        "07_bot_performance": partial(_performance, tested=stored["05_sensitivity"]["equivalence"]),
+        "07_bot_performance": _performance,
         "09_metric_correlation": _metrics,
         "10_quality_control": _replication,
         "13_judges": _judges,
@@ -104,7 +104,7 @@ def _human(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["kind"] == "human"]
 
 
-def _performance(results: Results, tested: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     effects = results["design_effect"].dropna(subset="estimate")
     effects = effects[~effects["outcome"].isin(["tie", "loss"])]
     people = effects["unit"] == "annotator"
@@ -113,13 +113,7 @@ def _performance(results: Results, tested: pd.DataFrame) -> Iterator[tuple[str, 
     ranks = leading.rankings(results).dropna(subset=["label", "rank_low"])
     yield "ranks_resolved", _summary(ranks.assign(estimate=ranks["rank_low"] == ranks["rank_high"]), "sum")
     pairs = results["contrast"].dropna(subset="ci_low")
-    differ = pairs.assign(estimate=leading.decided(pairs))
-    yield "pairs_different", _summary(differ, "sum")
-    if len(tested):
-        keys = [*CELL, "system", "system_b"]
-        shown = pd.MultiIndex.from_frame(tested.loc[tested["p_adjusted"] < 0.05, keys])
-        alike = pd.MultiIndex.from_frame(pairs[keys]).isin(shown)
-        yield "pairs_decided", _summary(differ.assign(estimate=differ["estimate"] | alike), "sum")
+    yield "pairs_different", _summary(pairs.assign(estimate=leading.decided(pairs)), "sum")
     yield "detectable_difference", results["difference_found"].dropna(subset="estimate")
 
 

@@ -112,7 +112,7 @@ def compare(
     ...         for k, s in enumerate(["old", "mid", "new"])]
     >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "quality"])
     >>> roles = {"item": "prompt", "annotator": "rater", "system": "bot", "score": "quality"}
-    >>> june, july = (jb.rank(part, **roles, scale=(1, 5)) for part in (frame[:150], frame[150:]))
+    >>> june, july = (jb.rank(part, **roles) for part in (frame[:150], frame[150:]))
     >>> rows = jb.compare(june, july, titles=("June", "July")).frames["labels"]
     >>> int(rows["same"].max()), int(rows["pairs"].max())  # of 3 pairs of systems, all are in the same order
     (3, 3)

@@ -32,6 +32,8 @@ def decide_anytime(required: Requirement, evidence: Evidence) -> Decision:
     if not required.compares:
         return _open(required, "no interval of it is valid at every look; only two systems can be compared like this")
     required, label, system, other = compared(required, evidence)
+    if not label.id:
+        return _open(required, "no interval of the overall answer is valid at every look: name a label (`on LABEL`)")
     if evidence.study.inference.annotators == "sample":
         why = (
             "an interval for other annotators is not valid at every look, since the same people judge again: "

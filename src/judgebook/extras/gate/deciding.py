@@ -1,4 +1,5 @@
-"""Whether requirements are met: differences by their own intervals without a model, as each is decided by itself."""
+"""Whether requirements are met: differences on a label by their own intervals without a model, as each is decided by
+itself; overall by the fit of all labels, as the first page decides."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from math import isnan, nan
+from math import inf, isnan, nan
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from judgebook.extras.gate.planned import Planned, planned
 from judgebook.extras.gate.requirements import Requirement, least, met
 from judgebook.plugins import UsageError
 from judgebook.questions.performance.leading import PART
-from judgebook.study.labels import Label
+from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import where
 from judgebook.study.sections.margins import share, widest
 from judgebook.summary import analysis
@@ -37,7 +38,7 @@ class Decision:
     """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
     none. people : whom the interval is about; None where it is not said. why : why nothing can be told. plan : where an
     interval leaves it open, what the design could have told. n_differences : how many differences an interval that
-    holds at every look is made of; 0 for one for a single look."""
+    holds at every look is made of; 0 for one for a single look. unit : of several labels together, in words."""
 
     required: Requirement
     verdict: Verdict
@@ -48,6 +49,7 @@ class Decision:
     why: str = ""
     plan: Planned | None = None
     n_differences: int = 0
+    unit: str = ""
 
 
 def decide(required: Requirement, evidence: Evidence) -> Decision:
@@ -55,6 +57,8 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
     if not required.compares:
         return _measured(required, evidence)
     required, label, system, other = compared(required, evidence)
+    if not label.id:
+        return _overall(required, label, {system: 1, other: -1}, evidence)
     for part in parts(evidence):
         rows = where(
             evidence.results[PERFORMANCE]["plain_contrast"], **dict(zip(PART, part, strict=True)), label=label.id
@@ -71,6 +75,26 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
     return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
 
 
+def _overall(required: Requirement, label: Label, side: Mapping[str, int], evidence: Evidence) -> Decision:
+    """Of all labels of the main evaluation, by the interval that holds for all pairs of systems at once.
+
+    side : 1 for the required system, -1 for the other.
+    """
+    part = parts(evidence)[0]
+    stored, place = evidence.results[PERFORMANCE], dict(zip(PART, part, strict=True))
+    rows = where(stored["overall_contrast"], **place)
+    of_pair = rows[rows["system"].isin([*side]) & rows["system_b"].isin([*side])]
+    if of_pair.empty:
+        why = "fewer than two labels vary and have both systems" if rows.empty else "the two systems were not compared"
+        return Decision(required, Verdict.OPEN, why=f"{why}; `on LABEL` decides by one label")
+    row = of_pair.iloc[0]
+    sign, n = side[row["system"]], int(where(stored["overall_level"], **place)["n"].iloc[0])
+    low, high = sorted((sign * row["ci_low"], sign * row["ci_high"]))
+    people = evidence.population(*part[:2])
+    unit = f"{'share won minus share lost' if share(label) else 'standard deviations of items'}, over {n} labels"
+    return Decision(required, verdict(required, low, high), sign * row["estimate"], low, high, people, unit=unit)
+
+
 def check(every: Iterable[Requirement], evidence: Evidence) -> None:
     """Look for what requirements are about in a study whose results are not computed. Errors are those of `decide`."""
     for required in every:
@@ -81,8 +105,11 @@ def check(every: Iterable[Requirement], evidence: Evidence) -> None:
 
 
 def compared(required: Requirement, evidence: Evidence) -> tuple[Requirement, Label, str, str]:
-    """The requirement with its margin, the label and the ids of the two systems. Errors are those of `decide`."""
-    label = _label(required, evidence)
+    """The requirement with its margin, the label (without an id: all of them) and the ids of the two systems.
+
+    Errors are those of `decide`.
+    """
+    label = _label(required, evidence) if required.label else _meant(required, evidence)
     titles = {id_: {shown, evidence.study.systems.get(id_)} for id_, shown in evidence.names.titles["system"].items()}
     system, other = (_one(name, titles, required) for name in (required.system, required.other))
     if system == other:
@@ -95,22 +122,38 @@ def compared(required: Requirement, evidence: Evidence) -> tuple[Requirement, La
     return _sized(required, label, evidence), label, system, other
 
 
+def _meant(required: Requirement, evidence: Evidence) -> Label:
+    """Where a requirement names none: the only label of the main evaluation that says which system is better, or one
+    without an id that stands for all that do."""
+    corpus, group, method = parts(evidence)[0]
+    judged = set(where(evidence.counted, corpus=corpus, group=group, method=method)["label"])
+    fits = [x for x in evidence.study.label_list() if x.method == method and x.direction and x.id in judged]
+    if not fits:
+        raise UsageError(
+            f"requirement {required.text!r}: the YAML does not say of any label whether a high score is good: write "
+            "`direction: 1` or `direction: -1` under the labels"
+        )
+    votes = METHODS[method].unit == "pair"
+    return fits[0] if len(fits) == 1 else Label("", method, "", (-1, 1) if votes else (-inf, inf))
+
+
 def _sized(required: Requirement, label: Label, evidence: Evidence) -> Requirement:
     """With the margin that the study states, where the requirement names none."""
     if required.percent and not share(label):
-        raise UsageError(
-            f"requirement {required.text!r}: expected points of the scale, as means of {label.id} are no rates, found %"
-        )
+        expected = "standard deviations of items, as several labels have no scale in common"
+        if label.id:
+            expected = f"points of the scale, as means of {label.id} are no rates"
+        raise UsageError(f"requirement {required.text!r}: expected {expected}, found %")
     if required.size is not None:
         _possible(required, required.size, label)
         return required
     margin = evidence.study.margins.get((label.method, label.id))
     if margin is None:
         way = "by 0.2" if required.kind == "not_inferior" else "within 0.2"
-        raise UsageError(
-            f"requirement {required.text!r}: expected a margin, found none: write `{way}` behind it, or the smallest "
-            f"difference that matters into the YAML: `margin: {{{label.id}: 0.2}}`"
-        )
+        ways = f"write `{way}` behind it"
+        if label.id:
+            ways += f", or the smallest difference that matters into the YAML: `margin: {{{label.id}: 0.2}}`"
+        raise UsageError(f"requirement {required.text!r}: expected a margin, found none: {ways}")
     return replace(required, size=margin)
 
 
@@ -125,10 +168,8 @@ def _possible(required: Requirement, size: float, label: Label) -> None:
         if share(label) and not required.percent and 1 <= size < 100 * most
         else ""
     )
-    raise UsageError(
-        f"requirement {required.text!r}: expected {least_}less than the scale of {label.id} is wide, {most:g}, found "
-        f"{size:g}{hint}"
-    )
+    wide = f"the scale of {label.id} is wide, {most:g}" if label.id else f"{most:g}"
+    raise UsageError(f"requirement {required.text!r}: expected {least_}less than {wide}, found {size:g}{hint}")
 
 
 def verdict(required: Requirement, low: float, high: float) -> Verdict:
@@ -163,11 +204,8 @@ def _label(required: Requirement, evidence: Evidence) -> Label:
     if len(fits) > 1:
         ways = ", ".join(f"{x.method}.{x.id}" for x in fits)
         raise UsageError(f"requirement {required.text!r}: several labels are called {required.label!r}: write {ways}")
-    if end := not fits and re.search(r" ((?:by|within) \S+)$", required.label):
-        way = "within" if required.kind == "equivalent" else "by"
-        raise UsageError(f"requirement {required.text!r}: expected it to end like `{way} 0.2`, found `{end[1]}`")
     if not fits:
-        raise UsageError(f"requirement {required.text!r}: {_no_such('label', required.label, [x.id for x in every])}")
+        raise _no_such("label", required.label, [x.id for x in every], required)
     return fits[0]
 
 
@@ -181,10 +219,14 @@ def _one(name: str, titles: Mapping[str, Collection[str | None]], required: Requ
             f"requirement {required.text!r}: several systems are called {name!r}: write {' or '.join(fits)}"
         )
     if not fits:
-        raise UsageError(f"requirement {required.text!r}: {_no_such('system', name, [*titles])}")
+        raise _no_such("system", name, [*titles], required)
     return fits[0]
 
 
-def _no_such(what: str, name: str, there: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(there), n=1)
-    return f"no {what} {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there)}")
+def _no_such(what: str, name: str, there: Iterable[str], required: Requirement) -> UsageError:
+    near, end = difflib.get_close_matches(name, list(there), n=1), re.search(r" ((?:by|within) \S+)$", name)
+    says = f"no {what} {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there)}")
+    if end:
+        way = "within" if required.kind == "equivalent" else "by"
+        says = f"expected it to end like `{way} 0.2`, found `{end[1]}`"
+    return UsageError(f"requirement {required.text!r}: {says}")

@@ -13,23 +13,25 @@ from judgebook.plugins import UsageError
 Kind = Literal["superior", "not_inferior", "equivalent", "agreement", "reliability"]
 
 _NUMBER = r"(?P<size>(?:\d+(?:\.\d+)?|\.\d+))\s*(?P<percent>%?)"
+_OTHER = r"(?P<other>.+?)(?: on (?P<label>.+?))?"
 _FORMS: dict[Kind, re.Pattern[str]] = {
-    "not_inferior": re.compile(rf"(?P<system>.+?) not worse than (?P<other>.+?) on (?P<label>.+?)(?: by {_NUMBER})?"),
-    "superior": re.compile(rf"(?P<system>.+?) better than (?P<other>.+?) on (?P<label>.+?)(?: by {_NUMBER})?"),
-    "equivalent": re.compile(rf"(?P<system>.+?) equal to (?P<other>.+?) on (?P<label>.+?)(?: within {_NUMBER})?"),
+    "not_inferior": re.compile(rf"(?P<system>.+?) not worse than {_OTHER}(?: by {_NUMBER})?"),
+    "superior": re.compile(rf"(?P<system>.+?) better than {_OTHER}(?: by {_NUMBER})?"),
+    "equivalent": re.compile(rf"(?P<system>.+?) equal to {_OTHER}(?: within {_NUMBER})?"),
     "agreement": re.compile(rf"agreement on (?P<label>.+?) at least {_NUMBER}"),
     "reliability": re.compile(rf"reliability on (?P<label>.+?) at least {_NUMBER}"),
 }
 _EXAMPLES = (
     "'new better than old on quality', 'new not worse than old on quality by 0.2', 'new equal to old on quality within "
-    "0.2', 'agreement on quality at least 0.667' or 'reliability on quality at least 0.8'"
+    "0.2' (each also without 'on quality'), 'agreement on quality at least 0.667' or 'reliability on quality at least "
+    "0.8'"
 )
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """size : a margin, or what an estimate must reach; in units of the label, percentages (`percent`) as shares; None:
-    the margin that the study states."""
+    """label : empty for the overall answer, or the only label. size : a margin, or what an estimate must reach; in
+    units of the label, percentages (`percent`) as shares; None: the margin that the study states."""
 
     text: str
     kind: Kind
@@ -62,7 +64,7 @@ def requirement(text: str) -> Requirement:
             percent = bool(parts["percent"])
             size = None if stated is None else float(stated) / (100 if percent else 1)
             sides = parts.get("system", ""), parts.get("other", "")
-            found = Requirement(plain, kind, parts["label"], size, *sides, percent)
+            found = Requirement(plain, kind, parts["label"] or "", size, *sides, percent)
             if not found.compares and size is not None and size >= 1:
                 raise UsageError(f"requirement {text!r}: expected less than 1, the most it can be, found {size:g}")
             return found

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import pandas as pd
 
@@ -14,7 +12,6 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity.analysis import ASKED
 from judgebook.study.params import Study
 from judgebook.study.results import Results, read
 from judgebook.study.schema import COUNTS
@@ -73,13 +70,13 @@ class Material:
 
 
 def gather(stored: StoredStudy, made: Made) -> Material:
-    """The material of a study that was run."""
+    """The material of a study that was run; of notebook 05 nothing, as which systems differ follows from 07."""
     scores = stored.scores.dropna(subset="score")
     folder = stored.folder / "results"
     paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
-    asked: Mapping[str, Any] = ASKED
-    results = {path.stem: read(path, **asked) for path in paths}
-    names = in_order(display_names(stored.params, scores), stored.params, scores)
+    results = {path.stem: read(path) for path in paths if not path.stem.startswith("05_")}
+    fitted = results.get("07_bot_performance", Results())
+    names = in_order(display_names(stored.params, scores), stored.params, scores, fitted)
     counts = stored.frame("counts")
     return Material(stored.params, scores, results, names, made, counts)
 

@@ -22,8 +22,8 @@ from judgebook.questions.agreement import population
 from judgebook.questions.judges import analysis as judges_analysis
 from judgebook.questions.performance import analysis as performance_analysis
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import equivalence
 from judgebook.study.labels import METHODS
+from judgebook.study.sections.margins import told
 
 _PHRASES = Phrases(__package__)
 #: more systems than this are not listed
@@ -192,17 +192,20 @@ def order(m: Material) -> dict | None:
         "level": level(m),
         "ranks": bool(len(results["rank"]) or len(results["overall_rank"])),
         "overall": bool(len(results["overall_level"])),
+        "alike": within(m, results["contrast"]),
     }
+
+
+def within(m: Material, contrasts: pd.DataFrame) -> str:
+    """The margin of the YAML within which systems are equivalent, in words; empty where no label compared has one."""
+    keys = dict.fromkeys(contrasts[["method", "label"]].itertuples(index=False, name=None))
+    sizes = [told(m.study.margins[key], m.names.labels[key]) if key in m.study.margins else "" for key in keys]
+    each = list(dict.fromkeys(filter(None, sizes)))
+    return f"±{each[0]}" if len(each) == 1 and all(sizes) else "the margin stated for the label" if each else ""
 
 
 def _votes(method: str) -> bool:
     return METHODS[method].unit == "pair"
-
-
-def tests(m: Material) -> dict | None:
-    """How equivalence was tested."""
-    rows = m.of("05")["equivalence"]
-    return {"margin": equivalence.within(rows)} if len(rows) else None
 
 
 def importance(m: Material) -> dict | None:
@@ -326,7 +329,6 @@ METHODS_PASSAGES: Passages = {
     "agreement": agreement,
     "scores": scores,
     "order": order,
-    "tests": tests,
     "importance": importance,
     "groups": groups,
     "metrics": metrics,

@@ -18,6 +18,7 @@ from judgebook.extras.paper.findings import (
     metrics,
     quality_control,
     said,
+    within,
 )
 from judgebook.questions.agreement import population
 from judgebook.questions.groups import analysis as groups_analysis
@@ -25,9 +26,9 @@ from judgebook.questions.metrics import analysis as metrics_analysis
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.fitted import POWER
 from judgebook.questions.quality_control.worker_tests import OVERALL
-from judgebook.questions.sensitivity import equivalence
 from judgebook.study.labels import METHODS
 from judgebook.study.results import where
+from judgebook.summary.pairs.analysis import ALIKE, judged
 
 _PART = ["corpus", "method", "group"]
 
@@ -145,22 +146,22 @@ def _ahead(contrasts: pd.DataFrame, first: str, other: str) -> dict[str, float]:
 
 def tests_found(m: Material) -> dict | None:
     """How many pairs of systems differ, are equivalent, and what could have been detected."""
-    results, tested = m.of("07"), m.of("05")["equivalence"]
+    results = m.of("07")
     rows = results["contrast"].dropna(subset="ci_low") if results else pd.DataFrame()
     if not len(rows):
         return None
-    parts, alike = [], tested[tested["p_adjusted"] < 1 - level(m)] if len(tested) else tested
+    parts, margin = [], within(m, rows)
     for key, part in _cells(m, rows, _PART):
         mine = dict(zip(_PART, key, strict=True))
         found = where(results["difference_found"], **mine).dropna(subset="estimate")
-        least = found["estimate"]
+        least, verdicts = found["estimate"], judged(part, m.study.margins, key[1])
         parts.append(
             {
                 "who": who(m, key, rows),
                 "labels": part["label"].nunique(),
                 "n": len(part),
                 "differ": int(leading.decided(part).sum()),
-                "alike": len(where(alike, **mine)) if len(where(tested, **mine)) else None,
+                "alike": int((verdicts["verdict"] == ALIKE).sum()) if verdicts["margin"].notna().any() else None,
                 "least": [least.median(), least.min(), least.max()] if len(least) else None,
                 "others": m.populations[key[::2]].others,
                 "beyond": bool(least.median() > _largest(m, key[1], found["label"])),
@@ -169,7 +170,7 @@ def tests_found(m: Material) -> dict | None:
         )
     totals = {name: sum(p[name] or 0 for p in parts) for name in ("n", "differ", "alike")}
     facts = {"parts": parts, "totals": totals, "over": _varying(rows), "level": level(m), "power": POWER}
-    return facts | {"margin": equivalence.within(tested) if len(tested) else ""}
+    return facts | {"margin": margin}
 
 
 def _largest(m: Material, method: str, labels: pd.Series) -> float:

@@ -12,9 +12,10 @@ from judgebook.extras.paper import findings, found
 from judgebook.extras.paper.analysis import Material
 from judgebook.questions.performance import leading
 from judgebook.study.sections.margins import told
+from judgebook.summary.pairs.analysis import ALIKE, judged
 
 _PHRASES = Phrases(__package__)
-_PAIR = ["corpus", "method", "group", "label", "system", "system_b"]
+_LABEL = ["corpus", "method", "group", "label"]
 
 
 @dataclass(frozen=True)
@@ -34,27 +35,17 @@ def sentences(m: Material) -> list[OnLabel]:
 
 
 def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
-    tested = m.of("05")["equivalence"]
-    shown = tested[tested["p_adjusted"] < 1 - findings.level(m)] if len(tested) else tested
-    alike = set(shown[_PAIR].itertuples(index=False, name=None))
     rows = rows.assign(decided=leading.decided(rows))
-    for (corpus, method, group, label), part in m.names.sort(rows).groupby(_PAIR[:4], sort=False):
+    for (corpus, method, group, label), part in m.names.sort(rows).groupby(_LABEL, sort=False):
         others = m.populations[corpus, group].others
-        told = [
-            _sentence(m, row, len(part), others=others, alike=tuple(row[k] for k in _PAIR) in alike)
-            for row in part.to_dict("records")
-        ]
-        yield OnLabel(found.who(m, (corpus, method, group), rows), m.names.name("label", label, method), told)
+        each = judged(part, m.study.margins, method).to_dict("records")
+        sentences = [_sentence(m, row, len(part), others=others) for row in each]
+        yield OnLabel(found.who(m, (corpus, method, group), rows), m.names.name("label", label, method), sentences)
 
 
-def _margin(m: Material, method: str, label: str) -> str:
-    """Within what two systems are equivalent on a label, in words."""
-    own = m.study.margins.get((method, label))
-    return f"{m.study.sensitivity.margin:g} SD" if own is None else told(own, m.names.labels[method, label])
-
-
-def _sentence(m: Material, row: dict, n: int, *, others: bool, alike: bool) -> str:
-    """row : of `contrast`, and whether it is decided. n : pairs that the interval and p are adjusted for."""
+def _sentence(m: Material, row: dict, n: int, *, others: bool) -> str:
+    """row : of `contrast`, with its verdict, and whether it is decided. n : pairs that the interval and p are adjusted
+    for."""
     unit = found.unit(m, row["method"], [row["label"]])
     scale = 1 if isinstance(unit, tuple) else 100
     turned = row["estimate"] < 0
@@ -73,7 +64,7 @@ def _sentence(m: Material, row: dict, n: int, *, others: bool, alike: bool) -> s
         "level": findings.level(m),
         "decided": row["decided"],
         "others": others,
-        "alike": alike and _margin(m, row["method"], row["label"]),
+        "alike": told(row["margin"], m.names.labels[row["method"], row["label"]]) if row["verdict"] == ALIKE else "",
         "worse": m.names.labels[row["method"], row["label"]].direction == -1,
     }
     return _PHRASES.say("pair", **facts)

@@ -55,14 +55,15 @@ class Analysis:
     """One analysis of judgements, with what its page in the report says and shows.
 
     folder : where YAML, frames and results lie. yaml : the YAML that describes the data. frames : frames and results by
-    name. estimates : a row for each estimate, as the notebook stores them; `statistic` says of what. docs/results.md
-    describes the columns; what is missing has no value, and `note` says why. confidence : level of the intervals,
-    between 0 and 1.
+    name. questions : what was assumed and nobody confirmed, by fact. estimates : a row for each estimate, as the
+    notebook stores them; `statistic` says of what. docs/results.md describes the columns; what is missing has no value,
+    and `note` says why. confidence : level of the intervals, between 0 and 1.
     """
 
     folder: Path
     yaml: Path
     frames: Frames
+    questions: Mapping[str, str]
     estimates: pd.DataFrame = field(repr=False)
     _page: NotebookPage = field(repr=False)
     _sections: tuple[str, ...] = field(repr=False)
@@ -84,14 +85,16 @@ class Analysis:
 
     @property
     def _says(self) -> str:
-        return "\n\n".join(view.text for view in self._views if isinstance(view, Prose) and view.text)
+        assumed = "\n".join(unconfirmed(self.questions.items()))
+        said = [view.text for view in self._views if isinstance(view, Prose) and view.text]
+        return "\n\n".join([*said, *([assumed] if assumed else [])])
 
     def __str__(self) -> str:
-        """What the notebook's page says, as plain text."""
+        """What the notebook's page says, and what was assumed, as plain text."""
         return _plain(self._says)
 
     def _repr_html_(self) -> str:
-        """For a notebook: what the page says, and its first table."""
+        """For a notebook: what the page says, what was assumed, and the page's first table."""
         table = next((view for view in self._views if isinstance(view, Table) and len(view.frame)), None)
         shown = tables.texts(table.frame, table.caption, "", decimals=table.decimals, why=table.why)[0] if table else ""
         return f"{markdown(self._says)}\n{shown}"
@@ -156,16 +159,19 @@ class Audit:
         if preface := self._first.preface:
             out.append(markdown(f"{preface.used}. {preface.whom}"))
         if before := self._first.before:
-            lines = [f"- **Not confirmed: {fact}.** {text}" for fact, text in before.unconfirmed]
-            out.append(
-                markdown("\n".join(["**Before you read on**", "", *lines, *(f"- {f[0]}" for f in before.findings)]))
-            )
+            lines = [*unconfirmed(before.unconfirmed), *(f"- {f[0]}" for f in before.findings)]
+            out.append(markdown("\n".join(["**Before you read on**", "", *lines])))
         for answer in self._first.answers:
             said, _, why = answer.text.partition("\n\n")
             out.append(markdown(f"**{answer.question}**\n\n{said}"))
             if why:
                 out.append(f"<details><summary>Why</summary>{markdown(why)}</details>")
         return "\n".join(map(str, out))
+
+
+def unconfirmed(questions: Iterable[tuple[str, str]]) -> list[str]:
+    """A line of Markdown for each question that is open."""
+    return [f"- **Not confirmed: {fact}.** {text}" for fact, text in questions]
 
 
 def _plain(text: str) -> str:

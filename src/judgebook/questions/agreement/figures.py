@@ -14,7 +14,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.narrow import MAY_RISE
 from judgebook.display.plots import HOLLOW
 from judgebook.display.style import handle, legend_of, subplots, tips
-from judgebook.display.text import Phrases, counted, listing, percent, span
+from judgebook.display.text import Phrases, counted, listing, percent, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.agreement.population import BOUNDS, over_turns, primary
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
@@ -59,7 +59,7 @@ def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks:
             place = {"transform": over_axes, "ha": side, "va": "bottom", "gid": MAY_RISE}
             ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", **place)
     groups = listing(names.name("group", g) for g in dict.fromkeys(part["group"]))
-    alt = f"Forest plot: alpha of {len(part)} labels with intervals, by method, from"
+    alt = f"Forest plot: alpha of {plural(len(part), 'label')} with intervals, by method, from"
     alt += f" {span(part['estimate'].dropna())}. Judged by {groups}."
     lines = listing(f"{mark:g}" for mark in marks)
     alt += f" Lines mark {lines}."

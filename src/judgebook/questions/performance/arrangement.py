@@ -13,7 +13,7 @@ from judgebook.codes import distinct
 from judgebook.codes import rows as rows_of
 from judgebook.display.many import DRAWN, MANY, MOST
 from judgebook.display.names import DisplayNames
-from judgebook.questions.performance import davidson
+from judgebook.questions.performance import davidson, leading
 from judgebook.questions.performance.analysis import chosen, of_wins
 from judgebook.questions.performance.fitted import BLOCK, standardised
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -23,6 +23,7 @@ from judgebook.study.results import Results
 from judgebook.study.schema import Annotations
 from judgebook.study.store import Run
 
+NO_RESULTS = Results()
 #: with more systems than this, those with the highest estimates are named
 CROWDED = 15
 #: marks of labels of which less is better, or that have no direction
@@ -168,14 +169,28 @@ def best_first(names: DisplayNames, run: Run) -> DisplayNames:
     return in_order(names, run.study, run.read("annotations"))
 
 
-def in_order(names: DisplayNames, study: Study, annotations: Annotations) -> DisplayNames:
-    """`names` with systems in the order of `by_score`; colours, and the order of analyses, stay as they are."""
-    return names.in_order("system", by_score(study, annotations))
+def in_order(
+    names: DisplayNames, study: Study, annotations: Annotations, results: Results = NO_RESULTS
+) -> DisplayNames:
+    """`names` with systems in the order of the fit in `results` of notebook 07, of `by_score` where it has none;
+    colours, and the order of analyses, stay as they are."""
+    return names.in_order("system", by_fit(results, annotations) or by_score(study, annotations))
+
+
+def by_fit(results: Results, annotations: Annotations) -> list[str]:
+    """Ids of the ranked systems from best to worst as the first leader board has them: by the overall order of the main
+    evaluation, by its only label or, without either, by its first label with a direction. Empty without a fit."""
+    parts = evaluations(evaluated(annotations))
+    rows = leading.order(results, parts)
+    rows = rows if len(rows) else leading.rankings(results, parts)
+    first = rows.groupby([*leading.PART, "label"], sort=False, dropna=False).ngroup() == 0
+    return list(rows.loc[first, "system"])
 
 
 def by_score(study: Study, annotations: Annotations) -> list[str]:
-    """Ids of the ranked systems from best to worst, as the first leader board of notebook 07 has them: by the overall
-    mean of the main evaluation or, without one, by its first label with a direction.
+    """Ids of the ranked systems from best to worst, by plain means, for notebooks that are drawn before there is a fit,
+    which takes too long to be made in each: by the overall mean of the main evaluation or, without one, by its first
+    label with a direction.
 
     annotations : of the study, all or those of the evaluation. Empty where nothing orders systems.
     """

@@ -35,11 +35,6 @@ _INNER = ["se", "df", "per_system"]
 PRIMARY = ("session", differences.WEIGHTED)
 #: tests that are made as published, one per method
 PUBLISHED = ("z", "student", "sign")
-#: of what notebooks store for each pair of systems, that which the report's pages read
-ASKED = {
-    "without": ("smallest_margin", "effect_size", "effect_difference"),
-    "only": {"system_difference": {"test": (*PRIMARY, differences.TEST)}},
-}
 
 
 def analyse(

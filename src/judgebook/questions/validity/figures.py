@@ -12,7 +12,7 @@ from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_
 from judgebook.display import plots
 from judgebook.display.names import DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import Phrases, counted, number, span
+from judgebook.display.text import Phrases, counted, number, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.validity.analysis import KEY, comparison, path
 from judgebook.questions.validity.analysis import correlations as correlations_of
@@ -39,7 +39,7 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
     xlabel, xlim = f"r with {TITLES[target]}", (-limit, limit)
     fig = plots.forest_figure(rows, names, light=light, key=key, xlabel=xlabel, xlim=xlim)
     best = rows.loc[rows["estimate"].abs().idxmax()]
-    alt = f"Forest plot: correlation of {len(rows)} labels with {TITLES[target]}, by method, with CIs, from"
+    alt = f"Forest plot: correlation of {plural(len(rows), 'label')} with {TITLES[target]}, by method, with CIs, from"
     alt += f" {span(rows['estimate'])}; largest |r|: {names.name('label', best['label'], best['method'])},"
     alt = f"{alt} {names.name('method', best['method'])}, {number(best['estimate'])}."
     caption = f"Pearson's r of each label with {TITLES[target]}. Points: estimates; lines: {key[0]}"
@@ -74,7 +74,9 @@ def fits(results: Results, names: DisplayNames) -> Plot | None:
         ax.xaxis.set_major_locator(MaxNLocator(4))
         if ax is not axes[0, 0]:
             ax.set_yticklabels([])
-    spans = [f"{AXES[t]} from {span(rows['estimate'])} for {len(rows)} labels" for t, rows in by_target.items()]
+    spans = [
+        f"{AXES[t]} from {span(rows['estimate'])} for {plural(len(rows), 'label')}" for t, rows in by_target.items()
+    ]
     sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in by_target.items())
     over = _over(pd.concat(by_target.values()))
     caption = f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over {over}"
@@ -220,7 +222,7 @@ def selection(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, fl
         "Values of each label and the thresholds of the study (below); a label is kept, bold, if it reaches all of"
     )
     caption += f" them: {n} of {len(selected)} do. Thresholds are choices, and values are rounded."
-    alt = f"Heatmap: which thresholds each of {len(selected)} labels reaches; {n} reach all."
+    alt = f"Heatmap: which thresholds each of {plural(len(selected), 'label')} reaches; {n} reach all."
     return Plot(fig, "selection", alt, caption)
 
 

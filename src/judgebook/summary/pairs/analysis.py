@@ -54,12 +54,15 @@ def comparisons(evidence: Evidence) -> Iterator[Comparisons]:
         if rows.empty:
             continue
         rows = rows[[*KEYS, "estimate", "ci_low", "ci_high", "n"]].assign(p=rows["p_adjusted"])
-        rows = _judged(rows.reset_index(drop=True), evidence.study.margins, part[2])
+        rows = judged(rows.reset_index(drop=True), evidence.study.margins, part[2])
         yield Comparisons(part, rows, evidence.population(*part[:2]), places.index(part[:2]), where(order, **key))
 
 
-def _judged(rows: pd.DataFrame, margins: Mapping[tuple[str, str], float], method: str) -> pd.DataFrame:
-    """`rows` with `verdict`, `margin` and `not_worse`, all by the simultaneous interval. margins : of the study."""
+def judged(rows: pd.DataFrame, margins: Mapping[tuple[str, str], float], method: str) -> pd.DataFrame:
+    """`rows` of contrasts by one method with `verdict`, `margin` and `not_worse`, all by the simultaneous interval.
+
+    margins : of the study.
+    """
     margin = np.array([margins.get((method, label), np.nan) for label in rows["label"]])
     low, high = rows["ci_low"].to_numpy(float), rows["ci_high"].to_numpy(float)
     few, differ = np.isnan(low), (low > 0) | (high < 0)

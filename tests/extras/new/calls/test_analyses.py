@@ -45,7 +45,7 @@ def audited():
 
 @pytest.fixture(scope="module")
 def agreed():
-    return jb.agreement(judgements(), **ROLES, level="ordinal")
+    return jb.agreement(judgements(), **ROLES)
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +86,7 @@ def test_alpha_uses_what_is_there(agreed):
     rows = agreed.estimates.query("statistic == 'alpha'")
     assert rows["estimate"].to_numpy() == pytest.approx(alpha)
     assert set(rows["n"]) == {int((table.notna().sum() > 1).sum())}
+    assert "alpha of 1 label with intervals" in " ".join(getattr(view, "alt", "") for view in agreed._views)
 
 
 def test_means_are_those_by_hand(ranked):
@@ -132,8 +133,7 @@ def test_a_row_may_have_the_score_of_one_label(agreed):
 @pytest.mark.parametrize(
     ("call", "changes", "says"),
     [
-        ("agreement", {}, "level of quality.*level='nominal', 'ordinal' or 'interval'"),
-        ("agreement", {"level": "ordinal", "system": None}, "repeats: .*where several systems|Where several systems"),
+        ("agreement", {"system": None}, "repeats: .*where several systems|Where several systems"),
         ("rank", {"score": "flurb"}, "direction of flurb: .*Write direction=1"),
         ("rank", {"annotator": ...}, "annotator: Who judged?.*Write annotator='COLUMN', or annotator=None"),
         ("rank", {"score": 0}, r"found 0; write frame\.columns = frame\.columns\.astype"),
@@ -147,11 +147,18 @@ def test_what_is_open_is_refused_with_the_argument_that_states_it(call, changes,
         getattr(jb, call)(judgements(), **(ROLES | changes))
 
 
-def test_a_scale_of_which_less_was_used_must_be_stated():
-    frame = judgements().query("quality > 2")
-    with pytest.raises(jb.ParamsError, match=r"scale of quality: .*scores run from 3 to 5.*Write scale=\(LOWEST"):
-        jb.rank(frame, **ROLES)
-    assert jb.rank(frame, **ROLES, scale=(1, 5)).frames["mean"]["estimate"].between(3, 5).all()
+def test_scale_and_level_are_assumed_as_the_audit_assumes_them_and_said():
+    frame, scale = judgements().query("quality > 2"), "Which scale was offered for quality? Assumed: 1 to 5 "
+    ranks = "Are the scores of quality names, ranks or amounts? Assumed: ranks (`level: ordinal`)"
+    ranked, agreed = jb.rank(frame, **ROLES), jb.agreement(frame, **ROLES)
+    assert ranked.questions == {"scale of quality": f"{scale}(scores run from 3 to 5)."}
+    assert agreed.questions["level of quality"] == f"{ranks} (whole numbers, at most 5 different ones)."
+    assert f"Not confirmed: scale of quality. {scale}" in str(ranked)
+    assert "<strong>Not confirmed: level of quality.</strong>" in agreed._repr_html_()
+    assert not jb.rank(frame, **ROLES, scale=(1, 5)).questions
+    slider = jb.agreement(frame.assign(quality=frame["quality"] / 4), **ROLES)
+    assert "Assumed: amounts (`level: interval`) (fractions, or many steps)" in slider.questions["level of quality"]
+    assert set(slider.frames["alpha"]["measurement"]) == {"interval"}
 
 
 @pytest.mark.parametrize(
@@ -159,7 +166,7 @@ def test_a_scale_of_which_less_was_used_must_be_stated():
     [
         ("rank", "bot == 'old'", {}, "Only one system was judged"),
         ("rank", "bot != ''", {"level": "nominal"}, "answers without order"),
-        ("agreement", "who == 'rater 1'", {"level": "ordinal"}, "No item was judged by two people"),
+        ("agreement", "who == 'rater 1'", {}, "No item was judged by two people"),
     ],
 )
 def test_data_that_do_not_allow_it_are_refused_with_the_reason(call, rows, more, says):
@@ -169,11 +176,11 @@ def test_data_that_do_not_allow_it_are_refused_with_the_reason(call, rows, more,
 
 def test_the_temporary_folder_goes_with_the_analysis_and_with_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    frames = jb.agreement(judgements(), **ROLES, level="ordinal").frames
+    frames = jb.agreement(judgements(), **ROLES).frames
     gc.collect()
     assert len(frames["alpha"])  # as long as anything of it is there
     del frames
     gc.collect()
     with pytest.raises(jb.ParamsError):
-        jb.agreement(judgements(), **ROLES)
+        jb.agreement(judgements(), **ROLES | {"system": None})
     assert not list(tmp_path.iterdir())

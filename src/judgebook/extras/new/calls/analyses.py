@@ -39,7 +39,7 @@ _RANK = _Notebook(
         *("overall_rank", "overall_level", "overall_best_chance", "rank", "level", "strength", "best_chance"),
         *("contrast", "mean", "rate", "share", "bradley_terry"),
     ),
-    ("ranks", "contrasts", "rates", "comparisons"),
+    ("ranks", "rates", "comparisons"),
 )
 _PLAN = _Notebook(
     "14_planning",
@@ -73,21 +73,25 @@ def agreement(
         judgement that was not made. Items with fewer than two judgements of a label are left out of its coefficients;
         annotators need not have judged equally many.
     label : the column that names the label, where each row has the score of one.
-    level : measurement level of the scores, for all labels or by label. Needed for labels with more than two values.
-    scale : lowest and highest score that could be given, in points. Needed where not all of a scale was used.
+    level : measurement level of the scores, for all labels or by label. Where it is not given, as `audit` takes them:
+        few whole numbers are ordinal, fractions and sliders interval, words nominal unless their order is known.
+    scale : lowest and highest score that could be given, in points; where it is not given, the usual scale that the
+        scores fit in.
     system : the column of systems, where several answered the same item; of comparisons, both columns.
     folder : where YAML, frames and results go; by default a temporary folder, which is removed with the Analysis.
 
     Returns
     -------
-    Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each coefficient,
+    Analysis : what was assumed of scales and levels is listed in `questions`, and in what it prints. `confidence` is
+        the level of its intervals, by default 0.95. `estimates` has a row for each coefficient,
         label and way to resample: `statistic` (alpha, ac, raw_agreement, cohen_kappa, fleiss_kappa, icc), `label`,
         `estimate` (at most 1, 0 is chance), `ci_low`, `ci_high`, `n` items, and `primary` for those that reports answer
         with.
 
     Raises
     ------
-    ParamsError : a column is not there, or the data leave open how they are to be read; the message names the argument.
+    ParamsError : a column is not there, or the data leave open how they are to be read, other than by scale and level;
+        the message names the argument.
     DataError : scores cannot be read.
     JudgebookError : no item was judged twice.
 
@@ -101,13 +105,15 @@ def agreement(
     >>> import judgebook as jb
     >>> rows = [(f"reply {i}", who, 1 + (i + (i * k) % 3 // 2) % 5) for i in range(20) for k, who in enumerate("ABC")]
     >>> frame = pd.DataFrame(rows, columns=["reply", "rater", "fluency"])
-    >>> found = jb.agreement(frame, item="reply", annotator="rater", score="fluency", level="ordinal")
+    >>> found = jb.agreement(frame, item="reply", annotator="rater", score="fluency")
     >>> found.estimates.query("primary")[["statistic", "label", "estimate", "n"]].round(2).values.tolist()
     [['alpha', 'fluency', 0.52, 20], ['ac', 'fluency', 0.53, 20]]
+    >>> found.questions["level of fluency"].partition("? ")[2]
+    'Assumed: ranks (`level: ordinal`) (whole numbers, at most 5 different ones).'
     """
     facts = {"level": level, "scale": scale}
     columns = frames.roles_of(item, annotator, system, label)
-    return _analysed(data, columns, score, facts, _AGREEMENT, folder, needed=("level", "scale"))
+    return _analysed(data, columns, score, facts, _AGREEMENT, folder, concerned=("level", "scale"))
 
 
 def rank(
@@ -136,7 +142,7 @@ def rank(
 
     Returns
     -------
-    Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each estimate:
+    Analysis : `questions` and `confidence` as of `agreement`. `estimates` has a row for each estimate:
         `statistic` (of the model of a label: level, in points, or of comparisons strength, log, by Davidson's model
         with ties; rank, 1 the best; best_chance, that of being the best; contrast, of two systems with the interval of
         all pairs at once, of comparisons by how much more are won than lost; overall_… over labels, in SD. Without
@@ -163,10 +169,18 @@ def rank(
     >>> found = jb.rank(frame, item="prompt", annotator="rater", system=("left", "right"), score="winner", direction=1)
     >>> found.estimates.query("statistic == 'bradley_terry'").set_index("system")["estimate"].round(2).to_dict()
     {'new': 0.69, 'old': 0.31}
+    >>> rows = [(f"prompt {i}", s, who, 3 + (s == "new") + (i + k) % 2)
+    ...         for i in range(20) for s in ("old", "new") for k, who in enumerate("ABC")]
+    >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "fluency"])
+    >>> found = jb.rank(frame, item="prompt", annotator="rater", system="bot", score="fluency")
+    >>> found.estimates.query("statistic == 'rank'").set_index("system")["estimate"].to_dict()
+    {'new': 1.0, 'old': 2.0}
+    >>> found.questions["scale of fluency"]
+    'Which scale was offered for fluency? Assumed: 1 to 5 (scores run from 3 to 5).'
     """
     facts = {"direction": direction, "level": level, "scale": scale}
     columns = frames.roles_of(item, annotator, system, label)
-    return _analysed(data, columns, score, facts, _RANK, folder, needed=("direction", "scale"))
+    return _analysed(data, columns, score, facts, _RANK, folder, concerned=("direction", "scale"))
 
 
 def plan(
@@ -202,7 +216,7 @@ def plan(
 
     Returns
     -------
-    Analysis : `confidence` is the level of its intervals, by default 0.95. `estimates` has a row for each estimate:
+    Analysis : `questions` and `confidence` as of `agreement`. `estimates` has a row for each estimate:
         `statistic` (planned_difference and plan_detectable, in points; plan_dialogues, per system; plan_cost, in hours
         or money; plan_power; plan_reliability), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim`,
         `estimate`.
@@ -224,7 +238,7 @@ def plan(
     ...         for i in range(24) for s in ("old", "new") for k, who in enumerate("ABC")]
     >>> frame = pd.DataFrame(rows, columns=["prompt", "bot", "rater", "fluency"])
     >>> roles = {"item": "prompt", "annotator": "rater", "system": "bot", "score": "fluency"}
-    >>> found = jb.plan(frame, **roles, scale=(1, 5), margin={"fluency": 0.5})
+    >>> found = jb.plan(frame, **roles, margin={"fluency": 0.5})
     >>> found.estimates.query("statistic == 'planned_difference'")["estimate"].tolist()
     [0.5]
     """
@@ -239,9 +253,8 @@ def plan(
         return [f"{key}={value!r}" for key, value in every.items() if value is not None]
 
     columns = frames.roles_of(item, annotator, system, label, seconds)
-    return _analysed(
-        data, columns, score, {"level": level, "scale": scale}, _PLAN, folder, needed=("scale",), values=values
-    )
+    facts = {"level": level, "scale": scale}
+    return _analysed(data, columns, score, facts, _PLAN, folder, concerned=("scale",), values=values)
 
 
 def _analysed(
@@ -252,13 +265,13 @@ def _analysed(
     notebook: _Notebook,
     folder: str | os.PathLike[str] | None,
     *,
-    needed: Collection[str],
+    concerned: Collection[str],
     values: Callable[[params.Study, Mapping[str, str]], list[str]] = lambda study, ids: [],
 ) -> Analysis:
     """Carry out the analysis of a notebook.
 
-    facts : key of a label in the YAML -> its value, or values by label. needed : those of level, scale and direction
-    that may not stay in doubt. values : changes of the YAML, of its study and the ids of its labels by name.
+    facts : key of a label in the YAML -> its value, or values by label. concerned : those of level, scale and direction
+    that it is about. values : changes of the YAML, of its study and the ids of its labels by name.
     """
     from judgebook.pipeline.audit.computing import one, output_below
     from judgebook.pipeline.audit.result import Analysis, Audit, Frames
@@ -272,13 +285,15 @@ def _analysed(
                 raise params.ParamsError("expected no columns and labels beside a YAML or an Audit: the YAML has them")
             path = params.find(data.yaml if isinstance(data, Audit) else _no_data(data))
         else:
-            draft = frames.stated(data, columns, scores, facts, needed, where)
+            draft = frames.stated(data, columns, scores, facts, concerned, where)
             ids, path = frames.labels_of(draft), frames.save(draft, where / "judgements.yaml")
         with output_below(where):
-            page = one(path, notebook.name, values(params.load(path), ids))
+            study = params.load(path)
+            page = one(path, notebook.name, values(study, ids))
             results = Frames(open_study(path.stem))
             frames.remove_with(results, None if folder else where)
-    return Analysis(where, path, results, _together(results, notebook.statistics), page, notebook.sections)
+    estimates = _together(results, notebook.statistics)
+    return Analysis(where, path, results, study.open_questions, estimates, page, notebook.sections)
 
 
 def _no_data(path: str | os.PathLike[str]) -> str | os.PathLike[str]:

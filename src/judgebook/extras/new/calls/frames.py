@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import yaml
 
-from judgebook.extras.new.asking.doubts import Draft, Question
+from judgebook.extras.new.asking.doubts import Answer, Draft, Question
 from judgebook.extras.new.asking.edits import edited
 from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.transcripts import of_files
@@ -36,10 +36,11 @@ ARGUMENTS = {
     "annotator": "write annotator='COLUMN', or annotator=None where the data do not say",
     "item": "write item='COLUMN', or item=None where each row is an item of its own",
     "direction": "write direction=1 (a high score is good), -1 (bad) or 0 (neither)",
-    "scale": "write scale=(LOWEST, HIGHEST)",
     "repeats": "where several systems answered an item, write system='COLUMN'; else keep one judgement of each",
-    "level": "write level='nominal', 'ordinal' or 'interval'",
 }
+#: facts that are assumed as `audit` assumes them, and listed
+_GUESSED = ("level of ", "scale of ")
+_LEVELS = {"nominal": "names", "ordinal": "ranks", "interval": "amounts"}
 #: what a YAML is called by
 YAMLS = (".yaml", ".yml")
 _ELSEWHERE = (
@@ -204,13 +205,13 @@ def stated(
     roles: Roles,
     scores: Sequence[str],
     facts: Mapping[str, Any],
-    needed: Collection[str],
+    concerned: Collection[str],
     folder: Path,
 ) -> Draft:
-    """The YAML of a frame of which nothing is assumed that changes an estimate.
+    """The YAML of a frame. Scales and levels that nobody stated are those of `drafted`, and stay as open questions.
 
-    facts : key of a label -> its value for all labels, or a map from label to value; None: not stated. needed : the
-    keys that must not stay in doubt.
+    facts : key of a label -> its value for all labels, or a map from label to value; None: not stated. concerned :
+    those of level, scale and direction that the analysis is about.
 
     Raises ParamsError for columns that are not there, and for what is in doubt, with the arguments that state it.
     """
@@ -226,28 +227,40 @@ def stated(
         for label, one in values.items():
             by_label.setdefault(label, {}).update({key: one} if one is not None else {})
     settle(out, by_label)
-    for key in {"level", "scale", "direction"} - {*needed}:
+    for key in {"level", "scale", "direction"} - {*concerned}:
         out.without(f"{key} of ")
-    if "level" in needed:
+    if "level" in concerned:
         _levels(out, by_label)
     _raise_what_is_open(out, () if long else scores)
     return out
 
 
 def _levels(out: Draft, stated: Mapping[str, Mapping[str, Any]]) -> None:
-    """Ask for the level of labels with more than two values for which nobody stated it."""
+    """Ask whether the level of numbers is the one that was guessed, for labels of which nobody stated it."""
     ids = labels_of(out)
     leveled = {ids[label] for label, values in stated.items() if "level" in values}
     for label, spec in yaml.safe_load(out.text)["labels"].items():
-        asked = any(question.fact == f"level of {label}" for question in out.questions)
-        if label not in leveled and not asked and spec.get("scale") not in (None, [0, 1]):
-            out.ask(f"level of {label}", f"Are the scores of {label} names, ranks or amounts?", "")
+        if label in leveled or spec.get("scale") in (None, [0, 1]):
+            continue
+        guessed, (low, high) = spec.get("level", "ordinal"), spec["scale"]
+        most = f"whole numbers, at most {high - low + 1:g} different ones"
+        evidence = most if guessed == "ordinal" else "fractions, or many steps"
+        ways = [
+            Answer(f"{says}: `level: {level}`", {f"labels.{label}.level": level})
+            for level, says in _LEVELS.items()
+            if level != guessed
+        ]
+        assumed = f"{_LEVELS[guessed]} (`level: {guessed}`)"
+        text = f"Are the scores of {label} names, ranks or amounts?"
+        out.ask(f"level of {label}", text, assumed, *ways, evidence=evidence)
 
 
 def _raise_what_is_open(out: Draft, scores: Collection[str]) -> None:
     ids = labels_of(out)
     lines = [f"score: {column!r} holds no scores{_left_out(out, column)}" for column in scores if not _is(column, ids)]
     for question in out.questions:
+        if question.fact.startswith(_GUESSED):
+            continue
         evidence = f" ({question.evidence})" if question.evidence else ""
         how = ARGUMENTS.get(question.fact.partition(" ")[0], f"assumed would be: {question.assumed}. {_ELSEWHERE}")
         lines.append(f"{question.fact}: {question.text}{evidence} {how[0].upper()}{how[1:]}")
