@@ -228,7 +228,7 @@ FEW_SHARED = [row | BOTH | {"ci_low": None, "ci_high": None} for row in RELIABLE
 SAID = {
     "first where the rank interval says so": (
         {"n07": SURE},
-        {"order": ["**Beta is best of 3 systems** (97% sure). It is 0.40 [0.19, 0.61] SD better than Alpha.",
+        {"order": ["**Beta is best of 3 systems overall** (97% sure). It is 0.40 [0.19, 0.61] SD ahead of the",
                    "By the mean of 3 labels, each in standard deviations (SD) of items (Dialogue Likert), for other",
                    "Chance of being best: Beta 97%, Alpha 3%.",
                    "Of the other 2 systems, none may be best and 2 are clearly worse than Beta.",
@@ -237,23 +237,23 @@ SAID = {
     ),
     "rivals are those that may be first": (
         {"n07": OPEN},
-        {"order": ["**Beta is probably best (83%).** It is 0.40 [−0.21, 1.01] SD better than Alpha, which may be as",
+        {"order": ["**Beta is probably best overall (83%).** It is 0.40 [−0.21, 1.01] SD ahead of the second, Alpha,",
                    "Of the other 2 systems, 1 may be best and 1 is clearly worse than Beta.",
                    "Tiers: (1) Beta and Alpha; (2) Gamma."]},
     ),
     "a leader that is hardly ahead": (
         {"n07": ANY},
-        {"order": ["**Beta leads, but is best with a chance of only 44%.** It is 0.40 [−0.21, 1.01] SD better than",
-                   "than Alpha, but any other may be best.", "all may be best and none is clearly worse than Beta."]},
+        {"order": ["**Beta is ahead overall, but has only a 44% chance of being best.** It is 0.40 [−0.21, 1.01] SD",
+                   "second, Alpha, but any other may be best.", "all may be best and none is clearly worse than"]},
     ),
     "two systems": (
         {"n07": ordered({"b": 0.5, "a": 0.1}, [], {"b": 0.7, "a": 0.3})},
-        {"order": ["better than Alpha, which may be as good.", "- The other system may be best."]},
+        {"order": ["second, Alpha, which may be as good.", "- The other system may be best."]},
     ),
     "another group does not speak for the main one": (
         {"frame": joined(annotations(n=2, group="few"), annotations()),
          "n07": [*(row | {"group": "few"} for row in SURE), *OPEN]},
-        {"order": ["Beta is probably best (83%)",
+        {"order": ["Beta is probably best overall (83%)",
                    "In the other evaluation (Dialogue Likert, few), Beta is certain to be best."]},
     ),
     "all runs together": (
@@ -376,7 +376,7 @@ SAID = {
     ),
     "what would separate the leader": (
         {"n07": [*ranked(), *apart(12.7), *compared([UNDECIDED] * 3)]},
-        {"order": ["**Gamma is probably best (60%).** It is 0.70 [−0.36, 1.76] points better than Alpha, but any"],
+        {"order": ["**Gamma is probably best on Quality (60%).** It is 0.70 [−0.36, 1.76] points ahead of the"],
          "next": ["Collect more dialogues to separate Gamma from the second, Alpha.",
                   "about 13 times the 72 judgements would do so with 80% power, with new annotators and dialogues or"],
          "not next": ["comparisons are undecided"]},
@@ -387,7 +387,7 @@ SAID = {
     ),
     "of two labels one varies": (
         {"n07": [*ranked(), *(row | {"label": "relevant", "ci_low": None, "ci_high": None} for row in ranked())]},
-        {"order": ["**Gamma is probably best (60%).**", "- By Quality (Dialogue Likert), for other annotators"]},
+        {"order": ["**Gamma is probably best on Quality (60%).**", "- By Quality (Dialogue Likert), for other"]},
     ),
     "no label is judged on all systems": (
         {"n07": [*ranked(), *(row | {"label": "relevant"} for row in ranked())]},
@@ -426,10 +426,10 @@ def test_what_is_said(study, case):
 @pytest.mark.parametrize(
     ("apart", "chance", "said"),
     [
-        ([], 0.3, "It is 1.00 [−0.51, 2.51] SD better than Alpha, but any other may be best."),
-        (["bf"], 0.3, "better than Alpha; 1 of the others is clearly worse."),
-        (["ac", "bd"], 0.6, "better than Alpha, but Alpha, e or f may be best."),
-        (["bc", "bd", "be", "bf"], 0.99, "better than Alpha, which may be as good."),
+        ([], 0.3, "It is 1.00 [−0.51, 2.51] SD ahead of the second, Alpha, but any other may be best."),
+        (["bf"], 0.3, "second, Alpha; 1 of the others is clearly worse."),
+        (["ac", "bd"], 0.6, "second, Alpha, but Alpha, e or f may be best."),
+        (["bc", "bd", "be", "bf"], 0.99, "second, Alpha, which may be as good."),
         (["be", "bf", "ac", "ad"], 0.6, "Of the other 5 systems, 1 may be best and 2 are clearly worse than Beta; 2 "
                                         "cannot be distinguished from Beta, but are worse than another system."),
     ],
@@ -443,11 +443,11 @@ def test_who_else_may_be_best_is_named_where_they_are_few_and_counts_add_up(stud
     ("unit", "gap", "said"),
     [
         ("score", (0.001, -0.5, 0.502), "It is equal to Old to two decimals (difference 0.00 [−0.50, 0.50] points)"),
-        ("score", (0.004, 0.001, 0.007), "It is 0.0040 [0.0010, 0.0070] points better than Old, which may be as good"),
+        ("score", (0.004, 0.001, 0.007), "It is 0.0040 [0.0010, 0.0070] points ahead of the second, Old, which"),
         ("share", (0.001, -0.03, 0.03), "equal to Old to the percentage point (difference 0 [−3, 3] percentage"),
         ("strength", (3.0, -7.0, 13.0), "How often it beats Old cannot be estimated: with so few votes or annotators, "
                                         "the interval is 0% to 100%"),
-        ("strength", (1.0, 0.0, 2.0), "It wins 73% [50%, 88%] of the decided votes against Old, which may be as good"),
+        ("strength", (1.0, 0.0, 2.0), "It wins 73% [50%, 88%] of the votes against the second, Old, that are not ties, which"),
     ],
 )  # fmt: skip
 def test_a_gap_of_zero_or_an_interval_that_says_nothing_is_said_so(unit, gap, said):
