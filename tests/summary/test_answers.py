@@ -447,7 +447,7 @@ def test_who_else_may_be_best_is_named_where_they_are_few_and_counts_add_up(stud
         ("share", (0.001, -0.03, 0.03), "equal to Old to the percentage point (difference 0 [−3, 3] percentage"),
         ("strength", (3.0, -7.0, 13.0), "How often it beats Old cannot be estimated: with so few votes or annotators, "
                                         "the interval is 0% to 100%"),
-        ("strength", (1.0, 0.0, 2.0), "It wins 73% [50%, 88%] of the votes against the second, Old, that are not ties, which"),
+        ("strength", (1.0, 0.0, 2.0), "It wins 73% [50%, 88%] of the votes against the second, Old, that are not ties"),
     ],
 )  # fmt: skip
 def test_a_gap_of_zero_or_an_interval_that_says_nothing_is_said_so(unit, gap, said):

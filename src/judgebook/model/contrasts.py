@@ -110,7 +110,7 @@ class Levels:
             t = np.abs(gap) / se
         half = self.critical(df, confidence) * se
         alone = 2 * stdtr(np.where(np.isinf(df), 1e9, df), -t)
-        p = tail(self.largest, t, df)
+        p = np.maximum(tail(self.largest, t, df), alone)  # far out, draws are few
         return Differences(i, j, gap, se, df, gap - half, gap + half, alone, p, np.abs(gap) > half)
 
     def critical(self, df: np.ndarray, confidence: float = 0.95) -> np.ndarray:
