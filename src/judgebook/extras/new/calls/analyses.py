@@ -39,7 +39,7 @@ _RANK = _Notebook(
         *("overall_rank", "overall_level", "overall_best_chance", "rank", "level", "strength", "best_chance"),
         *("contrast", "mean", "rate", "share", "bradley_terry"),
     ),
-    ("ranks", "contrasts", "rates", "comparisons"),
+    ("ranks", "rates", "comparisons"),
 )
 _PLAN = _Notebook(
     "14_planning",
