@@ -31,12 +31,11 @@ def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
 
     weights : none, linear or quadratic. Weights go by rank of the values that occur.
 
-    Computed by `statsmodels.stats.inter_rater.cohens_kappa`. Raises ValueError for other weights.
+    As `statsmodels.stats.inter_rater.cohens_kappa`, to the last digit: to import that takes as long as
+    all of notebook 03. Raises ValueError for other weights.
     """
     if weights not in ("none", "linear", "quadratic"):
         raise ValueError(f"weights: expected none, linear or quadratic, found {weights!r}")
-    from statsmodels.stats.inter_rater import cohens_kappa
-
     if values.ndim != 2 or values.shape[1] != 2:
         return nan, "Cohen's kappa compares two annotators"
     judged_twice = values[~np.isnan(values).any(axis=1)]
@@ -45,25 +44,28 @@ def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
         return nan, "undefined: fewer than two values occur"
     codes = codes.reshape(judged_twice.shape)
     table = np.bincount(codes[:, 0] * len(kinds) + codes[:, 1], minlength=len(kinds) ** 2)
-    table = table.reshape(len(kinds), len(kinds))
-    return float(cohens_kappa(table, wt=None if weights == "none" else weights, return_results=False)), ""
+    table, n = table.reshape(len(kinds), len(kinds)), len(codes)
+    by_chance = table.sum(axis=0) / n * (table.sum(axis=1) / n)[:, None]
+    if weights == "none":
+        expected = np.trace(by_chance)
+        return float((np.trace(table) / n - expected) / (1 - expected)), ""
+    power, rank = {"linear": 1, "quadratic": 2}[weights], np.arange(len(kinds), dtype=float)
+    apart = np.abs(rank[:, None] - rank) ** power / rank[-1] ** power
+    return float(1 - (apart * table).sum() / n / (apart * by_chance).sum()), ""
 
 
 def fleiss_kappa(values: np.ndarray) -> tuple[float, str]:
-    """Fleiss' kappa (Fleiss 1971), where every item with an annotation has equally many.
-
-    Computed by `statsmodels.stats.inter_rater.fleiss_kappa`.
-    """
-    from statsmodels.stats.inter_rater import fleiss_kappa as of_table
-
+    """Fleiss' kappa (Fleiss 1971, equations 1 to 7), where every item with an annotation has equally many."""
     m = (~np.isnan(values)).sum(axis=1)
     if len(set(m[m > 0].tolist())) != 1 or m.max(initial=0) < 2:
         return nan, "Fleiss' kappa needs equally many annotations of every item, at least two"
     kinds = np.unique(values[~np.isnan(values)])
     if len(kinds) < 2:
         return nan, "undefined: only one value occurs"
-    table = np.stack([(values[m > 0] == kind).sum(axis=1) for kind in kinds], axis=1)
-    return float(of_table(table)), ""
+    table = np.stack([(values[m > 0] == kind).sum(axis=1, dtype=float) for kind in kinds], axis=1)
+    expected = ((table.sum(axis=0) / table.sum()) ** 2).sum()
+    observed = (((table**2).sum(axis=1) - m.max()) / (m.max() * (m.max() - 1.0))).mean()
+    return float((observed - expected) / (1 - expected)), ""
 
 
 def icc(values: np.ndarray, forms: tuple[str, ...] = ("ICC(1,1)",), confidence: float = 0.95) -> list[dict[str, Any]]:
