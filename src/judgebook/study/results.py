@@ -112,10 +112,24 @@ def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
         return [(s, framed(s, frame)) for s, frame in part.items()]
     if isinstance(part, pd.DataFrame):
         return _divided(part) if len(part) else ()
-    rows: dict[str, list[dict]] = {}
+    rows: dict[str, list[Mapping[str, Any]]] = {}
     for row in part:
-        rows.setdefault(row["statistic"], []).append({k: v for k, v in row.items() if k != "statistic"})
-    return [(s, framed(s, pd.DataFrame(of_statistic))) for s, of_statistic in rows.items()]
+        rows.setdefault(row["statistic"], []).append(row)
+    return _of_rows(rows)
+
+
+def _of_rows(rows: Mapping[str, list[Mapping[str, Any]]]) -> Iterator[tuple[str, ResultRows]]:
+    """The frame of each statistic, of its rows. As in `_divided`, columns that all have get their types once."""
+    every = [row for of_statistic in rows.values() for row in of_statistic]
+    has = {name for row in every for name in row}
+    values = {name: [row.get(name) for row in every] for name in _SHARED if name in has}
+    shared, start = conform(pd.DataFrame(values), _SHARED), 0
+    for statistic, of_statistic in rows.items():
+        frame, start = shared.iloc[start : start + len(of_statistic)], start + len(of_statistic)
+        keys = dict.fromkeys(
+            name for row in of_statistic for name in row if name not in _SHARED and name != "statistic"
+        )
+        yield statistic, _keyed(statistic, frame, {k: pd.Series([row.get(k) for row in of_statistic]) for k in keys})
 
 
 def _divided(rows: pd.DataFrame) -> Iterator[tuple[str, ResultRows]]:
@@ -221,14 +235,9 @@ def _conditions(keys: pd.DataFrame) -> np.ndarray:
     """(rows,) the texts that keys are stored as; each combination of keys is put into words once."""
     if keys.columns.empty:
         return np.full(len(keys), None)
-    code = np.zeros(len(keys), dtype=np.int64)
-    for name in keys:
-        of_key, values = pd.factorize(keys[name])
-        # numbered anew after each key: there are at most as many codes as rows, and their products stay in 64 bits
-        code = np.unique(code * (len(values) + 1) + of_key + 1, return_inverse=True)[1]
-    _, first, place = np.unique(code, return_index=True, return_inverse=True)
-    texts = [_condition(values) for values in keys.iloc[first].to_dict("records")]
-    return np.array(texts, dtype=object)[place]
+    rows = [*zip(*(keys[name].tolist() for name in keys), strict=True)]
+    texts = {row: _condition(dict(zip(keys, row, strict=True))) for row in {*rows}}
+    return codes.objects([texts[row] for row in rows])
 
 
 def _condition(keys: Mapping[str, object]) -> str | None:
@@ -239,9 +248,10 @@ def identities(statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
     """(rows, identifiers and `condition`) what identifies rows of a statistic where they are stored, as texts, '' where
     a column is empty. rows : with any of `IDS` and the statistic's keys; without a column, its values are missing."""
     keys = list(result_schema.statistic(statistic).keys)
-    named = rows.reindex(columns=[*IDS, *keys]).replace("", None)
-    out = named[list(IDS)].assign(condition=_conditions(named[keys]))
-    return out.astype(object).where(out.notna(), "")
+    named = rows.reindex(columns=[*IDS, *keys]).astype(object)
+    known = named.notna() & (named != "")
+    ids, conditions = named[[*IDS]].where(known, ""), _conditions(named[keys].where(known, None))
+    return ids.assign(condition=codes.objects([text or "" for text in conditions]))
 
 
 def _text(value: object) -> str:
