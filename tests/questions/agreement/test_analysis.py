@@ -52,7 +52,7 @@ def test_fleiss_kappa_of_fleiss_1971():
 
 def test_cohen_kappa_by_hand_and_r():
     # 20 both yes, 5 and 10 split, 15 both no: p_o = 0.7, p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5, kappa = 0.4
-    assert cohen_kappa(np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)) == (pytest.approx(0.4), "")
+    assert cohen_kappa(np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], 0)) == (pytest.approx(0.4), "")
     ratings = np.array(
         [[1, 2, 3, 3, 4, 5, 5, 2, 1, 3, 4, 4, 2, 5, 1, 3, 2, 4], [1, 2, 2, 3, 4, 4, 5, 3, 1, 3, 5, 4, 1, 5, 2, 3, 2, 3]]
     )

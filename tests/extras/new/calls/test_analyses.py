@@ -97,7 +97,7 @@ def test_means_are_those_by_hand(ranked):
 
 def test_rank_has_what_the_fit_of_the_label_says(ranked):
     """The model of `jb.fit`, and every statistic in a word of the docstring."""
-    model = jb.fit(judgements().dropna(subset="quality"), system="bot", score="quality", context="prompt", annotator="who")
+    model = jb.fit(judgements().dropna(), system="bot", score="quality", context="prompt", annotator="who")
     rows = ranked.estimates
     levels = rows[rows["statistic"] == "level"].set_index("system")["estimate"]
     assert levels.to_dict() == pytest.approx(model.levels["estimate"].to_dict(), rel=1e-6)
