@@ -221,9 +221,10 @@ def _stored(parts: Iterable[tuple[str, ResultRows]], study: str, notebook: str, 
     for statistic, frame in parts:
         _check(statistic, frame)
     if parts:
-        keys = [frame[[*result_schema.statistic(statistic).keys]] for statistic, frame in parts]
         rows = pd.concat([frame[[*_SHARED]] for _, frame in parts], ignore_index=True)
-        rows["condition"] = np.concatenate([_conditions(of_keys) for of_keys in keys])
+        keys = [{key: frame[key].tolist() for key in result_schema.statistic(s).keys} for s, frame in parts]
+        texts = [_conditions(of_keys, len(frame)) for of_keys, (_, frame) in zip(keys, parts, strict=True)]
+        rows["condition"] = np.concatenate(texts)
     names = np.repeat(np.array([statistic for statistic, _ in parts], dtype=object), [len(f) for _, f in parts])
     stored = conform(rows.assign(statistic=names), _STORED, study=study, notebook=notebook)
     if own and parts:
@@ -231,11 +232,9 @@ def _stored(parts: Iterable[tuple[str, ResultRows]], study: str, notebook: str, 
     return stored
 
 
-def _conditions(keys: pd.DataFrame) -> np.ndarray:
-    """(rows,) the texts that keys are stored as; each combination of keys is put into words once."""
-    if keys.columns.empty:
-        return np.full(len(keys), None)
-    rows = [*zip(*(keys[name].tolist() for name in keys), strict=True)]
+def _conditions(keys: Mapping[str, list[object]], n: int) -> np.ndarray:
+    """(n,) the texts that keys are stored as; each combination of keys is put into words once."""
+    rows = [*zip(*keys.values(), strict=True)] or [()] * n
     texts = {row: _condition(dict(zip(keys, row, strict=True))) for row in {*rows}}
     return codes.objects([texts[row] for row in rows])
 
@@ -247,11 +246,10 @@ def _condition(keys: Mapping[str, object]) -> str | None:
 def identities(statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
     """(rows, identifiers and `condition`) what identifies rows of a statistic where they are stored, as texts, '' where
     a column is empty. rows : with any of `IDS` and the statistic's keys; without a column, its values are missing."""
-    keys = list(result_schema.statistic(statistic).keys)
-    named = rows.reindex(columns=[*IDS, *keys]).astype(object)
-    known = named.notna() & (named != "")
-    ids, conditions = named[[*IDS]].where(known, ""), _conditions(named[keys].where(known, None))
-    return ids.assign(condition=codes.objects([text or "" for text in conditions]))
+    keys, absent = result_schema.statistic(statistic).keys, list[object]([None] * len(rows))
+    named = {c: [None if pd.isna(v) or v == "" else v for v in rows.get(c, absent)] for c in (*IDS, *keys)}
+    texts = {c: named[c] for c in IDS} | {"condition": _conditions({key: named[key] for key in keys}, len(rows))}
+    return pd.DataFrame({c: [v or "" for v in values] for c, values in texts.items()}, rows.index, dtype=object)
 
 
 def _text(value: object) -> str:
