@@ -294,15 +294,16 @@ def _of_pairs(rows: Annotations, names: list[str]) -> Iterator[tuple[str, str, n
     unit = ends["low"].astype(str) + " and " + ends["high"].astype(str)
     paired = rows["dialogue_b"].notna()
     unit = unit.where(paired, rows["dialogue"].astype(str))
+    unit = pd.factorize(unit, sort=True)[0]  # numbers are told apart faster
     wide = rows.assign(unit=unit, turn=rows["turn"].fillna(-1)).drop_duplicates(["unit", "turn", "annotator"])
     wide = wide.set_index(["unit", "turn", "annotator"])["score"].unstack()  # noqa: PD010 (twice must raise)
-    for a, b in combinations(names, 2):
-        both = wide[[a, b]].dropna()
-        if len(both) < MIN_COMMON:
+    scores, unit = wide[names].to_numpy(float), wide.index.get_level_values("unit").to_numpy()
+    for (i, a), (j, b) in combinations(enumerate(names), 2):
+        both = ~np.isnan(scores[:, [i, j]]).any(axis=1)
+        if both.sum() < MIN_COMMON:
             continue
-        kinds, codes = np.unique(both.to_numpy(float), return_inverse=True)
-        codes = codes.reshape(len(both), 2)
-        units = pd.factorize(both.index.get_level_values("unit"))[0]
+        kinds, codes = np.unique(scores[both][:, [i, j]], return_inverse=True)
+        codes, units = codes.reshape(-1, 2), pd.factorize(unit[both])[0]
         sums = np.zeros((units.max() + 1, len(kinds) ** 2))
         np.add.at(sums, (units, codes[:, 0] * len(kinds) + codes[:, 1]), 1.0)
         yield a, b, sums, "pair" if paired.any() else "dialogue"
