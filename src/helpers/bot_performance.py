@@ -1,14 +1,11 @@
 """Notebook 07: how good are the systems?"""
 
 from judgebook.annotations.population import modelled, populations
-from judgebook.annotations.summary import evaluations
-from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis, leading
-from judgebook.questions.performance.arrangement import in_order
+from judgebook.questions.performance import analysis
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -41,8 +38,6 @@ class Page(Sections):
             sampling=self.sampling,
         )
         self.run.save_results(self.results)
-        self.rankings = leading.rankings(self.results, evaluations(self.everybody))
-        self.names = in_order(display_names(self.study, self.judged), self.study, self.everybody, self.results)
 
     def findings(self) -> Section:
         yield from super().findings()

@@ -18,7 +18,8 @@ def main() -> int:
 
     if unchanged.repeated():
         return 0
-    unchanged.watch()
+    if not sys.argv[1:] or sys.argv[1].startswith("-"):  # a run; no other command leaves a list
+        unchanged.watch()
     from judgebook import project
 
     project.called(sys.argv[0])

@@ -50,7 +50,7 @@ def test_more_combinations_of_keys_than_64_bits_count_are_told_apart():
     # 255 values of each of nine keys, and missing: 2 to the power of 72, where numbers of 64 bits begin again
     keys = pd.DataFrame({f"k{i}": [str(value) for value in range(255)] for i in range(9)})
     keys.loc[255] = ["1", *"00000000"]
-    texts = _conditions(keys)
+    texts = _conditions(keys.to_dict("list"), len(keys))
     assert len(set(texts)) == 256
     assert texts[255] == "k0=1;" + ";".join(f"k{i}=0" for i in range(1, 9))
 

@@ -141,6 +141,7 @@ def title(paper: str, key: str) -> str:
     return column_titles().get((paper, key)) or (method.title if method else spelled_out(key))
 
 
+@cache
 def sources(folder: Path = FOLDER) -> list[tuple[str, str]]:
     """(study, notebook) whose results are compared with printed numbers, sorted."""
     entries = [entry for paper in load(folder) for entry in paper.entries]

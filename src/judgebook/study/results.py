@@ -111,10 +111,24 @@ def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
         return [(s, framed(s, frame)) for s, frame in part.items()]
     if isinstance(part, pd.DataFrame):
         return _divided(part) if len(part) else ()
-    rows: dict[str, list[dict]] = {}
+    rows: dict[str, list[Mapping[str, Any]]] = {}
     for row in part:
-        rows.setdefault(row["statistic"], []).append({k: v for k, v in row.items() if k != "statistic"})
-    return [(s, framed(s, pd.DataFrame(of_statistic))) for s, of_statistic in rows.items()]
+        rows.setdefault(row["statistic"], []).append(row)
+    return _of_rows(rows)
+
+
+def _of_rows(rows: Mapping[str, list[Mapping[str, Any]]]) -> Iterator[tuple[str, ResultRows]]:
+    """The frame of each statistic, of its rows. As in `_divided`, columns that all have get their types once."""
+    every = [row for of_statistic in rows.values() for row in of_statistic]
+    has = {name for row in every for name in row}
+    values = {name: [row.get(name) for row in every] for name in _SHARED if name in has}
+    shared, start = conform(pd.DataFrame(values), _SHARED), 0
+    for statistic, of_statistic in rows.items():
+        frame, start = shared.iloc[start : start + len(of_statistic)], start + len(of_statistic)
+        keys = dict.fromkeys(
+            name for row in of_statistic for name in row if name not in _SHARED and name != "statistic"
+        )
+        yield statistic, _keyed(statistic, frame, {k: pd.Series([row.get(k) for row in of_statistic]) for k in keys})
 
 
 def _divided(rows: pd.DataFrame) -> Iterator[tuple[str, ResultRows]]:
@@ -206,9 +220,10 @@ def _stored(parts: Iterable[tuple[str, ResultRows]], study: str, notebook: str, 
     for statistic, frame in parts:
         _check(statistic, frame)
     if parts:
-        keys = [frame[[*result_schema.statistic(statistic).keys]] for statistic, frame in parts]
         rows = pd.concat([frame[[*_SHARED]] for _, frame in parts], ignore_index=True)
-        rows["condition"] = np.concatenate([_conditions(of_keys) for of_keys in keys])
+        keys = [{key: frame[key].tolist() for key in result_schema.statistic(s).keys} for s, frame in parts]
+        texts = [_conditions(of_keys, len(frame)) for of_keys, (_, frame) in zip(keys, parts, strict=True)]
+        rows["condition"] = np.concatenate(texts)
     names = np.repeat(np.array([statistic for statistic, _ in parts], dtype=object), [len(f) for _, f in parts])
     stored = conform(rows.assign(statistic=names), _STORED, study=study, notebook=notebook)
     if own and parts:
@@ -216,18 +231,11 @@ def _stored(parts: Iterable[tuple[str, ResultRows]], study: str, notebook: str, 
     return stored
 
 
-def _conditions(keys: pd.DataFrame) -> np.ndarray:
-    """(rows,) the texts that keys are stored as; each combination of keys is put into words once."""
-    if keys.columns.empty:
-        return np.full(len(keys), None)
-    code = np.zeros(len(keys), dtype=np.int64)
-    for name in keys:
-        of_key, values = pd.factorize(keys[name])
-        # numbered anew after each key: there are at most as many codes as rows, and their products stay in 64 bits
-        code = np.unique(code * (len(values) + 1) + of_key + 1, return_inverse=True)[1]
-    _, first, place = np.unique(code, return_index=True, return_inverse=True)
-    texts = [_condition(values) for values in keys.iloc[first].to_dict("records")]
-    return np.array(texts, dtype=object)[place]
+def _conditions(keys: Mapping[str, list[object]], n: int) -> np.ndarray:
+    """(n,) the texts that keys are stored as; each combination of keys is put into words once."""
+    rows = [*zip(*keys.values(), strict=True)] or [()] * n
+    texts = {row: _condition(dict(zip(keys, row, strict=True))) for row in {*rows}}
+    return codes.objects([texts[row] for row in rows])
 
 
 def _condition(keys: Mapping[str, object]) -> str | None:
@@ -237,10 +245,10 @@ def _condition(keys: Mapping[str, object]) -> str | None:
 def identities(statistic: str, rows: pd.DataFrame) -> pd.DataFrame:
     """(rows, identifiers and `condition`) what identifies rows of a statistic where they are stored, as texts, '' where
     a column is empty. rows : with any of `IDS` and the statistic's keys; without a column, its values are missing."""
-    keys = list(result_schema.statistic(statistic).keys)
-    named = rows.reindex(columns=[*IDS, *keys]).replace("", None)
-    out = named[list(IDS)].assign(condition=_conditions(named[keys]))
-    return out.astype(object).where(out.notna(), "")
+    keys, absent = result_schema.statistic(statistic).keys, list[object]([None] * len(rows))
+    named = {c: [None if pd.isna(v) or v == "" else v for v in rows.get(c, absent)] for c in (*IDS, *keys)}
+    texts = {c: named[c] for c in IDS} | {"condition": _conditions({key: named[key] for key in keys}, len(rows))}
+    return pd.DataFrame({c: [v or "" for v in values] for c, values in texts.items()}, rows.index, dtype=object)
 
 
 def _text(value: object) -> str:

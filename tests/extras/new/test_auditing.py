@@ -73,7 +73,7 @@ def test_what_is_open_is_said_and_has_an_exit_code(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     frame = judgements().rename(columns={"quality": "flurbiness"}).drop(columns="noise")
     frame.to_csv("open.csv", index=False)
-    monkeypatch.setattr(computing, "_carried_out", lambda nodes, name: ("failed", "not computed here"))
+    monkeypatch.setattr(computing, "_carried_out", lambda nodes, name, **_: ("failed", "not computed here"))
     assert main(["audit", "open.csv"]) == 1
     said = capsys.readouterr().out
     assert "Not confirmed: direction of flurbiness" in said

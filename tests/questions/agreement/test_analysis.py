@@ -9,6 +9,7 @@ import pytest
 from fixtures.made_annotations import annotation_rows as frame
 from fixtures.reference import REFERENCE
 from fixtures.reference import agreement as reference
+from statsmodels.stats.inter_rater import cohens_kappa
 
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement import population
@@ -45,20 +46,19 @@ def assert_same(ours, theirs):
 
 def test_fleiss_kappa_of_fleiss_1971():
     table = pd.read_csv(REFERENCE / "fleiss1971.csv").to_numpy()
-    values = np.array([np.repeat(np.arange(5), row) for row in table], dtype=float)
-    assert round(fleiss_kappa(values)[0], 3) == 0.430
+    assert round(fleiss_kappa(np.array([np.repeat(np.arange(5), row) for row in table], dtype=float))[0], 3) == 0.430
     assert table.sum(axis=0) / 180 == pytest.approx([0.144, 0.144, 0.167, 0.306, 0.239], abs=0.0005)
 
 
 def test_cohen_kappa_by_hand_and_r():
     # 20 both yes, 5 and 10 split, 15 both no: p_o = 0.7, p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5, kappa = 0.4
-    values = np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)
-    assert cohen_kappa(values) == (pytest.approx(0.4), "")
+    assert cohen_kappa(np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], 0)) == (pytest.approx(0.4), "")
     ratings = np.array(
         [[1, 2, 3, 3, 4, 5, 5, 2, 1, 3, 4, 4, 2, 5, 1, 3, 2, 4], [1, 2, 2, 3, 4, 4, 5, 3, 1, 3, 5, 4, 1, 5, 2, 3, 2, 3]]
-    ).T
-    assert cohen_kappa(ratings.astype(float))[0] == pytest.approx(reference("kappa")[0])
-    assert cohen_kappa(ratings.astype(float), "quadratic")[0] == pytest.approx(reference("kappa_quadratic")[0])
+    )
+    linear = cohens_kappa(pd.crosstab(*ratings), wt="linear").kappa
+    expected = [reference("kappa")[0], linear, reference("kappa_quadratic")[0]]
+    assert [cohen_kappa(ratings.T, w)[0] for w in ("none", "linear", "quadratic")] == pytest.approx(expected)
 
 
 def test_icc_equals_r_psych_and_shrout_fleiss():

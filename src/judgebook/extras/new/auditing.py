@@ -95,8 +95,8 @@ def audit(
     Returns
     -------
     Audit
-        Answers, findings on the design, figures, and all results as frames. What nobody said is assumed, and listed in
-        `questions`.
+        Answers, findings on the design, figures, and as frames the results that they follow from. What nobody said is
+        assumed, and listed in `questions`.
 
     Raises
     ------

@@ -32,13 +32,15 @@ def analysed(
     say: Callable[[str], None],
     check: Callable[[StudyNodes], None] = lambda nodes: None,
     notebooks: Collection[str] | None = None,
+    *,
+    complete: bool = False,
 ) -> tuple[StudyNodes, list[Row]]:
     """Read the data of a study, and carry out the analyses that its first page follows from, or those of `notebooks`.
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
     line for each step. check : called once the data are stored, before any analysis; may raise. notebooks : of these,
-    those that the study has. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it
-    does not fit, or failed.
+    those that the study has. complete : also what no answer follows from (`NotebookPage.complete`). Returns the study
+    and these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
@@ -56,7 +58,7 @@ def analysed(
             states[name] = _state(nodes, name, states)
             if states[name][0] == COMPUTED:
                 say(nodes.facts(name).title)
-                states[name] = _carried_out(nodes, name)
+                states[name] = _carried_out(nodes, name, complete=complete)
     about = {name: nodes.facts(name) for name in states}
     return nodes, [Row(name, about[name].title, about[name].question, None, *states[name]) for name in states]
 
@@ -101,10 +103,12 @@ def _state(nodes: StudyNodes, name: str, states: Mapping[str, tuple[str, str]]) 
     return ("skipped", f"It needs notebook {lacking[:2]}: {states[lacking][1]}") if lacking else (COMPUTED, "")
 
 
-def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
+def _carried_out(nodes: StudyNodes, name: str, *, complete: bool) -> tuple[str, str]:
     """Make the page of a notebook; what became of it, and why."""
     try:
-        _page(nodes, name)
+        page = _page(nodes, name)
+        if complete:
+            page.complete()
     except Exception as error:  # the other answers stand without it, as in a run
         return "failed", worker.described(error)
     return COMPUTED, ""
@@ -112,9 +116,7 @@ def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
 
 def _page(nodes: StudyNodes, name: str) -> NotebookPage:
     """What a notebook makes, with the parameters of a run: it reads, computes and stores."""
-    page = made(name, nodes.parameters(name) | {"run_id": RUN_ID})
-    page.complete()
-    return page
+    return made(name, nodes.parameters(name) | {"run_id": RUN_ID})
 
 
 def made(notebook: str, parameters: dict[str, Any]) -> NotebookPage:

@@ -31,12 +31,11 @@ def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
 
     weights : none, linear or quadratic. Weights go by rank of the values that occur.
 
-    Computed by `statsmodels.stats.inter_rater.cohens_kappa`. Raises ValueError for other weights.
+    As `statsmodels.stats.inter_rater.cohens_kappa`, to the last digit: to import that takes as long as
+    all of notebook 03. Raises ValueError for other weights.
     """
     if weights not in ("none", "linear", "quadratic"):
         raise ValueError(f"weights: expected none, linear or quadratic, found {weights!r}")
-    from statsmodels.stats.inter_rater import cohens_kappa
-
     if values.ndim != 2 or values.shape[1] != 2:
         return nan, "Cohen's kappa compares two annotators"
     judged_twice = values[~np.isnan(values).any(axis=1)]
@@ -45,25 +44,28 @@ def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
         return nan, "undefined: fewer than two values occur"
     codes = codes.reshape(judged_twice.shape)
     table = np.bincount(codes[:, 0] * len(kinds) + codes[:, 1], minlength=len(kinds) ** 2)
-    table = table.reshape(len(kinds), len(kinds))
-    return float(cohens_kappa(table, wt=None if weights == "none" else weights, return_results=False)), ""
+    table, n = table.reshape(len(kinds), len(kinds)), len(codes)
+    by_chance = table.sum(axis=0) / n * (table.sum(axis=1) / n)[:, None]
+    if weights == "none":
+        expected = np.trace(by_chance)
+        return float((np.trace(table) / n - expected) / (1 - expected)), ""
+    power, rank = {"linear": 1, "quadratic": 2}[weights], np.arange(len(kinds), dtype=float)
+    apart = np.abs(rank[:, None] - rank) ** power / rank[-1] ** power
+    return float(1 - (apart * table).sum() / n / (apart * by_chance).sum()), ""
 
 
 def fleiss_kappa(values: np.ndarray) -> tuple[float, str]:
-    """Fleiss' kappa (Fleiss 1971), where every item with an annotation has equally many.
-
-    Computed by `statsmodels.stats.inter_rater.fleiss_kappa`.
-    """
-    from statsmodels.stats.inter_rater import fleiss_kappa as of_table
-
+    """Fleiss' kappa (Fleiss 1971, equations 1 to 7), where every item with an annotation has equally many."""
     m = (~np.isnan(values)).sum(axis=1)
     if len(set(m[m > 0].tolist())) != 1 or m.max(initial=0) < 2:
         return nan, "Fleiss' kappa needs equally many annotations of every item, at least two"
     kinds = np.unique(values[~np.isnan(values)])
     if len(kinds) < 2:
         return nan, "undefined: only one value occurs"
-    table = np.stack([(values[m > 0] == kind).sum(axis=1) for kind in kinds], axis=1)
-    return float(of_table(table)), ""
+    table = np.stack([(values[m > 0] == kind).sum(axis=1, dtype=float) for kind in kinds], axis=1)
+    expected = ((table.sum(axis=0) / table.sum()) ** 2).sum()
+    observed = (((table**2).sum(axis=1) - m.max()) / (m.max() * (m.max() - 1.0))).mean()
+    return float((observed - expected) / (1 - expected)), ""
 
 
 def icc(values: np.ndarray, forms: tuple[str, ...] = ("ICC(1,1)",), confidence: float = 0.95) -> list[dict[str, Any]]:
@@ -292,15 +294,16 @@ def _of_pairs(rows: Annotations, names: list[str]) -> Iterator[tuple[str, str, n
     unit = ends["low"].astype(str) + " and " + ends["high"].astype(str)
     paired = rows["dialogue_b"].notna()
     unit = unit.where(paired, rows["dialogue"].astype(str))
+    unit = pd.factorize(unit, sort=True)[0]  # numbers are told apart faster
     wide = rows.assign(unit=unit, turn=rows["turn"].fillna(-1)).drop_duplicates(["unit", "turn", "annotator"])
     wide = wide.set_index(["unit", "turn", "annotator"])["score"].unstack()  # noqa: PD010 (twice must raise)
-    for a, b in combinations(names, 2):
-        both = wide[[a, b]].dropna()
-        if len(both) < MIN_COMMON:
+    scores, unit = wide[names].to_numpy(float), wide.index.get_level_values("unit").to_numpy()
+    for (i, a), (j, b) in combinations(enumerate(names), 2):
+        both = ~np.isnan(scores[:, [i, j]]).any(axis=1)
+        if both.sum() < MIN_COMMON:
             continue
-        kinds, codes = np.unique(both.to_numpy(float), return_inverse=True)
-        codes = codes.reshape(len(both), 2)
-        units = pd.factorize(both.index.get_level_values("unit"))[0]
+        kinds, codes = np.unique(scores[both][:, [i, j]], return_inverse=True)
+        codes, units = codes.reshape(-1, 2), pd.factorize(unit[both])[0]
         sums = np.zeros((units.max() + 1, len(kinds) ** 2))
         np.add.at(sums, (units, codes[:, 0] * len(kinds) + codes[:, 1]), 1.0)
         yield a, b, sums, "pair" if paired.any() else "dialogue"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, linregress
+from scipy.special import bdtr
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import COPIED, EXPECTED
@@ -130,6 +130,8 @@ def _unlike_a_low_score(of_label: Annotations) -> bool:
     low, high = others[~rated].dropna(), pd.DataFrame({"own": score, "others": others})[rated].dropna()
     if len(low) < _ZEROS or len(high) < ENOUGH or np.ptp(high["own"]) == 0:
         return False
+    from scipy.stats import linregress  # takes a second to import, which the first page would wait for
+
     fit = linregress(high["own"], high["others"])
     noise = float(np.std(high["others"] - fit.intercept - fit.slope * high["own"], ddof=2)) / np.sqrt(len(low))
     error = np.hypot(noise, fit.intercept_stderr)
@@ -267,7 +269,7 @@ def _as(of_judge: pd.Series, by_people: Annotations, of: str, values: pd.Series)
         usual = float(_differ(several["score"], several["item"].map(values)).mean())
     else:
         usual = float(1 - (by_people["score"].value_counts(normalize=True) ** 2).sum()) / 4
-    if n * usual < EXPECTED or k > min(COPIED, usual / 5) * n or binom.cdf(k, n, usual) > ALPHA:
+    if n * usual < EXPECTED or k > min(COPIED, usual / 5) * n or bdtr(k, n, usual) > ALPHA:
         return None
     return {"n": n, "differs": k / n, "usual": usual}
 

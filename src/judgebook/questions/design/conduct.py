@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from judgebook.questions.annotators.outliers import MIN_VALUES, esd
 from judgebook.questions.design import changes
@@ -61,7 +61,7 @@ def copies(rows: Annotations) -> list[tuple[str, str, int, float, float]]:
     for p, (i, j) in enumerate(pairs):
         others = np.array([not {i, j} & set(q) for q in pairs]) if len(pairs) < 400 else np.arange(len(pairs)) != p
         usual = k[others].sum() / n[others].sum() if others.any() else chance
-        if k[p] / n[p] <= COPIED and n[p] * usual >= EXPECTED and binom.cdf(k[p], n[p], usual) < ALPHA / len(pairs):
+        if k[p] / n[p] <= COPIED and n[p] * usual >= EXPECTED and bdtr(k[p], int(n[p]), usual) < ALPHA / len(pairs):
             out.append((names[i], names[j], int(n[p]), float(k[p] / n[p]), float(usual)))
     return sorted(out, key=lambda row: (row[3], -row[2], row[0], row[1]))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f_oneway, norm
+from scipy.special import ndtri
 
 from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.registry import NotCheckableError, PricedFacts, check
@@ -20,7 +20,7 @@ _USED = "sampling_weight"
 _BY = ["label", "system"]
 #: level of the tests of columns that are called so: few files have one, so that one error in a hundred is rare enough
 _CALLED = 0.01
-_LIMIT = norm.isf(_CALLED / 2)
+_LIMIT = -ndtri(_CALLED / 2)
 #: by how much ratios of two sets of weights may differ: probabilities are often rounded
 _ROUNDED = 1.1
 #: what a YAML says of a selection that is no simple random sample
@@ -201,5 +201,7 @@ def _apart(score: np.ndarray, values: pd.Series) -> tuple[float, float]:
     groups = [g for _, g in pd.Series(score).groupby(values.to_numpy()) if len(g) >= _STRATUM]
     if len(groups) < 2 or not any(g.std() > 0 for g in groups):
         return np.nan, np.nan
+    from scipy.stats import f_oneway  # takes a second to import, which the first page would wait for
+
     means = np.array([g.mean() for g in groups])
     return float(means[np.abs(means - score.mean()).argmax()]), float(f_oneway(*groups).pvalue)

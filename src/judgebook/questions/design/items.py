@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import poisson
+from scipy.special import pdtrc
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import copies
@@ -207,7 +207,7 @@ def _by_scores(part: Evaluation) -> dict[str, Any] | None:
     pairs_across = len(vector) * (len(vector) - 1) / 2 - pairs_within
     # systems that differ have fewer equal scores across than within: three times as many pass for chance
     expected = 3 * (all_same - within + 1) / max(pairs_across, 1) * pairs_within
-    if within < 3 or poisson.sf(within - 1, expected) > ALPHA:
+    if within < 3 or pdtrc(within - 1, expected) > ALPHA:
         return None
     frame = pd.DataFrame({"system": system, "vector": vector})
     return _copies(part, list(frame.index[frame.duplicated()]), len(per), "scores")

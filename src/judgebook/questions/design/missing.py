@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2_contingency
 
 from judgebook.questions.design.material import Evaluation
 from judgebook.questions.design.registry import ALPHA, NotCheckableError, PricedFacts, check
@@ -35,7 +34,11 @@ def missing(part: Evaluation) -> PricedFacts:
     share = total["gone"] / total.sum(axis=1)
     # the labels of one judgement go missing together
     counts = (total / table.index.get_level_values("label").nunique()).to_numpy()
-    if len(share) < 2 or share.max() - share.min() < MISSING or chi2_contingency(counts + 1e-9).pvalue > ALPHA:
+    if len(share) < 2 or share.max() - share.min() < MISSING:
+        return
+    from scipy.stats import chi2_contingency  # takes a second to import, which the first page would wait for
+
+    if chi2_contingency(counts + 1e-9).pvalue > ALPHA:
         return
     most, least = str(share.idxmax()), str(share.idxmin())
     facts = {"kind": kind, "system": most, "share": float(share[most]), "n": int(total.loc[most, "gone"])}

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, norm
-from scipy.stats import t as student
+from scipy.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Evaluation
@@ -71,7 +70,7 @@ def _of_position(part: Evaluation, votes: Annotations) -> PricedFacts:
     error = np.sqrt(((by["sum"] - mean * by["size"]) ** 2).sum() * len(by) / max(len(by) - 1, 1)) / n
     error = max(error, np.sqrt((1 - mean**2) / n), 1e-9)  # never below that of independent choices
     share = (1 + mean) / 2
-    if abs(share - 0.5) < CHOICES or 2 * student.sf(abs(mean) / error, max(len(by) - 1, 1)) > ALPHA:
+    if abs(share - 0.5) < CHOICES or 2 * stdtr(max(len(by) - 1, 1), -abs(mean) / error) > ALPHA:
         return
     of_label = part.table.loc[part.table["label"].isin(votes["label"])]
     after = changes.change(of_label, changes.of_votes(votes, shift=votes["first"].to_numpy(float)))
@@ -87,7 +86,7 @@ def _of_order(units: pd.DataFrame) -> PricedFacts:
         return
     gap = float(one.mean() - other.mean())
     error = np.sqrt(one.var() / len(one) + other.var() / len(other))
-    if abs(gap) < SCORES or 2 * norm.sf(abs(gap) / error) > ALPHA:
+    if abs(gap) < SCORES or 2 * ndtr(-abs(gap) / error) > ALPHA:
         return
     systems = units.assign(later=later).drop_duplicates("dialogue").groupby("system")["later"].mean()
     # only what systems differ in their order moves their difference
@@ -119,7 +118,7 @@ def coincides(part: Evaluation) -> PricedFacts:
     by, overall = by[by["size"] >= _FEW], float((firsts["first"] > 0).mean())
     share = (1 + by["mean"]) / 2
     off = (share - overall).abs()
-    p = [2 * min(binom.cdf(k, n, overall), binom.sf(k - 1, n, overall))
+    p = [2 * min(bdtr(k, n, overall), bdtrc(k - 1, n, overall))
          for k, n in zip((share * by["size"]).round(), by["size"], strict=True)]  # fmt: skip
     out = by.index[(off >= OWN_POSITION - 0.5) & (np.array(p) < ALPHA / max(len(by), 1))]
     if not len(out):
@@ -145,7 +144,7 @@ def drift(part: Evaluation) -> PricedFacts:
     explained = float(between.var(ddof=0)) / spread if spread > 0 else 0.0
     slope, z, moved = _trend(units)
     apart = _apart(whole)
-    trend = abs(z) > norm.isf(ALPHA / 2) and abs(slope) >= SCORES
+    trend = abs(z) > -ndtri(ALPHA / 2) and abs(slope) >= SCORES
     facts = {"explained": explained, "slope": slope, "trend": bool(trend), "moved": moved, **apart}
     if explained >= 0.8 or apart:
         yield (UNKNOWN if trend else 2.0), facts
@@ -164,7 +163,7 @@ def _apart(whole: pd.DataFrame) -> dict[str, Any]:
     n = whole.groupby("system")["dialogue"].nunique()
     rest = n.sum() - n
     z = (later - 0.5).abs() * np.sqrt(12 * n * rest / (n.sum() + 1))
-    out = later[((later - 0.5).abs() >= APART - 0.5) & (z > norm.isf(ALPHA / 2 / len(by)))]
+    out = later[((later - 0.5).abs() >= APART - 0.5) & (z > -ndtri(ALPHA / 2 / len(by)))]
     if out.empty:
         return {}
     system = (out - 0.5).abs().idxmax()

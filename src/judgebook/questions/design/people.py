@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
-from scipy.stats import random_table
 
 from judgebook.annotations.dialogue_values import all_own
 from judgebook.questions.design import changes
@@ -53,6 +52,8 @@ def unusual(loads: np.ndarray, effective_n: np.ndarray) -> np.ndarray:
 
     Random tables have the same margins, so that sparse ones, in which nobody judged two systems, are not unusual.
     """
+    from scipy.stats import random_table  # takes a second to import, which the first page would wait for
+
     loads = loads[loads.sum(axis=1) > 0]
     rng = np.random.default_rng(1)
     tables = random_table(loads.sum(axis=1), loads.sum(axis=0), seed=rng).rvs(_TABLES)

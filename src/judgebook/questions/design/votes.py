@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Evaluation
@@ -67,7 +67,7 @@ def cycles(part: Evaluation) -> PricedFacts:
         k = len(systems)
         tests = k * (k - 1) * (k - 2) / 3
         with np.errstate(invalid="ignore"):
-            p = np.nan_to_num(student.sf(t, np.maximum(df, 1)), nan=1.0)
+            p = np.nan_to_num(stdtr(np.maximum(df, 1), -t), nan=1.0)
         # all three must hold, so that the largest p-value is that of the circle (intersection-union test)
         largest = np.maximum(np.maximum(p[:, :, None], p[None, :, :]), p.T[:, None, :])
         i, j, m = np.unravel_index(np.argmin(largest), largest.shape)

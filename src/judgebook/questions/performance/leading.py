@@ -19,6 +19,7 @@ PART = ["corpus", "group", "method"]
 LEADS, RIVAL, TIED, WORSE, OPEN = "leads", "may be best", "not clearly worse", "clearly worse", "no interval"
 
 
+@once
 def order(results: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
     """Every evaluation's order of the systems: of the overall mean, or of its only label. Where labels besides one do
     not vary, or say nothing for another reason, it is that one.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import pandas as pd
 
 from judgebook.annotations.population import Population
 from judgebook.annotations.summary import evaluations
-from judgebook.display.names import DisplayNames
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose, without_direction
-from judgebook.questions.performance import arrangement, figures, findings, leaderboard, tables
+from judgebook.questions.performance import arrangement, figures, findings, leaderboard, leading, tables
 from judgebook.questions.performance.leaderboard import Order
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
@@ -29,8 +30,15 @@ class Sections(NotebookPage):
     judged: pd.DataFrame
     people: Mapping[tuple[str, str], Population]
     results: Results
-    rankings: pd.DataFrame
-    names: DisplayNames
+
+    @cached_property
+    def rankings(self) -> pd.DataFrame:
+        return leading.rankings(self.results, evaluations(self.everybody))
+
+    @cached_property
+    def names(self) -> DisplayNames:
+        names = display_names(self.study, self.judged)
+        return arrangement.in_order(names, self.study, self.everybody, self.results)
 
     def findings(self) -> Section:
         results, names, level = self.results, self.names, self.study.bootstrap.confidence

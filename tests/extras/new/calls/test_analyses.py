@@ -98,8 +98,7 @@ def test_means_are_those_by_hand(ranked):
 
 def test_rank_has_what_the_fit_of_the_label_says(ranked):
     """The model of `jb.fit`, and every statistic in a word of the docstring."""
-    frame = judgements().dropna(subset="quality")
-    model = jb.fit(frame, system="bot", score="quality", context="prompt", annotator="who")
+    model = jb.fit(judgements().dropna(), system="bot", score="quality", context="prompt", annotator="who")
     rows = ranked.estimates
     levels = rows[rows["statistic"] == "level"].set_index("system")["estimate"]
     assert levels.to_dict() == pytest.approx(model.levels["estimate"].to_dict(), rel=1e-6)
@@ -109,6 +108,7 @@ def test_rank_has_what_the_fit_of_the_label_says(ranked):
     expected = model.contrasts.set_index(["system", "system_b"])[["estimate", "low", "high"]]
     assert pairs.loc[expected.index].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-6)
     assert all(statistic in jb.rank.__doc__ for statistic in rows["statistic"].unique())
+    assert {"leaderboard", "ranks_dialogue_rating"} <= {*ranked.figures}
 
 
 @pytest.mark.parametrize("side", [False, True])
