@@ -122,11 +122,7 @@ def of_judges(size: Size) -> Iterator[Plot]:
 
 
 ALL = "systems labels groups"
-ROOMS = {
-    "groups": (of_groups, ALL),
-    "metrics": (of_metrics, ALL),
-    "judges": (of_judges, ALL),
-}
+ROOMS = {"groups": (of_groups, ALL), "metrics": (of_metrics, ALL), "judges": (of_judges, ALL)}
 
 
 @pytest.mark.parametrize(("room", "size"), cases(ROOMS, SIZES), ids=str)

@@ -18,16 +18,7 @@ from PIL import Image
 
 from judgebook.display import marks, style
 from judgebook.display import plots as plotting
-from judgebook.display.names import (
-    BAD,
-    GOOD,
-    NEUTRAL,
-    OPEN,
-    PALETTES,
-    SYSTEM_PALETTES,
-    DisplayNames,
-    display_names,
-)
+from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, PALETTES, SYSTEM_PALETTES, DisplayNames, display_names
 from judgebook.report import blocks
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.sections.data import Figures

@@ -86,10 +86,7 @@ def titled():
             of_verdicts(*(getattr(of_groups, v) for v in ("DIFFERS", "BOTH", "EQUIVALENT", "UNDECIDED", "UNTESTED"))),
             "2 of 4 differences between groups are significant for these annotators; 2 are shown",
         ),
-        (
-            of_verdicts(*[of_groups.UNDECIDED] * 3),
-            "None of 3 differences between groups is significant for these",
-        ),
+        (of_verdicts(*[of_groups.UNDECIDED] * 3), "None of 3 differences between groups is significant for these"),
         (of_verdicts(of_groups.UNDECIDED, equivalence=False), "The groups are not shown to differ"),
         (repeated(0.8), "Means of systems in Run 1 are replicated in Run 2: r = 0.90 [0.80, 0.97]"),
         (repeated(-0.1), "Means of systems in Run 1 are not shown to be replicated in Run 2"),
@@ -119,17 +116,11 @@ def titled():
         (collection.gains_title(ends((-0.1, 0.2))), "The difference in alpha is not significant"),
         (pairs(*LEADS), "A is preferred to 2 of the other 2 systems. 2 of 3 pairs of systems d"),
         (pairs(("a", "b", -0.3, 0.01)), "B is preferred to the other system"),
-        (
-            pairs(("a", "b", 0.3, 0.2)),
-            "No system is shown to be preferred to another. The two systems do not differ",
-        ),
+        (pairs(("a", "b", 0.3, 0.2)), "No system is shown to be preferred to another. The two systems do not differ"),
         (moderation.spread_title(SHARES, TITLES), "The share of *good* is 20% to 60%, depending on the annotator"),
         (scoreboard.matches_title(VERDICTS), "1 of 2 numbers that raw data can decide matches by rule"),
         (scoreboard.whole_title(COUNTED), "1 of 2 tables and texts that raw data can decide matches by"),
-        (
-            consistency.failures_title(CHECKS),
-            "1 of 3 checks fails, whatever the rounding, and 1 more under an",
-        ),
+        (consistency.failures_title(CHECKS), "1 of 3 checks fails, whatever the rounding, and 1 more under an"),
     ]
 
 

@@ -10,12 +10,7 @@ SECONDS = 90
 
 EVERY = {case.name: case for case in cases.cases()}
 #: what only a person can say; the YAML asks for it
-ASKED = {
-    "missing as 0",
-    "grid {label}{annotator}",
-    "people as keys",
-    *dirty.ASKED,
-}
+ASKED = {"missing as 0", "grid {label}{annotator}", "people as keys", *dirty.ASKED}
 #: refused, with a message that says what to write
 REFUSED = {"a row per judgement, architecture", *dirty.REFUSED}
 #: of each kind a few for everyday, some more for each change; all of them with the long evidence

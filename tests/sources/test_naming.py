@@ -70,15 +70,7 @@ def test_addresses_and_numbers_are_taken_out(text):
     assert not {"mail", "4567", "1234567"} & set(cleared.lower().replace("[removed]", "").split())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "look at amazon.com",
-        "1999 2000 2001",
-        "I paid 1,000,000,000",
-        "3.14159265358",
-    ],
-)
+@pytest.mark.parametrize("text", ["look at amazon.com", "1999 2000 2001", "I paid 1,000,000,000", "3.14159265358"])
 def test_other_text_stays(text):
     assert naming.addresses(text) == (text, 0)
 

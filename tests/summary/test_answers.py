@@ -23,13 +23,7 @@ from judgebook.summary.answers import systems
 from judgebook.summary.answers.facts import Ranked, SampleFacts
 from judgebook.summary.cost import cost
 from judgebook.summary.counted import stages
-from judgebook.summary.evidence import (
-    AGREEMENT,
-    COST,
-    NOTEBOOKS,
-    PERFORMANCE,
-    Evidence,
-)
+from judgebook.summary.evidence import AGREEMENT, COST, NOTEBOOKS, PERFORMANCE, Evidence
 from judgebook.summary.next_steps import steps
 
 PART = {"corpus": "main", "group": "all", "method": "dialogue_likert"}

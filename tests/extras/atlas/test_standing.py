@@ -36,12 +36,7 @@ def test_a_label_stands_among_the_studies_with_lower_values(value, below):
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"public": [("mine", 0.1), *PUBLIC[:4]]},
-        {"aggregated": 1},
-        {"kind": None},
-        {"level": "nominal", "points": None},
-    ],
+    [{"public": [("mine", 0.1), *PUBLIC[:4]]}, {"aggregated": 1}, {"kind": None}, {"level": "nominal", "points": None}],
     ids=["its own is one of five", "means of several people", "nobody knows the kind", "no order"],
 )
 def test_a_label_without_comparables_has_no_strip(change):

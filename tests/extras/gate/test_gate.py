@@ -137,10 +137,7 @@ def test_all_are_decided_and_the_worst_is_the_code(study, capsys):
 
 @pytest.mark.parametrize(
     ("required", "notebooks"),
-    [
-        ("new better than old on quality", [PERFORMANCE]),
-        ("reliability on quality at least 0.5", [AGREEMENT]),
-    ],
+    [("new better than old on quality", [PERFORMANCE]), ("reliability on quality at least 0.5", [AGREEMENT])],
 )
 @pytest.mark.parametrize("in_yaml", [False, True])
 def test_only_what_decides_is_computed(study, tmp_path, monkeypatch, capsys, required, notebooks, in_yaml):

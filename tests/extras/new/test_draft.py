@@ -186,10 +186,7 @@ def test_no_key_of_json_breaks_the_yaml(tmp_path, odd):
 
 @pytest.mark.parametrize(
     ("names", "ids"),
-    [
-        (["x" * 300, "x" * 299 + "y"], ["x" * 64, "x" * 59 + "_2"]),
-        (["流畅", "连贯"], ["label", "label_2"]),
-    ],
+    [(["x" * 300, "x" * 299 + "y"], ["x" * 64, "x" * 59 + "_2"]), (["流畅", "连贯"], ["label", "label_2"])],
 )
 def test_ids_of_labels_are_short_and_differ(tmp_path, names, ids):
     rows = "".join(f"d{i // 2},w{i % 2},{1 + i % 5},{1 + i % 3}\n" for i in range(12))

@@ -11,10 +11,7 @@ from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
 SAMPLING = Sampling(500, 0.95, 1)
-LABELS = [
-    Label("nice", "continuous", "Nice", (0, 100)),
-    Label("odd", "continuous", "Odd", (0, 100), direction=-1),
-]
+LABELS = [Label("nice", "continuous", "Nice", (0, 100)), Label("odd", "continuous", "Odd", (0, 100), direction=-1)]
 
 
 def ratings(rng, n=40, gap=1.0):

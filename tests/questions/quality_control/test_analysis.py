@@ -5,11 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from judgebook.questions.quality_control import (
-    analysis,
-    gain,
-    replication,
-)
+from judgebook.questions.quality_control import analysis, gain, replication
 from judgebook.questions.quality_control import crowd as crowds
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.statistics.intervals import Sampling, generator

@@ -74,10 +74,7 @@ def test_replication_is_the_correlation_of_printed_tables(scores, t):
     tables = {c: f.pivot_table(index="system", columns="label", values="z") for c, f in scores.groupby("corpus")}
     for table in tables.values():
         table[OVERALL] = table.mean(axis=1)
-    ways = {
-        "systems": lambda f: f,
-        "families": lambda f: f.groupby(f.index.str[0]).mean(),
-    }
+    ways = {"systems": lambda f: f, "families": lambda f: f.groupby(f.index.str[0]).mean()}
     for row in found.itertuples():
         if row.among in ways:
             x, y = (ways[row.among](tables[c])[row.label] for c in ("one", "two"))

@@ -217,10 +217,7 @@ def test_filters_of_the_study(tmp_path):
     built = studies.read(tmp_path, text, human_json=situation(3, kind="json"), models_json=models)
     assert values(built, "dialogue", "annotator") == [("item_1", "A0001", 4), ("item_1", "gpt", 3)]
     dropped = built.frames["counts"].query("action == 'dropped'").groupby("reason")["n"].sum()
-    assert dropped.to_dict() == {
-        "annotator is one of those left out (`drop`)": 1,
-        "dialogue is not item_1 (`keep`)": 2,
-    }
+    assert dropped.to_dict() == {"annotator is one of those left out (`drop`)": 1, "dialogue is not item_1 (`keep`)": 2}
 
 
 def test_a_key_that_is_the_answer(tmp_path):
@@ -263,10 +260,7 @@ labels: {quality: {scale: [1, 5]}}
 
 @pytest.mark.parametrize(
     ("scores", "keep", "held"),
-    [
-        ("{system}.score", "", lambda n: {"score": n}),
-        ("{system}", "keep: {system: [a, b]}", lambda n: n),
-    ],
+    [("{system}.score", "", lambda n: {"score": n}), ("{system}", "keep: {system: [a, b]}", lambda n: n)],
 )
 def test_keys_beside_those_of_systems(tmp_path, scores, keep, held):
     text = BESIDE.replace("SCORES", scores).replace("KEEP", keep)

@@ -178,13 +178,7 @@ HEAD = "chat,bot,worker,what,rating\n"
     ("option", "change", "csv", "columns", "expected"),
     [
         # quotes that mean nothing
-        (
-            "quoting: false",
-            None,
-            f'{HEAD}"d1,A,w1,fluency,4\nd2,A,w1,quality,4\n',
-            ["dialogue"],
-            [['"d1'], ["d2"]],
-        ),
+        ("quoting: false", None, f'{HEAD}"d1,A,w1,fluency,4\nd2,A,w1,quality,4\n', ["dialogue"], [['"d1'], ["d2"]]),
         (
             'encoding: cp1252\n    delimiter: ";"',
             None,
