@@ -96,8 +96,7 @@ PROJECTS = [name for name in bad.DATA if name.startswith("a project whose")]
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.verify if name in PROJECTS[1:] else ()) for name in bad.DATA],
+    "name", [pytest.param(name, marks=pytest.mark.verify if name in PROJECTS[1:] else ()) for name in bad.DATA]
 )
 def test_bad_data_are_refused_with_place_expected_found_and_what_to_do(tmp_path, name):
     yaml, files, parts = bad.DATA[name]

@@ -19,14 +19,14 @@ class Page(NotebookPage):
             analysis.analyse, self.annotations, self.labels, sampling=self.sampling, first=self.iaa.first,
             scope=self.study.scope, control=comparison.is_source(self.run), unit=self.study.bootstrap.unit,
             people=self.study.inference.annotators, people_resamples=people_resamples,
+            unranked=[self.study.control_system, *self.study.unranked_systems],
         )  # fmt: skip
         self.run.save_results(self.results)
 
     def complete(self) -> None:
         if "variance_share" not in self.results:
-            of, only = (self.annotations, self.labels), self.study.mixed_models.labels
-            shares = self.analysed(variance.variance_shares, *of, confidence=self.level, only=only)
-            self.results = collect(self.results, shares)
+            of, ci, only = (self.annotations, self.labels), self.level, self.study.mixed_models.labels
+            self.results = collect(self.results, self.analysed(variance.variance_shares, *of, confidence=ci, only=only))
             self.run.save_results(self.results)
 
     def findings(self) -> Section:

@@ -200,8 +200,7 @@ class Endless(Quiet):
 
 
 @pytest.mark.parametrize(
-    ("server", "said"),
-    [(Drip, "bytes in .* seconds: given up"), (Endless, "more than the 1000008 bytes")],
+    ("server", "said"), [(Drip, "bytes in .* seconds: given up"), (Endless, "more than the 1000008 bytes")]
 )
 def test_a_server_without_end_is_left(made_up, monkeypatch, serve, tmp_path, server, said):
     """By the size that the registry knows, and by a rate that no usable connection falls below. It is asked once."""

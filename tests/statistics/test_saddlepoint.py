@@ -57,8 +57,7 @@ def test_a_sample_wholly_above_the_other_has_the_smallest_p_value_there_is():
 
 
 @pytest.mark.parametrize(
-    ("wins", "losses", "ties"),
-    [(1, 0, 39), (1, 1, 20), (2, 1, 0), (3, 1, 10), (3, 3, 0), (31, 9, 5)],
+    ("wins", "losses", "ties"), [(1, 0, 39), (1, 1, 20), (2, 1, 0), (3, 1, 10), (3, 3, 0), (31, 9, 5)]
 )
 def test_signs_of_few_differences_have_the_binomial_mid_p_value(wins, losses, ties):
     n, apart = wins + losses, abs(wins - losses)

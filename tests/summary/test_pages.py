@@ -40,12 +40,7 @@ def test_defaults_are_those_that_every_study_inherits(monkeypatch, inherited, sa
     assert said in pages.text("six_answers")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "page", "said"),
-    [
-        ("least", 7, "six_answers", "others need 7 with"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "page", "said"), [("least", 7, "six_answers", "others need 7 with")])
 def test_limits_are_those_of_the_code(monkeypatch, name, value, page, said):
     assert said not in pages.text(page)
     monkeypatch.setitem(pages.VALUES, name, value)

@@ -10,7 +10,9 @@ from fixtures.reference import agreement as reference
 from scipy import stats
 
 from judgebook.questions.agreement import generalizability as g
+from judgebook.questions.agreement.analysis import analyse
 from judgebook.questions.agreement.variance import decision_study
+from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS
 
 LABELS = LABEL_SETS["abc_eval"]
@@ -120,6 +122,20 @@ def test_the_decision_study_has_the_components_of_means_of_dialogues():
     assert variances.tolist() == pytest.approx(list(alone.variance.values()))
     pair = [{"dialogue": "x", "dialogue_b": "y", "system_b": "b", "annotator": "A", "score": 1.0}]
     assert decision_study(frame(pair, method="comparative", label="quality"), LABELS) == {}
+
+
+def test_the_decision_study_without_fillers_is_that_of_data_from_which_they_were_dropped():
+    scores = simulate(np.random.default_rng(6), s=6, d=10, a=4).astype({"system": str, "annotator": str})
+    filler = scores["system"].isin(["0", "5"])
+    scores["score"] = np.clip(3 + scores["score"] - 4 * filler, 1, 5).round()
+    rows = frame(scores.to_dict("records"), method="dialogue_likert", label="quality")
+    given = {"sampling": Sampling(50, 0.95, 1), "first": None, "people_resamples": 10}
+    said, dropped = (analyse(r, LABELS, unranked=[None, "0", "5"], **given) for r in (rows, rows[~filler]))
+    for statistic in ("generalizability", "dependability", "facet_variance"):
+        pd.testing.assert_frame_equal(said[statistic], dropped[statistic])
+    every = analyse(rows, LABELS, **given)
+    assert every["generalizability"]["estimate"].iloc[0] > said["generalizability"]["estimate"].iloc[0]
+    pd.testing.assert_frame_equal(said["alpha"], every["alpha"])
 
 
 @pytest.mark.parametrize("people", [2, 3, 5])

@@ -108,11 +108,18 @@ def one_dialogue():
     return pd.concat(turns).assign(method="turn_likert"), talk_
 
 
-def on_contexts(own):
-    marks, talk_ = crossed(n=60)
-    number = marks["dialogue"].str.rpartition("-")[2].astype(int) % 20
-    place = number + (20 * marks["system"].map({s: i for i, s in enumerate(SYSTEMS)}) if own else 0)
-    return marks.assign(context="c" + place.astype(str)), talk_
+def sharing(of, n, shared):
+    """Ratings of `of` systems on `n` prompts each, of which `shared` are the same for all."""
+    marks, talk_ = ratings(SEED, systems=[f"s{i:02}" for i in range(of)], n=n, each=1, labels=("quality",))
+    number = marks["dialogue"].str[4:].astype(int)
+    return marks.assign(context=marks["dialogue"].radd("own ").where(number >= shared, "c" + number.astype(str))), talk_
+
+
+def crowd(of, load, nested):
+    """Ratings of `of` systems by annotators with `load` dialogues each, all of one system or of any."""
+    marks, talk_ = ratings(SEED, systems=[f"s{i:02}" for i in range(of)], n=24, people=1, each=1, labels=("quality",))
+    marks = marks.sort_values("system" if nested else "score", kind="stable")
+    return marks.assign(annotator=[f"w{i // load}" for i in range(len(marks))]), talk_
 
 
 def repeated():
@@ -224,7 +231,7 @@ CASES = {
     "system_spellings": (spelt_systems, crossed),
     "unequal_n": (unequal, crossed),
     "single_item_context": (one_dialogue, crossed),
-    "unbalanced_contexts": (lambda: on_contexts(True), lambda: on_contexts(False)),
+    "unbalanced_contexts": (lambda: sharing(3, 60, 0), lambda: sharing(3, 60, 60)),
     "repeated_rows": (repeated, crossed),
     "missing_by_system": (missing, missing_at_random),
     "enriched_sample": (lambda: queue(True), lambda: queue(False, "weight")),
@@ -281,6 +288,56 @@ def test_a_planted_fault_is_named_and_its_clean_twin_raises_no_alarm(code):
     for one in (examined, twin):
         assert {f.code for f in one.findings} | {u.code for u in one.unchecked} | set(one.passed) == set(CHECKS)
         assert all(u.reason.endswith(".") for u in one.unchecked)
+
+
+def codes(made):
+    return {one.code for one in checked(made).findings}
+
+
+@pytest.mark.parametrize("of", [2, 5, 20])
+def test_few_contexts_in_common_are_a_fault_though_all_systems_share_as_few(of):
+    """Of 100 prompts; what random assignment would give is no excuse."""
+    found = [n for n in (0, 1, 5, 20, 50, 95, 100) if "unbalanced_contexts" in codes(sharing(of, 100, n))]
+    assert found == [0, 1, 5, 20]
+
+
+def test_one_shared_prompt_of_99_does_not_hide_that_each_system_had_its_own():
+    """Five systems with 20 answers each, and one prompt that two of them answered: too weak a link to adjust by."""
+    marks, talk_ = sharing(5, 20, 0)
+    examined = checked((marks.replace({"context": {"own s01-0": "own s00-0"}}), talk_))
+    (own,) = [one for one in findings.worded(examined, NAMES) if one.code == "unbalanced_contexts"]
+    assert own.price == 0.5
+    assert own.what.endswith("different contexts; all 10 pairs of systems have less than half in common.")
+    assert "moves" not in own.change
+
+
+def test_contexts_with_missing_cells_or_that_nobody_declared_and_blocks_of_a_design_are_no_fault():
+    """People who chat have no contexts; of six bots each two talk to each other, unless half never meet the others."""
+    marks, talk_ = sharing(5, 40, 40)
+    gone = marks["dialogue"].drop_duplicates().sample(frac=0.1, random_state=SEED)
+    assert "unbalanced_contexts" not in codes((marks[~marks["dialogue"].isin(gone)], talk_))
+    for own in (None, marks["dialogue"]):
+        assert "unbalanced_contexts" in [u.code for u in checked((marks.assign(context=own), talk_)).unchecked]
+    marks, talk_ = sharing(6, 30, 0)
+    system, number = (marks["dialogue"].str[part].astype(int) for part in (slice(1, 3), slice(4, None)))
+    for step, of, found in ((1, 5, False), (2, 2, True)):
+        partner = (system + step * (1 + number % of)) % 6
+        pair = [f"{min(s, o)}{max(s, o)}-{n // of}" for s, o, n in zip(system, partner, number, strict=True)]
+        assert ("unbalanced_contexts" in codes((marks.assign(context=pair), talk_))) == found
+
+
+@pytest.mark.parametrize(("of", "load"), [(2, 6), (5, 2), (20, 3)])
+def test_annotators_of_one_system_each_are_named_though_each_pair_has_too_few_to_tell(of, load):
+    """Who judged one dialogue is part of the noise between dialogues."""
+    made = [crowd(of, load, nested=True), crowd(of, load, nested=False), crowd(of, 1, nested=True)]
+    assert ["confounded_annotators" in codes(one) for one in made] == [True, False, False]
+
+
+def test_copies_are_named_where_all_others_are_copies_too():
+    marks, talk_ = crossed(people=4, all=4)
+    same = marks["annotator"].replace({"p2": "p0", "p3": "p1"})
+    score = marks.groupby(["dialogue", "label", same])["score"].transform("first")
+    assert "copied_annotator" in codes((marks.assign(score=score), talk_))
 
 
 @pytest.mark.parametrize("known", [True, False])

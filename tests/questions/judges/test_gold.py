@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import monte_carlo
 from fixtures.made_judges import judged
+from pingouin import intraclass_corr
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -72,6 +73,38 @@ def test_kappa_is_that_of_statsmodels(label):
             assert whole.loc[weights, "estimate"] == pytest.approx(expected), weights
             assert whole.loc[weights, "ci_low"] < expected < whole.loc[weights, "ci_high"]
     assert list(whole.index) == (["none", "quadratic"] if label is RANKED else ["none"])
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.dropna is deprecated")  # in pingouin 0.7
+def test_scores_on_a_scale_are_compared_as_scipy_and_pingouin_do():
+    rng = np.random.default_rng(9)
+    human = rng.integers(0, 5, 120).astype(float)
+    model = human + (rng.random(120) < 0.25) - (rng.random(120) < 0.1)
+    found = analysed(human, model, Label("fine", "dialogue_rating", "Fine", (-1, 5)))
+    for system, part in ((None, slice(None)), ("s", slice(None, None, 2))):
+        h, m = human[part], model[part]
+        long = pd.DataFrame({"item": [*range(len(h))] * 2, "who": np.repeat(["h", "m"], len(h)), "x": np.r_[h, m]})
+        expected = {
+            ("gold_icc", "", ""): intraclass_corr(long, "item", "who", "x").set_index("Type").loc["ICC(A,1)", "ICC"],
+            ("gold_correlation", "coefficient", "spearman"): stats.spearmanr(h, m).statistic,
+            ("gold_correlation", "coefficient", "pearson"): stats.pearsonr(h, m).statistic,
+            ("gold_error", "measure", "absolute"): np.abs(m - h).mean(),
+            ("gold_error", "measure", "bias"): (m - h).mean(),
+        }
+        for (statistic, key, kind), value in expected.items():
+            row = found.select(statistic, system=system, **({key: kind} if key else {})).squeeze()
+            assert (row["estimate"], row["ci_low"] < value < row["ci_high"]) == (pytest.approx(value), True), kind
+            assert (row["ci_kind"], row["n"], row["resample_unit"]) == ("bca", len(h), "dialogue")
+
+
+def test_where_a_side_is_constant_or_labels_have_two_values_nothing_is_made_up(marks):
+    human, same = np.random.default_rng(9).integers(1, 6, 60).astype(float), np.full(60, 3.0)
+    found, flat = analysed(human, same, RANKED), analysed(same, same, RANKED)
+    assert found["gold_correlation"]["estimate"].isna().all()
+    assert set(found["gold_correlation"]["note"]) == {"one of the two sides is constant"}
+    assert found.select("gold_error", measure="bias", system=None)["estimate"].item() == pytest.approx(3 - human.mean())
+    assert set(flat["gold_icc"]["note"]) == {"only one value occurs"}
+    assert not {"gold_correlation", "gold_icc", "gold_error"} & marks[2].keys()
 
 
 def test_decimals_have_a_weighted_kappa_only():

@@ -97,11 +97,14 @@ def decision_study(
     kinds: Sequence[str] = ("human",),
     seed: int = 1,
     confidence: float = 0.95,
+    leave_out: Collection[str | None] = (),
 ) -> Results:
     """Variance components of each corpus, group, method and label, and the reliability of system means by design.
 
     annotations : columns of `schema.ANNOTATIONS`; comparisons are left out, as they have no value of one system. A
     judgement of turns is averaged over the dialogue for each annotator first, so that the unit is the dialogue.
+    leave_out : ids of systems that are not ranked, such as people and fillers, whose place says nothing of how reliable
+    the order of the others is; None is none.
 
     Returns `facet_variance`, `generalizability` and `dependability`; the latter two with intervals that treat systems,
     dialogues and annotators as samples (`draws`), which are wide with few systems; `note` says how many there
@@ -109,7 +112,8 @@ def decision_study(
     """
     chosen = first_annotations(annotations, first=None, kinds=kinds)
     rows = []
-    for cell, _, frame in cells(codes.rows(chosen, chosen["dialogue_b"].isna()), labels):
+    inside = chosen["dialogue_b"].isna() & ~chosen["system"].isin([s for s in leave_out if s])
+    for cell, _, frame in cells(codes.rows(chosen, inside), labels):
         scores = frame.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
         components = variance_components(scores, annotators_known=bool(frame["annotator_known"].all()))
         common = {

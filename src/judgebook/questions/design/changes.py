@@ -118,10 +118,11 @@ def _strengths(
     return theta[:m], cov[:m, :m], c
 
 
-def adjusted(rated: Annotations, by: str) -> pd.DataFrame:
+def adjusted(rated: Annotations, by: str, least: float = 0.0) -> pd.DataFrame:
     """Differences of `of_means` with effects of annotators, contexts, … taken off (additive, least squares).
 
-    Pairs that `by` does not connect have no difference.
+    Pairs that `by` does not connect have no difference, nor those whose adjusted difference has less than `least` of
+    the information (one over the variance, if judgements are independent) that the difference of the means has.
     """
     parts = []
     for label, rows in rated.groupby("label", sort=True):
@@ -131,9 +132,12 @@ def adjusted(rated: Annotations, by: str) -> pd.DataFrame:
         row = n.sum(axis=1).to_numpy(float)
         a = np.diag(n.sum(axis=0).to_numpy(float)) - n.to_numpy().T @ (n.to_numpy() / row[:, None])
         b = total.sum(axis=0).to_numpy() - n.to_numpy().T @ (total.sum(axis=1).to_numpy() / row)
-        effects = np.linalg.pinv(a, rcond=1e-9) @ b
-        apart = components(n.to_numpy())
-        gap = np.where(apart[:, None] == apart[None, :], 0.0, np.nan)
+        inverse = np.linalg.pinv(a, rcond=1e-9)
+        effects = inverse @ b
+        apart, of_mean = components(n.to_numpy()), 1 / n.sum(axis=0).to_numpy()
+        variance = np.diag(inverse)[:, None] + np.diag(inverse)[None, :] - 2 * inverse
+        known = (apart[:, None] == apart[None, :]) & (least * variance <= of_mean[:, None] + of_mean[None, :])
+        gap = np.where(known, 0.0, np.nan)
         table = _pairs(str(label), list(n.columns), effects, gap + 1.0, gap)
         parts.append(table.assign(difference=table["difference"].where(table["se"].notna()), se=np.nan))
     return _joined(parts)

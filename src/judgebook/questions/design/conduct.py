@@ -42,8 +42,8 @@ def answers(rows: Annotations) -> pd.DataFrame:
 def copies(rows: Annotations) -> list[tuple[str, str, int, float, float]]:
     """Pairs of annotators who agree almost always where others would not: names, common items, differing, usual.
 
-    `usual` is the share of common items on which the other pairs differ; where there is no other pair, a quarter of
-    what answers drawn at random would give, which is alpha of 0.75.
+    `usual` is the share of common items on which the other pairs differ; where there is no other pair, or none that
+    differs at all (copies, too), a quarter of what answers drawn at random would give, which is alpha of 0.75.
     """
     wide = answers(rows)
     values, names = wide.to_numpy(), list(wide.columns)
@@ -60,7 +60,7 @@ def copies(rows: Annotations) -> list[tuple[str, str, int, float, float]]:
     out = []
     for p, (i, j) in enumerate(pairs):
         others = np.array([not {i, j} & set(q) for q in pairs]) if len(pairs) < 400 else np.arange(len(pairs)) != p
-        usual = k[others].sum() / n[others].sum() if others.any() else chance
+        usual = k[others].sum() / n[others].sum() if k[others].any() else chance
         if k[p] / n[p] <= COPIED and n[p] * usual >= EXPECTED and bdtr(k[p], int(n[p]), usual) < ALPHA / len(pairs):
             out.append((names[i], names[j], int(n[p]), float(k[p] / n[p]), float(usual)))
     return sorted(out, key=lambda row: (row[3], -row[2], row[0], row[1]))

@@ -23,6 +23,10 @@ TINY = 8
 RATIO = 3.0
 #: a dialogue or context with this share of a system's judgements decides its mean
 DOMINANT = 0.4
+#: share of contexts with equally many systems from which these are blocks of a design
+BLOCKS = 0.95
+#: contexts in common say what a difference on the same contexts is if it is this precise, against one of means
+LINKED = 0.5
 #: repeated dialogues below this share of a study change nothing
 REPEATED = 0.02
 #: share of an annotator's dialogues that may have the time of another: of whole sessions, all have
@@ -80,35 +84,45 @@ def single_item(part: Evaluation) -> PricedFacts:
 
 @check("unbalanced_contexts", "order", "sample")
 def contexts(part: Evaluation) -> PricedFacts:
-    """Systems judged on different contexts or prompts."""
+    """Systems judged on different contexts or prompts.
+
+    Whatever random assignment would give, as a difference between systems includes one between their contexts; but
+    where each context has as many systems (incomplete blocks, such as two bots that talk to each other), compared with
+    that. Where the data declare no contexts, as of people who chat, nothing was meant to be shared.
+    """
     part.need_systems()
     rows = part.rated
     if rows.empty:
         raise NotCheckableError(part.unrated)
-    if rows["context"].isna().any():
+    if rows["context"].isna().any() or (rows["context"] == rows["dialogue"]).all():
         raise NotCheckableError("The data do not say which dialogues share a context.")
     units = rows.drop_duplicates(["dialogue", "context", "system"])
     loads = pd.crosstab(units["context"], units["system"])
-    if (loads.sum(axis=1) == 1).all():
-        raise NotCheckableError("No two dialogues share a context.")
     common, systems = overlaps(loads.to_numpy()), list(loads.columns)
     a, b = np.triu_indices(len(systems), 1)
     low = common < OVERLAP
-    if not low.any() or not (low := low & unusual(loads.to_numpy(), common)).any():
+    in_blocks = (loads > 0).sum(axis=1).value_counts(normalize=True)
+    if in_blocks.index[0] > 1 and in_blocks.iloc[0] >= BLOCKS:
+        linked = changes.components(loads.to_numpy())
+        low &= unusual(loads.to_numpy(), common) | (linked[a] != linked[b])
+    if not low.any():
         return
     worst = int(np.argmin(np.where(low, common, np.inf)))
     facts: dict[str, Any] = {"system": systems[a[worst]], "system_b": systems[b[worst]], "pairs": len(a)}
     facts |= {"common": float(common[worst]), "low": int(low.sum()), "contexts": len(loads)}
     effective_n = [effective(loads[s][loads[s] > 0].to_numpy()) for s in (facts["system"], facts["system_b"])]
     facts["few"] = min(effective_n) < FEW
-    after = changes.change(part.table, changes.adjusted(rows, "context"))
+    same = changes.adjusted(rows, "context", LINKED)
+    after = changes.change(part.table, same)
     wide = changes.change(part.table, changes.of_means(rows, "context"), widening=True)
     facts["widened"] = wide.get("widened", 1.0)
     facts |= {k: after[k] for k in ("moved", "label", "was", "now") if k in after}
     if facts["few"] and common[worst] == 0:
         yield UNKNOWN, facts | {"moved": facts.get("moved", 0.0)}
     else:
-        yield max(changes.price(after, UNKNOWN), changes.price(wide | {"moved": 0.0}, UNKNOWN), 0.2), facts
+        # without enough in common, nothing but the number of contexts separates systems from them
+        least = 0.5 if same["difference"].isna().any() else 0.2
+        yield max(changes.price(after, UNKNOWN), changes.price(wide | {"moved": 0.0}, UNKNOWN), least), facts
 
 
 @check("system_spellings", "order", "sample", whole=True)

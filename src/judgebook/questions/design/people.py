@@ -47,10 +47,12 @@ def overlaps(loads: np.ndarray) -> np.ndarray:
     return np.minimum(shares[:, a], shares[:, b]).sum(axis=0)
 
 
-def unusual(loads: np.ndarray, effective_n: np.ndarray) -> np.ndarray:
-    """(pairs,) whether two systems have less in common (`effective_n`, of `overlaps`) than by random assignment.
+def unusual(loads: np.ndarray, common: np.ndarray) -> np.ndarray:
+    """(pairs,) whether two systems have less in common (`common`, of `overlaps`) than by random assignment.
 
-    Random tables have the same margins, so that sparse ones, in which nobody judged two systems, are not unusual.
+    Random tables have the same margins, so that sparse ones, in which nobody judged two systems, are not unusual: who
+    judged one dialogue belongs to the noise between dialogues. All pairs are where together they have much less than by
+    random assignment, though each alone may have too few annotators to tell.
     """
     from scipy.stats import random_table  # takes a second to import, which the first page would wait for
 
@@ -58,7 +60,9 @@ def unusual(loads: np.ndarray, effective_n: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(1)
     tables = random_table(loads.sum(axis=1), loads.sum(axis=0), seed=rng).rvs(_TABLES)
     drawn = np.array([overlaps(table) for table in tables])
-    return effective_n < drawn.mean(axis=0) - UNUSUAL * np.maximum(drawn.std(axis=0), 1e-9)
+    drawn, each = np.column_stack([drawn, drawn.mean(axis=1)]), np.append(common, common.mean())
+    below = each < drawn.mean(axis=0) - UNUSUAL * np.maximum(drawn.std(axis=0), 1e-9)
+    return below[:-1] | (below[-1] & (each[-1] < OVERLAP * drawn[:, -1].mean()))
 
 
 @check("confounded_annotators", "order", "judges", "sample")

@@ -20,6 +20,7 @@ from judgebook.study.results import Results
 _PHRASES = Phrases(__package__)
 #: so many judges are compared within one sentence
 _FEW_JUDGES = 2
+_GOLD = ("gold_agreement", "gold_kappa", "gold_correlation", "gold_error")
 #: level of the tests of whether people judged a random sample
 SELECTED = 0.05
 
@@ -81,15 +82,17 @@ def _of(results: Results, judge: str) -> Results:
 def _gold(part: Results, names: DisplayNames, confidence: float) -> dict[str, Any]:
     """Agreement with the one human label of an item: of one label its numbers, of several the kappas; the systems with
     the least and the highest accuracy; how many rates and differences of systems change."""
-    whole = {s: part[s][part[s]["system"].isna()] for s in ("gold_agreement", "gold_kappa")}
+    whole = {s: part[s][part[s]["system"].isna()] for s in _GOLD}
     kappa = whole["gold_kappa"].drop_duplicates(LABEL, keep="last")  # weighted, where it is
-    labels = pd.concat([rows[LABEL] for rows in whole.values()]).drop_duplicates()
+    labels = pd.concat([rows[LABEL] for rows in whole.values() if len(rows)]).drop_duplicates()
     facts: dict[str, Any] = {"n": len(labels), "kappas": list(kappa["estimate"].dropna())}
-    facts |= dict.fromkeys(("kappa", "accuracy", "sensitivity", "specificity", "systems"))
+    facts |= dict.fromkeys(("kappa", "accuracy", "sensitivity", "specificity", "systems", "spearman"))
     facts |= {of: count for of, count in _changes(part, confidence).items() if of != "more"}
     if len(labels) == 1:
         facts["kappa"] = kappa.iloc[0].to_dict() if len(kappa) else None
         facts |= {row["measure"]: row for row in whole["gold_agreement"].to_dict("records")}
+        facts |= {row["measure"]: row for row in whole["gold_error"].to_dict("records")}
+        facts |= {row["coefficient"]: row for row in whole["gold_correlation"].to_dict("records")}
         by_system = part.select("gold_agreement", measure="accuracy").dropna(subset=["system", "estimate"])
         if len(by_system):
             ends = {"least": by_system["estimate"].idxmin(), "most": by_system["estimate"].idxmax()}

@@ -9,13 +9,14 @@ Items are clustered in what they share: the prompt or context where all have one
 References
 ----------
 Cohen 1960, Educational and Psychological Measurement 20, 37-46 (kappa). Cohen 1968, Psychological Bulletin 70, 213-220
-(weighted). Altman and Bland 1994, BMJ 308, 1552 (sensitivity and specificity).
+(weighted). Altman and Bland 1994, BMJ 308, 1552 (sensitivity and specificity). McGraw and Wong 1996, Psychological
+Methods 1, 30-46, Table 4 (ICC(A,1), also called ICC(2,1)).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ import pandas as pd
 
 from judgebook.questions.judges.choices import JudgedPairs
 from judgebook.questions.judges.items import JudgedItems, over_clusters
+from judgebook.questions.metrics.correlations import intervals_of
+from judgebook.questions.metrics.items import ScoredItems
 from judgebook.questions.performance.rate_intervals import clustered_wilson
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import Label
@@ -75,7 +78,7 @@ def against_gold(data: AgainstGold, *, sampling: Sampling) -> Iterator[dict[str,
     Yields `gold_agreement`: `measure` accuracy (share of items with the same score; not of decimals), and of labels of
     two values sensitivity (share of gold's 1 that the judge finds) and specificity (of its 0), with Wilson's interval
     at the effective number of items; and `gold_kappa` with `weights` none and, of labels with an order and more than
-    two values, quadratic, with a BCa interval over clusters.
+    two values, quadratic, with a BCa interval over clusters. Of these labels also those of `on_scale`.
     """
     same = data.gold == data.judge
     trials = {"accuracy": np.ones(len(same), dtype=bool)} if data.label.integer else {}
@@ -90,6 +93,49 @@ def against_gold(data: AgainstGold, *, sampling: Sampling) -> Iterator[dict[str,
         for weights in _weights(data.label, paired=data.system is None):
             row = {"statistic": "gold_kappa", "weights": weights}
             yield data.head | of | row | _kappa(data, part, weights, of, sampling).row() | {"n": int(part.sum())}
+        if "quadratic" in _weights(data.label, paired=data.system is None):
+            for row, interval in on_scale(data, part, of, sampling):
+                yield data.head | of | row | interval.row() | {"n": int(part.sum())}
+
+
+def on_scale(
+    data: AgainstGold, part: np.ndarray, of: dict[str, str], sampling: Sampling
+) -> Iterator[tuple[dict[str, str], Interval]]:
+    """How scores of the judge on a scale, taken as numbers, follow gold's and how far they lie from them.
+
+    Yields `gold_correlation` (`coefficient` spearman, pearson), `gold_icc` (ICC(A,1): 1 only where the scores are the
+    same) and `gold_error` (`measure` absolute, the mean distance, and bias, the mean of judge minus gold; on the scale
+    of the label), each with a BCa interval over clusters; correlations over many clusters as in `intervals_of`. What
+    is undefined, as nothing varies, is NaN and says so in its note. part : (n,) which items, which `of` identifies.
+    """
+    gold, judge, cluster = data.gold[part], data.judge[part], pd.factorize(data.cluster[part])[0]
+    corpus, method, label, metric = (str(data.head[key]) for key in ("corpus", "method", "label", "metric"))
+    rng = sampling.stream("gold scale", corpus, method, label, metric, *of.values())
+    items = ScoredItems(corpus, method, [metric], [label], judge[:, None], gold[:, None], cluster, data.unit)
+    for coefficient in ("spearman", "pearson"):
+        each = intervals_of(items, coefficient, rng, n_resamples=sampling.n_resamples, confidence=sampling.confidence)
+        yield {"statistic": "gold_correlation", "coefficient": coefficient}, each[0][0]
+    both, apart = judge + gold, judge - gold
+    both = both - both.mean()
+    rows = np.column_stack([np.ones(len(both)), both, both**2, apart, apart**2, np.abs(apart)])
+    icc, absolute, bias = over_clusters(rows, _on_scale, cluster, data.unit, rng, sampling)
+    if np.isnan(icc.estimate):
+        icc = replace(icc, note="only one value occurs" if len(gold) > 1 else "one item only")
+    yield {"statistic": "gold_icc"}, icc
+    yield {"statistic": "gold_error", "measure": "absolute"}, absolute
+    yield {"statistic": "gold_error", "measure": "bias"}, bias
+
+
+def _on_scale(sums: np.ndarray) -> np.ndarray:
+    """(k, 3): ICC(A,1), mean distance and mean difference, from sums of 1, a + b, its square, a - b, its square and
+    size. In the symbols of McGraw and Wong, k = 2."""
+    n, both, both_2, apart, apart_2, size = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ms_r = (both_2 - both**2 / n) / 2 / (n - 1)
+        ms_e = (apart_2 - apart**2 / n) / 2 / (n - 1)
+        total = ms_r + ms_e + (apart**2 / n - 2 * ms_e) / n
+        icc = np.where(total > 1e-12 * (both_2 + apart_2) / n, (ms_r - ms_e) / total, np.nan)
+        return np.column_stack([icc, size / n, apart / n])
 
 
 def _weights(label: Label, *, paired: bool) -> tuple[str, ...]:

@@ -25,6 +25,22 @@ GOLD = {
     "Specificity": ("gold_agreement", {"measure": "specificity"}),
     "Kappa": ("gold_kappa", {"weights": "none"}),
     "Weighted kappa": ("gold_kappa", {"weights": "quadratic"}),
+    "Spearman": ("gold_correlation", {"coefficient": "spearman"}),
+    "Pearson": ("gold_correlation", {"coefficient": "pearson"}),
+    "ICC(A,1)": ("gold_icc", {}),
+    "Mean error": ("gold_error", {"measure": "absolute"}),
+    "Bias": ("gold_error", {"measure": "bias"}),
+}
+#: heading of GOLD -> what the table says of it where it is there
+GOLD_MEANS = {
+    "Accuracy": " Accuracy: share of items with the same score.",
+    "Sensitivity": " Sensitivity and specificity: share of the items with the human label 1, and 0, to which the judge"
+    " gives the same.",
+    "Kappa": " Kappa: agreement beyond chance.",
+    "Weighted kappa": " Weighted kappa: agreement beyond chance, weighted by squared distances.",
+    "Spearman": " Spearman and Pearson: correlation of the scores' ranks, and of the scores. ICC(A,1): intraclass"
+    " correlation, which is 1 only if the scores are the same. Mean error: mean distance of the scores. Bias: mean of"
+    " the judge's score less the human one.",
 }
 #: rows of all systems together
 ALL = "All"
@@ -108,15 +124,14 @@ def gold(results: Results, names: DisplayNames) -> Table | None:
     if results["gold_kappa"].empty and results["gold_agreement"].empty:
         return None
     keys = [*CASE, "system"]
-    filled = Results({s: results[s].fillna({"system": ""}) for s in ("gold_agreement", "gold_kappa")})
+    filled = Results({s: results[s].fillna({"system": ""}) for s, _ in GOLD.values()})
     wide = tables.side_by_side(filled, keys, GOLD, GOLD)
     wide = _named(wide, names).replace({"System": {"": ALL}})
     used = results["gold_agreement"] if len(results["gold_agreement"]) else results["gold_kappa"]
     units = listing(f"{unit}s" for unit in dict.fromkeys(used["resample_unit"]))
+    means = "".join(text for heading, text in GOLD_MEANS.items() if heading in wide)
     caption = (
-        "Judges compared with the one human label of each item, which is taken to be right. Accuracy: share of items"
-        " with the same score. Sensitivity and specificity: share of the items with the human label 1, and 0, to which"
-        f" the judge gives the same. Kappa: agreement beyond chance; weighted by squared distances. CI over {units}."
+        f"Judges compared with the one human label of each item, which is taken to be right.{means} CI over {units}."
     )
     why = dict.fromkeys(GOLD, "Other kinds of labels only, no such item, or nothing but one value.")
     return Table(wide, "gold", caption, why=why)

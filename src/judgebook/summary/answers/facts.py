@@ -133,8 +133,6 @@ class Reliability(Model):
     high: Number
     dialogues: Sizes = Field(description="per system")
     annotators: Sizes | None = Field(description="per dialogue; null: one")
-    systems: int = Field(description="compared here, if others than those that are ranked; else 0")
-    ranked: int
 
     @property
     def each(self) -> str:

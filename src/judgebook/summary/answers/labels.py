@@ -6,10 +6,9 @@ import pandas as pd
 
 from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement.tables import TENTATIVE
-from judgebook.questions.performance.leading import PART
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.labels import METHODS
-from judgebook.study.results import ResultRows, where
+from judgebook.study.results import ResultRows
 from judgebook.summary import analysis, wording
 from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
 from judgebook.summary.answers import facts, verdicts
@@ -74,10 +73,8 @@ def _group(rows: ResultRows, names: DisplayNames, several: bool) -> facts.LabelG
 def _reliability(evidence: Evidence, names: DisplayNames, several: bool) -> list[facts.Reliability]:
     """Of system means, by method, which is named where several were judged."""
     rows, out = analysis.reliability(evidence), []
-    aside = {*evidence.study.unranked_systems, evidence.study.control_system}
     for method, part in rows.groupby("method", sort=False):
         each = part["annotators_per_dialogue"]
-        judged = set(where(evidence.people, **{k: part[k].iloc[0] for k in PART})["system"])
         reliability = facts.Reliability(
             method=names.name("method", method) if several else "",
             n=len(part),
@@ -87,8 +84,6 @@ def _reliability(evidence: Evidence, names: DisplayNames, several: bool) -> list
             high=part["estimate"].max(),
             dialogues=Sizes.of(part["n_dialogues"]),
             annotators=Sizes.of(each) if each.max() > 1 else None,
-            systems=len(judged) if judged & aside else 0,
-            ranked=len(judged - aside),
         )
         out.append(reliability)
     return out
