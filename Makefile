@@ -21,7 +21,7 @@ CRATE := .venv-crate/bin
 RESOLVE = $(UV) pip compile pyproject.toml --extra excel --python-version 3.11 --universal \
   --no-emit-index-url --custom-compile-command "make lock" --upgrade --quiet
 
-.PHONY: run test verify evidence same pages fuzz lint lock wheels docs gallery schema validate benchmarks clean
+.PHONY: run test verify evidence same fuzz lint lock wheels docs gallery schema validate benchmarks clean
 
 run: $(READY)
 	$(BIN)/python run_all.py
@@ -46,10 +46,6 @@ evidence: $(TEST_READY)
 same: $(TEST_READY)
 	PYTHONPATH=src:tests $(TEST_BIN)/python tests/same.py $(if $(BASE),--base $(BASE)) $(if $(FULL),--full) \
 	  $(if $(STUDIES),--study $(STUDIES)) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
-
-# how long the pages of REPORTS take to read, and where they are longer than they may be
-pages: $(TEST_READY)
-	$(TEST_BIN)/python tests/readability.py $(or $(REPORTS),$(wildcard reports/*))
 
 # random YAMLs, tables and JSON for a minute, or FUZZ_SECONDS; what is found ends the run, with the seed that finds it again
 fuzz: $(TEST_READY)
