@@ -25,7 +25,9 @@ def dense(x, parts, variances, residual):
             c[j] -= i != j
             g = np.array([c @ s @ c for s in slopes])
             df[i, j] = 2 * (c @ covariance @ c) ** 2 / (g @ np.linalg.solve(information, g))
-    return covariance, df
+    half = covariance @ x.T @ inverse  # Kenward and Roger 1997, where V is linear in the variances
+    bends = np.array([[half @ a @ project @ b @ half.T for b in shared] for a in shared])
+    return covariance + 2 * np.tensordot(np.linalg.inv(information), bends, ((0, 1), (0, 1))), df
 
 
 def design(seed, systems=3, items=8, people=5, each=2):

@@ -46,7 +46,8 @@ def code(path):
 
 def sections(path):
     kind = importlib.import_module(f"helpers.{helper(path).stem}").Page
-    return {name for name in dir(kind) if not name.startswith("_") and not hasattr(NotebookPage, name)}
+    own = {name for name in dir(kind) if not name.startswith("_") and not hasattr(NotebookPage, name)}
+    return {name for name in own if callable(getattr(kind, name))}
 
 
 def test_questions_and_folder_have_the_same_notebooks():

@@ -67,10 +67,11 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
     else:
         means = at.values[model.m : model.m + s]
     kept = np.where([name in PEOPLE for name in (parts or [RESIDUAL])], 0.0, ratios)
-    without = at.residual * model.with_coefficients(model.solve(kept))[:s, model.m : model.m + s]
+    exact, without = (model.with_coefficients(one)[:s, model.m : model.m + s] for one in (at, model.solve(kept)))
+    of_people = at.residual * (exact - without)
     if j.marks:
         rates = by_rate(j)
-        covariance, without = covariance * rates, without * rates
+        covariance, of_people = covariance * rates, of_people * rates
     n = 0 if j.annotator is None else int(j.annotator.max()) + 1
     return Fit(
         j.systems,
@@ -78,7 +79,7 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
         dict(zip([*parts, RESIDUAL], (scale**2 * np.append(variances, at.residual)).tolist(), strict=True)),
         left_out,
         others=others and n > 1 and left_out.get(ANNOTATOR) != ONE_EACH,
-        people=np.maximum(of_pairs(scale**2 * (covariance - without)), 0.0),
+        people=np.maximum(of_pairs(scale**2 * of_people), 0.0),
         n=len(j),
         n_annotators=n,
         sizes=_sizes(j),

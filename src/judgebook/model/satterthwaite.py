@@ -10,7 +10,7 @@ References
 ----------
 Giesbrecht and Burns 1985, Biometrics 41, 477-486, and Fai and Cornelius 1996, Journal of Statistical Computation and
 Simulation 54, 363-378 (with restricted likelihood). Kenward and Roger 1997, Biometrics 53, 983-997 (expected
-information). Kuznetsova, Brockhoff and Christensen 2017, Journal of Statistical Software 82(13) (`lmerTest`).
+information; covariance). Kuznetsova, Brockhoff and Christensen 2017, Journal of Statistical Software 82(13) (`lmerTest`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def uncertainty(
     x: np.ndarray, parts: Sequence[np.ndarray], variances: np.ndarray, residual: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Covariance of the coefficients, and degrees of freedom of their differences (off the diagonal) and of each.
+
+    That of known variances is too small where these are estimated: it is corrected as by Kenward and Roger.
 
     The part with most levels, whose block of the covariance is diagonal, is taken out first: V0 is it and the residual,
     S = Z0' W its meetings with all other columns W, and P = V0^-1 - V0^-1 W K W' V0^-1. All else are products of
@@ -61,24 +63,32 @@ def uncertainty(
     covariance = k[-p:, -p:]
     rows, (i, j) = len(parts), np.triu_indices(p, 1)
     traces, single, slopes = np.zeros((rows + 1, rows + 1)), np.zeros(rows + 1), np.zeros((rows + 1, p, p))
+    bends = np.zeros((rows + 1, rows + 1, p, p))  # L V_a P V_b L', where L = (X' V^-1 X)^-1 X' V^-1
     left = np.eye(len(m)) - k @ m  # V0^-1 W (I - K M) is P W
     p_w = m @ left  # W' P W
     if parts:
         traces[main, main] = np.sum((count / inner) ** 2) - 2 * np.sum(k * u_d) + np.sum((k @ u) * (k @ u).T)
         single[main] = np.sum(count / inner) - np.sum(k * u)
         slopes[main] = k[-p:] @ u @ k[:, -p:]
+        bends[main, main] = k[-p:] @ (u_d - u @ k @ u) @ k[:, -p:]
     for a, block in zip(rest, blocks, strict=True):
         single[a] = np.trace(p_w[block, block])
         slopes[a] = k[-p:] @ m[:, block] @ m[block] @ k[:, -p:]
+        bends[main, a] = k[-p:] @ u @ left[:, block] @ m[block] @ k[:, -p:]
+        bends[a, main] = bends[main, a].T
         traces[main, a] = traces[a, main] = np.sum(left[:, block] * (u @ left[:, block]))
         for b, other in zip(rest, blocks, strict=True):
             traces[a, b] = np.sum(p_w[block, other] ** 2)
+            bends[a, b] = k[-p:] @ m[:, block] @ p_w[block, other] @ m[other] @ k[:, -p:]
     # the rest follows from P V P = P and tr(P V) = n - p
     of_parts = np.asarray(variances, dtype=float)
     traces[:rows, -1] = traces[-1, :rows] = (single[:rows] - traces[:rows, :rows] @ of_parts) / residual
     single[-1] = (n - p - single[:rows] @ of_parts) / residual
     traces[-1, -1] = (single[-1] - traces[-1, :rows] @ of_parts) / residual
     slopes[-1] = (covariance - np.tensordot(of_parts, slopes[:rows], 1)) / residual
+    bends[:rows, -1] = -np.tensordot(bends[:rows, :rows], of_parts, (1, 0)) / residual
+    bends[-1, :rows] = bends[:rows, -1].transpose(0, 2, 1)
+    bends[-1, -1] = -np.tensordot(of_parts, bends[:rows, -1], 1) / residual
     # each variance in units of its own standard error: those of parts may differ by many powers of ten
     unit = np.sqrt(np.maximum(np.diag(traces) / 2, 1e-300))
     values, vectors = np.linalg.eigh(traces / 2 / np.outer(unit, unit))
@@ -93,7 +103,8 @@ def uncertainty(
     between = own[:, i] + own[:, j] - 2 * slopes[:, i, j]
     v = np.diag(covariance)
     df[i, j] = df[j, i] = degrees(v[i] + v[j] - 2 * covariance[i, j], between)
-    return covariance, df
+    of_variances = (vectors[:, real] / values[real]) @ vectors[:, real].T / np.outer(unit, unit)
+    return covariance + 2 * np.tensordot(of_variances, bends, ((0, 1), (0, 1))), df
 
 
 def _indicators(codes: np.ndarray) -> sparse.csr_array:
