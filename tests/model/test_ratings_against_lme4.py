@@ -25,7 +25,8 @@ def fitted(name: str) -> Fit:
 
 @pytest.mark.parametrize("name", R["data_set"].unique())
 def test_lme4(name):
-    """Variances and differences are those of lme4, standard errors and degrees of freedom those of Kenward and Roger."""
+    """Variances and differences are those of lme4, standard errors and degrees of freedom those of Kenward
+    and Roger."""
     expected, found = R[R["data_set"] == name], fitted(name)
     variances = expected[PARTS].iloc[0].dropna()
     assert set(found.variances) == set(variances.index)
