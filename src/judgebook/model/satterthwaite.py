@@ -10,7 +10,8 @@ References
 ----------
 Giesbrecht and Burns 1985, Biometrics 41, 477-486, and Fai and Cornelius 1996, Journal of Statistical Computation and
 Simulation 54, 363-378 (with restricted likelihood). Kenward and Roger 1997, Biometrics 53, 983-997 (expected
-information; covariance). Kuznetsova, Brockhoff and Christensen 2017, Journal of Statistical Software 82(13) (`lmerTest`).
+information; covariance). Kuznetsova, Brockhoff and Christensen 2017, Journal of Statistical Software 82(13)
+(`lmerTest`).
 """
 
 from __future__ import annotations
