@@ -7,7 +7,7 @@ import pytest
 from judgebook import codes
 
 
-@pytest.mark.parametrize("dtype", ["str", object])
+@pytest.mark.parametrize("dtype", ["str", object, pd.StringDtype("python")])
 def test_each_text_is_changed_once(dtype):
     asked = []
     values = pd.Series(["b", None, "a", "b"], index=[4, 5, 6, 9], dtype=dtype)

@@ -223,7 +223,7 @@ def texts_of(values: pd.Series | Texts) -> Texts:
         return values
     if is_coded(values):
         return Texts(values.cat.codes.to_numpy(), np.asarray(values.cat.categories, dtype=object))
-    if not isinstance(values.dtype, pd.StringDtype) or not hasattr(values.array, "__arrow_array__"):
+    if not isinstance(values.dtype, pd.StringDtype) or values.dtype.storage != "pyarrow":
         code, distinct = pd.factorize(values)
         return Texts(code, np.asarray(distinct, dtype=object))
     data = values.array.__arrow_array__()
