@@ -7,7 +7,7 @@ import pytest
 from judgebook import codes
 
 
-@pytest.mark.parametrize("dtype", ["str", object, pd.StringDtype("python")])
+@pytest.mark.parametrize("dtype", ["str", object])
 def test_each_text_is_changed_once(dtype):
     asked = []
     values = pd.Series(["b", None, "a", "b"], index=[4, 5, 6, 9], dtype=dtype)
@@ -59,4 +59,5 @@ def test_texts(dtype):
     some = held.only(rows)
     assert some.distinct[some.code].tolist() == ["1.5", "", "1.5"]
     assert held.only(np.array([True, True, False, False, False, False])).code.tolist() == [0, -1]
-    assert codes.texts_of(pd.Series(["a", "A"])).changed(str.lower).n == {"a": 2}
+    for dtype in ("str", pd.StringDtype("python")):
+        assert codes.texts_of(pd.Series(["a", "A"], dtype=dtype)).changed(str.lower).n == {"a": 2}
