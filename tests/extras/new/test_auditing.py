@@ -84,7 +84,7 @@ def test_what_is_open_is_said_and_has_an_exit_code(tmp_path, monkeypatch, capsys
 @pytest.mark.verify
 def test_a_frame_is_answered(audited):
     answers = audited.answers
-    assert answers.loc["order", "answer"].startswith("new is best of 3 systems (over 99% sure). It is ")
+    assert answers.loc["order", "answer"].startswith("new is best of 3 systems on Quality (over 99% sure). It is ")
     means = audited.frames["mean"]
     assert set(means["label"]) == {"quality"}, "columns that were not named are left out"
     of_bot = where(means, interval="dialogue and annotator").set_index("system")["estimate"]
