@@ -264,6 +264,11 @@ SAID = {
                    "- Each run by itself: Beta leads in Main (83%), Second (83%) and Third (83%). In brackets"],
          "not order": ["other evaluation"]},
     ),
+    "all runs are about these annotators if one is": (
+        {"frame": joined(*(annotations(corpus=c, known=c != "third") for c in RUNS)),
+         "n07": [row | {"corpus": c} for c in ("all runs", *RUNS) for row in (OPEN if c in RUNS else SURE)]},
+        {"order": ["(Dialogue Likert, all runs), for these annotators only"]},
+    ),
     "few judged the same items": (
         {"frame": annotations(annotators=EIGHT), "n03": [*RELIABLE_TWO, *FEW_SHARED], "n07": SURE},
         {"labels": ["(for these annotators only)",

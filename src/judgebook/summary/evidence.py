@@ -7,7 +7,7 @@ one population of annotators (`annotations.population`): others like those who j
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -79,7 +79,11 @@ class Evidence:
         judged = chosen(self.counted, self.study.unranked_systems, self.study.label_list())
         found = population.modelled(judged, self.study.inference.annotators)
         if judged["corpus"].nunique() >= LEAST_RUNS:
-            found |= population.modelled(judged.assign(corpus=ALL_RUNS), self.study.inference.annotators)
+            whole = population.modelled(judged.assign(corpus=ALL_RUNS), self.study.inference.annotators)
+            for key, one in whole.items():  # of other annotators only where each run is (`fitted.over_runs`)
+                why = next((run.why for place, run in found.items() if place[1] == key[1] and not run.others), one.why)
+                whole[key] = replace(one, others=not why, why=why)
+            found |= whole
         return found
 
     def population(self, corpus: str, group: str) -> Population:
